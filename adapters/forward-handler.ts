@@ -80,6 +80,11 @@ export class ForwardHandler implements UpstreamHandler {
     else this.#endWhole(this.#body);
   }
 
+  broken(): void {
+    const bytes = this.#body?.answerBytes ?? this.#pending.bytes;
+    if (bytes > 0) this.#call.sink.unread(bytes);
+  }
+
   #endStream(): void {
     if (this.#pending.bytes > 0) {
       // A last frame may lack its empty line.
@@ -135,9 +140,18 @@ export class ForwardHandler implements UpstreamHandler {
   #endWhole(body: BodyCollector): void {
     if (body.isError) throw this.#statusFault(body.answer());
     const bytes = body.bytes();
-    this.#call.sink.usage(this.#protocol.readUsage(usageIn(bytes)));
+    this.#call.sink.usage(this.#protocol.readUsage(this.#usageIn(bytes)));
     this.#call.sink.head(this.#headers, false);
     this.#call.sink.bytes(bytes);
+  }
+
+  #usageIn(bytes: Buffer): unknown {
+    try {
+      return usageIn(bytes);
+    } catch (error) {
+      this.broken();
+      throw error;
+    }
   }
 
   /** The client must not take a refusal of our credentials for one of its own, nor a redirect or a page of a proxy for an answer. */

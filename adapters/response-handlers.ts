@@ -75,6 +75,11 @@ export class BodyCollector implements UpstreamHandler {
     return this.#chunks.join();
   }
 
+  /** The size of what has come of an answer; 0 for an error. */
+  get answerBytes(): number {
+    return this.isError ? 0 : this.#chunks.bytes;
+  }
+
   text(): string {
     return withoutMark(this.bytes().toString('utf8'));
   }
@@ -106,7 +111,7 @@ export class WholeHandler extends BodyCollector {
 
   override end(): void {
     if (this.isError) throw toError(this.#provider, this.#call, this.answer());
-    const json = parseAnswer(this.text());
+    const json = this.#parse();
     let events: ChatEvent[];
     try {
       events = this.#provider.readAnswer(json, this.#context);
@@ -114,6 +119,19 @@ export class WholeHandler extends BodyCollector {
       throw readFailure(error, this.#provider, this.#call, false);
     }
     this.#call.sink.emit(events);
+  }
+
+  broken(): void {
+    if (this.answerBytes > 0) this.#call.sink.emit([{ type: 'unread', bytes: this.answerBytes }]);
+  }
+
+  #parse(): unknown {
+    try {
+      return parseAnswer(this.text());
+    } catch (error) {
+      this.broken();
+      throw error;
+    }
   }
 }
 

@@ -29,6 +29,8 @@ export interface UpstreamHandler {
   onceWritable(resume: () => void): void;
   /** Called after the last `data`. */
   end(): void;
+  /** Called instead of `end` when the answer breaks off. Must not throw. */
+  broken?(): void;
   /** True once the handler needs no more bytes: it has the end mark of an answer, or the status of an error. */
   readonly complete: boolean;
 }
@@ -171,7 +173,7 @@ export class UpstreamCall implements Exchange {
     if (this.#handler.complete)
       this.#finish(); // linger
     else if (this.#mayRepeat(error)) this.#repeat();
-    else if (this.#settle()) this.#reject(this.#diagnose(error));
+    else this.#fail(this.#diagnose(error));
   }
 
   /** sent-once. */
@@ -231,6 +233,7 @@ export class UpstreamCall implements Exchange {
 
   #fail(error: unknown): void {
     if (!this.#settle()) return;
+    this.#handler.broken?.();
     this.#reject(error);
     this.#connection?.destroy();
   }

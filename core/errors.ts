@@ -14,6 +14,7 @@ export const ERROR_TABLE = {
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
   KEY_FORBIDDEN: { status: 403, retryable: false, meaning: 'The key may not do this: it only asks models, or only others than this one.' },
+  PRICE_UNKNOWN: { status: 403, retryable: false, meaning: 'The price of the model is not known, and the key refuses calls that its cap would not count.' },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {
@@ -78,7 +79,11 @@ export const ERROR_TABLE = {
     retryable: true,
     meaning: "The provider's rate limit is reached. Retry-After is the provider's value, if it sent one.",
   },
-  KEY_CAP_REACHED: { status: 429, retryable: false, meaning: 'The key has spent what it may spend in a day; Retry-After says when the next one begins.' },
+  KEY_CAP_REACHED: {
+    status: 429,
+    retryable: false,
+    meaning: 'The key has spent what it may spend in a day, or its calls under way may; Retry-After says when it may be used again.',
+  },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 32 KiB.' },
   CANCELLED: {
     status: 499,

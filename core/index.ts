@@ -51,7 +51,7 @@ export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue,
 export { type Member, membersOf, skipBlanks } from './json-members.ts';
 export { toJsonText } from './json-text.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayAsk, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
 export { nearest } from './near-miss.ts';
 export type {
   Adapter,

@@ -11,7 +11,8 @@ import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } fr
  * - A `toolCall` is complete, and its arguments are parsed. If its pieces came before, it has the `index` of its `toolCallStart`.
  * - `reasoning`, `toolCallStart` and `toolCallDelta` are for readers that ask for them; an adapter may leave them out.
  * - `logprobs` add up to those of the whole text.
- * - `usage` fields and `providerMetadata` keys overwrite earlier ones; they do not add up.
+ * - `providerMetadata` keys overwrite earlier ones. Of each `usage` count the largest holds; they do not add up.
+ * - `unread` is the size of a whole answer that broke off or could not be read: the provider bills it all the same.
  * - There is exactly one `stop`. Usage may still follow it.
  * - The sequence ends when the adapter's promise resolves. When the promise rejects, there is no complete answer.
  */
@@ -23,6 +24,7 @@ export type ChatEvent =
   | { readonly type: 'toolCall'; readonly toolCall: ToolCall; readonly index?: number }
   | { readonly type: 'logprobs'; readonly logprobs: readonly TokenLogprob[] }
   | { readonly type: 'usage'; readonly usage: ReportedUsage }
+  | { readonly type: 'unread'; readonly bytes: number }
   | { readonly type: 'providerMetadata'; readonly providerMetadata: Record<string, unknown> }
   | { readonly type: 'warning'; readonly warning: Warning }
   | { readonly type: 'stop'; readonly stopReason: StopReason; readonly stopSequence?: string };
@@ -98,8 +100,10 @@ export interface ForwardTarget extends ForwardSink {
 export interface ForwardCall extends AdapterCall {
   readonly request: ForwardedRequest;
   readonly sink: ForwardSink & {
-    /** Counts as they become known; later ones overwrite earlier ones. */
+    /** Counts as they become known; of each the largest holds. */
     usage(reported: ReportedUsage): void;
+    /** The size of a whole answer that broke off or could not be read: the provider bills it all the same. */
+    unread(bytes: number): void;
   };
 }
 

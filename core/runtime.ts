@@ -24,6 +24,7 @@ import { streamOptionsOf } from './gateway/shown-pieces.ts';
 import { ChatStream } from './gateway/stream.ts';
 import { KEYS_FILE, KeyStore } from './keys/key-store.ts';
 import type { Accounts, KeyLimits } from './keys/named-key.ts';
+import { sessionAccounts } from './keys/session-accounts.ts';
 import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
 import { nearest } from './near-miss.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
@@ -156,9 +157,9 @@ export interface Core {
   newRequestId(): string;
   /** Loads code in the background that the first requests would otherwise have to wait for. Optional; never rejects. */
   prepare(): Promise<void>;
-  /** Stops the monitors and releases the workspace; the gateway keeps working. From then on, `blocks` throws SHUTTING_DOWN. */
+  /** Stops the monitors; the gateway keeps working, and keeps account of its calls. From then on, `blocks` throws SHUTTING_DOWN. */
   stop(): Promise<void>;
-  /** Stops the monitors, ends open calls and releases the workspace. A second call waits for the first. */
+  /** Stops the monitors, ends open calls, settles their accounts and releases the workspace. A second call waits for the first. */
   close(): Promise<void>;
 }
 
@@ -202,6 +203,7 @@ export function createCore(options: CoreOptions): Core {
     timeouts: options.timeouts ?? {},
     queue: { ...DEFAULT_QUEUE, ...options.queue },
     allowedOrigins: options.allowedOrigins ?? new Set(),
+    accounts: sessionAccounts(() => session?.accounts),
     ownAddresses,
     retries: options.retries ?? RETRY_LIMIT,
     now: options.now ?? (() => performance.now()),
@@ -224,7 +226,8 @@ export function createCore(options: CoreOptions): Core {
     mustSearch: (adapter) => gateway.mustSearch(adapter),
     now: options.now ?? (() => performance.now()),
   });
-  const session = workspace === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, options });
+  const session: WorkspaceSession | undefined =
+    workspace === undefined || keys === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, keys, options });
   const uncounted = {
     router,
     isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),
@@ -292,13 +295,13 @@ export function createCore(options: CoreOptions): Core {
         process.emitWarning(error instanceof Error ? error : String(error));
       }
     },
-    stop: async () => session?.close(),
+    stop: async () => session?.stop(),
     close: async () => {
-      // Monitors first: their last calls still need the gateway.
+      // Monitors first: their last calls still need the gateway. The books last: each call that the gateway ends is settled.
       try {
-        await session?.close();
+        await session?.stop();
       } finally {
-        await gateway.close();
+        await gateway.close().finally(() => session?.close());
       }
     },
   };

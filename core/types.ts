@@ -1207,10 +1207,12 @@ export interface EmbedResponse {
 export interface CreateKey {
   /** 1 to 64 characters of a-z, 0-9, ".", "_" and "-" */
   readonly name: string;
-  /** USD a day (UTC). A call without a known price counts as nothing */
+  /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
   readonly usdPerDay?: number | null;
   /** Input and output tokens a day (UTC) */
   readonly tokensPerDay?: number | null;
+  /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+  readonly unpriced?: 'allow' | 'refuse';
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
   /** From then on the key is refused */
@@ -1232,17 +1234,23 @@ export interface KeyList {
     readonly name: string;
     /** ISO 8601, UTC, with milliseconds */
     readonly createdAt: string;
-    /** USD a day (UTC). A call without a known price counts as nothing */
+    /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
     readonly usdPerDay: number | null;
     /** Input and output tokens a day (UTC) */
     readonly tokensPerDay: number | null;
+    /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+    readonly unpriced: 'allow' | 'refuse';
     /** The models that it may use, as clients name them; * stands for any characters */
     readonly models: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
     readonly spentToday: {
+      /** Of the calls whose price is known */
       readonly usd: number;
       readonly tokens: number;
+      readonly calls: number;
+      /** Calls that `usd` does not count, because their price is not known */
+      readonly unpricedCalls: number;
     };
   }[];
 }
@@ -1288,10 +1296,12 @@ export interface ShownKey {
   readonly name: string;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
-  /** USD a day (UTC). A call without a known price counts as nothing */
+  /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
   readonly usdPerDay: number | null;
   /** Input and output tokens a day (UTC) */
   readonly tokensPerDay: number | null;
+  /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+  readonly unpriced: 'allow' | 'refuse';
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models: readonly string[] | null;
   /** From then on the key is refused */

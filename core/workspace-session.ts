@@ -1,6 +1,7 @@
 // The workspace that this process holds: its lock and its blocks. Their code is loaded at `start`, so that a program that only uses the
 // gateway does not load it.
 //
+// books-last: the accounts of clients' calls stay open after the blocks have ended, until no call is under way.
 // lock-first: nothing in a workspace is written before we hold the lock, and we release the lock only after the last write.
 // lost-lock: when the lock names another server (a person deleted ours, and that server started), our monitors end, so that no message gets two
 //   answers.
@@ -13,7 +14,7 @@ import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
-import type { Accounts } from './keys/named-key.ts';
+import type { KeyStore } from './keys/key-store.ts';
 import type { ModelCalls } from './monitor/model-call.ts';
 import { ensureFolder } from './workspace/atomic-file.ts';
 import type { Ledger } from './workspace/ledger.ts';
@@ -27,6 +28,7 @@ export interface SessionOptions {
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
+  readonly keys: KeyStore;
   readonly options: WorkspaceOptions;
 }
 
@@ -48,6 +50,7 @@ export class WorkspaceSession {
   readonly #options: SessionOptions;
   #starting: Promise<Held> | undefined;
   #held: Held | undefined;
+  #stopping: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #lockFault: string | undefined;
   #isKeeping = false;
@@ -58,19 +61,20 @@ export class WorkspaceSession {
     this.#options = options;
   }
 
+  /** True while it has blocks. */
   get isOpen(): boolean {
-    return this.#held !== undefined;
+    return this.#held !== undefined && this.#stopping === undefined;
   }
 
   /** Throws an Error before `start`. */
   get blocks(): Blocks {
-    if (this.#closing !== undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+    if (this.#stopping !== undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (this.#held === undefined) throw new Error('Call start() first: it opens the workspace that has the blocks.');
     return this.#held.blocks;
   }
 
   /** Undefined before `start` and after `close`. */
-  get accounts(): Accounts | undefined {
+  get accounts(): GatewayAccounts | undefined {
     return this.#held?.accounts;
   }
 
@@ -81,7 +85,7 @@ export class WorkspaceSession {
 
   /** A second call waits for the first. Throws WORKSPACE_BUSY. */
   async start(): Promise<void> {
-    if (this.#closing !== undefined) throw new Error('This core is closed; create a new one with createCore().');
+    if (this.#stopping !== undefined) throw new Error('This core is closed; create a new one with createCore().');
     this.#starting ??= this.#open();
     try {
       this.#held = await this.#starting;
@@ -115,6 +119,13 @@ export class WorkspaceSession {
     }
   }
 
+  /** Ends the blocks (books-last). A second call waits for the first. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  /** Ends the blocks, closes the books and releases the lock. A second call waits for the first. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -173,7 +184,7 @@ export class WorkspaceSession {
   }
 
   async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
-    const { workspace, bus, gateway, credentials, options } = this.#options;
+    const { workspace, bus, gateway, credentials, keys, options } = this.#options;
     const now = options.clock ?? Date.now;
     const [
       { createWorkspaceBlocks },
@@ -203,7 +214,7 @@ export class WorkspaceSession {
     const halt = new HaltSwitch(workspace, bus, now);
     const prices = new Prices();
     const gatewayLedger = new GatewayLedger({ workspace, bus, now });
-    const accounts = new GatewayAccounts({ bus, gateway, prices, ledger: gatewayLedger, now });
+    const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: gatewayLedger, now });
     const calls = new ModelCalls({ gateway, ledger, prices, bus, now, halted: () => halt.state(), concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
     const world = {
       workspace,
@@ -223,19 +234,28 @@ export class WorkspaceSession {
     return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, watches, prices, accounts };
   }
 
-  async #close(): Promise<void> {
-    const held = this.#held ?? (await this.#starting?.catch(() => undefined)); // the caller of `start` gets the failure
-    this.#held = undefined;
+  /** Undefined if it was never started, or could not be: the caller of `start` gets the failure. */
+  async #started(): Promise<Held | undefined> {
+    return this.#held ?? (await this.#starting?.catch(() => undefined));
+  }
+
+  async #stop(): Promise<void> {
+    const held = await this.#started();
     if (held === undefined) return;
-    clearInterval(held.lockCheck);
+    await held.blocks.close();
+    await held.watches.close();
+    await held.calls.ended();
+    await held.ledger.close();
+  }
+
+  async #close(): Promise<void> {
+    const held = await this.#started();
     try {
-      await held.blocks.close();
-      await held.watches.close();
-      await held.calls.ended();
-      await held.ledger.close();
-      await held.accounts.close();
+      await this.stop();
     } finally {
-      await held.lock.release(); // lock-first
+      this.#held = undefined;
+      clearInterval(held?.lockCheck);
+      await held?.accounts.close().finally(() => held.lock.release()); // lock-first
     }
   }
 }

@@ -19,8 +19,13 @@ export interface CallAttempt<T extends Answered> {
   make(call: AdapterCall): Promise<T>;
   /** The attempt has failed, or the request has ended without it. Later calls say nothing more. */
   fail(failure: BlockhouseError): void;
-  /** What the attempt has used so far; undefined when nothing is known of it. */
-  usageSoFar(): Usage | undefined;
+  /** What the attempt has surely used so far; undefined when nothing is known of it. With `wasSent`, a request of whose answer nothing is known counts, too. */
+  usageSoFar(wasSent?: boolean): Usage | undefined;
+}
+
+/** What a provider bills for a request of which no answer is known: its input, by estimate. */
+export function inputUsage(inputTokens: number): Usage {
+  return { inputTokens, outputTokens: 0, totalTokens: inputTokens, estimated: true };
 }
 
 /** The caller's side of an answer that goes out while it comes. */
@@ -44,6 +49,8 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   readonly config: ChatConfig | undefined;
   readonly signal: AbortSignal;
   readonly requestId: string;
+  /** False for a call that is answered without output. */
+  readonly hasOutput: boolean = true;
   readonly #options: CallOptions;
   #source: string | undefined;
 
@@ -64,6 +71,9 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   /** What tells this request from others. */
   protected abstract content(): string | Uint8Array;
 
+  /** The tokens of the input, by estimate. */
+  abstract inputTokens(): number;
+
   /** Who makes the call, if the caller says so. */
   get caller(): string | undefined {
     return this.#options.caller;
@@ -77,6 +87,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   /** The name of the client's key. */
   get key(): string | undefined {
     return this.#options.key;
+  }
+
+  /** The name by which the client has asked for the model. */
+  get askedAs(): string | undefined {
+    return this.#options.askedAs;
   }
 
   /** True if a failed attempt may be followed by another. */

@@ -5,6 +5,7 @@ import { AcceptedCall, type AcceptedParts } from './accepted-call.ts';
 import { type AnsweredChat, Attempt } from './attempt.ts';
 import type { Trial } from './breaker.ts';
 import type { Prompt } from './prompt.ts';
+import { promptTokens } from './prompt-tokens.ts';
 
 interface AcceptedChatParts extends Omit<AcceptedParts, 'model' | 'config'> {
   readonly request: ChatRequest;
@@ -39,5 +40,9 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
 
   protected override content(): string {
     return JSON.stringify([this.prompt.system, this.prompt.turns]);
+  }
+
+  override inputTokens(): number {
+    return promptTokens(this.prompt);
   }
 }

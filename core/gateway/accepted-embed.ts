@@ -6,7 +6,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AdapterCall, EmbedBatch } from '../ports.ts';
 import { TokenEstimate } from '../tokens.ts';
 import type { EmbedRequest, Usage } from '../types.ts';
-import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt } from './accepted-call.ts';
+import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage } from './accepted-call.ts';
 import { sumUsage } from './accumulate.ts';
 import type { Trial } from './breaker.ts';
 
@@ -21,6 +21,7 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
   readonly vectors: number[][] = [];
   /** What they have cost. */
   used: Usage | undefined;
+  override readonly hasOutput = false;
 
   constructor({ request, ...parts }: AcceptedEmbedParts) {
     super({ ...parts, model: request.model });
@@ -38,6 +39,10 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
   protected override content(): string {
     return JSON.stringify(this.request.inputs);
   }
+
+  override inputTokens(): number {
+    return tokensOf(this.request.inputs);
+  }
 }
 
 /** The rest of the batches of a request. */
@@ -47,6 +52,8 @@ class EmbedAttempt implements CallAttempt<Answered> {
   readonly #trial: Trial;
   readonly #now: () => number;
   #usage: Usage | undefined;
+  /** The batch that is being answered. */
+  #sent: EmbedRequest['inputs'] | undefined;
   #failure: BlockhouseError | undefined;
 
   constructor(accepted: AcceptedEmbed, trial: Trial, now: () => number) {
@@ -72,8 +79,8 @@ class EmbedAttempt implements CallAttempt<Answered> {
     this.#trial.fail(failure);
   }
 
-  usageSoFar(): Usage | undefined {
-    return this.#usage;
+  usageSoFar(wasSent = false): Usage | undefined {
+    return wasSent && this.#sent !== undefined ? sumUsage(this.#usage, inputUsage(tokensOf(this.#sent))) : this.#usage;
   }
 
   async #embedRest(call: AdapterCall): Promise<void> {
@@ -82,7 +89,9 @@ class EmbedAttempt implements CallAttempt<Answered> {
     const most = adapter.embedding?.batch(model) ?? 1;
     while (vectors.length < request.inputs.length) {
       const inputs = request.inputs.slice(vectors.length, vectors.length + most);
+      this.#sent = inputs;
       const batch = await adapter.embedding?.embed({ ...call, model, inputs, dimensions, user });
+      this.#sent = undefined;
       this.#count(inputs, batch);
       vectors.push(...checked(batch, inputs.length));
       this.firstTextAt ??= this.#now();

@@ -4,9 +4,9 @@
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../ports.ts';
 import type { Usage } from '../types.ts';
-import type { Writable } from '../writable.ts';
-import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, type Reader } from './accepted-call.ts';
+import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, type Reader } from './accepted-call.ts';
 import type { Trial } from './breaker.ts';
+import { bodyTokens, ForwardedUsage } from './forwarded-usage.ts';
 
 interface AcceptedForwardParts extends AcceptedParts {
   readonly request: ForwardedRequest;
@@ -17,6 +17,7 @@ interface AcceptedForwardParts extends AcceptedParts {
 export class AcceptedForward extends AcceptedCall<Answered> {
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
+  #inputTokens: number | undefined;
 
   constructor(parts: AcceptedForwardParts) {
     super(parts);
@@ -35,12 +36,12 @@ export class AcceptedForward extends AcceptedCall<Answered> {
   protected override content(): Uint8Array {
     return this.request.body;
   }
-}
 
-const COUNTS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
-/** In an estimate: of JSON in a request, and of a stream with a frame for each token. */
-const BYTES_A_TOKEN = 4;
-const STREAM_BYTES_A_TOKEN = 250;
+  override inputTokens(): number {
+    this.#inputTokens ??= bodyTokens(this.request.body);
+    return this.#inputTokens;
+  }
+}
 
 /** One call of an adapter for a forwarded request. */
 class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
@@ -48,8 +49,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
   readonly #accepted: AcceptedForward;
   readonly #trial: Trial;
   readonly #now: () => number;
-  readonly #reported: { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] } = {};
-  #answerBytes = 0;
+  readonly #usage: ForwardedUsage;
   #isStream = false;
   #failure: BlockhouseError | undefined;
 
@@ -57,6 +57,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     this.#accepted = accepted;
     this.#trial = trial;
     this.#now = now;
+    this.#usage = new ForwardedUsage(() => accepted.inputTokens());
   }
 
   make({ settings, egress, timeouts, signal }: AdapterCall): Promise<Answered> {
@@ -79,7 +80,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
 
   readonly #finish = (): Answered => {
     if (this.#failure === undefined) this.#trial.succeed();
-    return { usage: this.#usage() };
+    return { usage: this.#usage.complete() };
   };
 
   fail(failure: BlockhouseError): void {
@@ -88,9 +89,9 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     this.#trial.fail(failure); // verdict-first
   }
 
-  usageSoFar(): Usage | undefined {
-    const isKnown = this.#answerBytes > 0 || Object.values(this.#reported).some((count) => count !== undefined);
-    return isKnown ? this.#usage() : undefined;
+  usageSoFar(wasSent = false): Usage | undefined {
+    if (this.#usage.isKnown) return this.#usage.soFar();
+    return wasSent ? inputUsage(this.#accepted.inputTokens()) : undefined;
   }
 
   head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
@@ -104,7 +105,8 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
       this.firstTextAt = this.#now();
       this.#trial.succeed();
     }
-    this.#answerBytes += bytes.length;
+    if (this.#isStream) this.#usage.frames(bytes);
+    else this.#usage.whole(bytes.length);
     return this.#accepted.target.bytes(bytes);
   }
 
@@ -113,19 +115,10 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
   }
 
   usage(reported: ReportedUsage): void {
-    for (const name of COUNTS) this.#reported[name] = reported[name] ?? this.#reported[name];
+    this.#usage.report(reported);
   }
 
-  /** What the provider has not reported is estimated from the length. */
-  #usage(): Usage {
-    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = this.#reported;
-    const input = inputTokens ?? Math.ceil(this.#accepted.request.body.length / BYTES_A_TOKEN);
-    const output = outputTokens ?? Math.ceil(this.#answerBytes / (this.#isStream ? STREAM_BYTES_A_TOKEN : BYTES_A_TOKEN));
-    const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
-    if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
-    if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens;
-    if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
-    if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
-    return usage;
+  unread(bytes: number): void {
+    if (this.#failure === undefined) this.#usage.whole(bytes);
   }
 }

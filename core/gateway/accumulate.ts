@@ -3,6 +3,7 @@
 // tool-use-wins: A complete tool call always ends in `tool_use`, whatever the provider said.
 // unique-ids: Tool-call ids are unique within an answer.
 // one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
+// counts-grow: A later report never lowers a count of an earlier one: it may leave out what the earlier one had.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
@@ -17,12 +18,15 @@ import { promptTokens } from './prompt-tokens.ts';
 
 const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
+/** Of JSON, in an estimate. */
+export const BYTES_A_TOKEN = 4;
 const FURTHER_CALLS: Warning = {
   field: 'config.parallelToolCalls',
   message: 'The model made several calls, and only the first is in the answer, because the request allows one.',
 };
 type WholeCall = Extract<ChatEvent, { readonly type: 'toolCall' }>;
-type Counts = { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] };
+/** What a provider has reported of one attempt. */
+export type Counts = { -readonly [K in keyof ReportedUsage]: ReportedUsage[K] };
 
 /** Collects the events of one attempt. `totalTokens` is the sum; a usage that the provider did not report is marked `estimated`. */
 export class Accumulator {
@@ -45,7 +49,9 @@ export class Accumulator {
   #tooDeep: string | undefined;
   /** Of the text, the reasoning and the calls, finished or not. */
   readonly #written = new TokenEstimate();
-  /** What it was when the provider last reported outputTokens. */
+  /** The tokens, by estimate, of what came of an answer that could not be read. */
+  #unread = 0;
+  /** How many tokens had come when the provider last reported outputTokens. */
   #writtenWhenReported = 0;
 
   constructor(keepsOneCall = false) {
@@ -93,8 +99,11 @@ export class Accumulator {
         this.#logprobs.push(...event.logprobs);
         return undefined;
       case 'usage':
-        for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
-        if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens;
+        addReport(this.#usage, event.usage);
+        if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens + this.#unread;
+        return undefined;
+      case 'unread':
+        this.#unread += Math.ceil(event.bytes / BYTES_A_TOKEN);
         return undefined;
       case 'providerMetadata':
         if (!this.#isTooDeep(event.providerMetadata, 'providerMetadata')) this.#providerMetadata = { ...this.#providerMetadata, ...event.providerMetadata };
@@ -143,9 +152,10 @@ export class Accumulator {
    */
   usageSoFar(prompt: Prompt): Usage | undefined {
     const { outputTokens } = this.#usage;
-    if (this.#written.tokens === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
+    const written = this.#written.tokens + this.#unread;
+    if (written === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
     const usage = this.#finishUsage(prompt);
-    const uncounted = outputTokens === undefined ? 0 : this.#written.tokens - this.#writtenWhenReported;
+    const uncounted = outputTokens === undefined ? 0 : written - this.#writtenWhenReported;
     return uncounted === 0 ? usage : addUsage(usage, { inputTokens: 0, outputTokens: uncounted, totalTokens: uncounted, estimated: true });
   }
 
@@ -199,7 +209,7 @@ export class Accumulator {
   #finishUsage(prompt: Prompt): Usage {
     const { inputTokens, outputTokens } = this.#usage;
     const input = inputTokens ?? promptTokens(prompt);
-    const output = outputTokens ?? this.#written.tokens;
+    const output = outputTokens ?? this.#written.tokens + this.#unread;
     const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
     for (const name of FURTHER_COUNTS) {
       const count = this.#usage[name];
@@ -207,6 +217,14 @@ export class Accumulator {
     }
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
     return usage;
+  }
+}
+
+/** counts-grow. */
+export function addReport(counts: Counts, reported: ReportedUsage): void {
+  for (const name of COUNTS) {
+    const count = reported[name];
+    if (count !== undefined && !(count <= (counts[name] ?? -1))) counts[name] = count;
   }
 }
 

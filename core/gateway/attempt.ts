@@ -8,10 +8,11 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../ports.ts';
 import type { ChatDone, Usage, Warning } from '../schemas/chat.ts';
 import type { ChatRequest } from '../types.ts';
-import type { Answered, CallAttempt } from './accepted-call.ts';
+import { type Answered, type CallAttempt, inputUsage } from './accepted-call.ts';
 import { Accumulator } from './accumulate.ts';
 import type { Trial } from './breaker.ts';
 import type { Prompt } from './prompt.ts';
+import { promptTokens } from './prompt-tokens.ts';
 import { withPlace } from './refused-part.ts';
 
 /** A whole answer, or the end of a streamed one. */
@@ -91,9 +92,9 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
     this.#trial.fail(failure); // verdict-first
   }
 
-  /** What the attempt has used so far; undefined when nothing is known of it. */
-  usageSoFar(): Usage | undefined {
-    return this.#accumulator.usageSoFar(this.#chat.prompt);
+  usageSoFar(wasSent = false): Usage | undefined {
+    const { prompt } = this.#chat;
+    return this.#accumulator.usageSoFar(prompt) ?? (wasSent ? inputUsage(promptTokens(prompt)) : undefined);
   }
 
   /** Takes events of the adapter; false asks for a pause. What comes after the end is dropped. */

@@ -3,13 +3,16 @@
 // no-late-wait: A wait for the next attempt never outlasts the time until the stream opens by itself, so that the failure still gets its status.
 // opened-is-final: After the reader has begun to get the answer, no further attempt is made.
 // made-only: Only the failure of an attempt that was made leads to another one. A full queue, an open breaker and a closing gateway end the request.
+// reserve-send-settle: An attempt is sent only after the account of its client has admitted it, which is when it has its place. However the call ends, it is
+//   settled once, before its caller gets the outcome: what was sent is paid for.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
-import type { CoreBus } from '../bus.ts';
+import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { Place, Roster } from '../roster.ts';
-import type { Usage } from '../schemas/chat.ts';
+import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import { callerLeft, sleep } from './abort.ts';
 import type { AcceptedCall, Answered, CallAttempt } from './accepted-call.ts';
+import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
 import type { CallSettings } from './call-settings.ts';
 import type { Destination } from './destinations.ts';
@@ -29,10 +32,11 @@ export interface AttemptsOptions {
   readonly random: () => number;
   /** The calls under way. */
   readonly live: Roster<LiveCall>;
+  readonly accounts: CallAccounts | undefined;
 }
 
 /** One call from its acceptance to its end. */
-export class Attempts<T extends Answered> implements LiveCall {
+export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
   readonly #call: AcceptedCall<T>;
   readonly #destination: Destination;
   readonly #options: AttemptsOptions;
@@ -48,6 +52,9 @@ export class Attempts<T extends Answered> implements LiveCall {
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
   #attempt: CallAttempt<T> | undefined;
+  /** Undefined if nothing limits the call. */
+  #hold: Hold | undefined;
+  #hasEnded = false;
 
   constructor(call: AcceptedCall<T>, destination: Destination, options: AttemptsOptions) {
     this.#call = call;
@@ -56,11 +63,58 @@ export class Attempts<T extends Answered> implements LiveCall {
     this.#startedAt = options.now();
   }
 
-  /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. */
+  get requestId(): string {
+    return this.#call.requestId;
+  }
+
+  get adapterId(): string {
+    return this.#call.adapter.id;
+  }
+
+  get model(): string {
+    return this.#call.model;
+  }
+
+  get config(): ChatConfig | undefined {
+    return this.#call.config;
+  }
+
+  get address(): string | undefined {
+    return this.#destination.address;
+  }
+
+  get key(): string | undefined {
+    return this.#call.key;
+  }
+
+  get askedAs(): string | undefined {
+    return this.#call.askedAs;
+  }
+
+  get hasOutput(): boolean {
+    return this.#call.hasOutput;
+  }
+
+  inputTokens(): number {
+    return this.#call.inputTokens();
+  }
+
+  usageSoFar(): Usage | undefined {
+    return sumUsage(this.#lostUsage, this.#attempt?.usageSoFar());
+  }
+
+  /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. Throws what `CallAccounts.accept` throws. */
   run<R>(resultOf: (answered: T) => R): Promise<R> {
-    const { requestId, adapter, model, reader, caller, key } = this.#call;
-    this.#options.bus.emit('chat.started', { requestId, adapter: adapter.id, model, caller, key, stream: reader !== undefined });
-    this.#place = this.#options.live.add(this);
+    const { bus, live, accounts } = this.#options;
+    const { requestId, adapter, model, reader, caller, key, isBilled } = this.#call;
+    try {
+      this.#hold = isBilled === true ? undefined : accounts?.accept(this);
+    } catch (error) {
+      this.#destination.leave();
+      throw error;
+    }
+    bus.emit('chat.started', { requestId, adapter: adapter.id, model, caller, key, stream: reader !== undefined });
+    this.#place = live.add(this);
     return this.#next(0, resultOf);
   }
 
@@ -79,8 +133,14 @@ export class Attempts<T extends Answered> implements LiveCall {
       queuedMs: since(this.#placedAt),
       firstTextMs: since(firstTextAt),
       durationMs: this.#options.now() - this.#startedAt,
-      usage: sumUsage(this.#lostUsage, this.#attempt?.usageSoFar()),
+      usage: this.usageSoFar(),
     };
+  }
+
+  /** Settles a call that has not ended although the gateway has closed: its adapter does not heed that. */
+  abandon(): void {
+    const usage = sumUsage(this.#lostUsage, this.#attempt?.usageSoFar(true));
+    this.#end(usage, 'SHUTTING_DOWN');
   }
 
   /** Calls itself and does not loop: a function that waits costs a stream more memory than a promise does. */
@@ -109,13 +169,19 @@ export class Attempts<T extends Answered> implements LiveCall {
   }
 
   readonly #make = (): Promise<T> => {
-    const { adapter, config, signal } = this.#call;
-    const { settings, closing, now } = this.#options;
-    this.#call.tellTurn();
     if (this.#count === 0) {
       this.#destination.budget.deposit();
-      this.#placedAt = now();
+      this.#placedAt = this.#options.now();
     }
+    const reserved = this.#hold?.reserve(); // reserve-send-settle
+    return reserved === undefined ? this.#send() : reserved.then(this.#send);
+  };
+
+  readonly #send = (): Promise<T> => {
+    const { adapter, config, signal } = this.#call;
+    const { settings, closing, now } = this.#options;
+    if (signal.aborted) throw callerLeft(signal.reason);
+    this.#call.tellTurn();
     assertOpen(closing);
     const prepared = settings.configured(adapter, config, signal); // fresh-settings
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
@@ -163,21 +229,31 @@ export class Attempts<T extends Answered> implements LiveCall {
   #settle(error: unknown): BlockhouseError {
     const attempt = this.#attempt;
     const { signal } = this.#call;
-    const failure = signal.aborted ? callerLeft(error, attempt !== undefined && mayHaveRun(error)) : toBlockhouseError(error);
+    const wasSent = attempt !== undefined && mayHaveRun(error);
+    const failure = signal.aborted ? callerLeft(error, wasSent) : toBlockhouseError(error);
     if (attempt === undefined) return failure;
     this.#attempt = undefined;
     attempt.fail(failure); // its adapter may not have noticed that the caller left
     this.#firstTextAt ??= attempt.firstTextAt;
-    this.#lostUsage = sumUsage(this.#lostUsage, attempt.usageSoFar());
+    this.#lostUsage = sumUsage(this.#lostUsage, attempt.usageSoFar(wasSent));
     return failure;
   }
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
+    if (this.#hasEnded) return; // it was abandoned
+    this.#hasEnded = true;
+    const { bus, accounts } = this.#options;
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
+    const fact = this.#finished(usage, code);
+    if (fact.isBilled !== true) accounts?.settle(fact, this, this.#hold); // reserve-send-settle
+    bus.emit('chat.finished', fact);
+  }
+
+  #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['chat.finished'] {
     const { requestId, adapter, model, caller, key, isBilled } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
-    this.#options.bus.emit('chat.finished', {
+    return {
       requestId,
       adapter: adapter.id,
       model,
@@ -191,7 +267,7 @@ export class Attempts<T extends Answered> implements LiveCall {
       durationMs: this.#options.now() - this.#startedAt,
       queuedMs: this.#placedAt === undefined ? undefined : this.#placedAt - this.#startedAt,
       firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
-    });
+    };
   }
 }
 

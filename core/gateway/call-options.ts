@@ -13,8 +13,13 @@ export interface CallOptions {
   readonly caller?: string | undefined;
   /** The message of a block that the call is to answer. */
   readonly messageId?: string | undefined;
-  /** The name of the key that the client has presented; undefined for the token of the workspace. Appears in facts and in the ledger of gateway calls. */
+  /**
+   * The name of the key that the client has presented; undefined for the token of the workspace. Its limits hold for the call, which is therefore refused
+   * before `start` and without a workspace. Appears in facts and in the ledger of gateway calls.
+   */
   readonly key?: string | undefined;
+  /** The name by which the client has asked for the model, such as an alias. A key that may use this name may use the model. */
+  readonly askedAs?: string | undefined;
   /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */
   readonly isBilled?: boolean | undefined;
   /** False for one attempt only: the caller asks another model rather than the same once more. */

@@ -2,7 +2,8 @@
 // form are the same sequence of events.
 //
 // checked-first: A request that can't succeed is refused before it waits for a place.
-// closed-is-closed: After `close` every request ends in SHUTTING_DOWN, including those that wait for a place or for their next attempt.
+// closed-is-closed: After `close` every request ends in SHUTTING_DOWN, including those that wait for a place or for their next attempt. When `close`
+//   resolves, each of them has been settled.
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { CoreBus } from '../bus.ts';
@@ -18,6 +19,7 @@ import { never } from './abort.ts';
 import { AcceptedChat } from './accepted-chat.ts';
 import { AcceptedEmbed } from './accepted-embed.ts';
 import { AcceptedForward } from './accepted-forward.ts';
+import type { CallAccounts } from './account.ts';
 import { adapterStatus, mustSearch, type StatusOptions } from './adapter-status.ts';
 import type { AnsweredChat } from './attempt.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
@@ -44,6 +46,8 @@ export interface GatewayOptions {
   /** For each destination. */
   readonly queue: QueueLimits;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** The account of the calls of clients; undefined where there is none. */
+  readonly accounts?: CallAccounts | undefined;
   /** Where this process serves the gateway; no call goes there. */
   readonly ownAddresses?: OwnAddresses;
   /** Repetitions of a failed attempt at most; 0 for none. */
@@ -64,6 +68,9 @@ export interface AdapterReadiness {
   readonly isOwnHost: boolean;
 }
 
+/** From the end of a connection to the end of its call it is two or three; a reader that is slow to take its last part may add some. */
+const TURNS_TO_END = 20;
+
 /** One gateway to all adapters. */
 export class Gateway {
   readonly #options: GatewayOptions;
@@ -79,13 +86,13 @@ export class Gateway {
   #closed: Promise<unknown> | undefined;
 
   constructor(options: GatewayOptions) {
-    const { adapters, bus, retries, now, random } = options;
+    const { adapters, bus, retries, now, random, accounts } = options;
     this.#options = options;
     this.#settings = new CallSettings(options);
     this.#registry = new AdapterRegistry(adapters);
     this.#destinations = new Destinations(adapters, options);
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for its next attempt
-    this.#attemptsOptions = { settings: this.#settings, bus, retries, closing: this.#closing.signal, now, random, live: this.#live };
+    this.#attemptsOptions = { settings: this.#settings, bus, retries, closing: this.#closing.signal, now, random, live: this.#live, accounts };
   }
 
   /** The ids of the adapters with a provider, in the order of their registration. */
@@ -224,11 +231,13 @@ export class Gateway {
     return { provider: adapter.id, model: request.model, vectors, usage: used };
   }
 
-  /** The tokens of a chat request, without an inference. Rejects with a BlockhouseError. */
-  async countTokens(request: unknown, { signal = never() }: CallOptions = {}): Promise<TokenCount> {
+  /** The tokens of a chat request, without an inference. It costs nothing, but a key that may not make the request may not have it counted. Rejects with a BlockhouseError. */
+  async countTokens(request: unknown, options: CallOptions = {}): Promise<TokenCount> {
     this.#checkChat(request);
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     const prompt = promptFor(request, adapter);
+    const { signal = never(), key, askedAs } = options;
+    this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model: request.model });
     return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
   }
 
@@ -258,8 +267,14 @@ export class Gateway {
   /** Ends every request and closes the adapters. A second call waits for the first. */
   async close(): Promise<void> {
     this.#closing.abort(); // closed-is-closed
-    this.#closed ??= Promise.all(this.#registry.all.map((adapter) => adapter.close()));
+    this.#closed ??= Promise.all(this.#registry.all.map((adapter) => adapter.close())).then(() => this.#ended());
     await this.#closed;
+  }
+
+  /** Adapters end their calls as they close, and a few turns later the calls have told so. */
+  async #ended(): Promise<void> {
+    for (let turn = 0; turn < TURNS_TO_END && this.#live.size > 0; turn += 1) await new Promise(setImmediate);
+    for (const call of [...this.#live]) call.abandon();
   }
 
   /** checked-first. Not an async function: one that returns a promise costs three turns more than the promise itself. */

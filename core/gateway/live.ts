@@ -5,6 +5,8 @@ import type { QueueLimits } from './queue.ts';
 /** A call under way, as it is at this moment. */
 export interface LiveCall {
   state(): CallState;
+  /** Settles the call if it has not ended when the gateway has closed. */
+  abandon(): void;
 }
 
 /** How far a call has come. Milliseconds since its acceptance. */

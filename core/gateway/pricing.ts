@@ -18,11 +18,14 @@ export interface Priced {
   readonly at?: Date;
 }
 
+/** USD for a usage; null when the price is not known or the counts can't be true. */
+export type Pricer = (usage: Usage) => number | null;
+
 /** The price data. */
 export class Prices {
   readonly #load: () => Promise<PriceData>;
   readonly #now: () => number;
-  readonly #rates = new Map<string, KnownRates>();
+  readonly #rates = new Map<string, KnownPricer>();
   #data: Promise<PriceData> | undefined;
 
   /** `now` in monotonic milliseconds. */
@@ -38,49 +41,70 @@ export class Prices {
   }
 
   /** USD; null when the price is not known or the counts can't be true. */
-  async price({ provider, model, usage, at }: Priced): Promise<number | null> {
-    if (provider === FREE) return 0;
-    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-    // The data set counts in the same way: cached tokens are part of the input.
-    const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens };
-    if (!Object.values(counts).every(isCount) || cacheReadTokens + cacheWriteTokens > inputTokens) return null;
-    const total = (await this.#find(provider, model, counts, at))?.total_price;
-    return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null;
+  async price(priced: Priced): Promise<number | null> {
+    if (priced.provider === FREE) return 0;
+    this.#data ??= this.#load();
+    return priceOf(await this.#data, priced);
   }
 
-  /** The price of a call of now, as `price` computes it. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
-  async priceNow(priced: Omit<Priced, 'at'>): Promise<number | null> {
-    const { provider, model, usage } = priced;
-    if (provider === FREE) return 0;
+  /** The price of a call of now, as `price` computes it. */
+  async priceNow({ provider, model, usage }: Omit<Priced, 'at'>): Promise<number | null> {
+    return (await this.pricer(provider, model))(usage);
+  }
+
+  /** Prices calls of a model that end soon. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
+  async pricer(provider: string, model: string): Promise<Pricer> {
+    if (provider === FREE) return () => 0;
     const key = `${provider}\n${model}`;
-    let known = this.#rates.get(key);
-    if (known === undefined || known.until <= this.#now()) {
-      const found = await this.#find(provider, model, {}, undefined);
-      known = { rates: found === undefined ? 'none' : flatRates(found.model_price), until: this.#now() + KEEP_RATES_MS };
-      if (this.#rates.size >= MAX_RATES) this.#rates.clear();
-      this.#rates.set(key, known);
-    }
-    if (known.rates === 'none') return null;
-    return known.rates === 'other' ? this.price(priced) : flatPrice(known.rates, usage);
+    const known = this.#rates.get(key);
+    if (known !== undefined && known.until > this.#now()) return known.pricer;
+    this.#data ??= this.#load();
+    const pricer = this.#pricerOf(await this.#data, provider, model);
+    if (this.#rates.size >= MAX_RATES) this.#rates.clear();
+    this.#rates.set(key, { pricer, until: this.#now() + KEEP_RATES_MS });
+    return pricer;
+  }
+
+  #pricerOf(data: PriceData, provider: string, model: string): Pricer {
+    const found = find(data, { provider, model });
+    if (found === undefined) return () => null;
+    const rates = flatRates(found.model_price);
+    return rates === 'other' ? (usage) => priceOf(data, { provider, model, usage }) : (usage) => flatPrice(rates, usage);
   }
 
   /** Tokens that fit into one request; null when that is not known. */
   async contextWindow(provider: string, model: string): Promise<number | null> {
-    return (await this.#find(provider, model, {}, undefined))?.model.context_window ?? null;
-  }
-
-  /** Only an exact find of this provider counts: the data set also finds similar names, and other providers of the same model. */
-  async #find(provider: string, model: string, counts: Record<string, number>, at: Date | undefined): Promise<PriceCalculation | undefined> {
     this.#data ??= this.#load();
-    const { calcPrice } = await this.#data;
-    let found: PriceCalculation | null;
-    try {
-      found = calcPrice(counts, model, { providerId: provider, ...(at !== undefined && { timestamp: at }) });
-    } catch {
-      return undefined; // an entry that contradicts itself: the call is shown as unpriced, and its answer is not lost
-    }
-    return found !== null && found.provider.id === provider && names(found.model.match, model.trim().toLowerCase()) ? found : undefined;
+    return find(await this.#data, { provider, model })?.model.context_window ?? null;
   }
+}
+
+/** USD; null when the price is not known or the counts can't be true. */
+function priceOf(data: PriceData, { provider, model, usage, at }: Priced): number | null {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  // The data set counts in the same way: cached tokens are part of the input.
+  const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens };
+  if (!Object.values(counts).every(isCount) || cacheReadTokens + cacheWriteTokens > inputTokens) return null;
+  const total = find(data, { provider, model, counts, at })?.total_price;
+  return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null;
+}
+
+interface Sought {
+  readonly provider: string;
+  readonly model: string;
+  readonly counts?: Record<string, number>;
+  readonly at?: Date | undefined;
+}
+
+/** Only an exact find of this provider counts: the data set also finds similar names, and other providers of the same model. */
+function find({ calcPrice }: PriceData, { provider, model, counts = {}, at }: Sought): PriceCalculation | undefined {
+  let found: PriceCalculation | null;
+  try {
+    found = calcPrice(counts, model, { providerId: provider, ...(at !== undefined && { timestamp: at }) });
+  } catch {
+    return undefined; // an entry that contradicts itself: the call is shown as unpriced, and its answer is not lost
+  }
+  return found !== null && found.provider.id === provider && names(found.model.match, model.trim().toLowerCase()) ? found : undefined;
 }
 
 const KEEP_RATES_MS = 60_000;
@@ -95,9 +119,8 @@ interface FlatRates {
   readonly cacheWrite: number;
 }
 
-interface KnownRates {
-  /** none: the model has no price. other: its price is not so much a token. */
-  readonly rates: FlatRates | 'none' | 'other';
+interface KnownPricer {
+  readonly pricer: Pricer;
   readonly until: number;
 }
 

@@ -4,10 +4,22 @@ import type { ContentPart } from '../types.ts';
 import type { Prompt, Turn } from './prompt.ts';
 
 /** What an image costs about. A file or an audio counts as one, because its length is known to the provider only. */
-const MEDIA_TOKENS = 1600;
+export const MEDIA_TOKENS = 1600;
+
+/** Of a call under way the question comes again and again. */
+const known = new WeakMap<Prompt, number>();
 
 /** About how many tokens a provider counts for this prompt. Reasoning of earlier turns is not included: providers take most of it out. */
-export function promptTokens({ system = '', turns, tools }: Prompt): number {
+export function promptTokens(prompt: Prompt): number {
+  let tokens = known.get(prompt);
+  if (tokens === undefined) {
+    tokens = count(prompt);
+    known.set(prompt, tokens);
+  }
+  return tokens;
+}
+
+function count({ system = '', turns, tools }: Prompt): number {
   const sum = new TokenEstimate().add(system);
   let media = 0;
   for (const turn of turns) {

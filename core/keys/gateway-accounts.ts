@@ -1,60 +1,99 @@
-// Accounts for the calls of clients: what each key may do and has spent, and the ledger of gateway calls.
+// The accounts of clients' calls: what each key may do and has spent, and the ledger of gateway calls.
 //
 // whatever-failed: a call that failed has its line too, with what is known of its usage.
-// caps-hold: a call is admitted only while its key is below its caps. So a cap is passed by the calls under way at most.
+// caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit. So a cap is
+//   passed by the calls under way at most, and by the last one only if they are made one after the other.
+// held-until-counted: a call counts as under way until its line counts.
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { pricesAs } from '../gateway/known-price.ts';
-import type { Prices } from '../gateway/pricing.ts';
+import type { Pricer, Prices } from '../gateway/pricing.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
-import type { CostsReport } from '../types.ts';
-import type { GatewayLedger } from '../workspace/gateway-ledger.ts';
-import { type Accounts, type KeySpend, mayUse, type NamedKey } from './named-key.ts';
+import type { CostsReport, Usage } from '../types.ts';
+import type { GatewayLedger, OpenCall } from '../workspace/gateway-ledger.ts';
+import type { KeySpend } from '../workspace/spend-days.ts';
+import { HeldCalls, KeyHold } from './key-hold.ts';
+import type { KeyStore } from './key-store.ts';
+import { type Accounts, assertMayAsk, hasLimits, type NamedKey } from './named-key.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
   readonly gateway: Pick<Gateway, 'readiness' | 'adapter'>;
-  readonly prices: Pick<Prices, 'priceNow'>;
+  readonly prices: Pick<Prices, 'priceNow' | 'pricer'>;
+  readonly keys: Pick<KeyStore, 'named'>;
   readonly ledger: GatewayLedger;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
+type Finished = CoreEvents['chat.finished'];
+
 /** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
 const KEEP_HOST_MS = 1000;
+/** Calls under way end within moments, and then there may be room again. */
+const UNDER_WAY_RETRY_MS = 1000;
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+const NO_PRICE: Pricer = () => null;
 
 /** The accounts of a workspace, from its start to its end. */
-export class GatewayAccounts implements Accounts {
+export class GatewayAccounts implements Accounts, CallAccounts {
   readonly #options: GatewayAccountsOptions;
   /** Calls that have ended and whose price is being looked up. */
   readonly #pricing = new Set<Promise<void>>();
   readonly #hosts = new Map<string, { readonly pricesAs: string | undefined; readonly until: number }>();
+  readonly #held: HeldCalls;
   #last = { second: Number.NaN, iso: '' };
-  readonly #listener: (fact: CoreEvents['chat.finished']) => void;
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
-    this.#listener = (fact) => this.#take(fact);
-    options.bus.on('chat.finished', this.#listener);
+    this.#held = new HeldCalls(
+      (call) => options.ledger.note(call),
+      (error) => this.#tell(error),
+    );
   }
 
-  /** caps-hold. */
-  async admit(key: NamedKey, models: readonly string[]): Promise<void> {
-    const now = this.#options.now();
-    if (!models.some((model) => mayUse(key, model))) {
-      throw new BlockhouseError(
-        'KEY_FORBIDDEN',
-        `The key ${key.name} may not use the model ${JSON.stringify(models[0])}; it may use ${key.models?.join(', ')}.`,
-      );
+  check(asking: Asking): void {
+    this.#checked(asking);
+  }
+
+  accept(call: AccountedCall): Hold | undefined {
+    const key = this.#checked(call);
+    return key !== undefined && hasLimits(key) ? new KeyHold(call, key.name, (hold) => this.#reserve(hold)) : undefined;
+  }
+
+  /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
+  #checked({ key: name, askedAs, adapterId, model }: Asking): NamedKey | undefined {
+    if (name === undefined) return undefined;
+    const key = this.#keyOf(name);
+    const full = `${adapterId}/${model}`;
+    assertMayAsk(key, askedAs === undefined ? [full, model] : [askedAs, full]);
+    const { ledger } = this.#options;
+    if (hasLimits(key) && ledger.isRead) this.#assertBelow(key, ledger.spentToday(name));
+    return key;
+  }
+
+  /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
+  settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
+    const at = this.#isoNow();
+    if (hold instanceof KeyHold) {
+      this.#record(end, at, end.usage === undefined ? null : hold.pricer(end.usage), hold.id);
+      this.#held.leave(hold); // held-until-counted
+      return;
     }
-    if (key.usdPerDay === null && key.tokensPerDay === null) return;
-    const cap = capReached(key, await this.#options.ledger.spentToday(key.name));
-    if (cap === undefined) return;
-    throw new BlockhouseError('KEY_CAP_REACHED', `The key ${key.name} has reached its cap of ${cap} a day. It may be used again at 00:00 UTC.`, {
-      retryAfterMs: nextUtcDay(now) - now,
-    });
+    const pricesAs = end.usage === undefined ? undefined : this.#pricesAs(call);
+    if (pricesAs === undefined || end.usage === undefined) {
+      this.#record(end, at, null);
+      return;
+    }
+    const priced = this.#options.prices.priceNow({ provider: pricesAs, model: end.model, usage: end.usage }).then(
+      (costUsd) => this.#record(end, at, costUsd),
+      (error: unknown) => this.#tell(error),
+    );
+    this.#pricing.add(priced);
+    void priced.finally(() => this.#pricing.delete(priced));
   }
 
   async costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
@@ -62,37 +101,55 @@ export class GatewayAccounts implements Accounts {
     return reportCosts(this.#options.ledger.lines(), by);
   }
 
-  spentToday(key: string): Promise<KeySpend> {
-    return this.#options.ledger.spentToday(key);
+  async spentToday(key: string): Promise<KeySpend> {
+    const { ledger } = this.#options;
+    await ledger.read();
+    return ledger.spentToday(key);
   }
 
   /** Calls that end later are not recorded. Resolves when the ledger is written. */
   async close(): Promise<void> {
-    this.#options.bus.off('chat.finished', this.#listener);
+    this.#held.close();
     await Promise.all(this.#pricing);
     await this.#options.ledger.close();
   }
 
-  /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
-  #take(fact: CoreEvents['chat.finished']): void {
-    if (fact.isBilled === true) return;
-    const { adapter, model, address, usage } = fact;
-    const at = this.#isoNow();
-    const pricesAs = address === undefined && usage !== undefined ? this.#pricesAs(adapter) : undefined;
-    if (pricesAs === undefined || usage === undefined) {
-      this.#record(fact, at, null);
-      return;
-    }
-    const priced = this.#options.prices.priceNow({ provider: pricesAs, model, usage }).then(
-      (costUsd) => this.#record(fact, at, costUsd),
-      (error: unknown) => this.#tell(error),
-    );
-    this.#pricing.add(priced);
-    void priced.finally(() => this.#pricing.delete(priced));
+  /** caps-hold. Resolves when the call may be sent. */
+  async #reserve(hold: KeyHold): Promise<void> {
+    const { ledger, prices } = this.#options;
+    const { call } = hold;
+    await ledger.read();
+    const pricesAs = this.#pricesAs(call);
+    const pricer = pricesAs === undefined ? NO_PRICE : await prices.pricer(pricesAs, call.model);
+    // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
+    const key = this.#keyOf(hold.key);
+    if (key.unpriced === 'refuse' && pricer(NO_USAGE) === null) throw priceUnknown(key, call);
+    this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
+    await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: this.#isoNow() });
   }
 
-  #record(fact: CoreEvents['chat.finished'], at: string, costUsd: number | null): void {
-    const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = fact;
+  #keyOf(name: string): NamedKey {
+    const key = this.#options.keys.named(name);
+    if (key === undefined)
+      throw new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+    return key;
+  }
+
+  #assertBelow(key: NamedKey, spent: Spend, underWay: Spend = NOTHING): void {
+    const now = this.#options.now();
+    const cap = capReached(key, spent);
+    if (cap !== undefined)
+      throw new BlockhouseError('KEY_CAP_REACHED', `The key ${key.name} has reached its cap of ${cap} a day. It may be used again at 00:00 UTC.`, {
+        retryAfterMs: nextUtcDay(now) - now,
+      });
+    const close = capReached(key, { usd: spent.usd + underWay.usd, tokens: spent.tokens + underWay.tokens });
+    if (close === undefined) return;
+    const message = `The calls of the key ${key.name} that are under way may use up its cap of ${close} a day. Try again when one of them has ended.`;
+    throw new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: UNDER_WAY_RETRY_MS });
+  }
+
+  #record(end: Finished, at: string, costUsd: number | null, id?: OpenCall['id']): void {
+    const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = end;
     this.#options.ledger.record({
       at,
       requestId,
@@ -104,6 +161,7 @@ export class GatewayAccounts implements Accounts {
       firstTextMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       durationMs: Math.round(durationMs),
       error: code,
+      id,
     });
   }
 
@@ -115,12 +173,13 @@ export class GatewayAccounts implements Accounts {
     return `${this.#last.iso}${String(now - second * 1000).padStart(3, '0')}Z`;
   }
 
-  #pricesAs(adapter: string): string | undefined {
+  #pricesAs({ adapterId, address }: AccountedCall): string | undefined {
+    if (address !== undefined) return undefined;
     const { gateway, now } = this.#options;
-    let known = this.#hosts.get(adapter);
+    let known = this.#hosts.get(adapterId);
     if (known === undefined || known.until <= now()) {
-      known = { pricesAs: pricesAs({ gateway }, adapter), until: now() + KEEP_HOST_MS };
-      this.#hosts.set(adapter, known);
+      known = { pricesAs: pricesAs({ gateway }, adapterId), until: now() + KEEP_HOST_MS };
+      this.#hosts.set(adapterId, known);
     }
     return known.pricesAs;
   }
@@ -130,9 +189,17 @@ export class GatewayAccounts implements Accounts {
   }
 }
 
-function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: KeySpend): string | undefined {
+type Spend = Pick<KeySpend, 'usd' | 'tokens'>;
+const NOTHING: Spend = { usd: 0, tokens: 0 };
+
+function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spend): string | undefined {
   if (usdPerDay !== null && usd >= usdPerDay) return `${usdPerDay} USD`;
   return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
+}
+
+function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall): BlockhouseError {
+  const message = `The price of ${adapterId}/${model} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or set "unpriced": "allow" for the key in keys.json.`;
+  return new BlockhouseError('PRICE_UNKNOWN', message);
 }
 
 function nextUtcDay(now: number): number {

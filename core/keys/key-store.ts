@@ -33,6 +33,7 @@ export class KeyStore {
   readonly #clock: () => number;
   readonly #file: FreshFile;
   #byHash: ReadonlyMap<string, NamedKey> = new Map();
+  #byName: ReadonlyMap<string, NamedKey> = new Map();
   #fault: string | undefined;
 
   constructor({ workspace, bus, now, clock }: KeyStoreOptions) {
@@ -48,9 +49,16 @@ export class KeyStore {
     this.#file.refresh();
     if (this.#fault !== undefined) throw new BlockhouseError('WORKSPACE_DAMAGED', REFUSED_UNSEEN);
     const key = this.#byHash.get(hash);
-    if (key?.expiresAt != null && Date.parse(key.expiresAt) <= this.#clock())
-      throw new BlockhouseError('UNAUTHORIZED', `The key ${key.name} expired at ${key.expiresAt}.`);
+    if (key !== undefined && this.#hasExpired(key)) throw new BlockhouseError('UNAUTHORIZED', `The key ${key.name} expired at ${key.expiresAt}.`);
     return key;
+  }
+
+  /** The key of this name; undefined if there is none, or it has expired. Throws WORKSPACE_DAMAGED while nobody can tell. */
+  named(name: string): NamedKey | undefined {
+    this.#file.refresh();
+    if (this.#fault !== undefined) throw new BlockhouseError('WORKSPACE_DAMAGED', REFUSED_UNSEEN);
+    const key = this.#byName.get(name);
+    return key !== undefined && this.#hasExpired(key) ? undefined : key;
   }
 
   /** All keys, in the order in which they were made. Throws WORKSPACE_DAMAGED. */
@@ -96,6 +104,10 @@ export class KeyStore {
     });
   }
 
+  #hasExpired({ expiresAt }: NamedKey): boolean {
+    return expiresAt !== null && Date.parse(expiresAt) <= this.#clock();
+  }
+
   #damage(): BlockhouseError {
     return new BlockhouseError(
       'WORKSPACE_DAMAGED',
@@ -106,10 +118,13 @@ export class KeyStore {
   #take(state: FileState): void {
     closeToOthers(this.#file.path, state);
     try {
-      this.#byHash = new Map(parseKeys(state).map((key) => [key.hash, key]));
+      const keys = parseKeys(state);
+      this.#byHash = new Map(keys.map((key) => [key.hash, key]));
+      this.#byName = new Map(keys.map((key) => [key.name, key]));
       this.#fault = undefined;
     } catch (error) {
       this.#byHash = new Map(); // closed-by-default
+      this.#byName = new Map();
       this.#fault = (error as Error).message.replace(/\.$/, '');
       this.#bus.emit('keys.damaged', { file: this.#file.path, reason: this.#fault });
     }

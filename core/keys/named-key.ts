@@ -1,8 +1,9 @@
 // One key for one application: what it may do, and how it is stored. Pure: no I/O.
 import { createHash, randomBytes } from 'node:crypto';
-import { invalidRequest } from '../errors.ts';
+import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
+import type { KeySpend } from '../workspace/spend-days.ts';
 
 /** What a key may do. Null stands for no limit. */
 export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;
@@ -14,19 +15,8 @@ export interface NamedKey extends ShownKey {
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
-/** What a key has spent in a day. */
-export interface KeySpend {
-  readonly usd: number;
-  readonly tokens: number;
-}
-
 /** The accounts of the gateway's clients. */
 export interface Accounts {
-  /**
-   * Resolves if the key may ask now for the model, which has several names if a client's name was resolved. Rejects with KEY_FORBIDDEN for a model that
-   * is not its own, and with KEY_CAP_REACHED.
-   */
-  admit(key: NamedKey, models: readonly string[]): Promise<void>;
   /** Sums of the calls that are kept, by key, model or UTC day. */
   costs(by: 'key' | 'model' | 'day'): Promise<CostsReport>;
   /** What a key has spent on this UTC day. */
@@ -55,6 +45,7 @@ export function checkedLimits(limits: Partial<KeyLimits>): KeyLimits {
   return {
     usdPerDay: amount(limits.usdPerDay, 'usdPerDay'),
     tokensPerDay: amount(limits.tokensPerDay, 'tokensPerDay'),
+    unpriced: choice(limits.unpriced),
     models: patterns(limits.models),
     expiresAt: time(limits.expiresAt),
   };
@@ -70,6 +61,13 @@ export function assertKeyName(name: unknown): asserts name is string {
 function amount(value: unknown, field: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw invalidRequest(field, 'must be a number of 0 or more');
+  return value;
+}
+
+/** Keys of earlier versions have no choice, and go on as they were. */
+function choice(value: unknown): KeyLimits['unpriced'] {
+  if (value === undefined || value === null) return 'allow';
+  if (value !== 'allow' && value !== 'refuse') throw invalidRequest('unpriced', 'must be "allow" or "refuse"');
   return value;
 }
 
@@ -97,6 +95,18 @@ export function parseKey(value: unknown): NamedKey {
   if (typeof hash !== 'string' || !HASH.test(hash)) throw new Error(`the hash of ${name} must be 43 characters of base64url`);
   if (typeof createdAt !== 'string' || Number.isNaN(Date.parse(createdAt))) throw new Error(`createdAt of ${name} must be a time`);
   return { name, hash, createdAt, ...checkedLimits(value as Partial<KeyLimits>) };
+}
+
+/** True if anything but the list of models limits the calls of a key. */
+export function hasLimits({ usdPerDay, tokensPerDay, unpriced }: KeyLimits): boolean {
+  return usdPerDay !== null || tokensPerDay !== null || unpriced === 'refuse';
+}
+
+/** Throws KEY_FORBIDDEN unless the key may ask for a model under one of its names. */
+export function assertMayAsk(key: NamedKey, names: readonly string[]): void {
+  if (names.some((name) => mayUse(key, name))) return;
+  const message = `The key ${key.name} may not use the model ${JSON.stringify(names[0])}; it may use ${key.models?.join(', ')}.`;
+  throw new BlockhouseError('KEY_FORBIDDEN', message);
 }
 
 /** True if the key may ask for a model under this name. */

@@ -11,12 +11,10 @@ import type { Prices } from '../gateway/pricing.ts';
 import { DEFAULT_MAX_TOKENS } from '../gateway/prompt.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
-import { estimateTokens } from '../tokens.ts';
 import type { Ledger } from '../workspace/ledger.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import type { WorstCase } from './budget.ts';
 import type { Candidate } from './candidates.ts';
-import type { TextMessage } from './window.ts';
 
 /** A call with its price, as it is in the ledger. */
 export interface Bill {
@@ -105,11 +103,4 @@ function ledgerFault(error: unknown): never {
   if (error instanceof BlockhouseError) throw error;
   const { code, message } = error as NodeJS.ErrnoException;
   throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
-}
-
-/** Usage estimated from the length of the texts, for a call without reported usage. */
-export function estimatedUsage(messages: readonly TextMessage[], answer: string): Usage {
-  const inputTokens = messages.reduce((sum, message) => sum + estimateTokens(message.content ?? ''), 0);
-  const outputTokens = estimateTokens(answer);
-  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 }

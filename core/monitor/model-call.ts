@@ -1,7 +1,7 @@
 // A call of a model on behalf of a block.
 //
 // billed-first: every call that has, or may have, cost something is in the ledger before its caller gets the outcome. If the provider
-//   reported no usage (it broke off, was ended, or may have worked on the request without an answer), the usage is an estimate.
+//   reported no usage (it broke off, was ended, or may have worked on the request without an answer), the gateway estimates it.
 // bounded-calls: all monitors together make only so many calls at a time, so that a thousand waiting blocks don't start at once.
 // one-attempt: one call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
 // asked-last: the kill switch is checked when the call has its place in every queue, and the caps right before that.
@@ -15,7 +15,7 @@ import type { ChatDone, Usage } from '../schemas/chat.ts';
 import type { HaltState } from '../schemas/workspace-api.ts';
 import type { Reservation } from '../workspace/reservations.ts';
 import { AnswerText } from './answer-text.ts';
-import { type Bill, Billing, type BillingOptions, type EndedCall, estimatedUsage } from './billing.ts';
+import { type Bill, Billing, type BillingOptions, type EndedCall } from './billing.ts';
 import { CallRefused, haltPause, type Pause } from './call-refused.ts';
 import type { Candidate } from './candidates.ts';
 import type { TextMessage } from './window.ts';
@@ -126,10 +126,9 @@ export class ModelCalls {
       if (running.refusal !== undefined) throw new CallRefused(running.refusal);
       const failure = toBlockhouseError(error);
       if (!running.text.isCut) {
-        const usage = running.usageOf(failure);
-        throw new ModelCallFailure(failure, usage && (await bill(usage, true)));
+        throw new ModelCallFailure(failure, failure.usage && (await bill(failure.usage, true)));
       }
-      done = { usage: { ...(running.usageOf(failure) as Usage), estimated: true }, stopReason: 'max_tokens' };
+      done = { usage: { ...(failure.usage as Usage), estimated: true }, stopReason: 'max_tokens' };
     }
     const { text } = running;
     if (text.isCut) done = { ...done, stopReason: 'max_tokens' }; // cut-answer
@@ -183,12 +182,6 @@ class RunningCall {
       },
       opensInMs: 0,
     };
-  }
-
-  /** What a failed call has used; undefined if it can't have cost anything. */
-  usageOf({ usage, mayHaveRun }: BlockhouseError): Usage | undefined {
-    if (usage !== undefined) return usage;
-    return mayHaveRun || this.text.length > 0 ? estimatedUsage(this.#call.messages, this.text.toString()) : undefined;
   }
 
   end(usage: Usage, failed: boolean): EndedCall {

@@ -2,39 +2,24 @@
 // ledger.jsonl instead.
 //
 // bounded: a file that has grown full is renamed, and the oldest of several is removed.
+// carried-over: a file begins with what each key had spent before, so that the sums don't depend on older files.
 // few-writes: lines are written ten times a second and not flushed to the disk, because a busy gateway makes thousands of calls a second. A killed process
-//   loses the lines of a tenth of a second, a power cut those of the last seconds.
+//   loses the lines of a tenth of a second, a power cut those of the last seconds. Calls of keys with limits are noted in a journal before they are sent, so
+//   that a killed process loses none of them.
+// read-first: what earlier processes have left is read before anything is written, so that no line is counted twice.
 // counted-at-once: the sums of a key include a call from its end on, whether or not its line could be written.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../bus.ts';
-import type { ErrorCode } from '../errors.ts';
-import { isObject, tryParseJson } from '../json.ts';
-import type { KeySpend } from '../keys/named-key.ts';
-import type { Usage } from '../types.ts';
-import { appendText, openLedger, readBackward, readForward } from './ledger-file.ts';
+import { CallJournal, type OpenCall } from './call-journal.ts';
+import { carriedLines, FileSums, type GatewayCall, lineOf, parseCall } from './gateway-lines.ts';
+import { appendText, openLedger, readForward } from './ledger-file.ts';
 import { LineBuffer } from './line-buffer.ts';
+import { type KeySpend, SpendDays } from './spend-days.ts';
 
-/** One call of a client. */
-export interface GatewayCall {
-  /** When it ended: ISO 8601, UTC. */
-  readonly at: string;
-  readonly requestId: string;
-  /** The name of the client's key; null for the token of the workspace. */
-  readonly key: string | null;
-  readonly provider: string;
-  readonly model: string;
-  /** Null when nothing is known of it. */
-  readonly usage: Usage | null;
-  /** Null without a known price. */
-  readonly costUsd: number | null;
-  /** Milliseconds from acceptance to the first text; null when there was none. */
-  readonly firstTextMs: number | null;
-  readonly durationMs: number;
-  /** Null when it succeeded. */
-  readonly error: ErrorCode | null;
-}
+export type { OpenCall } from './call-journal.ts';
+export type { GatewayCall } from './gateway-lines.ts';
 
 /** How much is kept. */
 export interface GatewayLedgerLimits {
@@ -44,11 +29,12 @@ export interface GatewayLedgerLimits {
 }
 
 const NAME = 'gateway-ledger.jsonl';
+const JOURNAL = 'gateway-open.jsonl';
 const LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
 const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-const NOTHING: KeySpend = { usd: 0, tokens: 0 };
+const DAY_MS = 86_400_000;
 
 /** What a ledger works with. */
 export interface GatewayLedgerOptions {
@@ -65,58 +51,83 @@ export class GatewayLedger {
   readonly #bus: CoreBus;
   readonly #now: () => number;
   readonly #limits: GatewayLedgerLimits;
+  readonly #journal: CallJournal;
   readonly #queue = new PQueue({ concurrency: 1 });
   readonly #waiting = new LineBuffer(MAX_WAITING_BYTES);
+  /** Of the lines that wait: those whose calls are in the journal. */
+  #ended: string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
-  /** The present UTC day. */
-  #day: string;
-  /** What each key has spent on it, in this process. */
-  #spent = new Map<string, KeySpend>();
-  /** What each key had spent on it before this process. */
-  #before: Promise<ReadonlyMap<string, KeySpend>> | undefined;
-  /** ISO 8601. Later lines are those of this process. */
-  readonly #startedAt: string;
+  /** Of all calls; those of earlier processes, once they are read. */
+  #spent = new SpendDays();
+  /** Of the calls whose lines are in the file. */
+  #written = new SpendDays();
+  /** Of the calls whose lines wait. */
+  #unwritten = new SpendDays();
+  /** Lines were dropped, so that only the beginning of a new file can tell of their calls. */
+  #isIncomplete = false;
+  #reading: Promise<void> | undefined;
+  #isRead = false;
+  /** The next line begins a file. */
+  #beginsFile = false;
 
   constructor({ workspace, bus, now, limits }: GatewayLedgerOptions) {
     this.#path = join(workspace, NAME);
+    this.#journal = new CallJournal(join(workspace, JOURNAL));
     this.#bus = bus;
     this.#now = now ?? Date.now;
     this.#limits = limits ?? LIMITS;
-    this.#startedAt = new Date(this.#now()).toISOString();
-    this.#day = this.#today();
+  }
+
+  /** True once `spentToday` knows what earlier processes have counted. */
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  /** Reads what earlier processes have counted. Rejects while a file can't be read. */
+  read(): Promise<void> {
+    this.#reading ??= this.#queue
+      .add(() => this.#readAll())
+      .catch((error: unknown) => {
+        this.#reading = undefined;
+        throw error;
+      });
+    return this.#reading;
+  }
+
+  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
+  note(call: OpenCall): Promise<void> {
+    return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
   }
 
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
   record(call: GatewayCall): void {
-    this.#count(call); // counted-at-once
-    this.#waiting.add(lineOf(call));
+    this.#spent.count(call); // counted-at-once
+    this.#unwritten.count(call);
+    if (!this.#waiting.add(lineOf(call))) this.#isIncomplete = true;
+    if (call.id !== undefined) this.#ended.push(call.id);
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
-  /** What a key has spent on this UTC day, in earlier processes too. Rejects while the file can't be read. */
-  async spentToday(key: string): Promise<KeySpend> {
-    this.#turnDay();
-    this.#before ??= this.#readBefore();
-    try {
-      const before = await this.#before;
-      return sum(before.get(key), this.#spent.get(key));
-    } catch (error) {
-      this.#before = undefined;
-      throw error;
-    }
+  /** What a key has spent on this UTC day; in earlier processes too, once `read` has resolved. */
+  spentToday(key: string): KeySpend {
+    return this.#spent.spent(this.#time().slice(0, '2026-11-22'.length), key);
+  }
+
+  /** The mean output of a key's answers, in tokens; undefined without an answer. */
+  meanOutput(key: string): number | undefined {
+    return this.#spent.meanOutput(key);
   }
 
   /** All lines that are kept, the oldest first, read in bounded pieces. Damaged ones are left out. */
   async *lines(): AsyncGenerator<GatewayCall> {
     await this.#queue.add(() => this.#write());
-    for (const path of [...this.#fullPaths()].reverse().concat(this.#path)) {
-      const opened = await openLedger(path);
-      if (opened === undefined) continue;
-      try {
-        for await (const lines of readForward(opened)) yield* lines.flatMap(parsed);
-      } finally {
-        await opened.file.close();
+    for (const path of this.#paths().reverse()) {
+      for await (const lines of linesIn(path)) {
+        for (const line of lines) {
+          const call = parseCall(line);
+          if (call !== undefined) yield call;
+        }
       }
     }
   }
@@ -125,128 +136,110 @@ export class GatewayLedger {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#queue.add(() => this.#write());
+    this.#journal.close();
   }
 
   async #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#waiting.size === 0) return;
-    const lines = this.#waiting.take();
     try {
-      const size = await appendText(this.#path, lines, { sync: false });
+      await this.#readAll(); // read-first
+      const size = await this.#append();
+      if (size >= this.#limits.fileBytes || this.#isIncomplete) await this.#rotate();
       this.#isFailing = false;
-      if (size >= this.#limits.fileBytes) await this.#rotate();
     } catch (error) {
-      this.#waiting.putBack(lines);
       if (!this.#isFailing) this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
       this.#isFailing = true;
     }
   }
 
+  /** Resolves with the size of the file. */
+  async #append(): Promise<number> {
+    const [lines, ended, spent] = [this.#waiting.take(), this.#ended, this.#unwritten];
+    this.#ended = [];
+    this.#unwritten = new SpendDays();
+    const head = Buffer.from(this.#beginsFile ? carriedLines(this.#written, this.#time()) : ''); // carried-over
+    let size: number;
+    try {
+      size = await appendText(this.#path, head.length === 0 ? lines : Buffer.concat([head, lines]), { sync: false });
+    } catch (error) {
+      if (!this.#waiting.putBack(lines)) this.#isIncomplete = true;
+      this.#ended.unshift(...ended);
+      this.#unwritten.addAll(spent);
+      throw error;
+    }
+    this.#beginsFile = false;
+    this.#written.addAll(spent);
+    this.#journal.forget(ended);
+    return size;
+  }
+
   /** bounded. */
   async #rotate(): Promise<void> {
-    const paths = [this.#path, ...this.#fullPaths()];
+    const paths = this.#paths();
     await rm(paths.at(-1) ?? '', { force: true });
     for (let index = paths.length - 2; index >= 0; index -= 1) {
       await rename(paths[index] ?? '', paths[index + 1] ?? '').catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error;
       });
     }
+    this.#beginsFile = true;
+    this.#isIncomplete = false;
   }
 
   /** The newest first. */
-  #fullPaths(): string[] {
-    return Array.from({ length: this.#limits.files }, (_, index) => this.#path.replace(/\.jsonl$/, `.${index + 1}.jsonl`));
+  #paths(): string[] {
+    return [this.#path, ...Array.from({ length: this.#limits.files }, (_, index) => this.#path.replace(/\.jsonl$/, `.${index + 1}.jsonl`))];
   }
 
-  /** The calls of this day that earlier processes have recorded. */
-  async #readBefore(): Promise<ReadonlyMap<string, KeySpend>> {
-    const spent = new Map<string, KeySpend>();
-    if (!this.#startedAt.startsWith(this.#day)) return spent;
-    for (const path of [this.#path, ...this.#fullPaths()]) {
-      for await (const call of newestFirst(path)) {
-        if (call.at < this.#day) return spent;
-        if (call.key !== null && call.at < this.#startedAt) spent.set(call.key, sum(spent.get(call.key), spendOf(call)));
-      }
+  /** Once; in the turn of the queue. */
+  async #readAll(): Promise<void> {
+    if (this.#isRead) return;
+    const files = await this.#readFiles();
+    const left = await this.#journal.left();
+    const ids = new Set(files.flatMap((file) => [...file.ids]));
+    this.#beginsFile = files[0]?.isEmpty === true && files.some(({ isEmpty }) => !isEmpty); // it was killed right after it had renamed a full one
+    for (const { spent } of files.reverse()) this.#written.addAll(spent);
+    const own = this.#spent;
+    this.#spent = new SpendDays();
+    this.#spent.addAll(this.#written);
+    this.#spent.addAll(own);
+    this.#isRead = true;
+    for (const call of left) if (!ids.has(call.id)) this.record(interrupted(call));
+    this.#journal.forget(left.filter(({ id }) => ids.has(id)).map(({ id }) => id));
+  }
+
+  /** The newest first, as far back as they tell of days that matter. Without what was spent before, a file needs those before it. */
+  async #readFiles(): Promise<FileSums[]> {
+    const files: FileSums[] = [];
+    const since = new Date(this.#now() - 2 * DAY_MS).toISOString();
+    for (const path of this.#paths()) {
+      const file = new FileSums();
+      for await (const lines of linesIn(path)) for (const line of lines) file.add(line);
+      files.push(file);
+      if (file.isWhole || (file.first !== undefined && file.first < since)) break;
     }
-    return spent;
+    return files;
   }
 
-  #count(call: GatewayCall): void {
-    if (call.key === null) return;
-    this.#turnDay();
-    this.#spent.set(call.key, sum(this.#spent.get(call.key), spendOf(call)));
-  }
-
-  #turnDay(): void {
-    const day = this.#today();
-    if (day === this.#day) return;
-    this.#day = day;
-    this.#spent = new Map();
-    this.#before = undefined;
-  }
-
-  #today(): string {
-    return new Date(this.#now()).toISOString().slice(0, 10);
+  #time(): string {
+    return new Date(this.#now()).toISOString();
   }
 }
 
-/** JSON, member by member: a busy gateway writes thousands of lines in a second. */
-function lineOf({ at, requestId, key, provider, model, usage, costUsd, firstTextMs, durationMs, error }: GatewayCall): string {
-  return (
-    `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)},"provider":${quoted(provider)},"model":${quoted(model)},` +
-    `"usage":${usage === null ? null : usageText(usage)},"costUsd":${costUsd},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
-    `"error":${error === null ? null : quoted(error)}}\n`
-  );
+/** A call that a process left when it was killed: what it was noted with is what it counts. */
+function interrupted({ id, at, requestId, key, provider, model, usage, costUsd }: OpenCall): GatewayCall {
+  return { id, at, requestId, key, provider, model, usage, costUsd, firstTextMs: null, durationMs: 0, error: 'SHUTTING_DOWN' };
 }
 
-const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
-
-/** Most names are plain, and to look is faster than to serialise. */
-function quoted(text: string): string {
-  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
-}
-
-function usageText(usage: Usage): string {
-  let members = '';
-  for (const name in usage) {
-    const value = usage[name as keyof Usage];
-    if (value !== undefined) members += `${members === '' ? '' : ','}"${name}":${value}`;
-  }
-  return `{${members}}`;
-}
-
-function spendOf({ usage, costUsd }: GatewayCall): KeySpend {
-  return { usd: costUsd ?? 0, tokens: usage?.totalTokens ?? 0 };
-}
-
-function sum(one: KeySpend = NOTHING, other: KeySpend = NOTHING): KeySpend {
-  return { usd: one.usd + other.usd, tokens: one.tokens + other.tokens };
-}
-
-/** The calls of a file, the newest first; none if there is no file. */
-async function* newestFirst(path: string): AsyncGenerator<GatewayCall> {
+/** The lines of a file in pieces, the oldest first; none if there is no file. */
+async function* linesIn(path: string): AsyncGenerator<string[]> {
   const opened = await openLedger(path);
   if (opened === undefined) return;
   try {
-    for await (const lines of readBackward(opened)) yield* lines.flatMap(parsed);
+    yield* readForward(opened);
   } finally {
     await opened.file.close();
   }
-}
-
-/** Empty for a damaged line. */
-function parsed(line: string): GatewayCall[] {
-  const value = tryParseJson(line);
-  if (!isObject(value)) return [];
-  const { at, key, provider, model, costUsd, usage } = value;
-  const isCall =
-    typeof at === 'string' &&
-    !Number.isNaN(Date.parse(at)) &&
-    typeof provider === 'string' &&
-    typeof model === 'string' &&
-    (key === null || typeof key === 'string') &&
-    (costUsd === null || typeof costUsd === 'number') &&
-    (usage === null || (isObject(usage) && typeof usage['totalTokens'] === 'number'));
-  return isCall ? [value as unknown as GatewayCall] : [];
 }

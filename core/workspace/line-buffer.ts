@@ -22,10 +22,11 @@ export class LineBuffer {
     return this.#used;
   }
 
-  /** Adds a line, which ends with a newline. Does nothing when there is no room for it. */
-  add(line: string): void {
-    if (!this.#hasRoom(line.length * MOST_BYTES_A_UNIT) && !this.#hasRoom(Buffer.byteLength(line))) return;
+  /** Adds a line, which ends with a newline. False if there is no room for it. */
+  add(line: string): boolean {
+    if (!this.#hasRoom(line.length * MOST_BYTES_A_UNIT) && !this.#hasRoom(Buffer.byteLength(line))) return false;
     this.#used += this.#bytes.write(line, this.#used);
+    return true;
   }
 
   /** Returns all lines and forgets them. */
@@ -35,12 +36,14 @@ export class LineBuffer {
     return lines;
   }
 
-  /** Puts lines that were taken before those that have come since. Of the latter, the last are dropped when there is no room for all. */
-  putBack(lines: Buffer): void {
+  /** Puts lines that were taken before those that have come since. Of the latter, the last are dropped when there is no room for all; then this is false. */
+  putBack(lines: Buffer): boolean {
     const since = this.take();
     this.#append(lines);
     const room = this.#most - lines.length;
-    this.#append(since.length <= room ? since : since.subarray(0, since.lastIndexOf(NEWLINE, Math.max(room - 1, 0)) + 1));
+    const fits = since.length <= room;
+    this.#append(fits ? since : since.subarray(0, since.lastIndexOf(NEWLINE, Math.max(room - 1, 0)) + 1));
+    return fits;
   }
 
   #append(lines: Buffer): void {

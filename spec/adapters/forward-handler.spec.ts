@@ -34,6 +34,7 @@ function handler({ hidesUsage = false, writable = true } = {}) {
   const got: string[] = [];
   const usage: ReportedUsage[] = [];
   const heads: object[] = [];
+  const unread: number[] = [];
   const sink: ForwardCall['sink'] = {
     head: (headers, isStream) => heads.push({ ...headers, isStream }),
     bytes: (bytes) => {
@@ -42,9 +43,10 @@ function handler({ hidesUsage = false, writable = true } = {}) {
     },
     onceWritable: (resume) => resume(),
     usage: (reported) => usage.push(reported),
+    unread: (bytes) => unread.push(bytes),
   };
   const request = { path: '/v1/words', search: '', headers: {}, body: Buffer.alloc(0), hidesUsage };
-  return { got, usage, heads, reader: new ForwardHandler(PROVIDER, PROTOCOL, { ...adapterCall(), request, sink }) };
+  return { got, usage, heads, unread, reader: new ForwardHandler(PROVIDER, PROTOCOL, { ...adapterCall(), request, sink }) };
 }
 
 const STREAM = { 'content-type': 'text/event-stream', 'x-kept': '1', 'x-lost': '2' };

@@ -53,7 +53,7 @@ t.test('damage of the files of the workspace is told once at the start, which go
   t.equal(one.core.started, true);
 });
 
-t.test('after stop the blocks are shutting down, and the gateway goes on', async (t) => {
+t.test('after stop the blocks are shutting down, and the gateway goes on with its accounts', async (t) => {
   const one = await startCore(t);
   const { blocks } = one;
   await one.create('ada');
@@ -62,10 +62,13 @@ t.test('after stop the blocks are shutting down, and the gateway goes on', async
   t.equal(one.core.started, false);
   t.throws(() => one.blocks, { code: 'SHUTTING_DOWN', status: 503 });
   t.equal(blocks.counts().monitorsRunning, 0);
-  t.equal(await readLock(one.workspace), undefined);
   await t.rejects(one.core.start(), { message: /is closed/ });
   t.same(await one.core.models('ollama'), { provider: 'ollama', models: ['m'], count: 1 });
+  t.ok(one.core.accounts);
+  t.not(await readLock(one.workspace), undefined, 'which are in the workspace');
   await one.core.close();
+  t.equal(one.core.accounts, undefined);
+  t.equal(await readLock(one.workspace), undefined);
 });
 
 t.test('close while it starts waits for the start, and gives everything back', async (t) => {
@@ -90,7 +93,7 @@ t.test('the lock is given back also when something can not be closed', async (t)
   const { blocks } = core as unknown as { blocks: { close(): Promise<void> } };
   const closeBlocks = blocks.close.bind(blocks);
   blocks.close = () => closeBlocks().then(() => Promise.reject(new Error('stuck')));
-  await t.rejects(core.stop(), { message: 'stuck' });
+  await t.rejects(core.close(), { message: 'stuck' });
   t.equal(await readLock(workspace), undefined);
   await t.rejects(core.close(), { message: 'stuck' }, 'a second call hears the same');
 });

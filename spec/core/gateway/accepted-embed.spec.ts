@@ -20,7 +20,7 @@ function coreWith(answer: (call: EmbedCall, index: number) => EmbedBatch, takesT
 t.test('a long list is sent in batches, and the vectors come in its order with the sum of the usage', async (t) => {
   const { core, calls, facts } = coreWith(vectorsOf);
   const inputs = ['a', 'bb', 'ccc', 'dddd', 'eeeee'];
-  t.same(await core.embed({ ...REQUEST, inputs, dimensions: 1, user: 'u' }, { key: 'app' }), {
+  t.same(await core.embed({ ...REQUEST, inputs, dimensions: 1, user: 'u' }, { caller: 'app' }), {
     provider: 'stepped',
     model: 'm',
     vectors: [[1], [2], [3], [4], [5]],
@@ -31,7 +31,7 @@ t.test('a long list is sent in batches, and the vectors come in its order with t
     [['a', 'bb'], ['ccc', 'dddd'], ['eeeee']],
   );
   t.match(calls[0], { model: 'm', dimensions: 1, user: 'u' });
-  t.match(facts, [{ key: 'app', attempts: 1, usage: { inputTokens: 5 }, code: undefined }]);
+  t.match(facts, [{ caller: 'app', attempts: 1, usage: { inputTokens: 5 }, code: undefined }]);
   t.equal(facts.length, 1);
 });
 
@@ -91,4 +91,13 @@ t.test('a caller that leaves ends it', async (t) => {
   });
   await t.rejects(core.embed({ ...REQUEST, inputs: ['a', 'b', 'c'] }, { signal: abort.signal }), { code: 'CANCELLED' });
   t.equal(calls.length, 1);
+});
+
+t.test('a batch that may have run is paid for, the others as they are reported', async (t) => {
+  const { core, facts } = coreWith((call, index) => {
+    if (index > 0) throw new BlockhouseError('UPSTREAM_TIMEOUT', 'Silent.', { mayHaveRun: true });
+    return vectorsOf(call);
+  });
+  await t.rejects(core.embed({ ...REQUEST, inputs: ['a', 'bb', 'c'.repeat(400)] }), { code: 'UPSTREAM_TIMEOUT' });
+  t.match(facts, [{ usage: { inputTokens: 2 + 100, outputTokens: 0, estimated: true } }]);
 });

@@ -42,12 +42,12 @@ t.test('the bytes reach the client, and the usage that the provider reports is t
   t.equal(core.speaks('stepped', '/v1/words'), true);
   t.equal(core.speaks('stepped', '/v1/other'), false);
   const to = target();
-  await core.forward('stepped', 'm', REQUEST, to, { key: 'app' });
+  await core.forward('stepped', 'm', REQUEST, to, { caller: 'app' });
   t.same(to.got, ['stream', 'a', 'b']);
   t.match(facts, [
     {
       model: 'm',
-      key: 'app',
+      caller: 'app',
       attempts: 1,
       code: undefined,
       usage: { inputTokens: 7, outputTokens: 5, totalTokens: 12, cacheReadTokens: 3, reasoningTokens: 2 },
@@ -58,12 +58,12 @@ t.test('the bytes reach the client, and the usage that the provider reports is t
 t.test('usage that the provider does not report is estimated, also of an answer that broke off', async (t) => {
   const { core, facts } = coreWith(async ({ sink }) => {
     sink.head({}, true);
-    sink.bytes(Buffer.alloc(1000));
+    sink.bytes(Buffer.from(`data: {"delta":"${'word '.repeat(200)}"}\n\n`));
     throw new BlockhouseError('UPSTREAM_MALFORMED', 'Cut.', { mayHaveRun: true });
   });
   const opened = { opened: true, opensInMs: 0 };
   await t.rejects(core.forward('stepped', 'm', REQUEST, target(opened)), { code: 'UPSTREAM_MALFORMED' });
-  t.match(facts, [{ code: 'UPSTREAM_MALFORMED', attempts: 1, usage: { inputTokens: 4, outputTokens: 4, estimated: true } }]);
+  t.match(facts, [{ code: 'UPSTREAM_MALFORMED', attempts: 1, usage: { inputTokens: 4, outputTokens: 250, estimated: true } }]);
 });
 
 t.test('a failed attempt is repeated while nothing has reached the client', async (t) => {

@@ -653,16 +653,42 @@ t.test('an answer that the caller left tells what it has used, also while it wai
   t.match(waited.error, { code: 'CANCELLED', usage: { inputTokens: 10, outputTokens: 0, totalTokens: 10 } });
 });
 
-t.test('where nothing is known of what a request used, nothing is said', async (t) => {
+t.test('a request that was sent is paid for, also where no answer came; one that the provider refused is not', async (t) => {
   const leaving = new AbortController();
   const silence: Step = async (call) => {
     setImmediate(() => leaving.abort());
     await untilAborted(call);
   };
-  for (const step of [passingFault(), silence]) {
+  const timeout = new BlockhouseError('UPSTREAM_TIMEOUT', 'Silent.', { mayHaveRun: true });
+  const input = { inputTokens: 1, outputTokens: 0, totalTokens: 1, estimated: true };
+  for (const [step, code, usage] of [
+    [passingFault(), 'UPSTREAM_FAILED', undefined],
+    [new BlockhouseError('UPSTREAM_UNREACHABLE', 'No route.'), 'UPSTREAM_UNREACHABLE', undefined],
+    [timeout, 'UPSTREAM_TIMEOUT', input],
+    [silence, 'CANCELLED', input],
+  ] as const) {
     const { error, fact } = await usagesOf([step], (core) => core.chat(REQUEST, { signal: leaving.signal }));
-    t.equal(error?.code, step === silence ? 'CANCELLED' : 'UPSTREAM_FAILED');
-    t.equal(error?.usage, undefined);
-    t.equal(fact, undefined);
+    t.equal(error?.code, code);
+    t.same(error?.usage, usage, code);
+    t.same(fact, usage, code);
   }
+});
+
+t.test('an answer that could not be read counts by its size', async (t) => {
+  const unread: Step = async (call) => {
+    call.sink.emit([{ type: 'unread', bytes: 4000 }]);
+    throw new BlockhouseError('UPSTREAM_MALFORMED', 'Cut.', { mayHaveRun: true });
+  };
+  const { error } = await usagesOf([unread], (core) => core.chat(REQUEST));
+  t.match(error?.usage, { inputTokens: 1, outputTokens: 1000, estimated: true });
+});
+
+t.test('a call that does not heed the end of the gateway is settled all the same', async (t) => {
+  const deaf: Step = async () => new Promise(() => undefined);
+  const { core, facts } = coreWith([deaf]);
+  const chat = core.chat(REQUEST);
+  chat.catch(() => undefined);
+  await new Promise(setImmediate);
+  await core.close();
+  t.match(facts.at(-1), { name: 'chat.finished', code: 'SHUTTING_DOWN', usage: { inputTokens: 1, estimated: true } });
 });

@@ -1,75 +1,258 @@
+// The accounts of clients' calls, as a program meets them: a core with a workspace, its keys, and an adapter that does what the test says.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { createBus } from '../../../core/bus.ts';
-import type { BlockhouseError } from '../../../core/errors.ts';
-import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
-import type { NamedKey } from '../../../core/keys/named-key.ts';
-import { GatewayLedger } from '../../../core/workspace/gateway-ledger.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
+import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
+import { gate, HELLO, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { until } from '../../support/until.ts';
 
 const NOW = Date.parse('2026-11-22T23:00:00.000Z');
-const KEY: NamedKey = { name: 'app', hash: 'x', createdAt: '', usdPerDay: null, tokensPerDay: null, models: null, expiresAt: null };
-const CALL = { requestId: 'r', adapter: 'a', model: 'm', key: 'app', attempts: 1, durationMs: 12.4 };
+const REQUEST = { adapter: 'stepped', model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] } as const;
+const APP = { key: 'app' } as const;
+/** 1,000 tokens. */
+const LONG: Step = async (call) => {
+  call.sink.emit([
+    { type: 'text', text: 'x' },
+    { type: 'usage', usage: { inputTokens: 400, outputTokens: 600 } },
+    { type: 'stop', stopReason: 'end_turn' },
+  ]);
+};
 
-function accountsIn(t: Test, { isOwnHost = true } = {}) {
-  const bus = createBus();
-  const faults: string[] = [];
-  bus.on('workspace.fault', ({ error }) => faults.push(error));
-  const ledger = new GatewayLedger({ workspace: t.testdir({}), bus, now: () => NOW });
-  const gateway = { readiness: () => ({ id: 'a', missing: undefined, isOwnHost }), adapter: () => ({ pricesAs: 'p' }) } as never;
-  const priced: object[] = [];
-  const prices = {
-    priceNow: async (what: object) => {
-      priced.push(what);
-      return 0.5;
-    },
-  };
-  return { bus, faults, priced, accounts: new GatewayAccounts({ bus, gateway, prices, ledger, now: () => NOW }) };
+interface Options extends Partial<CoreOptions> {
+  readonly steps?: readonly Step[];
+  readonly start?: boolean;
 }
 
-const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+async function coreWith(t: Test, { steps = [LONG], start = true, ...options }: Options = {}) {
+  const adapter = steppedAdapter(steps, { pricesAs: 'openai' });
+  const core = createCore({ workspace: testFolder(t), adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, random: () => 0, clock: () => NOW, ...options });
+  t.teardown(() => core.close());
+  if (start) await core.start();
+  return { core, adapter };
+}
 
-t.test('a call of a client is priced and counted, failed or not, and a call of a block is not', async (t) => {
-  const { bus, accounts } = accountsIn(t);
-  bus.emit('chat.finished', { ...CALL, usage });
-  bus.emit('chat.finished', { ...CALL, usage, code: 'UPSTREAM_FAILED' });
-  bus.emit('chat.finished', { ...CALL, usage, isBilled: true });
-  await new Promise(setImmediate);
-  t.same(await accounts.spentToday('app'), { usd: 1, tokens: 6 });
-  t.match(await accounts.costs('key'), { by: 'key', rows: [{ key: 'app', calls: 2, costUsd: 1 }] });
-  await accounts.close();
-  bus.emit('chat.finished', { ...CALL, usage });
-  await new Promise(setImmediate);
-  t.same(await accounts.spentToday('app'), { usd: 1, tokens: 6 }, 'after the end');
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: BlockhouseError) => error.code,
+  );
+const spent = async (core: Core) => core.accounts?.spentToday('app');
+
+t.test('a key with a cap asks until it has reached it, and its last call may pass it', async (t) => {
+  const { core, adapter } = await coreWith(t);
+  await core.keys?.create('app', { tokensPerDay: 2500 });
+  const codes: string[] = [];
+  for (let call = 0; call < 5; call += 1) codes.push(await codeOf(core.chat(REQUEST, APP)));
+  t.same(codes, ['ok', 'ok', 'ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED']);
+  t.equal(adapter.calls.length, 3, 'the others were not sent');
+  t.match(await spent(core), { tokens: 3000, calls: 3, unpricedCalls: 0 });
+  const refusal = await core.chat(REQUEST, APP).catch((error: BlockhouseError) => error);
+  t.match(refusal, { retryAfterMs: 3_600_000, message: /2500 tokens.*00:00 UTC/ }, 'until the next UTC day');
+  t.equal(await codeOf(core.chat(REQUEST)), 'ok', 'the token of the workspace has no cap');
 });
 
-t.test('a call to another address than the provider has no price', async (t) => {
-  for (const [fact, isOwnHost] of [
-    [{ ...CALL, usage, address: 'http://other' }, true],
-    [{ ...CALL, usage }, false],
-    [CALL, true],
-  ] as const) {
-    const { bus, accounts, priced } = accountsIn(t, { isOwnHost });
-    bus.emit('chat.finished', fact);
-    await new Promise(setImmediate);
-    t.match(await accounts.costs('key'), { total: { calls: 1, costUsd: null } });
-    t.same(priced, []);
-    await accounts.close();
-  }
+t.test('a cap in USD counts what the data say of the model', async (t) => {
+  const { core } = await coreWith(t);
+  await core.keys?.create('app', { usdPerDay: 0.0005 });
+  const codes: string[] = [];
+  for (let call = 0; call < 4; call += 1) codes.push(await codeOf(core.chat(REQUEST, APP)));
+  t.same(codes, ['ok', 'ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED']);
 });
 
-t.test('a key is admitted below its caps, for its own models', async (t) => {
-  const { bus, accounts } = accountsIn(t);
-  bus.emit('chat.finished', { ...CALL, usage });
-  await new Promise(setImmediate);
-  for (const limits of [{}, { usdPerDay: 0.6 }, { tokensPerDay: 4 }, { models: ['m'] }]) await accounts.admit({ ...KEY, ...limits }, ['a/m', 'm']);
-  for (const [limits, code] of [
-    [{ usdPerDay: 0.5 }, 'KEY_CAP_REACHED'],
-    [{ tokensPerDay: 3 }, 'KEY_CAP_REACHED'],
-    [{ usdPerDay: 0 }, 'KEY_CAP_REACHED'],
-    [{ models: ['n*'] }, 'KEY_FORBIDDEN'],
-  ] as const) {
-    const refusal = await accounts.admit({ ...KEY, ...limits }, ['a/m', 'm']).catch((error: BlockhouseError) => error);
-    t.match(refusal, { code }, JSON.stringify(limits));
-    if (code === 'KEY_CAP_REACHED') t.equal((refusal as BlockhouseError).retryAfterMs, 3_600_000, 'until the next UTC day');
+t.test('a small cap lets the first ordinary call through, and of many at a time as many as fit beside each other', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 4 } });
+  await core.keys?.create('app', { tokensPerDay: 1000 });
+  const calls = Array.from({ length: 200 }, () => codeOf(core.chat(REQUEST, APP)));
+  await until('the call is sent', () => adapter.calls.length > 0);
+  held.open();
+  const codes = await Promise.all(calls);
+  t.equal(codes.filter((code) => code === 'ok').length, 1, 'each is expected to have 1,000 tokens of output');
+  t.equal(codes.filter((code) => code === 'KEY_CAP_REACHED').length, 199);
+  t.match(await spent(core), { tokens: 1000 });
+});
+
+t.test('a refusal for calls under way is short, and another call may follow them', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait] });
+  await core.keys?.create('app', { tokensPerDay: 1000 });
+  const first = core.chat(REQUEST, APP);
+  await until('the call is sent', () => adapter.calls.length === 1);
+  t.match(await core.chat(REQUEST, APP).catch((error) => error), { code: 'KEY_CAP_REACHED', retryAfterMs: 1000, message: /under way/ });
+  held.open();
+  await first;
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
+});
+
+t.test('a call under way counts with what it has surely used, and the next one is expected to be as long as the answers before', async (t) => {
+  const held = gate();
+  const short: Step = async (call) => {
+    call.sink.emit([
+      { type: 'usage', usage: { inputTokens: 10, outputTokens: 10 } },
+      { type: 'text', text: 'x' },
+    ]);
+    await held.opened;
+    call.sink.emit([{ type: 'stop', stopReason: 'end_turn' }]);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [short] });
+  await core.keys?.create('app', { tokensPerDay: 1000 });
+  const calls = [];
+  for (let index = 0; index < 3; index += 1) {
+    calls.push(codeOf(core.chat(REQUEST, APP)));
+    await until('the call is sent', () => adapter.calls.length === index + 1);
   }
-  await accounts.close();
+  held.open();
+  t.same(await Promise.all(calls), ['ok', 'ok', 'ok']);
+});
+
+t.test('a key is looked at again when its call has its place', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+  await core.keys?.create('app', { tokensPerDay: 100_000 });
+  await core.keys?.create('other');
+  const [first, waiting] = [codeOf(core.chat(REQUEST, { key: 'other' })), codeOf(core.chat(REQUEST, APP))];
+  await until('the call is sent', () => adapter.calls.length === 1);
+  await core.keys?.revoke('app');
+  held.open();
+  t.same(await Promise.all([first, waiting]), ['ok', 'KEY_FORBIDDEN']);
+  t.equal(adapter.calls.length, 1);
+});
+
+t.test('what was sent is paid for, also where its caller left before the first text', async (t) => {
+  const leaving = new AbortController();
+  const silence: Step = async (call) => {
+    setImmediate(() => leaving.abort());
+    await untilAborted(call);
+  };
+  const { core } = await coreWith(t, { steps: [silence] });
+  await core.keys?.create('app', { tokensPerDay: 100_000 });
+  const question = { ...REQUEST, messages: [{ role: 'user', content: 'word '.repeat(800) }] } as const;
+  t.equal(await codeOf(core.chat(question, { ...APP, signal: leaving.signal })), 'CANCELLED');
+  t.match(await spent(core), { tokens: 1000, calls: 1 });
+});
+
+t.test('a call that is over its cap, or never sent, costs nothing', async (t) => {
+  const { core } = await coreWith(t, { steps: [LONG, new BlockhouseError('UPSTREAM_REJECTED', 'No.')] });
+  await core.keys?.create('app', { tokensPerDay: 5000 });
+  await core.chat(REQUEST, APP);
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'UPSTREAM_REJECTED');
+  t.match(await spent(core), { tokens: 1000, calls: 1 });
+});
+
+t.test('what ends with the gateway is in the books before they are closed', async (t) => {
+  const leaving = new AbortController();
+  const silence: Step = async (call) => untilAborted(call);
+  const { core, adapter } = await coreWith(t, { steps: [silence] });
+  await core.keys?.create('app', { tokensPerDay: 5000 });
+  const call = codeOf(core.chat(REQUEST, { ...APP, signal: leaving.signal }));
+  await until('the call is sent', () => adapter.calls.length === 1);
+  await core.close();
+  leaving.abort();
+  await call;
+  const lines = readFileSync(join(core.workspace ?? '', 'gateway-ledger.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [{ key: 'app', usage: { inputTokens: 1, estimated: true }, error: String }],
+  );
+  t.equal(lines.length, 1);
+});
+
+t.test('while its limits can not be checked, a key is refused', async (t) => {
+  const { core, adapter } = await coreWith(t, { start: false });
+  await core.keys?.create('app', { tokensPerDay: 0, models: ['none'] });
+  t.match(await core.chat(REQUEST, APP).catch((error) => error), { code: 'WRONG_STATE', message: /key app.*start\(\)/ });
+  t.equal(await codeOf(core.countTokens(REQUEST, APP)), 'WRONG_STATE');
+  t.equal(await codeOf(core.embed({ adapter: 'stepped', model: 'm', inputs: ['x'] }, APP)), 'INVALID_REQUEST', 'the adapter makes none');
+  await core.start();
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'KEY_FORBIDDEN');
+  t.equal(await codeOf(core.countTokens(REQUEST, APP)), 'KEY_FORBIDDEN');
+  t.equal(await codeOf(core.chat(REQUEST, { key: 'unknown' })), 'KEY_FORBIDDEN');
+  await core.stop();
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'KEY_FORBIDDEN', 'also after the blocks have ended');
+  t.equal(adapter.calls.length, 0);
+  const bare = createCore({ adapters: [steppedAdapter([LONG])], env: { STEPPED_API_KEY: 'k' } });
+  t.equal(await codeOf(bare.chat(REQUEST, APP)), 'WRONG_STATE', 'without a workspace');
+  t.equal(await codeOf(bare.chat(REQUEST)), 'ok');
+  await bare.close();
+});
+
+t.test('a key may ask for the name that its client uses, or for the model itself', async (t) => {
+  const { core } = await coreWith(t);
+  await core.keys?.create('app', { models: ['fast', 'stepped/gpt-4o*'] });
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
+  t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, APP)), 'KEY_FORBIDDEN');
+  t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'fast' })), 'ok');
+  t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'slow' })), 'KEY_FORBIDDEN');
+});
+
+t.test('a key that refuses calls without a price sends none', async (t) => {
+  const { core, adapter } = await coreWith(t);
+  await core.keys?.create('app', { unpriced: 'refuse' });
+  await core.keys?.create('loose', { usdPerDay: 1 });
+  const unknown = { ...REQUEST, model: 'no-such-model' };
+  t.match(await core.chat(unknown, APP).catch((error) => error), { code: 'PRICE_UNKNOWN', status: 403, message: /stepped\/no-such-model/ });
+  t.equal(adapter.calls.length, 0);
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
+  t.equal(await codeOf(core.chat(unknown, { key: 'loose' })), 'ok');
+  t.match(await core.accounts?.spentToday('loose'), { usd: 0, calls: 1, unpricedCalls: 1 });
+});
+
+t.test('a killed process leaves what its calls may have cost', async (t) => {
+  const leaving = new AbortController();
+  const silence: Step = async (call) => untilAborted(call);
+  const { core, adapter } = await coreWith(t, { steps: [silence] });
+  await core.keys?.create('app', { tokensPerDay: 5000 });
+  const call = codeOf(core.chat(REQUEST, { ...APP, signal: leaving.signal }));
+  await until('the call is sent', () => adapter.calls.length === 1);
+  const journal = readFileSync(join(core.workspace ?? '', 'gateway-open.jsonl'), 'utf8');
+  t.match(JSON.parse(journal), { key: 'app', provider: 'stepped', model: REQUEST.model, usage: { totalTokens: 1001 }, costUsd: Number });
+  t.notMatch(journal, 'hi"', 'no prompt');
+  leaving.abort();
+  await call;
+  await core.close();
+  t.equal(readFileSync(join(core.workspace ?? '', 'gateway-open.jsonl'), 'utf8'), '', 'one that ends leaves nothing');
+});
+
+t.test('a stream that grows longer than expected is noted with more than it has used', async (t) => {
+  const held = gate();
+  const long: Step = async (call) => {
+    call.sink.emit([{ type: 'text', text: 'word '.repeat(8000) }]);
+    await held.opened;
+    await LONG(call);
+  };
+  const { core } = await coreWith(t, { steps: [long] });
+  await core.keys?.create('app', { tokensPerDay: 500_000 });
+  const call = codeOf(core.chat(REQUEST, APP));
+  const path = join(core.workspace ?? '', 'gateway-open.jsonl');
+  const lines = () =>
+    readFileSync(path, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  await until('the journal has a second line', () => {
+    try {
+      return lines().length > 1;
+    } catch {
+      return false; // no line yet
+    }
+  });
+  t.ok(lines().at(-1).usage.totalTokens >= 20_000);
+  held.open();
+  await call;
 });

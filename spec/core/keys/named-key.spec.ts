@@ -1,5 +1,5 @@
 import t from 'tap';
-import { assertKeyName, checkedLimits, hashOfKey, mayUse, newKey, parseKey } from '../../../core/keys/named-key.ts';
+import { assertKeyName, assertMayAsk, checkedLimits, hashOfKey, hasLimits, mayUse, newKey, parseKey } from '../../../core/keys/named-key.ts';
 
 t.test('a key is long, random and known by its hash alone', async (t) => {
   const [one, other] = [newKey(), newKey()];
@@ -41,7 +41,7 @@ t.test('a * of a model pattern stands for any characters, at any place', async (
 });
 
 t.test('limits that are wrong are refused by their field', async (t) => {
-  t.same(checkedLimits({}), { usdPerDay: null, tokensPerDay: null, models: null, expiresAt: null });
+  t.same(checkedLimits({}), { usdPerDay: null, tokensPerDay: null, unpriced: 'allow', models: null, expiresAt: null });
   t.match(checkedLimits({ usdPerDay: 0, tokensPerDay: 10, models: ['gpt-*'], expiresAt: '2026-12-31' }), {
     usdPerDay: 0,
     expiresAt: '2026-12-31T00:00:00.000Z',
@@ -71,4 +71,14 @@ t.test('a stored key must have its hash and its times', async (t) => {
     [{ ...key, usdPerDay: 'x' }, /usdPerDay/],
   ] as const)
     t.throws(() => parseKey(wrong), { message }, JSON.stringify(wrong));
+});
+
+t.test('what limits a key, and under which names it may ask', async (t) => {
+  const none = checkedLimits({});
+  for (const limits of [{}, { models: ['m'] }, { expiresAt: '2030-01-01' }]) t.equal(hasLimits(checkedLimits(limits)), false, JSON.stringify(limits));
+  for (const limits of [{ usdPerDay: 0 }, { tokensPerDay: 0 }, { unpriced: 'refuse' as const }]) t.equal(hasLimits({ ...none, ...limits }), true);
+  const key = { ...none, name: 'app', hash: '', createdAt: '', models: ['fast', 'a/*'] };
+  assertMayAsk(key, ['fast', 'b/m']);
+  assertMayAsk(key, ['a/m', 'm']);
+  t.throws(() => assertMayAsk(key, ['b/m', 'm']), { code: 'KEY_FORBIDDEN', message: /"b\/m"; it may use fast, a\/\*/ });
 });

@@ -4,7 +4,7 @@ import { createBus } from '../../../core/bus.ts';
 import { invalidRequest } from '../../../core/errors.ts';
 import type { Gateway } from '../../../core/gateway/gateway.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
-import { Billing, estimatedUsage } from '../../../core/monitor/billing.ts';
+import { Billing } from '../../../core/monitor/billing.ts';
 import type { Candidate } from '../../../core/monitor/candidates.ts';
 import { Ledger } from '../../../core/workspace/ledger.ts';
 
@@ -47,24 +47,6 @@ t.test('a call is in the ledger when its bill resolves', async (t) => {
   t.not(lines[0]?.id, lines[1]?.id, 'each has an id of its own, even within a millisecond');
   t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
   t.equal((await ledger.book()).spend('ada', 0).tokens, 2200);
-});
-
-t.test('usage that the provider did not report is estimated and marked as such', async (t) => {
-  t.strictSame(
-    estimatedUsage(
-      [
-        { role: 'user', content: 'a question' },
-        { role: 'assistant', content: '' },
-      ],
-      'an answer',
-    ),
-    {
-      inputTokens: 3,
-      outputTokens: 3,
-      totalTokens: 6,
-      estimated: true,
-    },
-  );
 });
 
 t.test('a model at another address, or of an unknown provider, has no price', async (t) => {

@@ -217,7 +217,7 @@ t.test('only enabled blocks start again with the server', async (t) => {
     await one.blocks.start(name);
   }
   await one.blocks.stop('bob');
-  await one.core.stop();
+  await one.core.close();
   const next = await startCore(t, { workspace: one.workspace });
   for (const block of ['ada', 'eve']) await next.told('block.transitioned', { block, to: 'idle' });
   t.match(next.factsOf('block.transitioned')[0], { block: 'ada', to: 'starting', cause: 'server start', actor: 'server' });

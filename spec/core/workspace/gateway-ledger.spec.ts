@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../core/bus.ts';
@@ -61,16 +61,107 @@ t.test('a key has spent what it has spent on this day, in this process and befor
   second.ledger.record(call('1'));
   second.ledger.record(call('2', { key: null }));
   second.ledger.record(call('3', { costUsd: null, error: 'UPSTREAM_FAILED' }));
-  t.same(await second.ledger.spentToday('app'), { usd: 0.25, tokens: 30 });
+  second.ledger.record(call('4', { usage: null, costUsd: null, error: 'QUEUE_FULL' }));
+  t.equal(second.ledger.isRead, false);
+  await second.ledger.read();
+  t.equal(second.ledger.isRead, true);
+  t.same(second.ledger.spentToday('app'), { usd: 0.25, tokens: 30, calls: 2, unpricedCalls: 1 });
   await second.ledger.close();
   const { ledger, clock } = ledgerIn(workspace, NOON + HOUR);
-  t.same(await ledger.spentToday('app'), { usd: 0.25, tokens: 30 }, 'a new process');
-  ledger.record(call('4', { at: new Date(NOON + HOUR).toISOString() }));
-  t.same(await ledger.spentToday('app'), { usd: 0.5, tokens: 45 });
-  t.same(await ledger.spentToday('other'), { usd: 0, tokens: 0 });
+  await ledger.read();
+  t.match(ledger.spentToday('app'), { usd: 0.25, tokens: 30 }, 'a new process');
+  ledger.record(call('5', { at: new Date(NOON + HOUR).toISOString() }));
+  t.match(ledger.spentToday('app'), { usd: 0.5, tokens: 45 });
+  t.same(ledger.spentToday('other'), { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
+  t.equal(ledger.meanOutput('app'), 5);
+  t.equal(ledger.meanOutput('other'), undefined);
   clock.ms += 12 * HOUR;
-  t.same(await ledger.spentToday('app'), { usd: 0, tokens: 0 }, 'a new day');
+  t.match(ledger.spentToday('app'), { usd: 0, tokens: 0 }, 'a new day');
   await ledger.close();
+});
+
+t.test('a clock that visits another day finds the day as it was, and so does a process that starts earlier than the one before it ended', async (t) => {
+  const { workspace } = pathIn(t);
+  const { ledger, clock } = ledgerIn(workspace);
+  ledger.record(call('1'));
+  await ledger.read();
+  clock.ms += 24 * HOUR;
+  ledger.record(call('2', { at: new Date(clock.ms).toISOString() }));
+  t.match(ledger.spentToday('app'), { tokens: 15 });
+  clock.ms -= 24 * HOUR;
+  t.match(ledger.spentToday('app'), { tokens: 15 });
+  await ledger.close();
+  const earlier = ledgerIn(workspace, NOON - HOUR).ledger;
+  await earlier.read();
+  t.match(earlier.spentToday('app'), { tokens: 15 }, 'a clock set back before a restart');
+  await earlier.close();
+});
+
+t.test('a ledger that has lost its oldest files keeps what keys have spent', async (t) => {
+  const { workspace, path } = pathIn(t);
+  const limits = { fileBytes: 600, files: 2 };
+  const { ledger } = ledgerIn(workspace, NOON, limits);
+  for (let id = 1; id <= 40; id += 1) {
+    ledger.record(call(String(id), { key: id % 2 === 0 ? 'app' : 'other' }));
+    await idsOf(ledger); // writes at once
+  }
+  const kept = (await idsOf(ledger)).length;
+  t.ok(kept < 20, `${kept} lines are kept`);
+  await ledger.close();
+  const next = ledgerIn(workspace, NOON, limits).ledger;
+  await next.read();
+  for (const key of ['app', 'other']) t.same(next.spentToday(key), { usd: 5, tokens: 300, calls: 20, unpricedCalls: 0 }, key);
+  t.equal(next.meanOutput('app'), 5);
+  await next.close();
+  // A crash between the renaming of a full file and the first line of the next one.
+  renameSync(path, path.replace('.jsonl', '.2.jsonl'));
+  rmSync(path.replace('.jsonl', '.1.jsonl'), { force: true });
+  for (const life of [1, 2]) {
+    const { ledger } = ledgerIn(workspace, NOON, limits);
+    await ledger.read();
+    t.match(ledger.spentToday('app'), { tokens: 300 + 15 * (life - 1) }, `life ${life}`);
+    ledger.record(call(`life ${life}`));
+    await ledger.close();
+  }
+});
+
+t.test('sums at the beginning of a file that a crash has torn count as a whole or not at all', async (t) => {
+  const { workspace, path } = pathIn(t);
+  const at = new Date(NOON).toISOString();
+  const spent = { at, type: 'spent', day: '2026-11-22', key: 'app', usd: 1, tokens: 100, calls: 1, unpricedCalls: 0, output: 5, answers: 1 };
+  const lines = (...all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join('');
+  writeFileSync(path.replace('.jsonl', '.1.jsonl'), lines(call('1'), call('2')));
+  for (const [head, tokens] of [
+    [lines(spent, { at, type: 'carried', lines: 1 }), 100 + 15],
+    [lines(spent, { at, type: 'carried', lines: 2 }), 30 + 15],
+    [lines(spent), 30 + 15],
+    [lines({ ...spent, tokens: 'many' }, { at, type: 'carried', lines: 1 }), 30 + 15],
+  ] as const) {
+    writeFileSync(path, `${head}${lines(call('3'))}`);
+    const { ledger } = ledgerIn(workspace);
+    await ledger.read();
+    t.equal(ledger.spentToday('app').tokens, tokens);
+    await ledger.close();
+  }
+});
+
+t.test('a call that a killed process has left counts with what it was noted with, once', async (t) => {
+  const { workspace } = pathIn(t);
+  const open = { id: 'a', at: new Date(NOON).toISOString(), requestId: 'r', key: 'app', provider: 'openai', model: 'gpt-5', costUsd: 0.5 };
+  const usage = { inputTokens: 10, outputTokens: 1000, totalTokens: 1010, estimated: true };
+  const killed = ledgerIn(workspace).ledger;
+  await killed.note({ ...open, usage: { ...usage, totalTokens: 1 } });
+  await killed.note({ ...open, usage });
+  await killed.note({ ...open, id: 'b', usage });
+  killed.record(call('b', { id: 'b' }));
+  t.same(await idsOf(killed), ['b'], 'the end of one of them is written');
+  for (const life of [1, 2]) {
+    const { ledger } = ledgerIn(workspace);
+    await ledger.read();
+    t.same(ledger.spentToday('app'), { usd: 0.75, tokens: 1025, calls: 2, unpricedCalls: 0 }, `life ${life}`);
+    t.match(await idsOf(ledger), ['b', 'r']);
+    await ledger.close();
+  }
 });
 
 t.test('full files are kept up to a number, and the oldest is removed', async (t) => {
@@ -97,10 +188,10 @@ t.test('a line that can not be written is written with the next ones, and the fa
   ledger.record(call('2'));
   await ledger.close();
   t.equal(faults.length, 1);
-  t.same(await ledger.spentToday('app').catch((error) => error.code), 'WORKSPACE_DAMAGED');
+  await t.rejects(ledger.read(), { code: 'WORKSPACE_DAMAGED' });
   rmSync(path, { recursive: true });
   t.same(await idsOf(ledger), ['1', '2']);
-  t.same(await ledger.spentToday('app'), { usd: 0.5, tokens: 30 });
+  t.match(ledger.spentToday('app'), { usd: 0.5, tokens: 30 });
 });
 
 t.test('damaged lines are left out', async (t) => {

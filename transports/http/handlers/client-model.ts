@@ -1,21 +1,23 @@
 // The models that a client's model name means, and the names that it is offered, as far as its key may use them.
-import { type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
+import { assertMayAsk, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
 import type { RouteContext } from '../route.ts';
 
 /**
  * In the order in which they are asked; at least one. A key that may not use the name itself may use those of its models that it is made for. At once where
- * nothing must be asked or read, which is the usual case and saves several promises. Rejects with MODEL_NOT_FOUND, KEY_FORBIDDEN, KEY_CAP_REACHED.
+ * nothing must be asked or read, which is the usual case and saves several promises. Rejects with MODEL_NOT_FOUND and KEY_FORBIDDEN; the core checks caps when the
+ * call has its place.
  */
 export function targetsOf(context: Pick<RouteContext, 'core' | 'key'>, model: string): readonly ModelTarget[] | Promise<readonly ModelTarget[]> {
   const named = context.key === undefined ? context.core.router.named(model) : undefined;
-  return named?.targets ?? admittedTargets(context, model);
+  return named?.targets ?? allowedTargets(context, model);
 }
 
-async function admittedTargets({ core, key }: Pick<RouteContext, 'core' | 'key'>, model: string): Promise<readonly ModelTarget[]> {
+async function allowedTargets({ core, key }: Pick<RouteContext, 'core' | 'key'>, model: string): Promise<readonly ModelTarget[]> {
   const { targets } = await core.router.resolve(model);
   if (key === undefined) return targets;
-  const allowed = mayUse(key, model) ? targets : targets.filter((target) => mayUse(key, nameOf(target)));
-  await core.accounts?.admit(key, [model, ...allowed.map(nameOf)]);
+  if (mayUse(key, model)) return targets;
+  const allowed = targets.filter((target) => mayUse(key, nameOf(target)));
+  if (allowed.length === 0) assertMayAsk(key, [model]);
   return allowed;
 }
 

@@ -16,7 +16,10 @@ export const embedWith =
     const targets = await targetsOf(context, request.model);
     for (const target of targets) {
       try {
-        const response = await core.embed({ ...request.embed, ...target }, { signal, requestId, key: key?.name, repeats: target === targets.at(-1) });
+        const response = await core.embed(
+          { ...request.embed, ...target },
+          { signal, requestId, key: key?.name, askedAs: request.model, repeats: target === targets.at(-1) },
+        );
         return ok(request.answer(response), headersOf(target, request.warnings));
       } catch (error) {
         failure = inClientsWords(error, request);

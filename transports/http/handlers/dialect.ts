@@ -31,6 +31,7 @@ const NEXT: ReadonlySet<string> = new Set([
   'UPSTREAM_RATE_LIMITED',
   'UPSTREAM_AUTH',
   'ADAPTER_NOT_CONFIGURED',
+  'PRICE_UNKNOWN',
   'QUEUE_FULL',
   'TOO_MANY_CONNECTIONS',
 ]);
@@ -38,6 +39,8 @@ const NEXT: ReadonlySet<string> = new Set([
 /** A model that may answer. The last one is asked again after a failure; of the others, the next is asked. */
 export interface Candidate extends ModelTarget {
   readonly isLast: boolean;
+  /** The name that the client has sent. */
+  readonly askedAs: string;
 }
 
 /** What a client has sent, and its translation once a provider needs it. */
@@ -88,7 +91,7 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
   let failure: unknown;
   for (let index = 0; index < targets.length; index += 1) {
     const { adapter, model } = targets[index] as ModelTarget;
-    const target = { adapter, model, isLast: index === targets.length - 1 };
+    const target = { adapter, model, isLast: index === targets.length - 1, askedAs: asked };
     try {
       const lane = laneOf(job, target);
       if (lane !== undefined) return await native(lane, job, target);
@@ -181,7 +184,7 @@ function framesOf(stream: ReturnType<Dialect['stream']>): StreamFrames {
 
 async function ask<E>(
   request: DialectRequest<E>,
-  { adapter, model, isLast }: Candidate,
+  { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
   { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
@@ -190,6 +193,7 @@ async function ask<E>(
       signal,
       requestId,
       key: key?.name,
+      askedAs,
       leavesTokenLimit: true,
       limitsCalls: true,
       repeats: isLast,

@@ -26,7 +26,13 @@ export async function forward(forwarding: Forwarding, context: RouteContext): Pr
   const writer = broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers });
   const answer = new Answer(writer, headers);
   try {
-    await core.forward(target.adapter, target.model, request, answer, { signal, requestId, key: key?.name, repeats: target.isLast });
+    await core.forward(target.adapter, target.model, request, answer, {
+      signal,
+      requestId,
+      key: key?.name,
+      askedAs: target.askedAs,
+      repeats: target.isLast,
+    });
     return answer.finish();
   } catch (error) {
     const failure = toBlockhouseError(error);

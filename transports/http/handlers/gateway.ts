@@ -1,14 +1,5 @@
 // Handlers of `/v1`, the public gateway.
-import {
-  type ChatDone,
-  type ChatRequest,
-  type ChatResponse,
-  isObject,
-  type NamedKey,
-  streamOptionsOf,
-  toBlockhouseError,
-  type VerifyRequest,
-} from '../../../core/index.ts';
+import { type ChatDone, type ChatRequest, type ChatResponse, isObject, streamOptionsOf, toBlockhouseError, type VerifyRequest } from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { framesShowing } from '../chat-frames.ts';
 import { queryValue } from '../query.ts';
@@ -43,18 +34,10 @@ export const verify = async (context: RouteContext) => {
 /** The whole answer, or a stream of server-sent events when the body has `stream`. */
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
-  if (context.key !== undefined) await admit(context, context.key, body);
   if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body);
   const { core, signal, requestId, key } = context;
   return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name }));
 };
-
-/** Patterns of a key may name the model with its provider or without. A body that names none is refused by the core. */
-async function admit({ core }: RouteContext, key: NamedKey, body: unknown): Promise<void> {
-  const { adapter, model } = isObject(body) ? body : {};
-  if (typeof adapter !== 'string' || typeof model !== 'string') return;
-  await core.accounts?.admit(key, [`${core.adapterIdOf(adapter) ?? adapter}/${model}`, model]);
-}
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
 function streamChat({ core, server, res, signal, requestId, key }: RouteContext, body: unknown): Promise<typeof STREAMED> {

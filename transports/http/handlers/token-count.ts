@@ -10,12 +10,14 @@ import { headersOf, inClientsWords } from './dialect.ts';
 export const countTokens =
   (read: (body: unknown) => DialectRequest) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { core, signal } = context;
+    const { core, signal, requestId, key } = context;
     const request = read((await readCompatibleBody(context)).value);
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
-    const { tokens, isEstimated } = await core.countTokens({ ...request.chat, ...target }, { signal }).catch((error: unknown) => {
-      throw inClientsWords(error, request);
-    });
+    const { tokens, isEstimated } = await core
+      .countTokens({ ...request.chat, ...target }, { signal, requestId, key: key?.name, askedAs: request.model })
+      .catch((error: unknown) => {
+        throw inClientsWords(error, request);
+      });
     return ok({ input_tokens: tokens }, { ...headersOf(target, request.warnings), ...(isEstimated && { 'x-blockhouse-estimated': 'true' }) });
   };

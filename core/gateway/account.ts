@@ -1,0 +1,50 @@
+// What the gateway asks of those who keep the account of its clients' calls: reserve, send, settle. Types alone.
+import type { CoreEvents } from '../bus.ts';
+import type { ChatConfig, Usage } from '../types.ts';
+
+/** A call as its account sees it. */
+export interface AccountedCall {
+  readonly requestId: string;
+  /** The id of its adapter. */
+  readonly adapterId: string;
+  readonly model: string;
+  /** Settings of this call alone. */
+  readonly config: ChatConfig | undefined;
+  /** The address that the call names; undefined for the provider where it is configured. */
+  readonly address: string | undefined;
+  /** The name of the client's key; undefined for the token of the workspace. */
+  readonly key: string | undefined;
+  /** The name by which the client has asked for the model, if it had another one. */
+  readonly askedAs: string | undefined;
+  /** False for a call that is answered without output, such as one for embeddings. */
+  readonly hasOutput: boolean;
+  /** The tokens of its input, by estimate. */
+  inputTokens(): number;
+  /** What all its attempts have surely used so far; undefined while nothing is known. */
+  usageSoFar(): Usage | undefined;
+}
+
+/** Room under the limits of a key for one call. */
+export interface Hold {
+  /**
+   * Called right before each attempt, when the call has its place. Undefined, or a promise that resolves, lets the call be sent. Rejects or throws
+   * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read.
+   */
+  reserve(): Promise<void> | undefined;
+}
+
+/** Who asks which model. */
+export type Asking = Pick<AccountedCall, 'key' | 'askedAs' | 'adapterId' | 'model'>;
+
+/** Keeps the account of calls. */
+export interface CallAccounts {
+  /**
+   * Throws KEY_FORBIDDEN for a key that may not ask this model, KEY_CAP_REACHED for one that has spent what it may spend, WRONG_STATE where the limits of a
+   * key can't be checked.
+   */
+  check(asking: Asking): void;
+  /** A call has passed its checks. Returns undefined if nothing limits it. Throws what `check` throws. */
+  accept(call: AccountedCall): Hold | undefined;
+  /** The call has ended, however it did. Called once for each call that was accepted, with what `accept` has returned. Must not throw. */
+  settle(end: CoreEvents['chat.finished'], call: AccountedCall, hold: Hold | undefined): void;
+}

@@ -1,0 +1,136 @@
+// What a forwarded request and its answer have used: as the provider reports it and, where it does not, by the size of what passed. Pure: no I/O.
+//
+// counts-grow: a later report never lowers a count of an earlier one.
+import type { ReportedUsage } from '../ports.ts';
+import type { Usage } from '../types.ts';
+import type { Writable } from '../writable.ts';
+import { addReport, BYTES_A_TOKEN, type Counts } from './accumulate.ts';
+import { MEDIA_TOKENS } from './prompt-tokens.ts';
+
+/** Smaller bodies have no image in them that would matter. */
+const PLAIN_BODY_BYTES = 32 * 1024;
+/** Base64 of an image, a document or an audio. */
+const MEDIA = /[A-Za-z0-9+/_-]{4096,}={0,2}/g;
+
+/** The tokens of a request body in any client's protocol, by its size. */
+export function bodyTokens(body: Buffer): number {
+  if (body.length < PLAIN_BODY_BYTES) return Math.ceil(body.length / BYTES_A_TOKEN);
+  let media = 0;
+  let mediaBytes = 0;
+  for (const [found] of body.toString('latin1').matchAll(MEDIA)) {
+    media += 1;
+    mediaBytes += found.length;
+  }
+  return Math.ceil((body.length - mediaBytes) / BYTES_A_TOKEN) + media * MEDIA_TOKENS;
+}
+
+/** Of what is around the text of a frame, until a frame has shown it. */
+const USUAL_OVERHEAD = 100;
+/** Shorter frames are comments and pings. */
+const SHORTEST_FRAME = 60;
+const BORDER = Buffer.from('\n\n');
+/** Each protocol has it in every frame with a piece of the answer, and in none before the first of them. */
+const PIECE = Buffer.from('delta');
+const TEXTS = /"(?:text|content|delta|thinking|partial_json|arguments|reasoning|reasoning_content|refusal)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
+
+/**
+ * The tokens of a stream by its bytes, without reading each frame: the bytes without those around the text, and at least one for each frame. How many
+ * bytes are around the text is learned from the shortest frames.
+ */
+class StreamTokens {
+  #bytes = 0;
+  #frames = 0;
+  #shortest = Number.POSITIVE_INFINITY;
+  #overhead = USUAL_OVERHEAD;
+
+  /** Takes whole frames. */
+  add(bytes: Buffer): void {
+    if (this.#frames === 0 && bytes.indexOf(PIECE) < 0) return;
+    const frames = framesIn(bytes);
+    this.#bytes += bytes.length;
+    this.#frames += frames;
+    const length = bytes.length / frames;
+    if (length < this.#shortest && length >= SHORTEST_FRAME) this.#learn(bytes, frames);
+  }
+
+  get tokens(): number {
+    return Math.max(this.#frames, Math.ceil((this.#bytes - this.#frames * this.#overhead) / BYTES_A_TOKEN));
+  }
+
+  #learn(bytes: Buffer, frames: number): void {
+    let text = 0;
+    for (const [, found = ''] of bytes.toString('latin1').matchAll(TEXTS)) text += found.length;
+    if (text === 0) return;
+    this.#shortest = bytes.length / frames;
+    this.#overhead = (bytes.length - text) / frames;
+  }
+}
+
+/** At least one. */
+function framesIn(bytes: Buffer): number {
+  let frames = 0;
+  for (let at = bytes.indexOf(BORDER); at >= 0; at = bytes.indexOf(BORDER, at + BORDER.length)) frames += 1;
+  return frames || 1;
+}
+
+/** The usage of one attempt at a forwarded request. */
+export class ForwardedUsage {
+  readonly #inputTokens: () => number;
+  readonly #reported: Counts = {};
+  readonly #stream = new StreamTokens();
+  #wholeBytes = 0;
+  /** What the answer was estimated at when the provider last reported its output. */
+  #whenReported = 0;
+
+  /** `inputTokens` estimates the request. */
+  constructor(inputTokens: () => number) {
+    this.#inputTokens = inputTokens;
+  }
+
+  report(reported: ReportedUsage): void {
+    addReport(this.#reported, reported);
+    if (reported.outputTokens !== undefined) this.#whenReported = this.#answered;
+  }
+
+  /** Takes whole frames of a stream. */
+  frames(bytes: Buffer): void {
+    this.#stream.add(bytes);
+  }
+
+  /** Takes the size of a whole answer, or of a part that could not be read. */
+  whole(bytes: number): void {
+    this.#wholeBytes += bytes;
+  }
+
+  /** True if anything is known of the answer. */
+  get isKnown(): boolean {
+    return this.#answered > 0 || Object.values(this.#reported).some((count) => count !== undefined);
+  }
+
+  /** Of an answer that has come to its end. */
+  complete(): Usage {
+    return this.#usage(this.#reported.outputTokens ?? this.#answered, this.#reported.outputTokens === undefined);
+  }
+
+  /** Of an answer that is under way, or has broken off: what came after the last report is added to it. */
+  soFar(): Usage {
+    const { outputTokens } = this.#reported;
+    const unreported = outputTokens === undefined ? 0 : this.#answered - this.#whenReported;
+    return this.#usage((outputTokens ?? this.#answered) + unreported, outputTokens === undefined || unreported > 0);
+  }
+
+  get #answered(): number {
+    return this.#stream.tokens + Math.ceil(this.#wholeBytes / BYTES_A_TOKEN);
+  }
+
+  #usage(outputTokens: number, isEstimated: boolean): Usage {
+    const { inputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = this.#reported;
+    const input = inputTokens ?? this.#inputTokens();
+    const usage: Writable<Usage> = { inputTokens: input, outputTokens, totalTokens: input + outputTokens };
+    if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
+    if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens;
+    if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
+    if (inputTokens === undefined || isEstimated) usage.estimated = true;
+    return usage;
+  }
+}

@@ -1,0 +1,141 @@
+// The calls under way of keys with limits, and what each of them counts until it has ended.
+//
+// sure-first: a call counts with what it has surely used; before that, with its input by estimate and the mean output of its key, never with the largest
+//   output that could be: else a small cap would let no call through.
+// noted-ahead: the journal holds at least what a call has used, so that a process that is killed leaves no less.
+import { randomUUID } from 'node:crypto';
+import type { AccountedCall, Hold } from '../gateway/account.ts';
+import type { Pricer } from '../gateway/pricing.ts';
+import { type Place, Roster } from '../roster.ts';
+import type { Usage } from '../types.ts';
+import type { OpenCall } from '../workspace/gateway-ledger.ts';
+import type { KeySpend } from '../workspace/spend-days.ts';
+
+/** Until a key has an answer. */
+const USUAL_OUTPUT_TOKENS = 1000;
+const LOOK_EVERY_MS = 100;
+/** So long streams are noted a few times only. */
+const HEADROOM = 2;
+
+/** The room of one call of a key with limits. */
+export class KeyHold implements Hold {
+  readonly call: AccountedCall;
+  /** The name of the key. */
+  readonly key: string;
+  /** In the journal; undefined for a call that was never admitted. */
+  id: string | undefined;
+  /** Fixed when the call is admitted. */
+  pricer: Pricer = () => null;
+  /** What it counts with while nothing is known of it. */
+  expected: Usage | undefined;
+  /** What the journal says of it. */
+  noted = 0;
+  place: Place<KeyHold> | undefined;
+  hasEnded = false;
+  readonly #reserve: (hold: KeyHold) => Promise<void>;
+
+  constructor(call: AccountedCall, key: string, reserve: (hold: KeyHold) => Promise<void>) {
+    this.call = call;
+    this.key = key;
+    this.#reserve = reserve;
+  }
+
+  reserve(): Promise<void> {
+    return this.#reserve(this);
+  }
+
+  /** sure-first. */
+  get usage(): Usage | undefined {
+    return this.call.usageSoFar() ?? this.expected;
+  }
+}
+
+/** What a call is admitted with. */
+export interface HoldTerms {
+  readonly pricer: Pricer;
+  readonly meanOutput: number | undefined;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** All calls under way of keys with limits. */
+export class HeldCalls {
+  readonly #note: (call: OpenCall) => Promise<void>;
+  readonly #onFault: (error: unknown) => void;
+  readonly #byKey = new Map<string, Roster<KeyHold>>();
+  readonly #idStart = randomUUID();
+  #ids = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `note` writes a call into the journal; `onFault` is told when that fails for a call that has been sent already. */
+  constructor(note: (call: OpenCall) => Promise<void>, onFault: (error: unknown) => void) {
+    this.#note = note;
+    this.#onFault = onFault;
+  }
+
+  /** What the key's other calls under way count. */
+  underWay(own: KeyHold): Pick<KeySpend, 'usd' | 'tokens'> {
+    const sum = { usd: 0, tokens: 0 };
+    for (const hold of this.#byKey.get(own.key) ?? []) {
+      const { usage } = hold;
+      if (hold === own || usage === undefined) continue;
+      sum.tokens += usage.totalTokens;
+      sum.usd += hold.pricer(usage) ?? 0;
+    }
+    return sum;
+  }
+
+  /** The call counts as under way from now on. Resolves when it may be sent. Once more for a further attempt. */
+  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> {
+    if (hold.hasEnded) return Promise.resolve(); // its caller has left, and it will not be sent
+    const inputTokens = hold.call.inputTokens();
+    const outputTokens = hold.call.hasOutput ? Math.round(meanOutput) : 0;
+    hold.pricer = pricer;
+    hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+    hold.place ??= this.#rosterOf(hold.key).add(hold);
+    this.#ids += 1;
+    hold.id ??= `${this.#idStart}-${this.#ids}`;
+    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    return this.#write(hold, hold.usage ?? hold.expected, at);
+  }
+
+  leave(hold: KeyHold): void {
+    hold.hasEnded = true;
+    const roster = this.#byKey.get(hold.key);
+    if (hold.place === undefined || roster === undefined) return;
+    roster.leave(hold.place);
+    if (roster.size > 0) return;
+    this.#byKey.delete(hold.key);
+    if (this.#byKey.size === 0) this.close();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #rosterOf(key: string): Roster<KeyHold> {
+    const roster = this.#byKey.get(key) ?? new Roster<KeyHold>();
+    this.#byKey.set(key, roster);
+    return roster;
+  }
+
+  /** noted-ahead. */
+  #look(): void {
+    for (const roster of this.#byKey.values()) {
+      for (const hold of roster) {
+        const { usage } = hold;
+        if (usage === undefined || usage.totalTokens <= hold.noted) continue;
+        const outputTokens = usage.outputTokens * HEADROOM;
+        const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
+        this.#write(hold, ahead, new Date().toISOString()).catch(this.#onFault);
+      }
+    }
+  }
+
+  #write(hold: KeyHold, usage: Usage, at: string): Promise<void> {
+    hold.noted = usage.totalTokens;
+    const { requestId, adapterId: provider, model } = hold.call;
+    return this.#note({ id: hold.id ?? '', at, requestId, key: hold.key, provider, model, usage, costUsd: hold.pricer(usage) });
+  }
+}

@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { CallJournal, type OpenCall } from '../../../core/workspace/call-journal.ts';
+
+const usage = { inputTokens: 1, outputTokens: 1000, totalTokens: 1001, estimated: true };
+const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({
+  id,
+  at: '2026-11-22T12:00:00.000Z',
+  requestId: 'r',
+  key: 'app',
+  provider: 'openai',
+  model: 'gpt-5',
+  usage,
+  costUsd: null,
+  ...fields,
+});
+const idsIn = (path: string): string[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).id);
+
+t.test('calls that are noted in one turn are written together, and a call that has ended is forgotten', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  const noted = ['a', 'b'].map((id) => journal.note(call(id)));
+  t.equal(noted[0], noted[1]);
+  t.equal(existsSync(path), false);
+  await Promise.all(noted);
+  t.same(idsIn(path), ['a', 'b']);
+  journal.forget(['a']);
+  t.same(idsIn(path), ['a', 'b'], 'the file is small');
+  journal.forget(['b']);
+  t.same(idsIn(path), []);
+  await journal.note(call('c'));
+  t.same(idsIn(path), ['c']);
+  journal.close();
+});
+
+t.test('the next process finds the last note of each call, and no torn line', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  await journal.note(call('b'));
+  await journal.note(call('a', { costUsd: 0.5 }));
+  journal.close();
+  writeFileSync(path, `${readFileSync(path, 'utf8')}{"id":"c","at":"2026-11`);
+  const next = new CallJournal(path);
+  t.same(await next.left(), [call('a', { costUsd: 0.5 }), call('b')]);
+  next.forget(['a', 'b']);
+  t.same(idsIn(path), []);
+  next.close();
+});
+
+t.test('a journal that has grown is written anew with the calls under way', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('open'));
+  const ids = Array.from({ length: 4000 }, (_, index) => `call-${index}-${'x'.repeat(200)}`);
+  await Promise.all(ids.map((id) => journal.note(call(id))));
+  journal.forget(ids);
+  t.same(idsIn(path), ['open']);
+  await journal.note(call('later'));
+  t.same(idsIn(path), ['open', 'later']);
+  journal.close();
+});
+
+t.test('a journal that was removed by hand begins again, and one that is a link or a folder is not written', async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  rmSync(path);
+  await journal.note(call('b'));
+  t.same(idsIn(path), ['b']);
+  journal.close();
+  rmSync(path);
+  symlinkSync(join(folder, 'elsewhere'), path);
+  await t.rejects(new CallJournal(path).note(call('c')), { code: 'ELOOP' });
+  t.equal(existsSync(join(folder, 'elsewhere')), false);
+  rmSync(path);
+  mkdirSync(path);
+  await t.rejects(new CallJournal(path).left());
+});
