@@ -79,8 +79,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
     const at = this.#isoNow();
     if (hold instanceof KeyHold) {
-      this.#record(end, at, end.usage === undefined ? null : hold.pricer(end.usage), hold.id);
-      this.#held.leave(hold); // held-until-counted
+      this.#settleHeld(end, at, hold);
       return;
     }
     const pricesAs = end.usage === undefined ? undefined : this.#pricesAs(call);
@@ -94,6 +93,17 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     );
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
+  }
+
+  /** The journal has the end at once, and the ledger has it some moments later. */
+  #settleHeld(end: Finished, at: string, hold: KeyHold): void {
+    const { requestId, adapter: provider, model, usage, code: error = null } = end;
+    const { id, key } = hold;
+    const costUsd = usage === undefined ? null : hold.pricer(usage);
+    if (id !== undefined)
+      this.#options.ledger.note({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, costUsd, error }).catch((fault) => this.#tell(fault));
+    this.#record(end, at, costUsd, id);
+    this.#held.leave(hold); // held-until-counted
   }
 
   async costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {

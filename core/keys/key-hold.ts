@@ -2,7 +2,7 @@
 //
 // sure-first: a call counts with what it has surely used; before that, with its input by estimate and the mean output of its key, never with the largest
 //   output that could be: else a small cap would let no call through.
-// noted-ahead: the journal holds at least what a call has used, so that a process that is killed leaves no less.
+// noted-ahead: the journal holds more than a call has used, and at its end just that, so that a process that is killed leaves no less.
 import { randomUUID } from 'node:crypto';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import type { Pricer } from '../gateway/pricing.ts';
@@ -14,8 +14,8 @@ import type { KeySpend } from '../workspace/spend-days.ts';
 /** Until a key has an answer. */
 const USUAL_OUTPUT_TOKENS = 1000;
 const LOOK_EVERY_MS = 100;
-/** So long streams are noted a few times only. */
-const HEADROOM = 2;
+/** What no answer grows by between two looks: five thousand tokens a second. */
+const LEAST_HEADROOM_TOKENS = 500;
 
 /** The room of one call of a key with limits. */
 export class KeyHold implements Hold {
@@ -28,8 +28,8 @@ export class KeyHold implements Hold {
   pricer: Pricer = () => null;
   /** What it counts with while nothing is known of it. */
   expected: Usage | undefined;
-  /** What the journal says of it. */
-  noted = 0;
+  /** The output that the journal says of it. */
+  notedOutput = 0;
   place: Place<KeyHold> | undefined;
   hasEnded = false;
   readonly #reserve: (hold: KeyHold) => Promise<void>;
@@ -96,9 +96,10 @@ export class HeldCalls {
     this.#ids += 1;
     hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return this.#write(hold, hold.usage ?? hold.expected, at);
+    return this.#noteAhead(hold, hold.call.usageSoFar() ?? { ...hold.expected, outputTokens: 0 }, at);
   }
 
+  /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
     const roster = this.#byKey.get(hold.key);
@@ -124,18 +125,18 @@ export class HeldCalls {
   #look(): void {
     for (const roster of this.#byKey.values()) {
       for (const hold of roster) {
-        const { usage } = hold;
-        if (usage === undefined || usage.totalTokens <= hold.noted) continue;
-        const outputTokens = usage.outputTokens * HEADROOM;
-        const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
-        this.#write(hold, ahead, new Date().toISOString()).catch(this.#onFault);
+        const usage = hold.call.usageSoFar();
+        if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > LEAST_HEADROOM_TOKENS) continue;
+        this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);
       }
     }
   }
 
-  #write(hold: KeyHold, usage: Usage, at: string): Promise<void> {
-    hold.noted = usage.totalTokens;
-    const { requestId, adapterId: provider, model } = hold.call;
-    return this.#note({ id: hold.id ?? '', at, requestId, key: hold.key, provider, model, usage, costUsd: hold.pricer(usage) });
+  #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> {
+    const { call, id = '', key, pricer } = hold;
+    hold.notedOutput = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, USUAL_OUTPUT_TOKENS) : 0;
+    const ahead: Usage = { ...usage, outputTokens: hold.notedOutput, totalTokens: usage.inputTokens + hold.notedOutput, estimated: true };
+    const { requestId, adapterId: provider, model } = call;
+    return this.#note({ id, at, requestId, key, provider, model, usage: ahead, costUsd: pricer(ahead), error: 'SHUTTING_DOWN' });
   }
 }

@@ -4,12 +4,13 @@
 // noted-first: a call is sent only after the system has its line. All calls of one turn of the event loop share one write.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import type { ErrorCode } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
 import type { Usage } from '../types.ts';
 import { storageFault } from './atomic-file.ts';
 import { readRegular, SAFELY } from './regular-file.ts';
 
-/** A call that is about to be sent, or under way, with what it is to count if nothing more is heard of it. */
+/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with what it counts if nothing more is heard of it. */
 export interface OpenCall {
   /** Unique in the workspace. */
   readonly id: string;
@@ -21,6 +22,8 @@ export interface OpenCall {
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd: number | null;
+  /** What the line of its end says: SHUTTING_DOWN until it has ended. */
+  readonly error: ErrorCode | null;
 }
 
 /** Of lines, most of them of calls that have ended. */

@@ -13,6 +13,7 @@ const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({
   model: 'gpt-5',
   usage,
   costUsd: null,
+  error: 'SHUTTING_DOWN',
   ...fields,
 });
 const idsIn = (path: string): string[] =>
