@@ -2,10 +2,9 @@
 import { isObject, tryParseJson } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { type FrameFacts, type Protocol, REQUEST_HEADERS } from '../protocol.ts';
-import { asObject } from '../read.ts';
 import { readErrorObject } from './errors.ts';
 import { VERSION_SUFFIX } from './request.ts';
-import { readUsage } from './response.ts';
+import { readUsage, usageAtStart } from './response.ts';
 
 /** `/v1/messages`. */
 export const MESSAGES: Protocol = {
@@ -23,7 +22,7 @@ function readFrame(data: string): FrameFacts {
   if (!isObject(event)) return {};
   switch (event['type']) {
     case 'message_start':
-      return { usage: readUsage(asObject(event['message'])['usage']) };
+      return { usage: readUsage(usageAtStart(event)) };
     case 'message_delta':
       return { usage: readUsage(event['usage']) };
     case 'message_stop':

@@ -85,6 +85,11 @@ export function readUsage(value: unknown): ReportedUsage {
   };
 }
 
+/** The usage of `message_start`: its output tokens are those of a message that has not been written yet. */
+export function usageAtStart(event: Record<string, unknown>): Record<string, unknown> {
+  return { ...asObject(asObject(event['message'])['usage']), output_tokens: undefined };
+}
+
 /** The thinking that the next request must send back, if there was any. */
 function thinkingState(blocks: readonly RawBlock[], { model, prompt }: ChatContext): ChatEvent[] {
   if (!blocks.some((block) => block['type'] === 'thinking' || block['type'] === 'redacted_thinking')) return [];

@@ -1,10 +1,10 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
-import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
+import { asString, expectObject, expectText, parseArguments, asObject } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
-import { readEnd, readUsage } from './response.ts';
+import { readEnd, readUsage, usageAtStart } from './response.ts';
 import type { RawBlock } from './schema.ts';
 
 interface OpenBlock {
@@ -72,7 +72,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#close(event['index'], events);
         break;
       case 'message_start':
-        this.#addUsage(asObject(event['message'])['usage']);
+        this.#addUsage(usageAtStart(event));
         break;
       case 'message_delta':
         this.#addUsage(event['usage']);

@@ -100,8 +100,11 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     const { requestId, adapter: provider, model, usage, code: error = null } = end;
     const { id, key } = hold;
     const costUsd = usage === undefined ? null : hold.pricer(usage);
-    if (id !== undefined)
-      this.#options.ledger.note({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, costUsd, error }).catch((fault) => this.#tell(fault));
+    try {
+      if (id !== undefined) this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, costUsd, error });
+    } catch (fault) {
+      this.#tell(fault); // the line of the ledger waits and is tried again
+    }
     this.#record(end, at, costUsd, id);
     this.#held.leave(hold); // held-until-counted
   }

@@ -2,6 +2,7 @@
 // killed leaves there what its calls may have cost, and the next one counts it.
 //
 // noted-first: a call is sent only after the system has its line. All calls of one turn of the event loop share one write.
+// ended-first: the end of a call is written before its client can know of it.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { ErrorCode } from '../errors.ts';
@@ -59,11 +60,12 @@ export class CallJournal {
 
   /** Resolves when the system has the line; a later line of the same call replaces it. Rejects with STORAGE_FULL, or the system's own error. noted-first. */
   note(call: OpenCall): Promise<void> {
-    this.#open.set(call.id, call);
-    this.#waiting += `${JSON.stringify(call)}\n`;
+    this.#add(call);
     this.#turn ??= new Promise((resolve, reject) => {
       setImmediate(() => {
+        this.#turn = undefined;
         try {
+          if (this.#file !== undefined && fstatSync(this.#file).nlink === 0) this.close(); // it was removed by hand
           this.#write();
           resolve();
         } catch (error) {
@@ -72,6 +74,12 @@ export class CallJournal {
       });
     });
     return this.#turn;
+  }
+
+  /** Writes the end of a call at once (ended-first). Throws STORAGE_FULL, or the system's own error. */
+  end(call: OpenCall): void {
+    this.#add(call);
+    this.#write();
   }
 
   /** Drops the lines of calls whose end is in the ledger. Throws the system's own error. */
@@ -90,12 +98,15 @@ export class CallJournal {
     this.#file = undefined;
   }
 
+  #add(call: OpenCall): void {
+    this.#open.set(call.id, call);
+    this.#waiting += `${JSON.stringify(call)}\n`;
+  }
+
   #write(): void {
-    this.#turn = undefined;
     const lines = Buffer.from(this.#waiting);
     this.#waiting = '';
     try {
-      if (this.#file !== undefined && fstatSync(this.#file).nlink === 0) this.close(); // it was removed by hand
       this.#file ??= this.#opened();
       for (let at = 0; at < lines.length; ) at += writeSync(this.#file, lines, at);
       this.#bytes += lines.length;

@@ -100,6 +100,11 @@ export class GatewayLedger {
     return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
   }
 
+  /** The call has ended with this: it counts also if the process is killed before its line is written. Only after `note`. Throws STORAGE_FULL, or the system's own error. */
+  noteEnd(call: OpenCall): void {
+    this.#journal.end(call);
+  }
+
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
   record(call: GatewayCall): void {
     this.#spent.count(call); // counted-at-once

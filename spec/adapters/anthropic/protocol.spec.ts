@@ -8,7 +8,7 @@ const isRead = (frame: string): boolean => MESSAGES.marks.some((mark) => frame.i
 t.test('the frames with usage, end or error are read, and no other', async (t) => {
   const start = '{"type":"message_start","message":{"usage":{"input_tokens":5,"cache_read_input_tokens":2,"output_tokens":1}}}';
   const delta = '{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}';
-  t.match(MESSAGES.readFrame(start), { usage: { inputTokens: 7, cacheReadTokens: 2, outputTokens: 1 } });
+  t.match(MESSAGES.readFrame(start), { usage: { inputTokens: 7, cacheReadTokens: 2, outputTokens: undefined } });
   t.match(MESSAGES.readFrame(delta), { usage: { outputTokens: 9 } });
   t.match(MESSAGES.readFrame('{"type":"message_stop"}'), { isEnd: true });
   t.match(MESSAGES.readFrame('{"type":"error","error":{"type":"overloaded_error","message":"Busy"}}'), { error: { kind: 'failed', message: 'Busy' } });

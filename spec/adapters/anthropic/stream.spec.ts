@@ -132,7 +132,7 @@ t.test('gotcha 5: the usage of message_delta is cumulative: it overwrites, and n
       { input_tokens: 11, cache_read_input_tokens: 31, output_tokens: 42 },
       { inputTokens: 62, outputTokens: 42, cacheReadTokens: 31, cacheWriteTokens: 20 },
     ],
-    [null, { inputTokens: 60, outputTokens: 1 }],
+    [null, { inputTokens: 60, outputTokens: undefined }],
   ];
   for (const [last, usage] of table) t.match(ofType(decode([begin(first), ...ending('end_turn', last)]), 'usage'), [{ usage }]);
   const twice = [begin(first), { type: 'message_delta', delta: {}, usage: { output_tokens: 5 } }, ...ending('end_turn', { output_tokens: 9 })];
@@ -221,7 +221,7 @@ t.test('the end of a block that was never opened, and a stop without a reason, a
 
 t.test('what the prompt has used is told with the first block, since the call is billed for it however it ends', async (t) => {
   const decoder = new AnthropicDecoder(context);
-  const usage = { inputTokens: 510, outputTokens: 1, cacheReadTokens: 500 };
+  const usage = { inputTokens: 510, outputTokens: undefined, cacheReadTokens: 500 }; // the output of message_start is none yet
   t.match(ofType(decoder.push(Buffer.from(wire([begin({ input_tokens: 10, cache_read_input_tokens: 500, output_tokens: 1 })]))), 'usage'), []);
   t.match(ofType(decoder.push(Buffer.from(wire([start(0, { type: 'text', text: '' })]))), 'usage'), [{ usage }]);
   t.same(ofType(decoder.push(Buffer.from(wire([stop(0), start(1, { type: 'text', text: '' })]))), 'usage'), [], 'once');

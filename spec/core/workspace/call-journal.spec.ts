@@ -39,6 +39,17 @@ t.test('calls that are noted in one turn are written together, and a call that h
   journal.close();
 });
 
+t.test('the end of a call is written at once, with what waits', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  const noted = journal.note(call('a'));
+  journal.end(call('b', { costUsd: 1, error: null }));
+  t.same(idsIn(path), ['a', 'b']);
+  await noted;
+  t.same(idsIn(path), ['a', 'b']);
+  journal.close();
+});
+
 t.test('the next process finds the last note of each call, and no torn line', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = new CallJournal(path);

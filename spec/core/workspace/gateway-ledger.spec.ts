@@ -147,7 +147,16 @@ t.test('sums at the beginning of a file that a crash has torn count as a whole o
 
 t.test('a call that a killed process has left counts with what it was noted with, once', async (t) => {
   const { workspace } = pathIn(t);
-  const open = { id: 'a', at: new Date(NOON).toISOString(), requestId: 'r', key: 'app', provider: 'openai', model: 'gpt-5', costUsd: 0.5, error: 'SHUTTING_DOWN' } as const;
+  const open = {
+    id: 'a',
+    at: new Date(NOON).toISOString(),
+    requestId: 'r',
+    key: 'app',
+    provider: 'openai',
+    model: 'gpt-5',
+    costUsd: 0.5,
+    error: 'SHUTTING_DOWN',
+  } as const;
   const usage = { inputTokens: 10, outputTokens: 1000, totalTokens: 1010, estimated: true };
   const killed = ledgerIn(workspace).ledger;
   await killed.note({ ...open, usage: { ...usage, totalTokens: 1 } });

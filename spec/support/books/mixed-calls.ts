@@ -1,0 +1,292 @@
+// Mixed calls of clients over all lanes, against a provider that keeps its own books, while the server is killed, ended and its clock moved: then each call is
+// compared by its id. Needs a build; loopback and one folder only.
+//
+// told-is-equal: where the provider has told the usage of all its work for a call, the ledger has exactly that.
+// untold-is-no-less: where it could not, the ledger has at least what the provider has seen. Of an answer that the client or the server has left, nobody knows
+//   how much was on its way; the ledger has at least the request and what reached the client.
+// refused-is-free: what the provider refused before any work costs nothing.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ClientRequest, request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Random } from '../crash/random.ts';
+import { ServerProcess } from '../crash/server-process.ts';
+import { BookedProvider, COURSES, type Course, type Seen, WORD } from './booked-provider.ts';
+
+/** What the run is to do. */
+export interface MixedOptions {
+  readonly workspace: string;
+  readonly calls: number;
+  readonly seed: number;
+  /** Calls after which something happens to the server. */
+  readonly turnEvery: number;
+}
+
+/** What was found. */
+export interface MixedReport {
+  readonly calls: number;
+  readonly requests: number;
+  readonly lines: number;
+  readonly told: number;
+  readonly untold: number;
+  readonly kills: number;
+  readonly ends: number;
+  readonly jumps: number;
+  readonly faults: readonly string[];
+}
+
+interface Lane {
+  readonly path: string;
+  body(prompt: string, stream: boolean): object;
+}
+
+const messages = (content: string) => [{ role: 'user', content }];
+const LANES: Readonly<Record<string, Lane>> = {
+  'own openai': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'openai', model: 'm', messages: messages(prompt), stream }) },
+  'own anthropic': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'anthropic', model: 'm', messages: messages(prompt), stream }) },
+  'own ollama': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'ollama', model: 'm', messages: messages(prompt), stream }) },
+  'native chat': {
+    path: '/v1/chat/completions',
+    body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream, ...(stream && { stream_options: { include_usage: true } }) }),
+  },
+  'native messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'anthropic/m', max_tokens: 4096, messages: messages(prompt), stream }) },
+  'translated chat': { path: '/v1/chat/completions', body: (prompt, stream) => ({ model: 'anthropic/m', messages: messages(prompt), stream }) },
+  'translated messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'ollama/m', max_tokens: 4096, messages: messages(prompt), stream }) },
+  'translated responses': { path: '/v1/responses', body: (prompt, stream) => ({ model: 'anthropic/m', input: prompt, stream }) },
+  'translated ollama': { path: '/ollama/api/chat', body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
+  embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
+};
+const AT_ONCE = 12;
+const DAY_MS = 86_400_000;
+const LARGE_CAP = 1_000_000_000;
+
+/** How a call came to its end. */
+type Fate = 'answered' | 'left' | 'killed' | 'ended';
+
+interface Made {
+  readonly id: string;
+  readonly what: string;
+  fate: Fate;
+  isOver: boolean;
+  /** Words that have reached the client. */
+  words: number;
+}
+
+interface Line {
+  readonly requestId: string;
+  readonly at: string;
+  readonly key: string | null;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly totalTokens: number } | null;
+}
+
+/** One run. Ends what it has started. */
+export class MixedCalls {
+  readonly #options: MixedOptions;
+  readonly #provider = new BookedProvider();
+  readonly #random: Random;
+  readonly #made: Made[] = [];
+  #server!: ServerProcess;
+  #url = '';
+  #key = '';
+  #providerUrl = '';
+  #shiftMs = 0;
+  /** What happens to calls that are made now: the server may live on for a moment. */
+  #fate: Fate = 'answered';
+  readonly #counts = { kills: 0, ends: 0, jumps: 0 };
+
+  constructor(options: MixedOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+  }
+
+  async run(): Promise<MixedReport> {
+    this.#providerUrl = await this.#provider.listen();
+    try {
+      await this.#start();
+      this.#key = await this.#createKey();
+      const { calls, turnEvery } = this.#options;
+      for (let from = 0; from < calls; from += turnEvery) {
+        const ids = Array.from({ length: Math.min(turnEvery, calls - from) }, (_, index) => from + index);
+        await this.#during(ids);
+      }
+      const spent = await this.#spent();
+      await this.#end();
+      return this.#judge(spent);
+    } finally {
+      await this.#server?.kill();
+      this.#provider.close();
+    }
+  }
+
+  /** Some calls at a time; in the midst of the last ones something happens to the server. */
+  async #during(ids: number[]): Promise<void> {
+    const left = [...ids];
+    const work = async (): Promise<void> => {
+      for (let id = left.shift(); id !== undefined; id = left.shift()) await this.#call(`call-${id}`);
+    };
+    const workers = Array.from({ length: AT_ONCE }, work);
+    while (left.length > AT_ONCE) await delay(5);
+    await delay(this.#random.next() * 60);
+    const happening = this.#random.next();
+    if (happening < 0.35) await this.#kill();
+    else if (happening < 0.7) await this.#end();
+    else this.#jump();
+    await Promise.all(workers);
+    if (happening < 0.7) await this.#start();
+  }
+
+  async #start(): Promise<void> {
+    const { workspace } = this.#options;
+    this.#server = new ServerProcess({
+      workspace,
+      daemonUrl: this.#providerUrl,
+      nodeFlags: ['--require', join(import.meta.dirname, 'shifted-clock.cjs')],
+      env: {
+        CLOCK_SHIFT_FILE: this.#shiftFile,
+        BLOCKHOUSE_DRAIN_MS: '150',
+        OPENAI_API_KEY: 'k',
+        OPENAI_BASE_URL: `${this.#providerUrl}/v1`,
+        ANTHROPIC_API_KEY: 'k',
+        ANTHROPIC_BASE_URL: this.#providerUrl,
+      },
+    });
+    const url = await this.#server.url;
+    this.#fate = 'answered';
+    if (url === undefined) throw new Error(`the server did not start: ${this.#server.stderr}`);
+    this.#url = url;
+  }
+
+  get #shiftFile(): string {
+    return join(this.#options.workspace, '..', 'clock-shift');
+  }
+
+  async #kill(): Promise<void> {
+    this.#counts.kills += 1;
+    this.#meet('killed');
+    await this.#server.kill('SIGKILL');
+  }
+
+  async #end(): Promise<void> {
+    this.#counts.ends += 1;
+    this.#meet('ended');
+    await this.#server.kill('SIGTERM');
+  }
+
+  /** To another day and, the next time, back. */
+  #jump(): void {
+    this.#counts.jumps += 1;
+    this.#shiftMs = this.#shiftMs === 0 ? (this.#random.next() < 0.5 ? DAY_MS : -DAY_MS) : 0;
+    writeFileSync(this.#shiftFile, String(this.#shiftMs));
+  }
+
+  /** Those under way; later ones find no server. */
+  #meet(fate: Fate): void {
+    this.#fate = fate;
+    for (const made of this.#made) if (!made.isOver && made.fate !== 'left') made.fate = fate;
+  }
+
+  get #token(): string {
+    return readFileSync(join(this.#options.workspace, '.api-token'), 'utf8').trim();
+  }
+
+  async #createKey(): Promise<string> {
+    const response = await fetch(`${this.#url}/api/keys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'app', tokensPerDay: LARGE_CAP }),
+    });
+    return ((await response.json()) as { key: string }).key;
+  }
+
+  async #spent(): Promise<{ day: string; tokens: number }> {
+    const response = await fetch(`${this.#url}/api/keys`, { headers: { authorization: `Bearer ${this.#token}` } });
+    const { keys } = (await response.json()) as { keys: { spentToday: { tokens: number } }[] };
+    return { day: new Date(Date.now() + this.#shiftMs).toISOString().slice(0, 10), tokens: keys[0]?.spentToday.tokens ?? 0 };
+  }
+
+  /** Resolves when the client has its answer, has left, or has lost the server. */
+  #call(id: string): Promise<void> {
+    const [name, { path, body }] = this.#random.pick(Object.entries(LANES));
+    const course: Course = this.#random.pick(COURSES);
+    const stream = this.#random.chance(0.6);
+    const patienceMs = course === 'silent' || this.#random.chance(0.25) ? this.#random.below(120) : undefined;
+    const made: Made = { id, what: `${name} ${course} ${stream ? 'stream' : 'whole'}`, fate: this.#fate, isOver: false, words: 0 };
+    this.#made.push(made);
+    const prompt = `${id} ${course} ${1 + this.#random.below(60)} ${'filling '.repeat(this.#random.below(20))}`;
+    return new Promise((resolve) => {
+      const sent: ClientRequest = request(`${this.#url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', 'x-request-id': id },
+      });
+      const leave = (): void => {
+        made.fate = 'left';
+        sent.destroy();
+      };
+      const patience = patienceMs === undefined ? undefined : setTimeout(leave, patienceMs);
+      sent.on('error', () => undefined);
+      sent.on('response', (response) => {
+        response.on('error', () => undefined);
+        response.on('data', (bytes: Buffer) => {
+          made.words += bytes.toString('latin1').split(WORD).length - 1;
+        });
+      });
+      sent.on('close', () => {
+        clearTimeout(patience);
+        made.isOver = true;
+        resolve();
+      });
+      sent.end(JSON.stringify(body(prompt, stream)));
+    });
+  }
+
+  #judge(spent: { day: string; tokens: number }): MixedReport {
+    const lines = linesIn(this.#options.workspace);
+    const faults: string[] = [];
+    const [byCall, bySeen] = [groupBy(lines, (line) => line.requestId), groupBy(this.#provider.seen, ({ id }) => id)];
+    const counts = { told: 0, untold: 0 };
+    for (const made of this.#made) {
+      const fault = faultOf(made, bySeen.get(made.id) ?? [], byCall.get(made.id) ?? [], counts);
+      if (fault !== undefined) faults.push(`${made.id} (${made.what} ${made.fate}): ${fault}`);
+    }
+    const ofDay = lines.filter(({ at, key }) => key === 'app' && at.startsWith(spent.day)).reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);
+    if (ofDay !== spent.tokens) faults.push(`the key has spent ${spent.tokens} on ${spent.day}, and its lines say ${ofDay}`);
+    return { calls: this.#made.length, requests: this.#provider.seen.length, lines: lines.length, ...counts, ...this.#counts, faults };
+  }
+}
+
+function faultOf({ fate, words }: Made, seen: readonly Seen[], lines: readonly Line[], counts: { told: number; untold: number }): string | undefined {
+  const billed = seen.filter(({ isBilled }) => isBilled);
+  const input = billed.reduce((sum, one) => sum + one.input, 0);
+  const output = billed.reduce((sum, one) => sum + one.output, 0);
+  const ledger = lines.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);
+  const what = `the provider has ${input} + ${output} (${JSON.stringify(seen)}), the ledger ${ledger} (${JSON.stringify(lines.map(({ usage }) => usage))})`;
+  if (fate === 'left' || fate === 'ended') {
+    counts.untold += 1;
+    return ledger >= input + Math.min(words, output) ? undefined : `untold-is-no-less: ${words} words came, ${what}`;
+  }
+  if (fate === 'killed') {
+    counts.untold += 1;
+    return ledger >= input + output ? undefined : `untold-is-no-less: ${what}`;
+  }
+  if (billed.length === 0) return ledger === 0 ? undefined : `refused-is-free: ${what}`;
+  if (billed.every(({ isTold }) => isTold)) {
+    counts.told += 1;
+    return ledger === input + output ? undefined : `told-is-equal: ${what}`;
+  }
+  counts.untold += 1;
+  return ledger >= input + output ? undefined : `untold-is-no-less: ${what}`;
+}
+
+function linesIn(workspace: string): Line[] {
+  const files = readdirSync(workspace).filter((name) => /^gateway-ledger.*\.jsonl$/.test(name));
+  return files
+    .flatMap((name) => readFileSync(join(workspace, name), 'utf8').trim().split('\n'))
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+}
+
+function groupBy<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one]);
+  return groups;
+}
