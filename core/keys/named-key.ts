@@ -104,8 +104,8 @@ export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): bo
   return models === null || models.some((pattern) => fits(pattern, model));
 }
 
-/** Compares piece by piece: a regular expression made of many `*` could take very long. */
-function fits(pattern: string, name: string): boolean {
+/** True if a name has the form of a pattern, in which * stands for any characters. Compares piece by piece: a regular expression made of many `*` could take very long. */
+export function fits(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (!name.startsWith(first)) return false;
   if (rest.length === 0) return name.length === first.length;

@@ -1,5 +1,7 @@
 // Handlers of `/v1`, the public gateway.
 import {
+  assertMayAsk,
+  CONFIG_FIELDS,
   type ChatDone,
   type ChatRequest,
   type ChatResponse,
@@ -33,10 +35,12 @@ export const models = async ({ core, params, signal, requestId }: RouteContext) 
 
 /** `{provider, ok, detail}`, with status 200 or 503. Never calls a model. */
 export const verify = async (context: RouteContext) => {
-  const { core, params, signal, requestId } = context;
+  const { core, params, signal, requestId, key } = context;
   const provider = params['provider'] ?? '';
   core.adapter(provider); // throws ADAPTER_NOT_FOUND, also when the body is invalid
-  const result = await core.verify(provider, (await readJsonBody(context, OTHER_BODY_BYTES, true)) as VerifyRequest, { signal, requestId });
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, true);
+  if (key !== undefined) assertMayConfigure(key, body);
+  const result = await core.verify(provider, body as VerifyRequest, { signal, requestId });
   return { status: result.ok ? 200 : 503, body: result };
 };
 
@@ -51,9 +55,15 @@ export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> 
 
 /** Patterns of a key may name the model with its provider or without. A body that names none is refused by the core. */
 async function admit({ core }: RouteContext, key: NamedKey, body: unknown): Promise<void> {
+  assertMayConfigure(key, body);
   const { adapter, model } = isObject(body) ? body : {};
   if (typeof adapter !== 'string' || typeof model !== 'string') return;
   await core.accounts?.admit(key, [`${core.adapterIdOf(adapter) ?? adapter}/${model}`, model]);
+}
+
+/** Throws KEY_FORBIDDEN naming the setting. */
+function assertMayConfigure(key: NamedKey, body: unknown): void {
+  if (isObject(body)) assertMayAsk(key, CONFIG_FIELDS, body['config'], 'config.');
 }
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
