@@ -71,7 +71,7 @@ export function openAiFault(failure: BlockhouseError): DialectError {
 }
 
 function kindOf({ code, status, upstreamStatus, message, retryable, details }: BlockhouseError): Kind {
-  if (code === 'KEY_FORBIDDEN' && details !== undefined) return { status, type: 'permission_error', code: 'field_not_allowed' };
+  if (code === 'KEY_FORBIDDEN' && details !== undefined) return { status, type: 'permission_error', code: 'unsupported_parameter' };
   if (code === 'UPSTREAM_REJECTED') {
     const passed = upstreamStatus !== undefined && PASSED.has(upstreamStatus) ? upstreamStatus : 400;
     return { status: passed, type: INVALID, code: isTooLong(message) ? 'context_length_exceeded' : passed === 404 ? 'model_not_found' : null };

@@ -30,7 +30,7 @@ export const MESSAGES_FIELDS: RequestFields = {
   container: SPENDS,
   context_management: { decides: 'spends', member: 'edits', types: OWN_EDITS },
   fallbacks: SPENDS, // what the models before the last one have used is not in the usage
-  inference_geo: { decides: 'price', except: ['global', 'not_available'] },
+  inference_geo: { decides: 'price', except: ['global'] },
   mcp_servers: SPENDS,
   messages: { decides: 'spends', types: [...OWN_TOOLS, ...TOOL_CHANGES], within: ['tool', 'tool_changes'] },
   service_tier: { decides: 'price', except: ['auto', 'standard_only'] },
@@ -42,7 +42,7 @@ export const MESSAGES_FIELDS: RequestFields = {
   fallback_credit_token: 'answer', // makes the call cheaper
   max_tokens: 'answer',
   metadata: 'answer',
-  model: 'answer', // checked by itself, and written anew
+  model: 'answer', // checked by itself, and replaced
   output_config: 'answer',
   output_format: 'answer',
   stop_sequences: 'answer',

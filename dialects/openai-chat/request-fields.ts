@@ -21,7 +21,7 @@ export const CHAT_FIELDS: RequestFields = {
   max_tokens: 'answer',
   messages: 'answer',
   metadata: 'answer',
-  model: 'answer', // checked by itself, and written anew
+  model: 'answer', // checked by itself, and replaced
   n: 'answer',
   parallel_tool_calls: 'answer',
   prediction: 'answer',

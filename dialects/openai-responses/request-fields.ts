@@ -3,16 +3,7 @@ import type { RequestFields } from '../../core/index.ts';
 import { MODELS, SERVICE_FIELDS, SPENDS } from '../service-fields.ts';
 
 /** Tools that the client runs itself, and the search among tools, which costs nothing but tokens. */
-const OWN_TOOLS = [
-  'function',
-  'custom',
-  'namespace',
-  'tool_search',
-  'local_shell',
-  'apply_patch',
-  'computer',
-  'computer_use_preview',
-] as const;
+const OWN_TOOLS = ['function', 'custom', 'namespace', 'tool_search', 'local_shell', 'apply_patch', 'computer', 'computer_use_preview'] as const;
 
 /** The fields of `POST /v1/responses`. */
 export const RESPONSES_FIELDS: RequestFields = {
@@ -35,7 +26,7 @@ export const RESPONSES_FIELDS: RequestFields = {
   max_output_tokens: 'answer',
   max_tool_calls: 'answer',
   metadata: 'answer',
-  model: 'answer', // checked by itself, and written anew
+  model: 'answer', // checked by itself, and replaced
   parallel_tool_calls: 'answer',
   presence_penalty: 'answer',
   previous_response_id: 'answer',

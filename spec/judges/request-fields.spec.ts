@@ -34,24 +34,25 @@ const REQUESTS: readonly Published[] = [
 /** Types of tools that the provider runs for money, or that have a model of their own. */
 const RUN_BY_OPENAI = ['file_search', 'web_search*', 'mcp', 'code_interpreter', 'programmatic_tool_calling', 'image_generation', 'shell'];
 const RUN_BY_ANTHROPIC = ['web_search_*', 'code_execution_*', 'advisor_*', 'mcp_toolset'];
-const LISTS: readonly (Pick<Question, 'from' | 'type' | 'each'> & { readonly field: RequestFields[string] | undefined; readonly others: readonly string[] })[] = [
-  { from: 'openai/resources/chat/completions', type: 'ChatCompletionTool', field: CHAT_FIELDS['tools'], others: [] },
-  { from: 'openai/resources/responses/responses', type: 'Tool', field: RESPONSES_FIELDS['tools'], others: RUN_BY_OPENAI },
-  { from: 'openai/resources/beta/responses/responses', type: 'BetaTool', field: RESPONSES_FIELDS['tools'], others: RUN_BY_OPENAI },
-  { from: '@anthropic-ai/sdk/resources/messages/messages', type: 'ToolUnion', field: MESSAGES_FIELDS['tools'], others: RUN_BY_ANTHROPIC },
-  { from: '@anthropic-ai/sdk/resources/beta/messages/messages', type: 'BetaToolUnion', field: MESSAGES_FIELDS['tools'], others: RUN_BY_ANTHROPIC },
-  {
-    from: '@anthropic-ai/sdk/resources/beta/messages/messages',
-    type: 'BetaContextManagementConfig',
-    each: "NonNullable<T['edits']>[number]",
-    field: MESSAGES_FIELDS['context_management'],
-    others: ['compact_*'],
-  },
-];
+const LISTS: readonly (Pick<Question, 'from' | 'type' | 'each'> & { readonly field: RequestFields[string] | undefined; readonly others: readonly string[] })[] =
+  [
+    { from: 'openai/resources/chat/completions', type: 'ChatCompletionTool', field: CHAT_FIELDS['tools'], others: [] },
+    { from: 'openai/resources/responses/responses', type: 'Tool', field: RESPONSES_FIELDS['tools'], others: RUN_BY_OPENAI },
+    { from: 'openai/resources/beta/responses/responses', type: 'BetaTool', field: RESPONSES_FIELDS['tools'], others: RUN_BY_OPENAI },
+    { from: '@anthropic-ai/sdk/resources/messages/messages', type: 'ToolUnion', field: MESSAGES_FIELDS['tools'], others: RUN_BY_ANTHROPIC },
+    { from: '@anthropic-ai/sdk/resources/beta/messages/messages', type: 'BetaToolUnion', field: MESSAGES_FIELDS['tools'], others: RUN_BY_ANTHROPIC },
+    {
+      from: '@anthropic-ai/sdk/resources/beta/messages/messages',
+      type: 'BetaContextManagementConfig',
+      each: 'T extends { edits?: (infer E)[] } ? E : never',
+      field: MESSAGES_FIELDS['context_management'],
+      others: ['compact_*'],
+    },
+  ];
 
 const typesIn = (field: RequestFields[string] | undefined): readonly string[] => (typeof field === 'object' ? (field.types ?? []) : []);
 /** A union of string literals; * stands for any characters. */
-const union = (names: readonly string[]): string => names.map((name) => `\`${name.replaceAll('*', '${string}')}\``).join(' | ') || 'never';
+const union = (names: readonly string[]): string => names.map((name) => `\`${name.replaceAll('*', '$\{string}')}\``).join(' | ') || 'never';
 
 interface Question {
   readonly from: string;
@@ -74,7 +75,12 @@ async function unclassified(t: Test, questions: readonly Question[]): Promise<st
   return found.map(({ line, text }) => `${questions[Math.ceil(line / 4) - 1]?.type}: ${text}`);
 }
 
-const questionOf = ({ from, type, fields, headers = [] }: Published): Question => ({ from, type, namesOf: 'keyof T', known: [...Object.keys(fields), ...headers] });
+const questionOf = ({ from, type, fields, headers = [] }: Published): Question => ({
+  from,
+  type,
+  namesOf: 'keyof T',
+  known: [...Object.keys(fields), ...headers],
+});
 
 const TYPES: readonly Question[] = LISTS.map(({ from, type, each, field, others }) => ({
   from,
