@@ -25,7 +25,7 @@ export interface FieldRule {
   readonly within?: readonly string[];
 }
 
-/** Every field of a protocol by its name, in lower case. `answer` is for fields that decide about nothing but the answer, whose tokens are counted. */
+/** Every field of a protocol by its name, in lower case; `aws_*` is for all names that begin so. `answer` is for fields that decide about nothing but the answer, whose tokens are counted. */
 export type RequestFields = Readonly<Record<string, 'answer' | FieldRule>>;
 
 /** A request whose bytes go to a provider as they came. */
@@ -127,8 +127,13 @@ export function assertMayPass(key: NamedKey, fields: RequestFields, { body, byte
 
 /** The rule of a field, in whatever letters its name is written. */
 function ruleOf(fields: RequestFields, name: string): FieldRule | undefined {
-  const own = Object.hasOwn(fields, name) ? name : folded(name);
-  const field = Object.hasOwn(fields, own) ? fields[own] : undefined;
+  if (Object.hasOwn(fields, name)) return onlyRule(fields[name]);
+  const plain = folded(name);
+  const own = Object.hasOwn(fields, plain) ? plain : `${plain.slice(0, plain.indexOf('_') + 1)}*`;
+  return Object.hasOwn(fields, own) ? onlyRule(fields[own]) : undefined;
+}
+
+function onlyRule(field: RequestFields[string] | undefined): FieldRule | undefined {
   return field === 'answer' ? undefined : field;
 }
 

@@ -142,7 +142,7 @@ const VALUES: Readonly<Record<string, Fields>> = {
 
 function fieldSample(name: string, value?: string): Sample {
   const given: unknown = value ?? 'x';
-  const plain = name.startsWith('config.') ? { config: { [name.slice('config.'.length)]: given } } : { [name]: given };
+  const plain = name.startsWith('config.') ? { config: { [name.slice('config.'.length)]: given } } : { [name.replace('*', 'x')]: given };
   const nested = name.startsWith('reasoning.') && value !== undefined ? { reasoning: { mode: value } } : undefined;
   const body = nested ?? (value === undefined ? VALUES[name] : undefined) ?? plain;
   return { title: value === undefined ? name : `${name} ${value}`, body, isHarmless: value !== undefined };

@@ -51,8 +51,10 @@ const LISTS: readonly (Pick<Question, 'from' | 'type' | 'each'> & { readonly fie
   ];
 
 const typesIn = (field: RequestFields[string] | undefined): readonly string[] => (typeof field === 'object' ? (field.types ?? []) : []);
+/** In a type: any characters. */
+const ANY = ['$', '{string}'].join('');
 /** A union of string literals; * stands for any characters. */
-const union = (names: readonly string[]): string => names.map((name) => `\`${name.replaceAll('*', '$\{string}')}\``).join(' | ') || 'never';
+const union = (names: readonly string[]): string => names.map((name) => `\`${name.split('*').join(ANY)}\``).join(' | ') || 'never';
 
 interface Question {
   readonly from: string;

@@ -117,6 +117,12 @@ t.test('with a list of models, a field that nobody knows holds no text', async (
   t.equal(refused(KEYS.usd, {}, { f: 'x', __proto__: 1, constructor: 'x' }), undefined);
 });
 
+t.test('an entry can stand for all names that begin alike', async (t) => {
+  const fields: RequestFields = { 'aws_*': { decides: 'address' }, aws_free: 'answer' };
+  for (const name of ['aws_', 'aws_role', 'AWS_Role']) t.equal(refused(KEYS.free, fields, { [name]: 'x' }), name);
+  for (const name of ['aws', 'aws_free', 'my_aws_role', '_', '*']) t.equal(refused(KEYS.free, fields, { [name]: 'x' }), undefined, name);
+});
+
 t.test('bytes that pass mean the same to every parser', async (t) => {
   const fields: RequestFields = { model: 'answer', service: { decides: 'price' }, ask: { decides: 'spends' } };
   for (const [body, path] of [
