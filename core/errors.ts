@@ -13,7 +13,11 @@ export const ERROR_TABLE = {
   INVALID_REQUEST: { status: 400, retryable: false, meaning: 'The request is invalid. The message names the field and says how to fix it.' },
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
-  KEY_FORBIDDEN: { status: 403, retryable: false, meaning: 'The key may not do this: it only asks models, or only others than this one.' },
+  KEY_FORBIDDEN: {
+    status: 403,
+    retryable: false,
+    meaning: 'The key may not do this: it only asks models, or only others than this one, or may not send this field.',
+  },
   PRICE_UNKNOWN: { status: 403, retryable: false, meaning: 'The price of the model is not known, and the key refuses calls that its cap would not count.' },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },

@@ -50,8 +50,9 @@ export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { type Member, membersOf, skipBlanks } from './json-members.ts';
 export { toJsonText } from './json-text.ts';
+export { assertMayAsk, assertMayPass, CONFIG_FIELDS, type FieldRule, type RequestFields } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayAsk, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
 export { nearest } from './near-miss.ts';
 export type {
   Adapter,

@@ -46,6 +46,53 @@ export function membersOf(text: Buffer, names: readonly string[]): readonly Memb
   }
 }
 
+/** The first name that an object of a JSON text has twice, at any depth, and escaped or not; undefined if none has. `value` is what the text was parsed to. */
+export function repeatedMember(text: Buffer, value: unknown): string | undefined {
+  return membersIn(text) === membersOfValue(value) ? undefined : firstRepeated(text); // a member that stands twice is in the value once
+}
+
+function membersIn(text: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === QUOTE) at = endOfString(text, at + 1);
+    else if (text[at] === COLON) count += 1;
+  }
+  return count;
+}
+
+function membersOfValue(value: unknown): number {
+  let count = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const inner: readonly unknown[] = Object.values(next);
+    if (!Array.isArray(next)) count += inner.length;
+    for (const one of inner) if (typeof one === 'object') open.push(one);
+  }
+  return count;
+}
+
+function firstRepeated(text: Buffer): string | undefined {
+  const open: (Set<unknown> | undefined)[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at];
+    if (byte === OPEN_OBJECT) open.push(new Set());
+    else if (byte === OPEN_ARRAY) open.push(undefined);
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) open.pop();
+    if (byte !== QUOTE) continue;
+    const end = endOfString(text, at + 1);
+    if (text[skipBlanks(text, end + 1)] === COLON) {
+      const name = tryParseJson(text.toString('utf8', at, end + 1));
+      const names = open.at(-1);
+      if (names?.has(name) === true) return String(name);
+      names?.add(name);
+    }
+    at = end;
+  }
+  return undefined;
+}
+
 /** The one of these names that stands between the quotes. A name may be written with escapes. */
 function nameAmong(names: readonly string[], text: Buffer, start: number, end: number): string | undefined {
   for (const name of names) if (end - start === name.length + 2 && isAt(name, text, start + 1)) return name;

@@ -1,5 +1,5 @@
 // The interface of a dialect: another provider's protocol in front of the gateway. A dialect knows no provider, an adapter knows no dialect. Pure: types only.
-import type { AnswerPiece, BlockhouseError, ChatDone, ChatRequest, Warning } from '../core/index.ts';
+import type { AnswerPiece, BlockhouseError, ChatDone, ChatRequest, RequestFields, Warning } from '../core/index.ts';
 
 /** A client's request, understood. `E` is what the answer repeats or depends on, such as the tools. */
 export interface DialectRequest<E = unknown> {
@@ -70,6 +70,8 @@ export interface NativeLane {
 /** One protocol. Every function is pure. */
 export interface Dialect<E = unknown> {
   readonly id: string;
+  /** What each field of a request decides. */
+  readonly fields: RequestFields;
   readonly native?: NativeLane;
   /** The media type of a stream. Without it, server-sent events. */
   readonly streamType?: string;

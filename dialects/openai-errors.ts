@@ -70,7 +70,8 @@ export function openAiFault(failure: BlockhouseError): DialectError {
   return { status, body: { error: openAiError(failure) }, headers };
 }
 
-function kindOf({ code, status, upstreamStatus, message, retryable }: BlockhouseError): Kind {
+function kindOf({ code, status, upstreamStatus, message, retryable, details }: BlockhouseError): Kind {
+  if (code === 'KEY_FORBIDDEN' && details !== undefined) return { status, type: 'permission_error', code: 'unsupported_parameter' };
   if (code === 'UPSTREAM_REJECTED') {
     const passed = upstreamStatus !== undefined && PASSED.has(upstreamStatus) ? upstreamStatus : 400;
     return { status: passed, type: INVALID, code: isTooLong(message) ? 'context_length_exceeded' : passed === 404 ? 'model_not_found' : null };

@@ -16,7 +16,7 @@ import type { GatewayLedger, OpenCall } from '../workspace/gateway-ledger.ts';
 import type { KeySpend } from '../workspace/spend-days.ts';
 import { HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
-import { type Accounts, assertMayAsk, hasLimits, type NamedKey } from './named-key.ts';
+import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-key.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
@@ -69,7 +69,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
     const full = `${adapterId}/${model}`;
-    assertMayAsk(key, askedAs === undefined ? [full, model] : [askedAs, full]);
+    assertMayUse(key, askedAs === undefined ? [full, model] : [askedAs, full]);
     const { ledger } = this.#options;
     if (hasLimits(key) && ledger.isRead) this.#assertBelow(key, ledger.spentToday(name));
     return key;

@@ -103,7 +103,7 @@ export function hasLimits({ usdPerDay, tokensPerDay, unpriced }: KeyLimits): boo
 }
 
 /** Throws KEY_FORBIDDEN unless the key may ask for a model under one of its names. */
-export function assertMayAsk(key: NamedKey, names: readonly string[]): void {
+export function assertMayUse(key: NamedKey, names: readonly string[]): void {
   if (names.some((name) => mayUse(key, name))) return;
   const message = `The key ${key.name} may not use the model ${JSON.stringify(names[0])}; it may use ${key.models?.join(', ')}.`;
   throw new BlockhouseError('KEY_FORBIDDEN', message);
@@ -114,8 +114,8 @@ export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): bo
   return models === null || models.some((pattern) => fits(pattern, model));
 }
 
-/** Compares piece by piece: a regular expression made of many `*` could take very long. */
-function fits(pattern: string, name: string): boolean {
+/** True if a name has the form of a pattern, in which * stands for any characters. Compares piece by piece: a regular expression made of many `*` could take very long. */
+export function fits(pattern: string, name: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
   if (!name.startsWith(first)) return false;
   if (rest.length === 0) return name.length === first.length;

@@ -2,12 +2,14 @@
 import type { Dialect } from '../dialect.ts';
 import { anthropicFault } from './errors.ts';
 import { type MessagesEcho, readRequest } from './request.ts';
+import { MESSAGES_FIELDS } from './request-fields.ts';
 import { toMessage } from './response.ts';
 import { brokenMessage, MessageEvents } from './stream.ts';
 
 /** `POST /v1/messages`. */
 export const ANTHROPIC: Dialect<MessagesEcho> = {
   id: 'anthropic',
+  fields: MESSAGES_FIELDS,
   native: { path: '/v1/messages', broken: brokenMessage },
   read: readRequest,
   answer: toMessage,

@@ -2,11 +2,13 @@
 import type { Dialect, DialectRequest } from '../dialect.ts';
 import { ollamaFault } from './errors.ts';
 import { type OllamaEcho, readChat, readGenerate } from './request.ts';
+import { OLLAMA_FIELDS } from './request-fields.ts';
 import { toAnswer, toReady } from './response.ts';
 import { OllamaLines } from './stream.ts';
 
 const dialectOf = (read: (body: unknown) => DialectRequest<OllamaEcho>): Dialect<OllamaEcho> => ({
   id: 'ollama',
+  fields: OLLAMA_FIELDS,
   streamType: 'application/x-ndjson',
   anyType: true, // the examples of its documentation send none
   read,

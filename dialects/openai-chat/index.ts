@@ -3,12 +3,14 @@ import type { Dialect } from '../dialect.ts';
 import { openAiFault } from '../openai-errors.ts';
 import { toNative } from './native.ts';
 import { type ChatEcho, readRequest } from './request.ts';
+import { CHAT_FIELDS } from './request-fields.ts';
 import { toCompletion } from './response.ts';
 import { ChatChunks, errorChunk } from './stream.ts';
 
 /** `POST /v1/chat/completions`. */
 export const OPENAI_CHAT: Dialect<ChatEcho> = {
   id: 'openai-chat',
+  fields: CHAT_FIELDS,
   native: { path: '/v1/chat/completions', toBody: toNative, broken: errorChunk },
   read: readRequest,
   answer: toCompletion,

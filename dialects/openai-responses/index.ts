@@ -3,12 +3,14 @@ import type { BlockhouseError } from '../../core/index.ts';
 import type { Dialect, DialectError } from '../dialect.ts';
 import { openAiError, openAiFault } from '../openai-errors.ts';
 import { type ResponsesEcho, readRequest, STORED_STATE } from './request.ts';
+import { RESPONSES_FIELDS } from './request-fields.ts';
 import { toResponse } from './response.ts';
 import { brokenResponse, ResponseEvents } from './stream.ts';
 
 /** `POST /v1/responses`. */
 export const OPENAI_RESPONSES: Dialect<ResponsesEcho> = {
   id: 'openai-responses',
+  fields: RESPONSES_FIELDS,
   native: { path: '/v1/responses', broken: brokenResponse },
   read: readRequest,
   answer: toResponse,

@@ -33,6 +33,7 @@ const SIXTH: Adapter = {
 /** `{model, text, stream?}` in; the text alone out. */
 const FOURTH: Dialect<null> = {
   id: 'fourth',
+  fields: {},
   read: (given) => {
     const body = isObject(given) ? given : {};
     const text = requiredText(body, 'text');

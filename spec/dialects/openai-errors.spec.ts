@@ -33,6 +33,13 @@ t.test('a limit says when to come back, an exhausted quota that there is no use'
   });
 });
 
+t.test('what a key may not send is not taken for a model that it may not use', async (t) => {
+  const details = [{ path: 'background', message: 'may not be sent' }];
+  const error = openAiError(new BlockhouseError('KEY_FORBIDDEN', 'background may not be sent.', { details }));
+  t.match(error, { type: 'permission_error', code: 'unsupported_parameter', param: 'background' });
+  t.match(openAiError(new BlockhouseError('KEY_FORBIDDEN', 'It failed.')), { type: 'permission_error', code: 'model_not_allowed', param: null });
+});
+
 t.test('the field is named, and an internal error shows nothing of its cause', async (t) => {
   t.equal(openAiError(new BlockhouseError('INVALID_REQUEST', 'n must be 1.', { details: [{ path: 'n', message: 'must be 1' }] })).param, 'n');
   t.notMatch(openAiError(new BlockhouseError('INTERNAL_ERROR', 'secret')).message, /secret/);

@@ -63,21 +63,31 @@ export interface TypedAnswer {
 
 /** The complaints of the compiler, one for each answer that isn't of its type. */
 export async function complaints(t: Test, answers: readonly TypedAnswer[]): Promise<string[]> {
-  const folder = testFolder(t);
-  const imports = Object.entries(TYPES).map(([from, names]) => `import type { ${names.join(', ')} } from '${join(MODULES, from)}.js';`);
+  const imports = Object.entries(TYPES).map(([from, names]) => importOf(from, names));
   const head = [...imports, ...`${ADDED}\n${OURS}`.split('\n')];
   const lines = answers.map(({ type, value }, index) => `export const answer${index}: ${type} = ${JSON.stringify(value)};`);
-  writeFileSync(join(folder, 'answers.ts'), [...head, ...lines].join('\n'));
+  const found = await complaintsAbout(t, [...head, ...lines]);
+  return found.map(({ line, text }) => `${answers[line - head.length - 1]?.title ?? 'the program itself'}: ${text}`);
+}
+
+/** A line that imports types of an installed package. */
+export function importOf(from: string, names: readonly string[]): string {
+  return `import type { ${names.join(', ')} } from '${join(MODULES, from)}.js';`;
+}
+
+/** The complaints of the compiler about a program, each with the number of its line, from 1. */
+export async function complaintsAbout(t: Test, lines: readonly string[]): Promise<{ readonly line: number; readonly text: string }[]> {
+  const folder = testFolder(t);
+  writeFileSync(join(folder, 'program.ts'), lines.join('\n'));
   const options = { strict: true, noEmit: true, skipLibCheck: true, types: [], target: 'es2022', module: 'nodenext', lib: ['es2022', 'dom'] };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, include: ['answers.ts'] }));
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...options, noErrorTruncation: true }, include: ['program.ts'] }));
   const output = await new Promise<string>((done) => {
-    execFile(process.execPath, [tscPath(), '-p', folder, '--pretty', 'false'], (_error, stdout, stderr) => done(stdout + stderr));
+    execFile(process.execPath, [tscPath(), '-p', folder, '--pretty', 'false'], { maxBuffer: 64 * 1024 * 1024 }, (_error, stdout, stderr) =>
+      done(stdout + stderr),
+    );
   });
   return output
     .split(/\n(?=\S)/)
     .filter((text) => text.trim() !== '')
-    .map((text) => {
-      const line = Number(/answers\.ts\((\d+),/.exec(text)?.[1] ?? 0);
-      return `${answers[line - head.length - 1]?.title ?? 'the program itself'}: ${text.slice(text.indexOf('error')).trim()}`;
-    });
+    .map((text) => ({ line: Number(/program\.ts\((\d+),/.exec(text)?.[1] ?? 0), text: text.slice(text.indexOf('error')).trim() }));
 }

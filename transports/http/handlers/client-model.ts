@@ -1,5 +1,5 @@
 // The models that a client's model name means, and the names that it is offered, as far as its key may use them.
-import { assertMayAsk, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
+import { assertMayUse, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
 import type { RouteContext } from '../route.ts';
 
 /**
@@ -17,7 +17,7 @@ async function allowedTargets({ core, key }: Pick<RouteContext, 'core' | 'key'>,
   if (key === undefined) return targets;
   if (mayUse(key, model)) return targets;
   const allowed = targets.filter((target) => mayUse(key, nameOf(target)));
-  if (allowed.length === 0) assertMayAsk(key, [model]);
+  if (allowed.length === 0) assertMayUse(key, [model]);
   return allowed;
 }
 

@@ -1,4 +1,5 @@
 // Serves a protocol for embeddings: resolves the model, asks the providers that its name means, and writes the vectors.
+import { assertMayAsk, type RequestFields } from '../../../core/index.ts';
 import type { ReadEmbeddings } from '../../../dialects/embeddings.ts';
 import { readCompatibleBody } from '../body.ts';
 import { ok, type Reply } from '../reply.ts';
@@ -6,12 +7,14 @@ import type { RouteContext } from '../route.ts';
 import { targetsOf } from './client-model.ts';
 import { headersOf, inClientsWords, mayAskNext } from './dialect.ts';
 
-/** The handler of a route that reads its request with `read`. `anyType` takes bodies under every media type. */
+/** The handler of a route that reads its request with `read`. `fields` says what each of its fields decides. `anyType` takes bodies under every media type. */
 export const embedWith =
-  (read: ReadEmbeddings, anyType = false) =>
+  (read: ReadEmbeddings, fields: RequestFields, anyType = false) =>
   async (context: RouteContext): Promise<Reply<object>> => {
     const { core, signal, requestId, key } = context;
-    const request = read((await readCompatibleBody(context, anyType)).value);
+    const { value } = await readCompatibleBody(context, anyType);
+    if (key !== undefined) assertMayAsk(key, fields, value);
+    const request = read(value);
     let failure: unknown;
     const targets = await targetsOf(context, request.model);
     for (const target of targets) {

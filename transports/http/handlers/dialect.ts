@@ -4,6 +4,8 @@
 //   about the request itself.
 import {
   type AnswerPiece,
+  assertMayAsk,
+  assertMayPass,
   BlockhouseError,
   type ChatDone,
   invalidRequest,
@@ -75,6 +77,7 @@ export const speak =
   async (context: RouteContext): Promise<Reply<object>> => {
     const job = new Job(dialect, context, await readCompatibleBody(context, dialect.anyType));
     const { body } = job;
+    if (context.key !== undefined) assertMayAsk(context.key, dialect.fields, body);
     const model = isObject(body) && typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : job.request().model;
     const found = targetsOf(context, model);
     const targets = found instanceof Promise ? await found : found;
@@ -122,14 +125,16 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: Mo
 }
 
 /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
-function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {
+function native<E>({ path, toBody, broken }: NativeLane, { dialect, body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {
   const fields = body as Readonly<Record<string, unknown>>;
-  const sent = toBody?.(bytes, fields, target.model);
   const { headers, url = '' } = context.req;
   const at = url.indexOf('?');
+  const search = at < 0 ? '' : url.slice(at);
+  if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search });
+  const sent = toBody?.(bytes, fields, target.model);
   const request = {
     path,
-    search: at < 0 ? '' : url.slice(at),
+    search,
     headers,
     body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }),
     hidesUsage: sent?.hidesUsage === true,

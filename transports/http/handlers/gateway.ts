@@ -1,5 +1,16 @@
 // Handlers of `/v1`, the public gateway.
-import { type ChatDone, type ChatRequest, type ChatResponse, isObject, streamOptionsOf, toBlockhouseError, type VerifyRequest } from '../../../core/index.ts';
+import {
+  assertMayAsk,
+  CONFIG_FIELDS,
+  type ChatDone,
+  type ChatRequest,
+  type ChatResponse,
+  isObject,
+  type NamedKey,
+  streamOptionsOf,
+  toBlockhouseError,
+  type VerifyRequest,
+} from '../../../core/index.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
 import { framesShowing } from '../chat-frames.ts';
 import { queryValue } from '../query.ts';
@@ -24,20 +35,28 @@ export const models = async ({ core, params, signal, requestId }: RouteContext) 
 
 /** `{provider, ok, detail}`, with status 200 or 503. Never calls a model. */
 export const verify = async (context: RouteContext) => {
-  const { core, params, signal, requestId } = context;
+  const { core, params, signal, requestId, key } = context;
   const provider = params['provider'] ?? '';
   core.adapter(provider); // throws ADAPTER_NOT_FOUND, also when the body is invalid
-  const result = await core.verify(provider, (await readJsonBody(context, OTHER_BODY_BYTES, true)) as VerifyRequest, { signal, requestId });
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, true);
+  if (key !== undefined) assertMayConfigure(key, body);
+  const result = await core.verify(provider, body as VerifyRequest, { signal, requestId });
   return { status: result.ok ? 200 : 503, body: result };
 };
 
 /** The whole answer, or a stream of server-sent events when the body has `stream`. */
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
+  if (context.key !== undefined) assertMayConfigure(context.key, body);
   if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body);
   const { core, signal, requestId, key } = context;
   return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name }));
 };
+
+/** Throws KEY_FORBIDDEN naming the setting. */
+function assertMayConfigure(key: NamedKey, body: unknown): void {
+  if (isObject(body)) assertMayAsk(key, CONFIG_FIELDS, body['config'], 'config.');
+}
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
 function streamChat({ core, server, res, signal, requestId, key }: RouteContext, body: unknown): Promise<typeof STREAMED> {

@@ -1,4 +1,5 @@
 // Serves the count of tokens of a dialect: as the provider of the model counts them, or estimated. Never an inference.
+import { assertMayAsk, type RequestFields } from '../../../core/index.ts';
 import type { DialectRequest } from '../../../dialects/dialect.ts';
 import { readCompatibleBody } from '../body.ts';
 import { ok, type Reply } from '../reply.ts';
@@ -6,12 +7,14 @@ import type { RouteContext } from '../route.ts';
 import { targetsOf } from './client-model.ts';
 import { headersOf, inClientsWords } from './dialect.ts';
 
-/** The handler of a route that reads its request with `read` and answers `{input_tokens}`. */
+/** The handler of a route that reads its request with `read`, where `fields` says what each field decides, and answers `{input_tokens}`. */
 export const countTokens =
-  (read: (body: unknown) => DialectRequest) =>
+  (read: (body: unknown) => DialectRequest, fields: RequestFields) =>
   async (context: RouteContext): Promise<Reply<object>> => {
     const { core, signal, requestId, key } = context;
-    const request = read((await readCompatibleBody(context)).value);
+    const { value } = await readCompatibleBody(context);
+    if (key !== undefined) assertMayAsk(key, fields, value);
+    const request = read(value);
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
     const { tokens, isEstimated } = await core

@@ -1,6 +1,7 @@
 // The route of OpenAI's Embeddings, in front of all providers that make some.
 import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
 import { readEmbeddings } from '../../../dialects/openai-embeddings/request.ts';
+import { EMBEDDINGS_FIELDS } from '../../../dialects/openai-embeddings/request-fields.ts';
 import { embedWith } from '../handlers/compatible-embeddings.ts';
 import { faultOf } from '../handlers/dialect.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
@@ -20,6 +21,6 @@ export const EMBEDDINGS_ROUTES = {
       200: { description: 'One vector for each input, in their order. The header x-blockhouse-model says which model made them.', content: object },
     },
     fault: faultOf(OPENAI_CHAT),
-    handler: embedWith(readEmbeddings),
+    handler: embedWith(readEmbeddings, EMBEDDINGS_FIELDS),
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

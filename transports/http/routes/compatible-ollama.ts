@@ -63,7 +63,7 @@ export const OLLAMA_ROUTES = {
     description: 'Vectors of a text or of a list of texts, from any provider that makes embeddings.',
     ...request,
     ...answer('One vector for each text, in their order.'),
-    handler: embedWith(readEmbed, true),
+    handler: embedWith(readEmbed, OLLAMA_CHAT.fields, true),
   },
   'POST /ollama/api/embeddings': {
     ...common,
@@ -72,7 +72,7 @@ export const OLLAMA_ROUTES = {
     description: 'The older form: the vector of one prompt.',
     ...request,
     ...answer('The vector.'),
-    handler: embedWith(readOldEmbeddings, true),
+    handler: embedWith(readOldEmbeddings, OLLAMA_CHAT.fields, true),
   },
   'GET /ollama/api/tags': {
     ...common,

@@ -46,7 +46,7 @@ export const GATEWAY_ROUTES = {
       200: json('VerifyResult', 'The credential and the address work.'),
       503: json('VerifyResult', 'The credential is missing, or the check failed; `detail` says why.'),
     },
-    errors: ['ADAPTER_NOT_FOUND', ...BODY],
+    errors: ['ADAPTER_NOT_FOUND', ...BODY, 'KEY_FORBIDDEN'],
     handler: gateway.verify,
   },
   'POST /v1/chat': {

@@ -12,6 +12,7 @@ import { startServer } from '../../../support/server.ts';
 /** The smallest dialect: `{model, text, stream?}` in, the pieces as they are out. */
 const PLAIN: Dialect<null> = {
   id: 'openai-chat',
+  fields: {},
   read: (body) => {
     const { model, text, stream } = isObject(body) ? body : {};
     if (typeof model !== 'string') throw new BlockhouseError('INVALID_REQUEST', 'model is required.');

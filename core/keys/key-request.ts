@@ -1,0 +1,214 @@
+// What the key of an application may send, by tables that say of each field of a protocol what it decides. Pure: no I/O.
+//
+// no-address: no key says where a call goes, by which secret, or who pays for it.
+// nothing-unseen: of a key with limits, nothing passes that spends what its account doesn't count, or that names a model which nobody has checked.
+// one-reading: bytes that pass as they are mean the same to every parser: no member stands twice, and none is a field in other letters.
+import { BlockhouseError } from '../errors.ts';
+import { isObject } from '../json.ts';
+import { repeatedMember } from '../json-members.ts';
+import type { ChatConfig } from '../schemas/chat.ts';
+import { fits, type NamedKey } from './named-key.ts';
+
+/** What a field decides besides the answer: where a call goes and who pays, which models work, what a token costs, or costs besides the tokens. */
+export type FieldEffect = 'address' | 'models' | 'price' | 'spends';
+
+/** A field that decides more than the answer. Null and a missing field never do. */
+export interface FieldRule {
+  readonly decides: FieldEffect;
+  /** Values that decide nothing; a list of such values neither. */
+  readonly except?: readonly unknown[];
+  /** The one member of the field that decides. */
+  readonly member?: string;
+  /** For lists of objects such as tools: the `type`s that decide nothing, in which * stands for any characters. An object without a type decides nothing. */
+  readonly types?: readonly string[];
+  /** The members of the field's objects, and of those in their `content`, that hold such lists. */
+  readonly within?: readonly string[];
+}
+
+/** Every field of a protocol by its name, in lower case; `aws_*` is for all names that begin so. `answer` is for fields that decide about nothing but the answer, whose tokens are counted. */
+export type RequestFields = Readonly<Record<string, 'answer' | FieldRule>>;
+
+/** A request whose bytes go to a provider as they came. */
+export interface PassedRequest {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly bytes: Buffer;
+  /** Begins with `?`, or is empty. */
+  readonly search: string;
+}
+
+const ADDRESS: FieldRule = { decides: 'address' };
+
+/** The settings of a request of `/v1/chat` and of `/v1/adapters/{provider}/verify`. */
+export const CONFIG_FIELDS = {
+  maxTokens: 'answer',
+  temperature: 'answer',
+  cacheControl: 'answer',
+  cacheKey: 'answer',
+  topP: 'answer',
+  topK: 'answer',
+  stop: 'answer',
+  seed: 'answer',
+  presencePenalty: 'answer',
+  frequencyPenalty: 'answer',
+  parallelToolCalls: 'answer',
+  logprobs: 'answer',
+  topLogprobs: 'answer',
+  serviceTier: { decides: 'price', except: ['auto', 'default', 'standard', 'standard_only', 'flex'] },
+  user: 'answer',
+  metadata: 'answer',
+  output: 'answer',
+  reasoning: 'answer',
+  region: ADDRESS,
+  baseURL: ADDRESS,
+  apiKey: ADDRESS,
+  accessKeyId: ADDRESS,
+  secretAccessKey: ADDRESS,
+  sessionToken: ADDRESS,
+} as const satisfies Record<keyof ChatConfig, 'answer' | FieldRule>;
+
+interface Bound {
+  /** True if the keys of this kind may not decide it. */
+  binds(key: NamedKey): boolean;
+  /** Why, and what to do. */
+  readonly reason: string;
+}
+
+const hasLimits = ({ usdPerDay, tokensPerDay, models }: NamedKey): boolean => usdPerDay !== null || tokensPerDay !== null || models !== null;
+const BOUNDS: Readonly<Record<FieldEffect, Bound>> = {
+  address: {
+    binds: () => true,
+    reason: 'the key of an application does not choose where a call goes, by which secret, or who pays. Leave it out, or use the token of the workspace',
+  },
+  models: {
+    binds: ({ models, usdPerDay }) => models !== null || usdPerDay !== null,
+    reason: 'it can name other models than the one that is checked and priced. Leave it out, or use a key without a list of models and without a cap in USD',
+  },
+  price: {
+    binds: ({ usdPerDay }) => usdPerDay !== null,
+    reason: 'it changes the price, and the key has a cap in USD. Leave it out, or use a key without one',
+  },
+  spends: {
+    binds: hasLimits,
+    reason: 'what it costs is not among the tokens that are counted, and the key has limits. Leave it out, or use a key without limits',
+  },
+};
+const UNKNOWN = 'nobody here knows whether it names a model, and the key has a list of models. Leave it out, or use a key without such a list';
+const TWICE = 'it stands twice in one object, and providers differ in which one counts. Write it once';
+
+/** The parameters of a URL that pass: they choose a version of the protocol. */
+const PARAMETERS: ReadonlySet<string> = new Set(['beta', 'api-version']);
+/** Tools and contents of messages nest deeper only to hide something. */
+const MOST_LEVELS = 20;
+
+/** Checks a request of which only understood fields go on: no-address, and the price. Throws KEY_FORBIDDEN naming the field. */
+export function assertMayAsk(key: NamedKey, fields: RequestFields, body: unknown, at = ''): void {
+  if (!isObject(body)) return;
+  for (const name in body) {
+    const rule = ruleOf(fields, name);
+    if (rule?.decides === 'address' || rule?.decides === 'price') assertDecidesNothing(key, rule, body[name], at + name);
+  }
+}
+
+/** Checks a request that passes as it is: no-address, nothing-unseen, one-reading. Throws KEY_FORBIDDEN naming the field. */
+export function assertMayPass(key: NamedKey, fields: RequestFields, { body, bytes, search }: PassedRequest): void {
+  const twice = repeatedMember(bytes, body);
+  if (twice !== undefined) throw forbidden(key, twice, TWICE); // one-reading
+  for (const name in body) {
+    const rule = ruleOf(fields, name);
+    if (rule !== undefined) assertDecidesNothing(key, rule, body[name], name);
+    if (Object.hasOwn(fields, name)) continue;
+    const plain = folded(name);
+    if (Object.hasOwn(fields, plain)) throw forbidden(key, name, `some providers read it as ${plain}. Write ${plain}`); // one-reading
+    if (key.models !== null && holdsText(body[name])) throw forbidden(key, name, UNKNOWN); // nothing-unseen
+  }
+  for (const name of new URLSearchParams(search).keys())
+    if (!PARAMETERS.has(name)) throw forbidden(key, `The query parameter ${name.slice(0, 64)}`, BOUNDS.address.reason); // no-address
+}
+
+/** The rule of a field, in whatever letters its name is written. */
+function ruleOf(fields: RequestFields, name: string): FieldRule | undefined {
+  if (Object.hasOwn(fields, name)) return onlyRule(fields[name]);
+  const plain = folded(name);
+  const own = Object.hasOwn(fields, plain) ? plain : `${plain.slice(0, plain.indexOf('_') + 1)}*`;
+  return Object.hasOwn(fields, own) ? onlyRule(fields[own]) : undefined;
+}
+
+function onlyRule(field: RequestFields[string] | undefined): FieldRule | undefined {
+  return field === 'answer' ? undefined : field;
+}
+
+function assertDecidesNothing(key: NamedKey, rule: FieldRule, value: unknown, path: string): void {
+  const { binds, reason } = BOUNDS[rule.decides];
+  if (!binds(key)) return;
+  const place = decidingPlace(rule, value, path);
+  if (place !== undefined) throw forbidden(key, place, reason);
+}
+
+/** The path of the part that decides something; undefined if no part does. */
+function decidingPlace(rule: FieldRule, value: unknown, path: string): string | undefined {
+  return rule.member === undefined ? placeOfValue(rule, value, path) : placeIn(value, path, [rule.member], (inner, at) => placeOfValue(rule, inner, at));
+}
+
+function placeOfValue({ except = [], types, within }: FieldRule, value: unknown, path: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (types !== undefined) return within === undefined ? placeOfType(types, value, path, MOST_LEVELS) : placeWithin(types, within, value, path, MOST_LEVELS);
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.every((one) => except.includes(one)) ? undefined : path;
+}
+
+/** The first object of a list that has another type, those in its own lists included. */
+function placeOfType(types: readonly string[], value: unknown, path: string, levels: number): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'object' || levels === 0) return path;
+  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeOfType(types, one, at, levels - 1));
+  const other = (type: unknown): boolean => type != null && !(typeof type === 'string' && types.some((pattern) => fits(pattern, type)));
+  const ofType = placeIn(value, path, ['type'], (type) => (other(type) ? path : undefined));
+  return ofType ?? placeIn(value, path, ['tools', 'tool', 'definition'], (inner, at) => placeOfType(types, inner, at, levels - 1));
+}
+
+/** The same for the lists that stand in messages. */
+function placeWithin(types: readonly string[], within: readonly string[], value: unknown, path: string, levels: number): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === 0) return path;
+  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeWithin(types, within, one, at, levels - 1));
+  const ofTools = placeIn(value, path, within, (inner, at) => placeOfType(types, inner, at, levels - 1));
+  return ofTools ?? placeIn(value, path, ['content'], (inner, at) => placeWithin(types, within, inner, at, levels - 1));
+}
+
+type Find = (value: unknown, path: string) => string | undefined;
+
+function firstPlace(values: readonly unknown[], path: string, find: Find): string | undefined {
+  for (let index = 0; index < values.length; index += 1) {
+    const place = find(values[index], `${path}[${index}]`);
+    if (place !== undefined) return place;
+  }
+  return undefined;
+}
+
+/** Looks into the members of these names, in whatever letters they are written: one-reading. */
+function placeIn(value: unknown, path: string, names: readonly string[], find: Find): string | undefined {
+  if (!isObject(value)) return undefined;
+  for (const name in value) {
+    const place = names.includes(folded(name)) ? find(value[name], `${path}.${name}`) : undefined;
+    if (place !== undefined) return place;
+  }
+  return undefined;
+}
+
+const PLAIN = /^[a-z0-9_-]*$/;
+
+/** A name as parsers that ignore case compare it; U+017F and U+212A count as s and k there. */
+function folded(name: string): string {
+  return PLAIN.test(name) ? name : name.toUpperCase().toLowerCase();
+}
+
+function holdsText(value: unknown, levels = MOST_LEVELS): boolean {
+  if (typeof value === 'string') return value !== '';
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => holdsText(inner, levels - 1));
+}
+
+function forbidden({ name }: NamedKey, field: string, reason: string): BlockhouseError {
+  const message = `may not be sent with the key ${name}: ${reason}`;
+  return new BlockhouseError('KEY_FORBIDDEN', `${field.slice(0, 200)} ${message}.`, { details: [{ path: field.slice(0, 200), message }] });
+}

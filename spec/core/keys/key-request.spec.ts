@@ -1,0 +1,148 @@
+import t from 'tap';
+import { assertMayAsk, assertMayPass, CONFIG_FIELDS, type FieldEffect, type RequestFields } from '../../../core/keys/key-request.ts';
+import type { NamedKey } from '../../../core/keys/named-key.ts';
+import { ChatConfig } from '../../../core/schemas/chat.ts';
+
+const key = (limits: Partial<NamedKey> = {}): NamedKey => ({
+  name: 'app',
+  hash: '',
+  createdAt: '',
+  usdPerDay: null,
+  tokensPerDay: null,
+  unpriced: 'allow',
+  models: null,
+  expiresAt: null,
+  ...limits,
+});
+const KEYS = {
+  free: key(),
+  tokens: key({ tokensPerDay: 0 }),
+  usd: key({ usdPerDay: 0 }),
+  list: key({ models: ['m'] }),
+  timed: key({ expiresAt: '2099-01-01' }),
+};
+
+/** The field that a request is refused for; undefined if it passes. */
+function refused(who: NamedKey, fields: RequestFields, body: unknown, search = ''): string | undefined {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return caught(() => assertMayPass(who, fields, { body: JSON.parse(text), bytes: Buffer.from(text), search }));
+}
+
+function caught(act: () => void): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    const { code, details, message } = error as { code: string; details: { path: string }[]; message: string };
+    t.equal(code, 'KEY_FORBIDDEN');
+    t.match(message, /^\S.* may not be sent with the key app: [^.]+\. [A-Z].*\.$/s);
+    return details[0]?.path;
+  }
+}
+
+t.test('each effect is forbidden to the keys whose limits it gets around', async (t) => {
+  const forbidden: Record<FieldEffect, readonly (keyof typeof KEYS)[]> = {
+    address: ['free', 'tokens', 'usd', 'list', 'timed'],
+    models: ['usd', 'list'],
+    price: ['usd'],
+    spends: ['tokens', 'usd', 'list'],
+  };
+  for (const [decides, names] of Object.entries(forbidden) as [FieldEffect, readonly (keyof typeof KEYS)[]][]) {
+    for (const [name, who] of Object.entries(KEYS)) {
+      const isForbidden = names.includes(name as keyof typeof KEYS);
+      t.equal(refused(who, { f: { decides } }, { f: 'x' }), isForbidden ? 'f' : undefined, `${decides}, ${name}`);
+      const isTranslated = decides === 'address' || decides === 'price';
+      const asked = caught(() => assertMayAsk(who, { f: { decides } }, { f: 'x' }, 'at.'));
+      t.equal(asked, isForbidden && isTranslated ? 'at.f' : undefined, `${decides}, ${name}, translated`);
+    }
+  }
+  t.equal(
+    caught(() => assertMayAsk(KEYS.usd, { f: { decides: 'address' } }, ['f'])),
+    undefined,
+    'no object',
+  );
+});
+
+t.test('a field that is null, missing or harmless decides nothing', async (t) => {
+  const fields: RequestFields = { f: { decides: 'spends', except: [false, 'auto'] }, own: 'answer' };
+  for (const value of [null, false, 'auto', ['auto'], ['auto', false], []]) t.equal(refused(KEYS.tokens, fields, { f: value, own: 'x' }), undefined);
+  for (const value of [true, 'x', ['auto', 'x'], {}, 0]) t.equal(refused(KEYS.tokens, fields, { f: value }), 'f', JSON.stringify(value));
+});
+
+t.test('of a list of tools each type counts, wherever it is hidden', async (t) => {
+  const types = ['function', 'bash_*', 'namespace'];
+  const find = (tools: unknown) => refused(KEYS.tokens, { tools: { decides: 'spends', types } }, { tools });
+  for (const tools of [[], null, [{ type: 'function' }, { type: 'bash_20250124' }, { name: 'no type' }, { type: null }]]) t.equal(find(tools), undefined);
+  t.equal(find([{ type: 'function', parameters: { properties: { tools: { type: 'web_search' } } } }]), undefined, 'a schema is no tool');
+  t.equal(find([{ type: 'function' }, { type: 'web_search' }]), 'tools[1]');
+  t.equal(find([{ type: 'namespace', tools: [{ type: 'function' }, { type: 'image' }] }]), 'tools[0].tools[1]');
+  t.equal(find([{ type: 'function', definition: { Type: 'image' } }]), 'tools[0].definition');
+  t.equal(find([{ type: 'function', TYPE: 'image' }]), 'tools[0]');
+  for (const type of [1, ['function'], {}]) t.equal(find([{ type }]), 'tools[0]');
+  for (const tools of ['web_search', 1]) t.equal(find(tools), 'tools');
+  t.equal(find({ type: 'image' }), 'tools');
+  t.match(find(JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`)), /^tools\[0\]/, 'what nests too deep is not looked for');
+});
+
+t.test('tools in messages count as well, and the input of a call does not', async (t) => {
+  const fields: RequestFields = { messages: { decides: 'spends', types: ['function', 'addition'], within: ['tool', 'changes'] } };
+  const find = (messages: unknown) => refused(KEYS.list, fields, { messages });
+  t.equal(find('hi'), undefined);
+  t.equal(find([{ content: 'hi' }, { content: [{ type: 'image' }, { type: 'use', input: { tool: { type: 'x' } } }] }]), undefined);
+  t.equal(find([{ tool: { type: 'function' }, content: [{ content: [{ tool: [{ type: 'function' }] }] }] }]), undefined);
+  t.equal(find([{ content: [{ content: [{ Tool: { type: 'x' } }] }] }]), 'messages[0].content[0].content[0].Tool');
+  t.equal(find([{ changes: [{ type: 'addition', tool: { type: 'function', definition: { type: 'x' } } }] }]), 'messages[0].changes[0].tool.definition');
+  t.equal(find([{ tool: 'x' }]), 'messages[0].tool');
+  let deep: unknown = 'x';
+  for (let level = 0; level < 1000; level += 1) deep = { content: [deep] };
+  t.match(find([deep]), /^messages\[0\]\.content/);
+});
+
+t.test('of a field with one member that decides, the others are free', async (t) => {
+  const fields: RequestFields = {
+    r: { decides: 'price', member: 'mode', except: ['standard'] },
+    c: { decides: 'spends', member: 'edits', types: ['clear_*'] },
+  };
+  for (const body of [{ r: { effort: 'high' } }, { r: { mode: 'standard' } }, { r: 'x' }, { r: {} }, { c: { edits: [{ type: 'clear_1' }] } }, { c: {} }])
+    t.equal(refused(KEYS.usd, fields, body), undefined, JSON.stringify(body));
+  t.equal(refused(KEYS.usd, fields, { r: { mode: 'pro' } }), 'r.mode');
+  t.equal(refused(KEYS.usd, fields, { r: { Mode: 'pro' } }), 'r.Mode');
+  t.equal(refused(KEYS.usd, fields, { c: { edits: [{ type: 'clear_1' }, { type: 'compact' }] } }), 'c.edits[1]');
+});
+
+t.test('with a list of models, a field that nobody knows holds no text', async (t) => {
+  for (const value of [1, true, null, '', [], {}, [[{ a: 1 }]]]) t.equal(refused(KEYS.list, {}, { f: value }), undefined);
+  for (const value of ['x', ['x'], { a: { b: ['x'] } }]) t.equal(refused(KEYS.list, {}, { f: value }), 'f');
+  t.equal(refused(KEYS.list, {}, `{"f":${'['.repeat(5000)}${']'.repeat(5000)}}`), 'f');
+  t.equal(refused(KEYS.list, {}, { constructor: 'x' }), 'constructor');
+  t.equal(refused(KEYS.usd, {}, { f: 'x', __proto__: 1, constructor: 'x' }), undefined);
+});
+
+t.test('an entry can stand for all names that begin alike', async (t) => {
+  const fields: RequestFields = { 'aws_*': { decides: 'address' }, aws_free: 'answer' };
+  for (const name of ['aws_', 'aws_role', 'AWS_Role']) t.equal(refused(KEYS.free, fields, { [name]: 'x' }), name);
+  for (const name of ['aws', 'aws_free', 'my_aws_role', '_', '*']) t.equal(refused(KEYS.free, fields, { [name]: 'x' }), undefined, name);
+});
+
+t.test('bytes that pass mean the same to every parser', async (t) => {
+  const fields: RequestFields = { model: 'answer', service: { decides: 'price' }, ask: { decides: 'spends' } };
+  for (const [body, path] of [
+    ['{"model":"a","model":"b"}', 'model'],
+    ['{"model":"a","mod\\u0065l":"a"}', 'model'],
+    ['{"x":[{"type":1,"type":1}]}', 'type'],
+    ['{"Model":"a"}', 'Model'],
+    ['{"MODEL":"a","model":"b"}', 'MODEL'],
+    ['{"\u017fervice":"a"}', '\u017fervice'],
+    ['{"as\u212a":"a"}', 'as\u212a'],
+  ] as const)
+    for (const who of Object.values(KEYS)) t.equal(refused(who, fields, body), path, body);
+});
+
+t.test('no parameter of the URL passes but versions', async (t) => {
+  for (const search of ['', '?', '?beta=true', '?api-version=1&beta=1']) t.equal(refused(KEYS.free, {}, {}, search), undefined, search);
+  for (const search of ['?key=x', '?beta=1&model=x', '?%6bey=x', '?Beta=1', '?x']) t.match(refused(KEYS.free, {}, {}, search), /^The query parameter /, search);
+});
+
+t.test('the table of settings has all of them', async (t) => {
+  t.same(Object.keys(CONFIG_FIELDS).sort(), Object.keys(ChatConfig.properties).sort());
+});
