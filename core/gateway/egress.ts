@@ -1,20 +1,22 @@
 // Where a call to a provider may go, and with whose key. Every call passes `checkEgress`, every connection `isForbiddenAddress`. Pure: no I/O.
 //
-// A key from auth.json or the environment goes only to the provider's own origin, to the origin that is configured in the same places, to a loopback
-// origin, or to one on the operator's list. Any other origin needs a key that came with the request. Link-local and cloud-metadata addresses are
-// refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
+// A key from auth.json or the environment goes only to the provider's own origin, to the origin that is configured with it (key-bounds.ts), or to one on
+// the operator's list. Any other origin needs a key that came with the request; a call without any key may also go to loopback. Link-local and
+// cloud-metadata addresses are refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
 import { BlockList, isIP } from 'node:net';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
-import type { ResolvedSettings } from './settings.ts';
+import type { Adapter } from '../ports.ts';
 
 /** Where one request may go. */
 export interface EgressRule {
-  /** Origins that a stored key may go to. */
+  /** Origins that the call may go to with what is stored for it. */
   readonly trustedOrigins: ReadonlySet<string>;
   /** The operator's list (`BLOCKHOUSE_ALLOWED_ORIGINS`). */
   readonly allowedOrigins: ReadonlySet<string>;
   /** True when the request brought its own secret. */
   readonly ownKey: boolean;
+  /** True when the call carries no secret at all. */
+  readonly isKeyless: boolean;
 }
 
 const FORBIDDEN = new BlockList();
@@ -48,26 +50,6 @@ export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** The rule for one request to an adapter with these settings. */
-export function egressRule(
-  settings: ResolvedSettings,
-  options: {
-    readonly defaultBaseURL?: string | undefined;
-    readonly configuredBaseURL?: string | undefined;
-    /** Origins of the provider that follow from settings other than its base URL. */
-    readonly furtherOrigins?: readonly string[];
-    readonly allowedOrigins: ReadonlySet<string>;
-    readonly secretNames: readonly string[];
-  },
-): EgressRule {
-  const trusted = new Set<string>();
-  for (const base of [options.defaultBaseURL, options.configuredBaseURL, ...(options.furtherOrigins ?? [])]) {
-    if (base !== undefined && URL.canParse(base)) trusted.add(new URL(base).origin);
-  }
-  const ownKey = options.secretNames.some((name) => settings.sources[name] === 'request');
-  return { trustedOrigins: trusted, allowedOrigins: options.allowedOrigins, ownKey };
-}
-
 /** The origins that a rule has let through, and would let through again. */
 const passed = new WeakMap<EgressRule, Set<string>>();
 /** What passed last: most calls go where the one before went, with the same objects, which are never changed. */
@@ -89,13 +71,26 @@ export function checkEgress(rule: EgressRule, url: URL): string {
 
 function judge(rule: EgressRule, url: URL): void {
   if (rule.allowedOrigins.has(url.origin)) return;
+  assertRoutable(url);
+  if (rule.ownKey || rule.trustedOrigins.has(url.origin) || (rule.isKeyless && isLoopbackHost(url.hostname))) return;
+  throw notTrusted(url.origin);
+}
+
+/** Throws INVALID_REQUEST for an address that no call may be made to unless its origin is on the operator's list. */
+export function assertRoutable(url: URL): void {
   const host = url.hostname.replace(/\.$/, '').toLowerCase();
   const address = host.startsWith('[') ? host.slice(1, -1) : host;
   if (METADATA_NAMES.has(host) || (isIP(address) !== 0 && isForbiddenAddress(address))) throw forbiddenAddress(url.origin);
-  if (rule.ownKey || rule.trustedOrigins.has(url.origin) || isLoopbackHost(url.hostname)) return;
-  throw invalidRequest(
+}
+
+/** The error for an origin that a request names and that the stored key may not go to. */
+export function notTrusted(origin: string, { id, settings }: Partial<Pick<Adapter, 'id' | 'settings'>> = {}): BlockhouseError {
+  const variable = settings?.['baseURL']?.env?.[0] ?? "the provider's variable";
+  return invalidRequest(
     'config.baseURL',
-    `is at ${url.origin}, which this server is not configured for, so a stored key is not sent there. Set this address as baseURL in auth.json, add the origin to BLOCKHOUSE_ALLOWED_ORIGINS, or send your own key in config.apiKey`,
+    `is at ${origin}, which this server is not configured for, so a stored key is not sent there. Configure the address beside the key: ` +
+      `\`blockhouse auth set ${id ?? '<provider>'} --field baseURL\` for a key in auth.json, ${variable} for one in the environment. Or add the origin to ` +
+      'BLOCKHOUSE_ALLOWED_ORIGINS. A request may bring its own key in config.apiKey.',
   );
 }
 
