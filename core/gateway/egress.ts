@@ -83,6 +83,9 @@ export function assertRoutable(url: URL): void {
   if (METADATA_NAMES.has(host) || (isIP(address) !== 0 && isForbiddenAddress(address))) throw forbiddenAddress(url.origin);
 }
 
+/** What a caller can do that a block can't: its configuration has no key. */
+export const BRING_OWN_KEY = ' A request may bring its own key in config.apiKey.';
+
 /** The error for an origin that a request names and that the stored key may not go to. */
 export function notTrusted(origin: string, { id, settings }: Partial<Pick<Adapter, 'id' | 'settings'>> = {}): BlockhouseError {
   const variable = settings?.['baseURL']?.env?.[0] ?? "the provider's variable";
@@ -90,7 +93,7 @@ export function notTrusted(origin: string, { id, settings }: Partial<Pick<Adapte
     'config.baseURL',
     `is at ${origin}, which this server is not configured for, so a stored key is not sent there. Configure the address beside the key: ` +
       `\`blockhouse auth set ${id ?? '<provider>'} --field baseURL\` for a key in auth.json, ${variable} for one in the environment. Or add the origin to ` +
-      'BLOCKHOUSE_ALLOWED_ORIGINS. A request may bring its own key in config.apiKey.',
+      `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
   );
 }
 

@@ -6,7 +6,7 @@
 import { BlockhouseError } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import { mustSearch } from './adapter-status.ts';
-import { type EgressRule, notTrusted } from './egress.ts';
+import { BRING_OWN_KEY, type EgressRule, notTrusted } from './egress.ts';
 import { collectSettings, type Environment, isAddress, originOf, type ResolvedSettings } from './settings.ts';
 
 /** What the bounds of a call follow from. */
@@ -82,6 +82,6 @@ function notBeside({ id, displayName, settings: spec }: Bound, { values }: Resol
     'ADAPTER_NOT_CONFIGURED',
     `${field} of ${displayName} in auth.json is at ${origin}, and a key that is not in auth.json is not sent there. Store the key beside the address ` +
       `with \`blockhouse auth set ${id}\`,${variable === undefined ? '' : ` or set the address beside the key in ${variable},`} or add the origin to ` +
-      'BLOCKHOUSE_ALLOWED_ORIGINS. A request may bring its own key in config.apiKey.',
+      `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
   );
 }

@@ -15,8 +15,8 @@ interface Bench {
 /** The real adapter before a provider of ours. `stored` is its entry in auth.json. */
 async function bench(t: Test, answer: Answerer, stored: Record<string, string> = {}, env: Environment = { OPENAI_API_KEY: KEY }): Promise<Bench> {
   const upstream = await startUpstream(t, answer);
-  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ openai: { baseURL: `${upstream.url}/v1`, ...stored } }) });
-  const core = createCore({ workspace, adapters: [createOpenAI()], env, random: () => 0 });
+  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ openai: stored }) });
+  const core = createCore({ workspace, adapters: [createOpenAI()], env: { OPENAI_BASE_URL: `${upstream.url}/v1`, ...env }, random: () => 0 });
   t.teardown(() => core.close());
   return { core, upstream };
 }
