@@ -120,7 +120,7 @@ export class CallSettings {
     const base = found.values['baseURL'];
     const url = base === undefined ? undefined : checkedBase(base, found.sources['baseURL'], allowedOrigins, ownAddresses);
     const { settings, egress } = boundCall(adapter, { settings: found, configured, env, allowedOrigins });
-    if (url !== undefined) checkEgress(egress, url);
+    if (url !== undefined) checkEgress(egress, url, adapter);
     const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts } };
     return {
       stored,

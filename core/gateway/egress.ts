@@ -19,6 +19,9 @@ export interface EgressRule {
   readonly isKeyless: boolean;
 }
 
+/** The provider in the text of a refusal. */
+type NamedProvider = Pick<Adapter, 'id' | 'settings'>;
+
 const FORBIDDEN = new BlockList();
 FORBIDDEN.addSubnet('169.254.0.0', 16, 'ipv4'); // link-local, and the metadata service of AWS, Azure, GCP
 FORBIDDEN.addSubnet('fe80::', 10, 'ipv6');
@@ -55,13 +58,13 @@ const passed = new WeakMap<EgressRule, Set<string>>();
 /** What passed last: most calls go where the one before went, with the same objects, which are never changed. */
 let last: { readonly rule: EgressRule; readonly url: URL; readonly origin: string } | undefined;
 
-/** Checks a URL that is about to be called, and returns its origin. Throws INVALID_REQUEST; nothing has been sent by then. */
-export function checkEgress(rule: EgressRule, url: URL): string {
+/** Checks a URL that is about to be called, and returns its origin. Throws INVALID_REQUEST, which names `provider`; nothing has been sent by then. */
+export function checkEgress(rule: EgressRule, url: URL, provider?: NamedProvider): string {
   if (last !== undefined && last.rule === rule && last.url === url) return last.origin;
   const { origin } = url;
   const known = passed.get(rule);
   if (known?.has(origin) !== true) {
-    judge(rule, url);
+    judge(rule, url, provider);
     if (known === undefined) passed.set(rule, new Set([origin]));
     else known.add(origin);
   }
@@ -69,11 +72,11 @@ export function checkEgress(rule: EgressRule, url: URL): string {
   return origin;
 }
 
-function judge(rule: EgressRule, url: URL): void {
+function judge(rule: EgressRule, url: URL, provider: NamedProvider | undefined): void {
   if (rule.allowedOrigins.has(url.origin)) return;
   assertRoutable(url);
   if (rule.ownKey || rule.trustedOrigins.has(url.origin) || (rule.isKeyless && isLoopbackHost(url.hostname))) return;
-  throw notTrusted(url.origin);
+  throw notTrusted(url.origin, provider);
 }
 
 /** Throws INVALID_REQUEST for an address that no call may be made to unless its origin is on the operator's list. */
@@ -87,12 +90,12 @@ export function assertRoutable(url: URL): void {
 export const BRING_OWN_KEY = ' A request may bring its own key in config.apiKey.';
 
 /** The error for an origin that a request names and that the stored key may not go to. */
-export function notTrusted(origin: string, { id, settings }: Partial<Pick<Adapter, 'id' | 'settings'>> = {}): BlockhouseError {
-  const variable = settings?.['baseURL']?.env?.[0] ?? "the provider's variable";
+export function notTrusted(origin: string, provider?: NamedProvider): BlockhouseError {
+  const variable = provider?.settings['baseURL']?.env?.[0] ?? "the provider's variable";
   return invalidRequest(
     'config.baseURL',
     `is at ${origin}, which this server is not configured for, so a stored key is not sent there. Configure the address beside the key: ` +
-      `\`blockhouse auth set ${id ?? '<provider>'} --field baseURL\` for a key in auth.json, ${variable} for one in the environment. Or add the origin to ` +
+      `\`blockhouse auth set ${provider?.id ?? '<provider>'} --field baseURL\` for a key in auth.json, ${variable} for one in the environment. Or add the origin to ` +
       `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
   );
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { createLogger, logFacts } from '../../cli/logging.ts';
-import { createCore } from '../../core/index.ts';
+import { type ChatRequest, createCore } from '../../core/index.ts';
 import { anthropic } from '../conformance/wires/anthropic.ts';
 import { resolveNames } from '../support/adapter-call.ts';
 import { framesOf, readAnswer, responseOf } from '../support/server.ts';
@@ -60,11 +60,15 @@ t.test('a stored key reaches no listener on loopback that a request or a block n
       const { port } = new URL(thief.url);
       for (const baseURL of [thief.url, `http://localhost:${port}`, `http://127.1:${port}/v1`, `http://[::1]:${port}`]) {
         const config = { baseURL };
-        const refusal = { status: 400, json: { code: 'INVALID_REQUEST', error: /not sent there.*auth set \w+ --field baseURL.*BLOCKHOUSE_ALLOWED_ORIGINS.*own key/ } };
-        for (const stream of [false, true]) t.match(await server.call('POST', '/v1/chat', { body: server.chat({ config, stream }) }), refusal, `${name} ${baseURL}`);
+        const refusal = {
+          status: 400,
+          json: { code: 'INVALID_REQUEST', error: /not sent there.*auth set \w+ --field baseURL.*BLOCKHOUSE_ALLOWED_ORIGINS.*own key/ },
+        };
+        for (const stream of [false, true])
+          t.match(await server.call('POST', '/v1/chat', { body: server.chat({ config, stream }) }), refusal, `${name} ${baseURL}`);
         t.match(await server.call('POST', `/v1/adapters/${wire.adapter}/verify`, { body: { config } }), refusal, `${name}: verify`);
       }
-      const counted = server.core.countTokens(server.chat({ config: { baseURL: thief.url } }));
+      const counted = server.core.countTokens(server.chat({ config: { baseURL: thief.url } }) as unknown as ChatRequest);
       if (server.core.adapter(wire.adapter).countTokens === undefined) await counted;
       else await t.rejects(counted, { code: 'INVALID_REQUEST' }, `${name}: a count`);
 
@@ -73,7 +77,11 @@ t.test('a stored key reaches no listener on loopback that a request or a block n
       t.equal((await server.call('POST', '/api/blocks/imported/start')).status, 400, `${name}: a block`);
       await server.call('POST', '/api/blocks/imported/memory/compact');
       const why = await server.call('GET', '/api/blocks/imported/why');
-      t.match(why.json, { state: 'unconfigured', why: /^config\.adapter\.baseURL is at http:.*auth set \w+ --field baseURL.*BLOCKHOUSE_ALLOWED_ORIGINS\.$/ }, name);
+      t.match(
+        why.json,
+        { state: 'unconfigured', why: /^config\.adapter\.baseURL is at http:.*auth set \w+ --field baseURL.*BLOCKHOUSE_ALLOWED_ORIGINS\.$/ },
+        name,
+      );
       t.match(why.json, { fix: 'blockhouse config edit imported', actions: [{ id: 'edit-config' }] }, name);
       t.same(thief.requests, [], name);
       t.notMatch(why.text, /canary/i);
@@ -95,7 +103,8 @@ t.test('a call without any key goes to a listener on loopback that a request nam
 t.test('an address that a page puts beside a key of the environment draws it through no door', async (t) => {
   for (const wire of WIRES) {
     const thief = await startUpstream(t, (_request, res) => void res.end('{}'));
-    const env = wire.adapter === 'bedrock' ? Object.fromEntries(Object.entries(wire.env('')).filter(([name]) => !name.includes('URL'))) : STORED[wire.adapter]?.env;
+    const env =
+      wire.adapter === 'bedrock' ? Object.fromEntries(Object.entries(wire.env('')).filter(([name]) => !name.includes('URL'))) : STORED[wire.adapter]?.env;
     const server = await startWireServer(t, wire, answerWith(wire), { env: env ?? {} });
     const field = wire.adapter === 'bedrock' ? 'endpoint' : 'baseURL';
     const body = { [field]: thief.url, ...(field === 'endpoint' && { controlEndpoint: thief.url }) };

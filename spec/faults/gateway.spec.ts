@@ -106,7 +106,13 @@ t.test('G101 to G106, G116 to G122: what a client says, and how it leaves', asyn
     const elsewhere = await startUpstream(t, friendly);
     const { port } = new URL(elsewhere.url);
     // Each of them leads to the provider of this test, some once they are looked up, except for the first.
-    for (const base of [`http://stranger.test:${port}`, `http://localhost.:${port}`, `http://[::ffff:127.0.0.1]:${port}`, elsewhere.url, `http://localhost:${port}`])
+    for (const base of [
+      `http://stranger.test:${port}`,
+      `http://localhost.:${port}`,
+      `http://[::ffff:127.0.0.1]:${port}`,
+      elsewhere.url,
+      `http://localhost:${port}`,
+    ])
       for (const wire of FIVE) {
         const config = { baseURL: baseOf(wire, base) };
         for (const stream of [false, true]) t.match(await world.chat(wire, { config, stream }), { status: 400, json: { code: 'INVALID_REQUEST' } }, wire.name);

@@ -70,7 +70,11 @@ t.test('a stored key does not go to an address that a request names, be it on lo
     ['the own host', { stored: { apiKey: 'k', baseURL: A }, config: { baseURL: 'https://api.openai.com/v1' } }, 'apiKey'],
     ['an allowed origin', { env: { OPENAI_API_KEY: 'k' }, config: { baseURL: `${AWAY}/x` }, allowed: [AWAY] }, 'apiKey'],
     ['an own key', { stored: { apiKey: 'k' }, config: { baseURL: A, apiKey: 'mine' } }, 'apiKey'],
-    ['the address in auth.json, the key in the environment', { stored: { baseURL: A }, env: { OPENAI_API_KEY: 'k' }, config: { baseURL: A } }, 'not configured'],
+    [
+      'the address in auth.json, the key in the environment',
+      { stored: { baseURL: A }, env: { OPENAI_API_KEY: 'k' }, config: { baseURL: A } },
+      'not configured',
+    ],
   ];
   for (const [name, places, expected] of rows) t.equal(verdict(openai, places), expected, name);
   for (const adapter of [openai, anthropic, createGoogle(), ollama])
@@ -122,7 +126,10 @@ t.test('the keys of AWS, its tokens and what its chain finds do not go to an end
   t.equal(verdict(bedrock, { env: { AWS_ENDPOINT_URL: A, AWS_PROFILE: 'p' } }), 'no secret', 'the chain, at an address of the environment');
   t.equal(verdict(bedrock, { config: { region: 'eu-west-1' }, env: KEYS }), 'accessKeyId+secretAccessKey+sessionToken');
   t.equal(bound(bedrock, {}).egress.isKeyless, false, 'the chain finds a key');
-  t.same(bound(bedrock, { config: { region: 'eu-west-1' } }).egress.trustedOrigins, new Set(['https://bedrock-runtime.eu-west-1.amazonaws.com', 'https://bedrock.eu-west-1.amazonaws.com']));
+  t.same(
+    bound(bedrock, { config: { region: 'eu-west-1' } }).egress.trustedOrigins,
+    new Set(['https://bedrock-runtime.eu-west-1.amazonaws.com', 'https://bedrock.eu-west-1.amazonaws.com']),
+  );
 });
 
 t.test('a provider that needs no key is called without the key of the environment where that does not belong', async (t) => {

@@ -93,7 +93,12 @@ t.test('a new address does not take the stored key along: the key comes in the s
   const { port } = new URL(thief.url);
   const entry = () => JSON.parse(readFileSync(join(server.workspace, 'auth.json'), 'utf8'))['anthropic'] as unknown;
   for (const unchecked of ['', '?unchecked=true'])
-    for (const body of [{ baseURL: thief.url }, { baseURL: `http://localhost:${port}` }, { baseURL: thief.url, authToken: 'a-token' }, { baseURL: 'https://api.anthropic.com' }]) {
+    for (const body of [
+      { baseURL: thief.url },
+      { baseURL: `http://localhost:${port}` },
+      { baseURL: thief.url, authToken: 'a-token' },
+      { baseURL: 'https://api.anthropic.com' },
+    ]) {
       const refused = await server.call('PUT', `/api/credentials/anthropic${unchecked}`, { body });
       t.match(refused, { status: 400, json: { code: 'INVALID_REQUEST', error: /^apiKey is needed again with the new baseURL/ } }, JSON.stringify(body));
       t.notOk(refused.text.includes(KEY));
@@ -101,9 +106,16 @@ t.test('a new address does not take the stored key along: the key comes in the s
     }
   await server.call('POST', '/v1/adapters/anthropic/verify', { body: {} });
   t.same(thief.requests, []);
-  t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: `${server.upstream.url}/v1` } }), { status: 200 }, 'another path is the same place');
+  t.match(
+    await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: `${server.upstream.url}/v1` } }),
+    { status: 200 },
+    'another path is the same place',
+  );
   t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: thief.url, apiKey: 'a-key-for-there' } }), { status: 200 });
-  t.same(thief.requests.map(({ headers }) => headers['x-api-key']), ['a-key-for-there']);
+  t.same(
+    thief.requests.map(({ headers }) => headers['x-api-key']),
+    ['a-key-for-there'],
+  );
 });
 
 t.test('nor does it draw a key of the environment, with a check or without, in a call or a probe', async (t) => {
@@ -118,7 +130,10 @@ t.test('nor does it draw a key of the environment, with a check or without, in a
   t.match(await server.call('POST', '/v1/adapters/anthropic/verify', { body: {} }), { json: { ok: false, detail: /not sent there/ } });
   const chat = { adapter: 'anthropic', model: 'm', messages: [{ role: 'user', content: 'hi' }] };
   for (const config of [{}, { config: body }])
-    t.match(await server.call('POST', '/v1/chat', { body: { ...chat, ...config } }), { status: 503, json: { code: 'ADAPTER_NOT_CONFIGURED', error: /not sent there/ } });
+    t.match(await server.call('POST', '/v1/chat', { body: { ...chat, ...config } }), {
+      status: 503,
+      json: { code: 'ADAPTER_NOT_CONFIGURED', error: /not sent there/ },
+    });
   t.match((await server.call('GET', '/api/adapters')).json, { adapters: [{ id: 'anthropic', ready: false, detail: /not sent there/ }, {}] });
   t.same(thief.requests, []);
 });
