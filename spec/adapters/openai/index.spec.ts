@@ -132,6 +132,18 @@ t.test('organization and project go along with the stored key alone', async (t) 
   t.notOk('openai-organization' in headers || 'openai-project' in headers);
 });
 
+t.test('a server on this machine that is called without a key sees no organization either', async (t) => {
+  const { core, upstream } = await bench(
+    t,
+    (_, res) => sendJson(res, { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }),
+    { project: 'proj_1' },
+    { OPENAI_BASE_URL: '', OPENAI_ORG_ID: 'org_1' },
+  );
+  await core.chat(ask({ config: { baseURL: `${upstream.url}/v1` } }));
+  const { headers } = await upstream.arrived(0);
+  t.notOk('authorization' in headers || 'openai-organization' in headers || 'openai-project' in headers);
+});
+
 t.test('an error status becomes the error of its kind, with no key in its text', async (t) => {
   const { core, upstream } = await bench(t, (_, res) =>
     sendJson(res, { error: { message: `Incorrect API key provided: ${KEY}`, code: 'invalid_api_key' } }, 401),
