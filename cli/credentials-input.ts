@@ -1,6 +1,6 @@
 // The values of `auth set`: which fields an adapter has, how the values are asked for or read, and which values are valid.
 // A message names the field and never repeats the value.
-import { ADDRESS_FIELD, type Adapter, isObject, maskSecret, type SettingSpec, settingFault, tryParseJson } from '../core/index.ts';
+import { type Adapter, isAddress, isObject, maskSecret, type SettingSpec, secretsToRenew, settingFault, tryParseJson } from '../core/index.ts';
 import { CliError } from './exit-codes.ts';
 import { createPrompter, type PromptStreams } from './prompt.ts';
 
@@ -14,10 +14,16 @@ export function fieldsOf(adapter: Adapter, named?: string): string[] {
     if (!all.includes(named)) throw new CliError('usage', `${adapter.id} has no such field. Use one of ${all.join(', ')}.`);
     return [named];
   }
-  return all.filter((name) => !adapter.settings[name]?.storedOnly && (name !== ADDRESS_FIELD || !adapter.authRequired));
+  return all.filter((name) => {
+    const spec = adapter.settings[name] ?? {};
+    return !spec.storedOnly && (!adapter.authRequired || !isAddress(name, spec));
+  });
 }
 
-/** Asks for each field; an empty answer skips the field, and an invalid one repeats the question. Rejects with a CliError at Ctrl-C. */
+/**
+ * Asks for each field, and again for the stored secrets that don't go to a new address by themselves; an empty answer skips the field, and an invalid
+ * one repeats the question. Rejects with a CliError at Ctrl-C.
+ */
 export async function askValues(
   adapter: Adapter,
   fields: readonly string[],
@@ -26,17 +32,21 @@ export async function askValues(
 ): Promise<Record<string, string>> {
   const prompter = createPrompter(streams);
   const values: Record<string, string> = {};
-  try {
-    for (const field of fields) {
-      const spec = adapter.settings[field] ?? {};
-      for (;;) {
-        const value = await prompter.ask(question(adapter, field, spec, stored[field]), { hidden: spec.secret === true });
-        const fault = value === '' ? undefined : settingFault(field, value, spec);
-        if (fault !== undefined) streams.output.write(`  ${fault}\n`);
-        else if (value !== '') values[field] = value;
-        if (fault === undefined) break;
-      }
+  const ask = async (field: string, kept: string | undefined): Promise<void> => {
+    const spec = adapter.settings[field] ?? {};
+    for (;;) {
+      const value = await prompter.ask(question(adapter, field, spec, kept), { hidden: spec.secret === true });
+      const fault = value === '' ? undefined : settingFault(field, value, spec);
+      if (fault !== undefined) streams.output.write(`  ${fault}\n`);
+      else if (value !== '') values[field] = value;
+      if (fault === undefined) return;
     }
+  };
+  try {
+    for (const field of fields) await ask(field, stored[field]);
+    const renewed = secretsToRenew(adapter.settings, stored, values);
+    if (renewed.length > 0) streams.output.write(`  What is stored belongs to the old address. Give ${renewed.join(' and ')} again for the new one.\n`);
+    for (const field of renewed) await ask(field, undefined);
   } finally {
     prompter.close();
   }

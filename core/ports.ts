@@ -175,7 +175,7 @@ export interface Adapter {
   readonly settings: SettingsSpec;
   /** Limits of this provider that differ from the gateway's defaults. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** Origins besides that of `baseURL` that stored keys may go to, for a provider whose hosts depend on other settings. Must not throw. */
+  /** The provider's own origins besides the defaults of its addresses; stored keys may go there. They may depend on settings such as the region. Must not throw. */
   trustedOrigins?(settings: ResolvedSettings): readonly string[];
   /** A sentence that says which credential is missing and how to set it; undefined if none is. Must not do I/O. */
   missingCredential(settings: ResolvedSettings): string | undefined;

@@ -192,7 +192,8 @@ export function createCore(options: CoreOptions): Core {
   assertOptions(options);
   const events = createBus();
   const { workspace } = options;
-  const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now);
+  const settingsOf = (id: string) => options.adapters.find((adapter) => adapter.id === id)?.settings ?? {};
+  const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now, settingsOf);
   const token = workspace === undefined ? undefined : new ApiToken(workspace, events, options.now);
   const ownAddresses = new OwnAddresses();
   const gateway = new Gateway({

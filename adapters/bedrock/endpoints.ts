@@ -25,10 +25,10 @@ export function controlURL(settings: ResolvedSettings, path: string): URL {
   return joinURL(controlBase(settings), path);
 }
 
-/** The origins that stored keys may go to. Empty while a setting is unusable; `endpointProblem` names it. */
+/** AWS's own hosts for the region. Empty for an unusable region; `endpointProblem` names it. */
 export function trustedOrigins(settings: ResolvedSettings): readonly string[] {
-  if (endpointProblem(settings) !== undefined) return [];
-  return [runtimeBase(settings), controlBase(settings)].map((base) => new URL(base).origin);
+  const region = regionOf(settings);
+  return REGION.test(region) ? [awsBase('bedrock-runtime', region), awsBase('bedrock', region)] : [];
 }
 
 /** A sentence about the setting that no URL can be built from; undefined if all are usable. */

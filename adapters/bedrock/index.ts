@@ -25,8 +25,8 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     settings: {
       region: { env: ['AWS_REGION', 'AWS_DEFAULT_REGION'] },
       ...CREDENTIAL_SETTINGS,
-      endpoint: { env: ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME', 'AWS_ENDPOINT_URL'], storedOnly: true },
-      controlEndpoint: { env: ['AWS_ENDPOINT_URL_BEDROCK', 'AWS_ENDPOINT_URL'], storedOnly: true },
+      endpoint: { env: ['AWS_ENDPOINT_URL_BEDROCK_RUNTIME', 'AWS_ENDPOINT_URL'], storedOnly: true, address: true },
+      controlEndpoint: { env: ['AWS_ENDPOINT_URL_BEDROCK', 'AWS_ENDPOINT_URL'], storedOnly: true, address: true },
     },
     trustedOrigins,
     missingCredential: (settings) => keyProblem(settings) ?? endpointProblem(settings),

@@ -39,6 +39,7 @@ export function createOllama(): Adapter {
       contextTokens: { env: ['OLLAMA_CONTEXT_LENGTH'], default: '32768', storedOnly: true },
     },
     timeouts: { firstByteMs: FIRST_BYTE_MS },
+    trustedOrigins: () => [`https://${CLOUD_HOST}`],
     unreachableHint: 'Is the daemon running there? `ollama serve` starts it.',
     missingCredential,
     authorize: (request, settings) => authorize(request.url, settings),

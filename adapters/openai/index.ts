@@ -63,7 +63,7 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
 /** Organization and project belong to the stored key: with another key OpenAI would refuse them, and other servers must not see them. */
 function authorize({ values, sources }: ResolvedSettings): Record<string, string> {
   const { apiKey, organization, project } = values;
-  const isStored = sources['apiKey'] !== 'request';
+  const isStored = apiKey !== undefined && sources['apiKey'] !== 'request';
   return {
     ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     ...(isStored && organization !== undefined && { 'openai-organization': organization }),

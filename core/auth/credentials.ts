@@ -3,13 +3,17 @@
 // never-empty: a damaged file never counts as an empty one. The last valid content stays in use, and the bus reports the damage. If there never was
 //   good content, every use fails and names the file.
 // own-entry: an entry of the wrong form affects only its own adapter, and stays in the file.
+// given-again: a change to an address at another origin brings the secrets of the entry again (moved-address.ts). An edit by hand needs nothing of that.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
+import type { SettingsSpec } from '../gateway/settings.ts';
 import { isObject } from '../json.ts';
 import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
 import { parseBytes } from '../workspace/json-bytes.ts';
+import { assertSecretsRenewed } from './moved-address.ts';
 
 /** The stored settings of one adapter. */
 export type StoredSettings = Readonly<Record<string, string>>;
@@ -20,15 +24,17 @@ type Stored = ReadonlyMap<string, unknown>;
 export class CredentialStore {
   readonly #file: FreshFile;
   readonly #bus: CoreBus;
+  readonly #settingsOf: (adapterId: string) => SettingsSpec;
   #good: Stored | undefined;
   /** Entries whose form was checked, because every request reads one. */
   readonly #sound = new WeakSet<object>();
   #fault: string | undefined;
   #content: string | undefined;
 
-  /** `now` in monotonic milliseconds. */
-  constructor(workspace: string, bus: CoreBus, now?: () => number) {
+  /** `now` in monotonic milliseconds. `settingsOf` says which fields of an entry are secrets and addresses. */
+  constructor(workspace: string, bus: CoreBus, now?: () => number, settingsOf: (adapterId: string) => SettingsSpec = () => ({})) {
     this.#bus = bus;
+    this.#settingsOf = settingsOf;
     this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
   }
 
@@ -52,9 +58,27 @@ export class CredentialStore {
     return [...this.#current().keys()];
   }
 
-  /** Changes fields of one adapter's entry and keeps the rest of the file. Throws as `read` does, and also if the file has been damaged since. */
-  async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<void> {
-    await this.#rewrite((all) => void all.set(adapterId, { ...this.#entry(all, adapterId), ...fields }));
+  /**
+   * Changes fields of one adapter's entry, keeps the rest of the file, and returns the entry as it was. Throws as `read` does, also if the file has been
+   * damaged since, and INVALID_REQUEST for an address that the secrets of the entry don't belong to (given-again).
+   */
+  async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<StoredSettings | undefined> {
+    let before: StoredSettings | undefined;
+    await this.#rewrite((all) => {
+      before = this.#entry(all, adapterId);
+      assertSecretsRenewed(this.#settingsOf(adapterId), before ?? {}, fields);
+      all.set(adapterId, { ...before, ...fields });
+    });
+    return before;
+  }
+
+  /** Takes an update back: the entry becomes what it was `before` the update of `fields`, unless somebody has changed it since. */
+  async takeBack(adapterId: string, fields: Readonly<Record<string, string>>, before: StoredSettings | undefined): Promise<void> {
+    await this.#rewrite((all) => {
+      if (!isDeepStrictEqual(all.get(adapterId), { ...before, ...fields })) return;
+      if (before === undefined) all.delete(adapterId);
+      else all.set(adapterId, before);
+    });
   }
 
   /** Removes an adapter's entry; false if there was none. */

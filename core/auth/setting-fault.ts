@@ -1,12 +1,10 @@
 // What is wrong with a value of a stored setting. The text names the field and never repeats the value. Pure: no I/O.
 
-import type { SettingSpec } from '../gateway/settings.ts';
+import { isAddress, type SettingSpec } from '../gateway/settings.ts';
 import { SECRET_PATTERN } from '../schemas/chat.ts';
 
 const SECRET = new RegExp(SECRET_PATTERN);
 const PRINTABLE = /^[\x20-\x7e]{1,2048}$/;
-/** The field that says where a provider is. */
-export const ADDRESS_FIELD = 'baseURL';
 
 /** Undefined for a value that can be stored. */
 export function settingFault(field: string, value: string, spec: SettingSpec): string | undefined {
@@ -14,7 +12,7 @@ export function settingFault(field: string, value: string, spec: SettingSpec): s
     return SECRET.test(value) ? undefined : `${field} contains characters that are not allowed in a key (spaces, line breaks or non-ASCII characters).`;
   if (!PRINTABLE.test(value)) return `${field} must be one line of printable ASCII.`;
   if (spec.oneOf !== undefined && !spec.oneOf.includes(value)) return `${field} must be one of ${spec.oneOf.join(', ')}.`;
-  if (field !== ADDRESS_FIELD) return undefined;
+  if (!isAddress(field, spec)) return undefined;
   const address = spec.normalize?.(value) ?? value;
   return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? undefined : `${field} must be an address such as https://host:port.`;
 }

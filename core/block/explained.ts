@@ -1,9 +1,11 @@
 // Reads what the explanation of a block is made from. A damaged block is explained too: people look here to learn what to repair.
 import { toBlockhouseError } from '../errors.ts';
 import { explain } from '../monitor/explain.ts';
+import { candidatesOf, missingFor } from '../monitor/candidates.ts';
 import { faultReason } from '../monitor/reasons.ts';
 import type { Explanation } from '../schemas/block-api.ts';
-import type { BlockPulse } from '../schemas/block-pulse.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockPulse, Reason } from '../schemas/block-pulse.ts';
 import type { Block } from './block.ts';
 import { countQueue, failuresIn } from './chat-counts.ts';
 import { completeConfig } from './document-codecs.ts';
@@ -17,7 +19,20 @@ export async function explained(block: Block): Promise<Explanation> {
   const chat = await files.chat.read().catch(unlessDamaged);
   const pulse = await pulseOf(block);
   const queue = chat === undefined ? pulse.queue : countQueue(chat);
-  return explain({ name, config, pulse: { ...pulse, queue }, failures: failuresIn(chat ?? []), now: world.now() });
+  const reason = pulse.state === 'unconfigured' ? (pulse.reason ?? missingReason(block, config)) : pulse.reason;
+  return explain({ name, config, pulse: { ...pulse, reason, queue }, failures: failuresIn(chat ?? []), now: world.now() });
+}
+
+/** Why the first model of a block without a monitor can't be called. */
+function missingReason({ name, world }: Block, config: BlockConfig): Reason | null {
+  const [first] = candidatesOf(config);
+  if (first === undefined) return null;
+  try {
+    const missing = missingFor(world.gateway, first, 'config.adapter.provider');
+    return missing === undefined ? null : faultReason(name, missing);
+  } catch (error) {
+    return faultReason(name, toBlockhouseError(error)); // an unknown provider
+  }
 }
 
 /** The pulse; with the damage of the first file that can't be used as its reason. */

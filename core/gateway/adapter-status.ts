@@ -46,10 +46,10 @@ async function probeFault(adapter: Adapter, call: AdapterCall): Promise<Pick<Ada
 }
 
 /** True if only a search outside of auth.json and the environment tells whether the adapter has a credential. */
-export function mustSearch(adapter: Adapter, settings: ResolvedSettings): boolean {
+export function mustSearch(adapter: Pick<Adapter, 'authRequired' | 'probe' | 'settings'>, settings: ResolvedSettings): boolean {
   return adapter.authRequired && adapter.probe !== undefined && !hasSecretIn(adapter, settings);
 }
 
-function hasSecretIn(adapter: Adapter, { values }: ResolvedSettings): boolean {
+function hasSecretIn(adapter: Pick<Adapter, 'settings'>, { values }: ResolvedSettings): boolean {
   return Object.entries(adapter.settings).some(([name, { secret }]) => secret === true && values[name] !== undefined);
 }

@@ -7,9 +7,10 @@ import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
-import { checkEgress, type EgressRule, egressRule, parseBaseURL } from './egress.ts';
+import { assertRoutable, checkEgress, parseBaseURL } from './egress.ts';
+import { boundCall } from './key-bounds.ts';
 import type { OwnAddresses } from './own-addresses.ts';
-import { type Environment, type ResolvedSettings, resolveSettings, type SettingSource } from './settings.ts';
+import { type Environment, originOf, type ResolvedSettings, resolveSettings, type SettingSource } from './settings.ts';
 
 /** Milliseconds; an adapter may have others, for instance a local daemon that loads its model first. */
 export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
@@ -114,17 +115,12 @@ export class CallSettings {
   #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Resolved {
     const { env, allowedOrigins, ownAddresses, timeouts } = this.#options;
     if (config?.baseURL !== undefined) assertTakesBaseURL(adapter);
-    const settings = resolveSettings(adapter.settings, { config, stored, env });
+    const found = resolveSettings(adapter.settings, { config, stored, env });
     const configured = resolveSettings(adapter.settings, { stored, env });
-    const egress = egressRule(settings, {
-      defaultBaseURL: adapter.settings['baseURL']?.default,
-      configuredBaseURL: configured.values['baseURL'],
-      furtherOrigins: adapter.trustedOrigins?.(settings) ?? [],
-      allowedOrigins,
-      secretNames: Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret),
-    });
-    const base = settings.values['baseURL'];
-    if (base !== undefined) checkBase(base, settings.sources['baseURL'], egress, ownAddresses);
+    const base = found.values['baseURL'];
+    const url = base === undefined ? undefined : checkedBase(base, found.sources['baseURL'], allowedOrigins, ownAddresses);
+    const { settings, egress } = boundCall(adapter, { settings: found, configured, env, allowedOrigins });
+    if (url !== undefined) checkEgress(egress, url, adapter);
     const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts } };
     return {
       stored,
@@ -149,10 +145,6 @@ function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSe
   return sources['region'] === 'request' && region !== configured.values['region'] ? region : undefined;
 }
 
-function originOf(url: string | undefined): string | undefined {
-  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
-}
-
 /** Field by field: a spread costs several times as much, and every request passes here. */
 function withCaller({ settings, egress, timeouts }: Prepared, signal: AbortSignal): AdapterCall {
   return { settings, egress, timeouts, signal };
@@ -167,13 +159,14 @@ function hasSettings(adapter: Adapter, config: ChatConfig | undefined): boolean 
   return false;
 }
 
-/** A bad address in a request is the caller's fault; in auth.json or the environment it is the operator's. */
-function checkBase(base: string, source: SettingSource | undefined, rule: EgressRule, own: OwnAddresses | undefined): void {
+/** The base URL, if calls may be made there at all. A bad one in a request is the caller's fault; in auth.json or the environment it is the operator's. */
+function checkedBase(base: string, source: SettingSource | undefined, allowed: ReadonlySet<string>, own: OwnAddresses | undefined): URL {
   try {
     const url = parseBaseURL(base);
-    checkEgress(rule, url);
+    if (!allowed.has(url.origin)) assertRoutable(url);
     if (own?.has(url))
       throw invalidRequest('config.baseURL', `leads to this server itself (${url.origin}), so each call would make the next; name the provider's address`);
+    return url;
   } catch (error) {
     if (source === 'request') throw error;
     const { message } = error as Error;

@@ -1,21 +1,26 @@
 // Where a call to a provider may go, and with whose key. Every call passes `checkEgress`, every connection `isForbiddenAddress`. Pure: no I/O.
 //
-// A key from auth.json or the environment goes only to the provider's own origin, to the origin that is configured in the same places, to a loopback
-// origin, or to one on the operator's list. Any other origin needs a key that came with the request. Link-local and cloud-metadata addresses are
-// refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
+// A key from auth.json or the environment goes only to the provider's own origin, to the origin that is configured with it (key-bounds.ts), or to one on
+// the operator's list. Any other origin needs a key that came with the request; a call without any key may also go to loopback. Link-local and
+// cloud-metadata addresses are refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
 import { BlockList, isIP } from 'node:net';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
-import type { ResolvedSettings } from './settings.ts';
+import type { Adapter } from '../ports.ts';
 
 /** Where one request may go. */
 export interface EgressRule {
-  /** Origins that a stored key may go to. */
+  /** Origins that the call may go to with what is stored for it. */
   readonly trustedOrigins: ReadonlySet<string>;
   /** The operator's list (`BLOCKHOUSE_ALLOWED_ORIGINS`). */
   readonly allowedOrigins: ReadonlySet<string>;
   /** True when the request brought its own secret. */
   readonly ownKey: boolean;
+  /** True when the call carries no secret at all. */
+  readonly isKeyless: boolean;
 }
+
+/** The provider in the text of a refusal. */
+type NamedProvider = Pick<Adapter, 'id' | 'settings'>;
 
 const FORBIDDEN = new BlockList();
 FORBIDDEN.addSubnet('169.254.0.0', 16, 'ipv4'); // link-local, and the metadata service of AWS, Azure, GCP
@@ -48,38 +53,18 @@ export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** The rule for one request to an adapter with these settings. */
-export function egressRule(
-  settings: ResolvedSettings,
-  options: {
-    readonly defaultBaseURL?: string | undefined;
-    readonly configuredBaseURL?: string | undefined;
-    /** Origins of the provider that follow from settings other than its base URL. */
-    readonly furtherOrigins?: readonly string[];
-    readonly allowedOrigins: ReadonlySet<string>;
-    readonly secretNames: readonly string[];
-  },
-): EgressRule {
-  const trusted = new Set<string>();
-  for (const base of [options.defaultBaseURL, options.configuredBaseURL, ...(options.furtherOrigins ?? [])]) {
-    if (base !== undefined && URL.canParse(base)) trusted.add(new URL(base).origin);
-  }
-  const ownKey = options.secretNames.some((name) => settings.sources[name] === 'request');
-  return { trustedOrigins: trusted, allowedOrigins: options.allowedOrigins, ownKey };
-}
-
 /** The origins that a rule has let through, and would let through again. */
 const passed = new WeakMap<EgressRule, Set<string>>();
 /** What passed last: most calls go where the one before went, with the same objects, which are never changed. */
 let last: { readonly rule: EgressRule; readonly url: URL; readonly origin: string } | undefined;
 
-/** Checks a URL that is about to be called, and returns its origin. Throws INVALID_REQUEST; nothing has been sent by then. */
-export function checkEgress(rule: EgressRule, url: URL): string {
+/** Checks a URL that is about to be called, and returns its origin. Throws INVALID_REQUEST, which names `provider`; nothing has been sent by then. */
+export function checkEgress(rule: EgressRule, url: URL, provider?: NamedProvider): string {
   if (last !== undefined && last.rule === rule && last.url === url) return last.origin;
   const { origin } = url;
   const known = passed.get(rule);
   if (known?.has(origin) !== true) {
-    judge(rule, url);
+    judge(rule, url, provider);
     if (known === undefined) passed.set(rule, new Set([origin]));
     else known.add(origin);
   }
@@ -87,15 +72,31 @@ export function checkEgress(rule: EgressRule, url: URL): string {
   return origin;
 }
 
-function judge(rule: EgressRule, url: URL): void {
+function judge(rule: EgressRule, url: URL, provider: NamedProvider | undefined): void {
   if (rule.allowedOrigins.has(url.origin)) return;
+  assertRoutable(url);
+  if (rule.ownKey || rule.trustedOrigins.has(url.origin) || (rule.isKeyless && isLoopbackHost(url.hostname))) return;
+  throw notTrusted(url.origin, provider);
+}
+
+/** Throws INVALID_REQUEST for an address that no call may be made to unless its origin is on the operator's list. */
+export function assertRoutable(url: URL): void {
   const host = url.hostname.replace(/\.$/, '').toLowerCase();
   const address = host.startsWith('[') ? host.slice(1, -1) : host;
   if (METADATA_NAMES.has(host) || (isIP(address) !== 0 && isForbiddenAddress(address))) throw forbiddenAddress(url.origin);
-  if (rule.ownKey || rule.trustedOrigins.has(url.origin) || isLoopbackHost(url.hostname)) return;
-  throw invalidRequest(
+}
+
+/** What a caller can do that a block can't: its configuration has no key. */
+export const BRING_OWN_KEY = ' A request may bring its own key in config.apiKey.';
+
+/** The error for an origin that a request names and that the stored key may not go to. */
+export function notTrusted(origin: string, provider?: NamedProvider): BlockhouseError {
+  const variable = provider?.settings['baseURL']?.env?.[0] ?? "the provider's variable";
+  return invalidRequest(
     'config.baseURL',
-    `is at ${url.origin}, which this server is not configured for, so a stored key is not sent there. Set this address as baseURL in auth.json, add the origin to BLOCKHOUSE_ALLOWED_ORIGINS, or send your own key in config.apiKey`,
+    `is at ${origin}, which this server is not configured for, so a stored key is not sent there. Configure the address beside the key: ` +
+      `\`blockhouse auth set ${provider?.id ?? '<provider>'} --field baseURL\` for a key in auth.json, ${variable} for one in the environment. Or add the origin to ` +
+      `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
   );
 }
 

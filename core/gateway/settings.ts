@@ -13,6 +13,8 @@ export interface SettingSpec {
   readonly secret?: true;
   /** Only auth.json and the environment may set it, not the `config` of a request. */
   readonly storedOnly?: true;
+  /** A base URL: stored secrets go there only under the rules of key-bounds.ts. `baseURL` is always one. */
+  readonly address?: true;
   /** Converts other spellings of a stored value to the one that the adapter reads. Must not throw. */
   readonly normalize?: (value: string) => string;
   /** The allowed values; any value if absent. */
@@ -29,6 +31,16 @@ export type SettingSource = 'request' | 'auth.json' | `env:${string}` | 'default
 export interface ResolvedSettings {
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly sources: Readonly<Record<string, SettingSource | undefined>>;
+}
+
+/** True for a setting that says where calls go. */
+export function isAddress(name: string, { address }: SettingSpec): boolean {
+  return name === 'baseURL' || address === true;
+}
+
+/** Undefined for what is no URL. */
+export function originOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** Environment variables. */

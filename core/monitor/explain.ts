@@ -116,7 +116,10 @@ const NEXT: Teller<string> = {
 
 /** The other states need no person. */
 const FIX: Partial<Teller<string | null>> = {
-  unconfigured: ({ name, config: { adapter } }) => (adapter === null ? setModel(name) : setKey(adapter.provider)),
+  unconfigured: ({ name, config: { adapter }, pulse: { reason } }) => {
+    if (adapter === null) return setModel(name);
+    return reason?.code === 'INVALID_REQUEST' ? reason.fix : setKey(adapter.provider);
+  },
   stopped: ({ name }) => `blockhouse start ${name}`,
   backoff: ({ pulse: { reason } }) => reason?.fix ?? null,
   paused: ({ name, pulse: { reason } }) => reason?.fix ?? `blockhouse start ${name}`,

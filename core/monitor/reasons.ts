@@ -1,5 +1,6 @@
 // The reasons in pulse.json: why a monitor waits or has given up. Pure: no I/O.
 import type { BlockhouseError } from '../errors.ts';
+import { BRING_OWN_KEY } from '../gateway/egress.ts';
 import type { Reason } from '../schemas/block-pulse.ts';
 import type { HaltState } from '../schemas/workspace-api.ts';
 
@@ -9,11 +10,12 @@ export function faultReason(block: string, failure: BlockhouseError): Reason {
   return { code, message: messageForBlock(failure), fix: fixOf(block, code) };
 }
 
-/** The message with the field of config.json: the gateway names the field of a chat request, which a block has under `adapter`. */
+/** The message as it is for a block, which has the fields of a chat request under `adapter`, and no key of its own. */
 export function messageForBlock({ message, details }: BlockhouseError): string {
   const path = details?.[0]?.path ?? '';
   const [, name] = /^config\.(baseURL|region)$/.exec(path) ?? [];
-  return name === undefined ? message : message.replace(path, `config.adapter.${name}`);
+  const text = message.replace(BRING_OWN_KEY, '');
+  return name === undefined ? text : text.replace(path, `config.adapter.${name}`);
 }
 
 function fixOf(block: string, code: string): string | null {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { createLogger, logFacts } from '../../cli/logging.ts';
-import { createCore } from '../../core/index.ts';
+import { type ChatRequest, createCore } from '../../core/index.ts';
 import { anthropic } from '../conformance/wires/anthropic.ts';
 import { resolveNames } from '../support/adapter-call.ts';
 import { framesOf, readAnswer, responseOf } from '../support/server.ts';
@@ -38,6 +38,90 @@ t.test('a stored key is not sent to a host that a request names, not even looked
   t.equal(stranger.requests[0]?.headers['x-api-key'], 'my-own-key');
   t.notMatch(JSON.stringify(stranger.requests), ENV_KEY);
   t.equal(server.upstream.requests.length, 0);
+});
+
+/** The stored credentials of each provider, in auth.json and in the environment. */
+const STORED: Readonly<Record<string, { readonly entry: Record<string, string>; readonly env: Record<string, string> }>> = {
+  openai: { entry: { apiKey: 'sk-canary-0123456789abcdef' }, env: { OPENAI_API_KEY: 'sk-canary-0123456789abcdef' } },
+  anthropic: { entry: { apiKey: ENV_KEY }, env: { ANTHROPIC_AUTH_TOKEN: ENV_KEY } },
+  google: { entry: { apiKey: 'AIzaCanary0123456789abcdefghij' }, env: { GEMINI_API_KEY: 'AIzaCanary0123456789abcdefghij' } },
+  ollama: { entry: { apiKey: 'ollama-canary-0123456789' }, env: { OLLAMA_API_KEY: 'ollama-canary-0123456789' } },
+};
+
+t.test('a stored key reaches no listener on loopback that a request or a block names, through no door', async (t) => {
+  for (const wire of WIRES) {
+    const stored = STORED[wire.adapter];
+    if (stored === undefined) continue; // Bedrock takes no address of a request
+    for (const place of ['auth.json', 'env'] as const) {
+      const name = `${wire.name}, ${place}`;
+      const thief = await startUpstream(t, answerWith(wire));
+      const server = await startWireServer(t, wire, answerWith(wire), { env: place === 'env' ? stored.env : {} });
+      if (place === 'auth.json') writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ [wire.adapter]: stored.entry }));
+      const { port } = new URL(thief.url);
+      for (const baseURL of [thief.url, `http://localhost:${port}`, `http://127.1:${port}/v1`, `http://[::1]:${port}`]) {
+        const config = { baseURL };
+        const refusal = {
+          status: 400,
+          json: { code: 'INVALID_REQUEST', error: /not sent there.*auth set \w+ --field baseURL.*BLOCKHOUSE_ALLOWED_ORIGINS.*own key/ },
+        };
+        for (const stream of [false, true])
+          t.match(await server.call('POST', '/v1/chat', { body: server.chat({ config, stream }) }), refusal, `${name} ${baseURL}`);
+        t.match(await server.call('POST', `/v1/adapters/${wire.adapter}/verify`, { body: { config } }), refusal, `${name}: verify`);
+      }
+      const counted = server.core.countTokens(server.chat({ config: { baseURL: thief.url } }) as unknown as ChatRequest);
+      if (server.core.adapter(wire.adapter).countTokens === undefined) await counted;
+      else await t.rejects(counted, { code: 'INVALID_REQUEST' }, `${name}: a count`);
+
+      const adapter = { provider: wire.adapter, model: wire.model, baseURL: thief.url };
+      await server.call('POST', '/api/blocks', { body: { name: 'imported', config: { adapter } } });
+      t.equal((await server.call('POST', '/api/blocks/imported/start')).status, 400, `${name}: a block`);
+      await server.call('POST', '/api/blocks/imported/memory/compact');
+      const why = await server.call('GET', '/api/blocks/imported/why');
+      t.match(
+        why.json,
+        { state: 'unconfigured', why: /^config\.adapter\.baseURL is at http:.*auth set \w+ --field baseURL.*BLOCKHOUSE_ALLOWED_ORIGINS\.$/ },
+        name,
+      );
+      t.match(why.json, { fix: 'blockhouse config edit imported', actions: [{ id: 'edit-config' }] }, name);
+      t.same(thief.requests, [], name);
+      t.notMatch(why.text, /canary/i);
+    }
+  }
+});
+
+t.test('a call without any key goes to a listener on loopback that a request names, and an own key goes along', async (t) => {
+  const ollama = WIRES.at(-1);
+  if (ollama === undefined) return;
+  const local = await startUpstream(t, answerWith(ollama));
+  const server = await startWireServer(t, ollama, answerWith(ollama), { env: {} });
+  const ask = (config: object) => server.call('POST', '/v1/chat', { body: server.chat({ config: { baseURL: local.url, ...config } }) });
+  t.match(await ask({}), { status: 200 });
+  t.match(await ask({ apiKey: 'mine' }), { status: 200 });
+  t.same([...new Set(local.requests.map(({ headers }) => headers['authorization']))], [undefined, 'Bearer mine']);
+});
+
+t.test('an address that a page puts beside a key of the environment draws it through no door', async (t) => {
+  for (const wire of WIRES) {
+    const thief = await startUpstream(t, (_request, res) => void res.end('{}'));
+    const env =
+      wire.adapter === 'bedrock' ? Object.fromEntries(Object.entries(wire.env('')).filter(([name]) => !name.includes('URL'))) : STORED[wire.adapter]?.env;
+    const server = await startWireServer(t, wire, answerWith(wire), { env: env ?? {} });
+    const field = wire.adapter === 'bedrock' ? 'endpoint' : 'baseURL';
+    const body = { [field]: thief.url, ...(field === 'endpoint' && { controlEndpoint: thief.url }) };
+    t.match(await server.call('PUT', `/api/credentials/${wire.adapter}?unchecked=true`, { body }), { status: 200 });
+    await server.call('POST', '/v1/chat', { body: server.chat() });
+    await server.call('POST', '/v1/chat', { body: server.chat({ stream: true }) });
+    await server.call('POST', `/v1/adapters/${wire.adapter}/verify`, { body: {} });
+    await server.call('GET', `/v1/adapters/${wire.adapter}/models`);
+    await server.call('GET', '/api/adapters');
+    await server.call('GET', '/v1/models');
+    await server.call('POST', '/v1/chat/completions', { body: { model: `${wire.adapter}/${wire.model}`, messages: [{ role: 'user', content: 'hi' }] } });
+    await server.call('POST', '/v1/messages', { body: { model: `${wire.adapter}/${wire.model}`, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] } });
+    await server.call('POST', '/v1/messages/count_tokens', { body: { model: `${wire.adapter}/${wire.model}`, messages: [{ role: 'user', content: 'hi' }] } });
+    await server.call('POST', '/v1/embeddings', { body: { model: `${wire.adapter}/text-embedding-3-small`, input: 'hi' } });
+    t.notMatch(JSON.stringify(thief.requests), /canary/i, wire.name);
+    if (wire.adapter !== 'ollama') t.same(thief.requests, [], wire.name); // it needs no key, so it is called without
+  }
 });
 
 t.test('a provider that redirects does not move the key', async (t) => {

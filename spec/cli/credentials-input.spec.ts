@@ -51,6 +51,24 @@ t.test('a value that could not be used is refused by field, not by value', async
   }
 });
 
+t.test('a new address makes it ask for the stored secrets again, and only for those', async (t) => {
+  const ask = async (fields: readonly string[], typed: string) => {
+    const input = new PassThrough();
+    const output = new PassThrough();
+    input.write(typed);
+    const values = await askValues(LOCAL, fields, { apiKey: 'canary-0123456789-stored', baseURL: 'http://127.0.0.1:7' }, { input, output });
+    return { values, shown: String(output.read()) };
+  };
+  const moved = await ask(['baseURL'], 'http://127.0.0.1:8\ranother-key\r');
+  t.same(moved.values, { baseURL: 'http://127.0.0.1:8', apiKey: 'another-key' });
+  t.match(moved.shown, /What is stored belongs to the old address\. Give apiKey again for the new one\./);
+  t.notMatch(moved.shown, 'canary');
+  t.same((await ask(['baseURL'], 'http://127.0.0.1:8\r\r')).values, { baseURL: 'http://127.0.0.1:8' }, 'what is not given is refused by the store');
+  const same = await ask(['baseURL', 'apiKey'], 'http://127.0.0.1:7/x\r\r');
+  t.same(same.values, { baseURL: 'http://127.0.0.1:7/x' });
+  t.notMatch(same.shown, /again/);
+});
+
 t.test('asking shows what is kept, masks secrets, and asks again for what is not fit', async (t) => {
   const input = new PassThrough();
   const output = new PassThrough();

@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { axeFindings, closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
 
 t.teardown(closeBrowser);
 
@@ -213,6 +216,26 @@ t.test('case 13: a refused key is told in the words of the provider, and is nowh
   t.notOk(places.includes(key));
   t.notOk(JSON.stringify(await world.api('GET', '/api/credentials')).includes(key));
   t.notOk(JSON.stringify(await world.api('GET', '/api/settings')).includes(key));
+});
+
+t.test('a stored key does not follow an address that is changed on the page: it has to be typed again', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const thief = await startUpstream(t, (_request, res) => sendJson(res, { models: [] }));
+  await world.killServer();
+  writeFileSync(join(world.workspace, 'auth.json'), JSON.stringify({ ollama: { baseURL: world.standIn.url, apiKey: 'canary-of-the-daemon' } }));
+  await world.startServer({ OLLAMA_BASE_URL: '' });
+  const page = await world.page('/ui/settings?key=ollama', { expected: [/400/] });
+  await page.getByLabel('Ollama: Address').fill(thief.url);
+  await page.getByRole('button', { name: 'Check and store' }).click();
+  await page.getByRole('alert').getByText('apiKey is needed again with the new baseURL').waitFor();
+  await page.getByRole('button', { name: 'Store it unchecked' }).click();
+  await page.getByRole('alert').getByText('apiKey is needed again').waitFor();
+  t.same(thief.requests, []);
+  await page.getByLabel('Ollama: Key').fill('a-key-for-there');
+  await page.getByRole('button', { name: 'Check and store' }).click();
+  await page.locator('.toast', { hasText: 'is stored' }).waitFor();
+  t.same([...new Set(thief.requests.map(({ headers }) => headers['authorization']))], ['Bearer a-key-for-there']);
 });
 
 t.test('case 22: a change by hand is told while one edits, and nothing is lost', inWholeSet, async (t) => {

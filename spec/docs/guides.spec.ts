@@ -19,6 +19,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci && npm run demo   # an answer, a streamed one, a block that answers, and the dashboard': 'installs packages; demo.spec.ts runs the demo',
   'ollama pull gemma4': 'downloads a model',
   'echo http://192.168.1.20:11434 | blockhouse auth set ollama --field baseURL': 'names a machine of the reader',
+  'blockhouse auth set openai --field baseURL': 'asks for an address and a key at a terminal',
   'blockhouse auth set anthropic': 'asks for a key at a terminal; the piped form beside it is run',
   'blockhouse chat ada': 'is a conversation at a terminal',
   'blockhouse chat --adapter ollama --model gemma4': 'is a conversation at a terminal',

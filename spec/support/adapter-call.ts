@@ -15,7 +15,7 @@ import { type ChatConfig, createCore } from '../../core/index.ts';
 
 /** Long enough that a slow machine doesn't meet it, short enough that a hanging test says why. */
 const PATIENT = { connectMs: 20_000, firstByteMs: 20_000, idleMs: 20_000 };
-const ANYWHERE: EgressRule = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true };
+const ANYWHERE: EgressRule = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true, isKeyless: false };
 
 export interface CallParts {
   readonly settings?: ResolvedSettings;

@@ -15,8 +15,8 @@ interface Bench {
 /** The real adapter before a provider of ours. `stored` is its entry in auth.json. */
 async function bench(t: Test, answer: Answerer, stored: Record<string, string> = {}, env: Environment = { OPENAI_API_KEY: KEY }): Promise<Bench> {
   const upstream = await startUpstream(t, answer);
-  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ openai: { baseURL: `${upstream.url}/v1`, ...stored } }) });
-  const core = createCore({ workspace, adapters: [createOpenAI()], env, random: () => 0 });
+  const workspace = testFolder(t, { 'auth.json': JSON.stringify({ openai: stored }) });
+  const core = createCore({ workspace, adapters: [createOpenAI()], env: { OPENAI_BASE_URL: `${upstream.url}/v1`, ...env }, random: () => 0 });
   t.teardown(() => core.close());
   return { core, upstream };
 }
@@ -130,6 +130,18 @@ t.test('organization and project go along with the stored key alone', async (t) 
   const { headers } = await upstream.arrived(1);
   t.equal(headers['authorization'], 'Bearer sk-of-somebody-else');
   t.notOk('openai-organization' in headers || 'openai-project' in headers);
+});
+
+t.test('a server on this machine that is called without a key sees no organization either', async (t) => {
+  const { core, upstream } = await bench(
+    t,
+    (_, res) => sendJson(res, { choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }),
+    { project: 'proj_1' },
+    { OPENAI_BASE_URL: '', OPENAI_ORG_ID: 'org_1' },
+  );
+  await core.chat(ask({ config: { baseURL: `${upstream.url}/v1` } }));
+  const { headers } = await upstream.arrived(0);
+  t.notOk('authorization' in headers || 'openai-organization' in headers || 'openai-project' in headers);
 });
 
 t.test('an error status becomes the error of its kind, with no key in its text', async (t) => {

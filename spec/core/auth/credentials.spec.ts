@@ -212,3 +212,47 @@ t.test('a look at the file is enough to be told of a change', (t) => {
   t.match(told, ['changed', /damaged/]);
   t.end();
 });
+
+/** A store whose provider has a key and an address. */
+function boundStore(t: Test, content: unknown) {
+  const workspace = t.testdir({ 'auth.json': JSON.stringify(content) });
+  const settings = { apiKey: { secret: true }, baseURL: { default: 'https://one.example' } } as const;
+  return { store: new CredentialStore(workspace, createBus(), undefined, () => settings), path: join(workspace, 'auth.json') };
+}
+
+t.test('no update takes a stored key to another origin, also when several come at once', async (t) => {
+  const { store, path } = boundStore(t, { one: { apiKey: CANARY } });
+  const moves = [{ baseURL: 'http://127.0.0.1:1' }, { baseURL: 'https://evil.example' }].map((fields) => store.update('one', fields));
+  for (const move of moves) await t.rejects(move, { code: 'INVALID_REQUEST', message: /^apiKey is needed again.*(?!canary)/ });
+  t.same(JSON.parse(readFileSync(path, 'utf8')), { one: { apiKey: CANARY } });
+  t.same(await store.update('one', { baseURL: 'http://127.0.0.1:1', apiKey: 'new' }), { apiKey: CANARY });
+  await store.remove('one');
+  t.equal(await store.update('one', { baseURL: 'http://127.0.0.1:2' }), undefined);
+});
+
+t.test('an edit by hand may change an address and keep the key', async (t) => {
+  const { store, path, later } = withFile(t, { openai: { apiKey: CANARY } });
+  store.read('openai');
+  writeFileSync(path, JSON.stringify({ openai: { apiKey: CANARY, baseURL: 'http://127.0.0.1:1' } }));
+  later();
+  t.same(store.read('openai'), { apiKey: CANARY, baseURL: 'http://127.0.0.1:1' });
+});
+
+t.test('what is taken back leaves no mixture: the entry comes back whole, or stays as somebody has changed it since', async (t) => {
+  const { store } = boundStore(t, { one: { apiKey: CANARY } });
+  const fields = { baseURL: 'http://127.0.0.1:1', apiKey: 'dummy' };
+  const before = await store.update('one', fields);
+  await store.takeBack('one', fields, before);
+  t.same(store.read('one'), { apiKey: CANARY });
+
+  await store.update('one', fields);
+  const raced = [store.update('one', { baseURL: 'http://127.0.0.1:2', apiKey: 'dummy-2' }), store.takeBack('one', fields, before)];
+  await Promise.all(raced);
+  t.same(store.read('one'), { baseURL: 'http://127.0.0.1:2', apiKey: 'dummy-2' }, 'the old key did not come to the newer address');
+
+  await store.remove('one');
+  await store.takeBack('one', fields, before);
+  t.equal(store.read('one'), undefined);
+  await store.takeBack('one', {}, await store.update('one', {}));
+  t.equal(store.read('one'), undefined, 'an entry that was new goes');
+});

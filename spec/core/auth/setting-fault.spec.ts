@@ -13,6 +13,7 @@ t.test('a fault names the field and never repeats the value', async (t) => {
     ['region', 'a\nb', {}, /one line of printable ASCII/],
     ['api', 'wrong', { oneOf: ['chat', 'responses'] }, /one of chat, responses/],
     ['baseURL', 'ftp://x', {}, /address such as/],
+    ['endpoint', 'ftp://x', { address: true }, /address such as/],
   ];
   for (const [field, value, spec, text] of cases) {
     const fault = settingFault(field, value, spec) ?? '';

@@ -106,7 +106,8 @@ t.test('the error of a start names the fields of the block', async (t) => {
   await t.rejects(one.blocks.start('ada'), { message: /^config\.adapter can't be used: config\.adapter\.baseURL must be an absolute/ });
   one.write('ada', 'config', { name: 'ada', adapter: { provider: 'ollama', model: 'm', baseURL: 'http://example.test' } });
   await t.rejects(one.blocks.start('ada'), {
-    message: /config\.adapter\.baseURL is at http:\/\/example\.test.*not sent there\. Set this address as baseURL in auth\.json, add/,
+    message:
+      /config\.adapter\.baseURL is at http:\/\/example\.test.*not sent there\. Configure the address .*`blockhouse auth set ollama --field baseURL`.* BLOCKHOUSE_ALLOWED_ORIGINS\.$/,
   });
   one.write('ada', 'config', { name: 'ada', adapter: { provider: 'openai', model: 'm' } });
   await t.rejects(one.blocks.start('ada'), {

@@ -183,8 +183,8 @@ t.test('the call carries the rule for where it may go', async (t) => {
   await core.chat(asking({ config: { baseURL: 'https://proxy.example/x' } }));
   const trustedOrigins = new Set(['https://api.stepped.example', 'http://10.0.0.5:8000']);
   const allowedOrigins = new Set(['https://proxy.example']);
-  t.same(adapter.calls[0]?.egress, { trustedOrigins, allowedOrigins, ownKey: false });
-  t.same(adapter.calls[1]?.egress, { trustedOrigins, allowedOrigins, ownKey: true });
+  t.same(adapter.calls[0]?.egress, { trustedOrigins, allowedOrigins, ownKey: false, isKeyless: false });
+  t.same(adapter.calls[1]?.egress, { trustedOrigins, allowedOrigins, ownKey: true, isKeyless: false });
   t.equal(adapter.calls[2]?.settings.sources['apiKey'], 'env:STEPPED_API_KEY');
 });
 

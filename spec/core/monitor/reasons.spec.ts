@@ -1,5 +1,6 @@
 import t from 'tap';
 import { BlockhouseError, ERROR_TABLE, type ErrorCode, invalidRequest } from '../../../core/errors.ts';
+import { notTrusted } from '../../../core/gateway/egress.ts';
 import { faultReason, haltReason, stalledReason, unconfiguredReason } from '../../../core/monitor/reasons.ts';
 
 t.test('a failure that a person can fix says how', async (t) => {
@@ -28,6 +29,7 @@ t.test('a failure names the field of config.json', async (t) => {
   t.equal(told(invalidRequest('config.baseURL', 'is wrong')), 'config.adapter.baseURL is wrong.');
   t.equal(told(invalidRequest('config.adapter.baseURL', 'is wrong')), 'config.adapter.baseURL is wrong.');
   t.equal(told(new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'config.region is a word here.')), 'config.region is a word here.');
+  t.match(told(notTrusted('http://127.0.0.1:1')), /^config\.adapter\.baseURL is at http:.* BLOCKHOUSE_ALLOWED_ORIGINS\.$/, 'a block has no key to bring');
 });
 
 t.test('a block without a model names the command that sets one', async (t) => {

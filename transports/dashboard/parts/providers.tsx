@@ -2,7 +2,7 @@
 //
 // write-only: a typed key goes from its field to the server and is in nothing else of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { providerText, removedKeyText, settingsText, storedText, WORDS } from '../app/text.ts';
+import { keyGoesText, providerText, removedKeyText, settingsText, storedText, WORDS } from '../app/text.ts';
 import { tell } from '../app/toast.ts';
 import { type Provider, removeCredential, storeCredential } from '../data/credentials.ts';
 import { Button, Field, Problem } from './bits.tsx';
@@ -51,7 +51,7 @@ function Actions({ provider: { id, displayName, credential, authRequired, ready 
   return (
     <span class="row">
       {!ready && !authRequired && <Button label={settingsText.lookAgain} small run={reload} />}
-      {isStored && authRequired && (
+      {isStored && (
         <Button
           label={settingsText.removeKey}
           small
@@ -70,20 +70,21 @@ function Actions({ provider: { id, displayName, credential, authRequired, ready 
   );
 }
 
-const SECRET = { type: 'password' } as const;
-const PLAIN = { type: 'text' } as const;
-
 /** write-only. */
 function KeyForm({ provider: { id, displayName, authRequired, credential }, done }: { readonly provider: Provider; done(): Promise<void> }) {
-  const field = useRef<HTMLInputElement>(null);
+  const address = useRef<HTMLInputElement>(null);
+  const key = useRef<HTMLInputElement>(null);
   const [failure, setFailure] = useState<unknown>();
-  useEffect(() => field.current?.focus(), []);
+  const hasKey = authRequired || credential?.source === 'auth.json';
+  const stored = credential?.baseURL ?? undefined;
+  useEffect(() => (address.current ?? key.current)?.focus(), []);
   const store = async (isUnchecked: boolean): Promise<void> => {
-    const value = field.current?.value.trim() ?? '';
-    if (value === '') return field.current?.focus();
+    const typed = { baseURL: address.current?.value.trim() ?? '', apiKey: key.current?.value.trim() ?? '' };
+    const fields = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== ''));
+    if (Object.keys(fields).length === 0) return (address.current ?? key.current)?.focus();
     try {
-      await storeCredential(id, { [authRequired ? 'apiKey' : 'baseURL']: value }, isUnchecked);
-      if (field.current !== null) field.current.value = '';
+      await storeCredential(id, fields, isUnchecked);
+      if (key.current !== null) key.current.value = '';
       tell(storedText(displayName));
       await done();
     } catch (error) {
@@ -98,22 +99,20 @@ function KeyForm({ provider: { id, displayName, authRequired, credential }, done
         void store(false);
       }}
     >
-      <Field
-        label={`${displayName}: ${authRequired ? settingsText.key : settingsText.baseURL}`}
-        help={authRequired ? settingsText.keyHelp : settingsText.baseURLHelp}
-      >
-        {(props) => (
-          <input
-            {...props}
-            ref={field}
-            class="input"
-            {...(authRequired ? SECRET : PLAIN)}
-            autocomplete="off"
-            spellcheck={false}
-            defaultValue={authRequired ? '' : (credential?.baseURL ?? '')}
-          />
-        )}
-      </Field>
+      {!authRequired && (
+        <Field label={`${displayName}: ${settingsText.baseURL}`} help={settingsText.baseURLHelp}>
+          {(props) => <input {...props} ref={address} class="input" type="text" autocomplete="off" spellcheck={false} defaultValue={stored ?? ''} />}
+        </Field>
+      )}
+      {hasKey && (
+        <Field
+          label={`${displayName}: ${settingsText.key}`}
+          help={authRequired ? settingsText.keyHelp : settingsText.keyAgainHelp}
+          fact={authRequired && stored !== undefined ? keyGoesText(stored) : undefined}
+        >
+          {(props) => <input {...props} ref={key} class="input" type="password" autocomplete="off" spellcheck={false} />}
+        </Field>
+      )}
       {failure !== undefined && (
         <Problem error={failure}>
           <Button label={settingsText.storeUnchecked} small run={() => store(true)} />

@@ -43,8 +43,7 @@ export const set = async (context: RouteContext) => {
     if (fault !== undefined) throw invalidRequest(name, fault.replace(`${name} `, ''));
     assertNotInEnvironment(core, id, name);
   }
-  const before = storeOf(core).read(id);
-  await storeOf(core).update(id, fields);
+  const before = await storeOf(core).update(id, fields);
   if (queryChoice(context.req, 'unchecked', ['false', 'true']) !== 'true') await keepIfRight(context, id, fields, before);
   return ok({ success: true as const, message: `Stored ${Object.keys(fields).join(', ')} of ${displayName} in auth.json.` });
 };
@@ -57,17 +56,12 @@ async function keepIfRight(
   before: StoredSettings | undefined,
 ): Promise<void> {
   const { ok: isRight, detail } = await core.verify(id, {}, { signal, requestId }).catch(async (error: unknown) => {
-    await putBack(core, id, before);
+    await storeOf(core).takeBack(id, fields, before);
     throw error;
   });
   if (isRight) return;
-  await putBack(core, id, before);
+  await storeOf(core).takeBack(id, fields, before);
   throw new BlockhouseError('INVALID_REQUEST', withoutSecrets(detail, Object.values(fields)), { details: [{ path: 'apiKey', message: 'was not accepted' }] });
-}
-
-async function putBack(core: Core, id: string, before: StoredSettings | undefined): Promise<void> {
-  await storeOf(core).remove(id);
-  if (before !== undefined) await storeOf(core).update(id, before);
 }
 
 /** `{success, message}`. Fails with WRONG_STATE for a key that is in the environment. */

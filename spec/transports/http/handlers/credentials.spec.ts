@@ -84,3 +84,71 @@ t.test('a key in the place of a name is not repeated', async (t) => {
   t.equal(refused.status, 400);
   t.notOk(refused.text.includes(KEY));
 });
+
+t.test('a new address does not take the stored key along: the key comes in the same change, or nothing is stored and nothing sent', async (t) => {
+  const server = await start(t);
+  await server.call('PUT', '/api/credentials/anthropic', { body: { apiKey: KEY } });
+  const { startUpstream } = await import('../../../support/upstream.ts');
+  const thief = await startUpstream(t, (_request, res) => sendJson(res, { data: [{ id: 'a' }] }));
+  const { port } = new URL(thief.url);
+  const entry = () => JSON.parse(readFileSync(join(server.workspace, 'auth.json'), 'utf8'))['anthropic'] as unknown;
+  for (const unchecked of ['', '?unchecked=true'])
+    for (const body of [
+      { baseURL: thief.url },
+      { baseURL: `http://localhost:${port}` },
+      { baseURL: thief.url, authToken: 'a-token' },
+      { baseURL: 'https://api.anthropic.com' },
+    ]) {
+      const refused = await server.call('PUT', `/api/credentials/anthropic${unchecked}`, { body });
+      t.match(refused, { status: 400, json: { code: 'INVALID_REQUEST', error: /^apiKey is needed again with the new baseURL/ } }, JSON.stringify(body));
+      t.notOk(refused.text.includes(KEY));
+      t.same(entry(), { apiKey: KEY, baseURL: server.upstream.url });
+    }
+  await server.call('POST', '/v1/adapters/anthropic/verify', { body: {} });
+  t.same(thief.requests, []);
+  t.match(
+    await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: `${server.upstream.url}/v1` } }),
+    { status: 200 },
+    'another path is the same place',
+  );
+  t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: thief.url, apiKey: 'a-key-for-there' } }), { status: 200 });
+  t.same(
+    thief.requests.map(({ headers }) => headers['x-api-key']),
+    ['a-key-for-there'],
+  );
+});
+
+t.test('nor does it draw a key of the environment, with a check or without, in a call or a probe', async (t) => {
+  const server = await startServer(t, { adapters: [createAnthropic(), createOllama()], env: { ANTHROPIC_API_KEY: KEY } });
+  const { startUpstream } = await import('../../../support/upstream.ts');
+  const thief = await startUpstream(t, (_request, res) => sendJson(res, { data: [{ id: 'a' }] }));
+  const body = { baseURL: thief.url };
+  const refused = await server.call('PUT', '/api/credentials/anthropic', { body });
+  t.match(refused, { status: 400, json: { error: /a key that is not in auth\.json is not sent there.*ANTHROPIC_BASE_URL.*BLOCKHOUSE_ALLOWED_ORIGINS/ } });
+  t.equal(server.core.credentials?.read('anthropic'), undefined, 'it is taken back');
+  t.match(await server.call('PUT', '/api/credentials/anthropic?unchecked=true', { body }), { status: 200 });
+  t.match(await server.call('POST', '/v1/adapters/anthropic/verify', { body: {} }), { json: { ok: false, detail: /not sent there/ } });
+  const chat = { adapter: 'anthropic', model: 'm', messages: [{ role: 'user', content: 'hi' }] };
+  for (const config of [{}, { config: body }])
+    t.match(await server.call('POST', '/v1/chat', { body: { ...chat, ...config } }), {
+      status: 503,
+      json: { code: 'ADAPTER_NOT_CONFIGURED', error: /not sent there/ },
+    });
+  t.match((await server.call('GET', '/api/adapters')).json, { adapters: [{ id: 'anthropic', ready: false, detail: /not sent there/ }, {}] });
+  t.same(thief.requests, []);
+});
+
+t.test('two changes at once do not bring an old key to a new address', async (t) => {
+  const server = await start(t, { answer: (_request, res) => void setImmediate(() => sendJson(res, { data: [] }, 401)) });
+  await server.call('PUT', '/api/credentials/anthropic?unchecked=true', { body: { apiKey: KEY } });
+  const { startUpstream } = await import('../../../support/upstream.ts');
+  const thief = await startUpstream(t, (_request, res) => sendJson(res, { error: { type: 'authentication_error', message: 'no' } }, 401));
+  for (let round = 0; round < 10; round += 1) {
+    const changes = [{ baseURL: thief.url, apiKey: `dummy-${round}` }, { baseURL: thief.url }, { baseURL: `${thief.url}/x` }];
+    await Promise.all(changes.map((body) => server.call('PUT', '/api/credentials/anthropic', { body })));
+    await server.call('POST', '/v1/adapters/anthropic/verify', { body: {} });
+  }
+  for (const { headers } of thief.requests) t.not(headers['x-api-key'], KEY);
+  const { apiKey, baseURL } = server.core.credentials?.read('anthropic') ?? {};
+  t.equal(apiKey === KEY, baseURL === server.upstream.url, 'what is left is no mixture');
+});

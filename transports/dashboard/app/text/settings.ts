@@ -14,6 +14,7 @@ export const settingsText = {
   keyHelp: 'Checked with the provider, then stored. It can’t be shown again.',
   store: 'Check and store',
   storeUnchecked: 'Store it unchecked',
+  keyAgainHelp: 'The stored key belongs to the stored address. For another one, type the key again.',
   baseURL: 'Address',
   baseURLHelp: 'Where the provider answers, such as http://127.0.0.1:11434.',
   halt: 'Model calls',
@@ -52,6 +53,11 @@ export function providerText({ ready, detail, problem, envVars, credential }: Pr
   if (credential?.source === 'env') return `Ready, with the key in ${credential.variable ?? 'the environment'}${hint}.`;
   if (credential?.source === 'auth.json') return `Ready, with the key in auth.json${hint}.`;
   return detail === undefined ? 'Ready.' : `Ready. ${detail}`;
+}
+
+/** Where a key goes that is about to be typed, if that is not the provider itself. */
+export function keyGoesText(address: string): string {
+  return `It is sent to ${address}.`;
 }
 
 /** A stored key was checked. */

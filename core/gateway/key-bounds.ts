@@ -1,0 +1,87 @@
+// Which stored secrets a call carries, and where it may go with them. Pure: no I/O.
+//
+// beside-its-address: A secret in auth.json goes to the address that is configured for its provider. A secret of the environment goes only to an address
+//   of the environment, because the API writes addresses into auth.json. Both go to the provider's own hosts and to the operator's list.
+// none-is-lost: A call that would lose its secrets in this way is refused, unless the provider needs none and the address is configured.
+import { BlockhouseError } from '../errors.ts';
+import type { Adapter } from '../ports.ts';
+import { mustSearch } from './adapter-status.ts';
+import { BRING_OWN_KEY, type EgressRule, notTrusted } from './egress.ts';
+import { collectSettings, type Environment, isAddress, originOf, type ResolvedSettings } from './settings.ts';
+
+/** What the bounds of a call follow from. */
+export interface CallParts {
+  readonly settings: ResolvedSettings;
+  /** The settings without those of the request. */
+  readonly configured: ResolvedSettings;
+  readonly env: Environment;
+  readonly allowedOrigins: ReadonlySet<string>;
+}
+
+/** The settings that a call may use, and where it may go. */
+export interface BoundCall {
+  readonly settings: ResolvedSettings;
+  readonly egress: EgressRule;
+}
+
+type Bound = Pick<Adapter, 'id' | 'displayName' | 'authRequired' | 'probe' | 'settings' | 'trustedOrigins'>;
+
+/** Throws INVALID_REQUEST for an address of the request that the stored secrets may not go to, ADAPTER_NOT_CONFIGURED for such an address in auth.json. */
+export function boundCall(adapter: Bound, parts: CallParts): BoundCall {
+  const { settings, allowedOrigins } = parts;
+  const own = ownOrigins(adapter, settings);
+  const configured = addressesIn(adapter, parts.configured);
+  const rule = { trustedOrigins: new Set([...own, ...configured]), allowedOrigins, ownKey: false, isKeyless: false };
+  const secrets = Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret && settings.values[name] !== undefined);
+  if (secrets.some((name) => settings.sources[name] === 'request')) return { settings, egress: { ...rule, ownKey: true } };
+  const searches = mustSearch(adapter, settings); // what it finds belongs to the environment
+  if (secrets.length === 0 && !searches) return { settings, egress: { ...rule, isKeyless: true } };
+
+  const reached = addressesIn(adapter, settings);
+  const foreignTo = (places: ReadonlySet<string>) => [...reached].find((origin) => !own.has(origin) && !places.has(origin) && !allowedOrigins.has(origin));
+  const foreign = foreignTo(configured);
+  const foreignToEnvironment = foreignTo(addressesIn(adapter, collectSettings(adapter.settings, { env: parts.env })));
+  const kept = secrets.filter((name) => (settings.sources[name] === 'auth.json' ? foreign : foreignToEnvironment) === undefined);
+  if (kept.length > 0 || (searches && foreignToEnvironment === undefined))
+    return { settings: without(settings, secrets, kept), egress: { ...rule, trustedOrigins: new Set([...own, ...reached]) } };
+  if (foreign !== undefined) throw notTrusted(foreign, adapter); // none-is-lost
+  if (adapter.authRequired) throw notBeside(adapter, settings, foreignToEnvironment);
+  return { settings: without(settings, secrets, kept), egress: { ...rule, isKeyless: true } };
+}
+
+/** The provider's own origins: where it is by default, and its hosts that follow from other settings. */
+function ownOrigins(adapter: Bound, settings: ResolvedSettings): Set<string> {
+  const origins = new Set<string>();
+  for (const [name, spec] of Object.entries(adapter.settings)) if (isAddress(name, spec)) addTo(origins, originOf(spec.default));
+  for (const base of adapter.trustedOrigins?.(settings) ?? []) addTo(origins, originOf(base));
+  return origins;
+}
+
+/** The origins of the addresses among these settings. */
+function addressesIn(adapter: Bound, { values }: ResolvedSettings): Set<string> {
+  const origins = new Set<string>();
+  for (const [name, spec] of Object.entries(adapter.settings)) if (isAddress(name, spec)) addTo(origins, originOf(values[name]));
+  return origins;
+}
+
+function addTo(origins: Set<string>, origin: string | undefined): void {
+  if (origin !== undefined) origins.add(origin);
+}
+
+/** The same object if nothing goes. */
+function without(settings: ResolvedSettings, secrets: readonly string[], kept: readonly string[]): ResolvedSettings {
+  if (kept.length === secrets.length) return settings;
+  const gone = Object.fromEntries(secrets.filter((name) => !kept.includes(name)).map((name) => [name, undefined]));
+  return { values: Object.freeze({ ...settings.values, ...gone }), sources: Object.freeze({ ...settings.sources, ...gone }) };
+}
+
+function notBeside({ id, displayName, settings: spec }: Bound, { values }: ResolvedSettings, origin: string | undefined): BlockhouseError {
+  const field = Object.keys(spec).find((name) => originOf(values[name]) === origin) ?? 'baseURL';
+  const variable = spec[field]?.env?.[0];
+  return new BlockhouseError(
+    'ADAPTER_NOT_CONFIGURED',
+    `${field} of ${displayName} in auth.json is at ${origin}, and a key that is not in auth.json is not sent there. Store the key beside the address ` +
+      `with \`blockhouse auth set ${id}\`,${variable === undefined ? '' : ` or set the address beside the key in ${variable},`} or add the origin to ` +
+      `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
+  );
+}
