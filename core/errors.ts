@@ -14,6 +14,11 @@ export const ERROR_TABLE = {
   UNAUTHORIZED: { status: 401, retryable: false, meaning: 'The bearer token is missing or wrong.' },
   FORBIDDEN_ORIGIN: { status: 403, retryable: false, meaning: 'The Host or Origin header names an address that this server does not serve.' },
   KEY_FORBIDDEN: { status: 403, retryable: false, meaning: 'The key may not do this: it only asks models, or only others than this one.' },
+  PRICE_UNKNOWN: {
+    status: 403,
+    retryable: false,
+    meaning: "The key refuses calls whose price is not known, and the model's is not. The message says how to go on.",
+  },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {

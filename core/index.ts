@@ -65,6 +65,7 @@ export type {
   EventSink,
   ForwardCall,
   ForwardedRequest,
+  PricedCall,
   ForwardTarget,
   ReportedUsage,
   StreamSink,

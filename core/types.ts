@@ -1142,10 +1142,18 @@ export interface Usage {
   readonly cacheReadTokens?: number;
   /** Part of inputTokens that was written to a cache */
   readonly cacheWriteTokens?: number;
+  /** Part of cacheWriteTokens that the cache keeps for an hour, which costs more than the usual five minutes */
+  readonly cacheWrite1hTokens?: number;
+  /** Part of inputTokens that is audio */
+  readonly inputAudioTokens?: number;
+  /** Part of outputTokens that is audio */
+  readonly outputAudioTokens?: number;
   /** Part of outputTokens spent on reasoning */
   readonly reasoningTokens?: number;
   /** True if the provider reported no usage, so the counts are estimated from the length of the text */
   readonly estimated?: boolean;
+  /** True if the provider reports a processing tier or place whose price is not known, such as a priority tier: the call has no price then */
+  readonly unpricedTier?: boolean;
 }
 
 /** A note about a field that was not sent or was changed. The call itself succeeded. */
@@ -1207,10 +1215,12 @@ export interface EmbedResponse {
 export interface CreateKey {
   /** 1 to 64 characters of a-z, 0-9, ".", "_" and "-" */
   readonly name: string;
-  /** USD a day (UTC). A call without a known price counts as nothing */
+  /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
   readonly usdPerDay?: number | null;
   /** Input and output tokens a day (UTC) */
   readonly tokensPerDay?: number | null;
+  /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+  readonly unpriced?: 'allow' | 'refuse';
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
   /** From then on the key is refused */
@@ -1232,17 +1242,23 @@ export interface KeyList {
     readonly name: string;
     /** ISO 8601, UTC, with milliseconds */
     readonly createdAt: string;
-    /** USD a day (UTC). A call without a known price counts as nothing */
+    /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
     readonly usdPerDay: number | null;
     /** Input and output tokens a day (UTC) */
     readonly tokensPerDay: number | null;
+    /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+    readonly unpriced: 'allow' | 'refuse';
     /** The models that it may use, as clients name them; * stands for any characters */
     readonly models: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
     readonly spentToday: {
+      /** Of the calls whose price is known */
       readonly usd: number;
       readonly tokens: number;
+      readonly calls: number;
+      /** Calls that `usd` does not count, because their price is not known */
+      readonly unpricedCalls: number;
     };
   }[];
 }
@@ -1288,10 +1304,12 @@ export interface ShownKey {
   readonly name: string;
   /** ISO 8601, UTC, with milliseconds */
   readonly createdAt: string;
-  /** USD a day (UTC). A call without a known price counts as nothing */
+  /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
   readonly usdPerDay: number | null;
   /** Input and output tokens a day (UTC) */
   readonly tokensPerDay: number | null;
+  /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+  readonly unpriced: 'allow' | 'refuse';
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models: readonly string[] | null;
   /** From then on the key is refused */

@@ -2,7 +2,8 @@
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../logprobs.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asArray, asCount, asObject, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
+import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
+import { mayCostMore } from '../tiers.ts';
 import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
 import type { GoogleMetadata } from './schema.ts';
@@ -95,10 +96,17 @@ function readUsage(usage: unknown): ChatEvent[] {
         inputTokens: sumCounts(count('prompt'), count('toolUsePrompt')),
         outputTokens: sumCounts(count('candidates'), count('thoughts')),
         cacheReadTokens: count('cachedContent'),
+        inputAudioTokens: audioIn(counts['promptTokensDetails']),
+        outputAudioTokens: audioIn(counts['candidatesTokensDetails']),
         reasoningTokens: count('thoughts'),
+        unpricedTier: mayCostMore(counts['serviceTier']) || undefined,
       },
     },
   ];
+}
+
+function audioIn(details: unknown): number | undefined {
+  return asPart(asObject(asArray(details).find((detail) => asObject(detail)['modality'] === 'AUDIO'))['tokenCount']);
 }
 
 /** A blocked prompt is an answer: HTTP 200, no candidate, and a reason. */

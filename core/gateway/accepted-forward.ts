@@ -6,6 +6,7 @@ import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, Reporte
 import type { Usage } from '../types.ts';
 import type { Writable } from '../writable.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, type Reader } from './accepted-call.ts';
+import { FURTHER_COUNTS } from './accumulate.ts';
 import type { Trial } from './breaker.ts';
 
 interface AcceptedForwardParts extends AcceptedParts {
@@ -28,6 +29,10 @@ export class AcceptedForward extends AcceptedCall<Answered> {
     return this.target.reader;
   }
 
+  override get tier(): string | undefined {
+    return this.adapter.forwardedTier?.(this.request);
+  }
+
   override newAttempt(trial: Trial, now: () => number): ForwardAttempt {
     return new ForwardAttempt(this, trial, now);
   }
@@ -37,7 +42,7 @@ export class AcceptedForward extends AcceptedCall<Answered> {
   }
 }
 
-const COUNTS = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
 /** In an estimate: of JSON in a request, and of a stream with a frame for each token. */
 const BYTES_A_TOKEN = 4;
 const STREAM_BYTES_A_TOKEN = 250;
@@ -114,18 +119,21 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
 
   usage(reported: ReportedUsage): void {
     for (const name of COUNTS) this.#reported[name] = reported[name] ?? this.#reported[name];
+    if (reported.unpricedTier === true) this.#reported.unpricedTier = true;
   }
 
   /** What the provider has not reported is estimated from the length. */
   #usage(): Usage {
-    const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = this.#reported;
+    const { inputTokens, outputTokens, unpricedTier } = this.#reported;
     const input = inputTokens ?? Math.ceil(this.#accepted.request.body.length / BYTES_A_TOKEN);
     const output = outputTokens ?? Math.ceil(this.#answerBytes / (this.#isStream ? STREAM_BYTES_A_TOKEN : BYTES_A_TOKEN));
     const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
-    if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
-    if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens;
-    if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
+    for (const name of FURTHER_COUNTS) {
+      const count = this.#reported[name];
+      if (count !== undefined) usage[name] = count;
+    }
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
+    if (unpricedTier === true) usage.unpricedTier = true;
     return usage;
   }
 }

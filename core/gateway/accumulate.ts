@@ -15,7 +15,15 @@ import type { Writable } from '../writable.ts';
 import type { Prompt } from './prompt.ts';
 import { promptTokens } from './prompt-tokens.ts';
 
-const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+/** The counts that not every provider reports. */
+export const FURTHER_COUNTS = [
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'inputAudioTokens',
+  'outputAudioTokens',
+  'reasoningTokens',
+] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
 const FURTHER_CALLS: Warning = {
   field: 'config.parallelToolCalls',
@@ -94,6 +102,7 @@ export class Accumulator {
         return undefined;
       case 'usage':
         for (const name of COUNTS) this.#usage[name] = event.usage[name] ?? this.#usage[name];
+        if (event.usage.unpricedTier === true) this.#usage.unpricedTier = true;
         if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens;
         return undefined;
       case 'providerMetadata':
@@ -206,6 +215,7 @@ export class Accumulator {
       if (count !== undefined) usage[name] = count;
     }
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
+    if (this.#usage.unpricedTier === true) usage.unpricedTier = true;
     return usage;
   }
 }
@@ -223,8 +233,10 @@ export function sumUsage(a: Usage | undefined, b: Usage | undefined): Usage | un
 /** What two attempts have used together. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum = { ...a };
-  for (const key of ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const) {
+  for (const key of ['totalTokens', ...COUNTS] as const) {
     if (b[key] !== undefined) sum[key] = (a[key] ?? 0) + b[key];
   }
-  return b.estimated === true ? { ...sum, estimated: true } : sum;
+  if (b.estimated === true) sum.estimated = true;
+  if (b.unpricedTier === true) sum.unpricedTier = true;
+  return sum;
 }

@@ -175,7 +175,7 @@ export class Attempts<T extends Answered> implements LiveCall {
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
-    const { requestId, adapter, model, caller, key, isBilled } = this.#call;
+    const { requestId, adapter, model, tier, caller, key, isBilled } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     this.#options.bus.emit('chat.finished', {
       requestId,
@@ -185,6 +185,7 @@ export class Attempts<T extends Answered> implements LiveCall {
       key,
       isBilled,
       address: this.#destination.address,
+      tier,
       usage,
       code,
       attempts: this.#count,

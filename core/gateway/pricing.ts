@@ -1,5 +1,8 @@
 // What a call costs and how much a model can read, from the price data set that is installed with the package. The data is loaded on first use, and
-// nothing is ever fetched. A model that the data does not name has no price: null, never a guess.
+// nothing is ever fetched.
+//
+// never-a-guess: a model that the data does not name has no price, and neither has a call whose tier or parts it does not know: null.
+// never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import type { Usage } from '../schemas/chat.ts';
 
@@ -8,11 +11,14 @@ type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 /** The provider of calls that cost nothing. */
 export const FREE = 'free';
 
-/** What is to be priced. */
-export interface Priced {
-  /** The `pricesAs` of the adapter. */
+/** A model by its names in the price data. */
+export interface PricedModel {
   readonly provider: string;
   readonly model: string;
+}
+
+/** What is to be priced. */
+export interface Priced extends PricedModel {
   readonly usage: Usage;
   /** When the call was made, since prices change; now when it is absent. */
   readonly at?: Date;
@@ -40,12 +46,12 @@ export class Prices {
   /** USD; null when the price is not known or the counts can't be true. */
   async price({ provider, model, usage, at }: Priced): Promise<number | null> {
     if (provider === FREE) return 0;
-    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-    // The data set counts in the same way: cached tokens are part of the input.
-    const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens };
-    if (!Object.values(counts).every(isCount) || cacheReadTokens + cacheWriteTokens > inputTokens) return null;
-    const total = (await this.#find(provider, model, counts, at))?.total_price;
-    return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null;
+    const counts = countsOf(usage);
+    if (counts === undefined) return null;
+    const found = await this.#find(provider, model, withParts(counts), at);
+    if (found === undefined || !hasPriceOfHours(found.model_price, counts)) return null;
+    const total = found.total_price;
+    return Number.isFinite(total) && total >= 0 ? total : null;
   }
 
   /** The price of a call of now, as `price` computes it. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
@@ -61,7 +67,9 @@ export class Prices {
       this.#rates.set(key, known);
     }
     if (known.rates === 'none') return null;
-    return known.rates === 'other' ? this.price(priced) : flatPrice(known.rates, usage);
+    const counts = countsOf(usage);
+    if (counts === undefined) return null;
+    return known.rates === 'other' || counts.hasParts ? this.price(priced) : flatPrice(known.rates, counts);
   }
 
   /** Tokens that fit into one request; null when that is not known. */
@@ -109,15 +117,62 @@ function flatRates({ input_mtok, output_mtok, cache_read_mtok, cache_write_mtok,
   return { input: input_mtok, output: output_mtok, cacheRead, cacheWrite };
 }
 
-function flatPrice({ input, output, cacheRead, cacheWrite }: FlatRates, usage: Usage): number | null {
-  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  const plain = inputTokens - cacheReadTokens - cacheWriteTokens;
-  if (![inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens].every(isCount) || plain < 0) return null;
-  return (plain * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output) / 1e6;
+/** Counts that agree with each other. */
+interface Counts {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Of cacheWrite. */
+  readonly hours: number;
+  /** Of input. */
+  readonly audioIn: number;
+  /** Of output. */
+  readonly audioOut: number;
+  /** True if some of the tokens may have a price of their own besides those in FlatRates. */
+  readonly hasParts: boolean;
+}
+
+/** Undefined for a usage that has no price, whatever the model. */
+function countsOf(usage: Usage): Counts | undefined {
+  const { inputTokens: input, outputTokens: output } = usage;
+  if (usage.unpricedTier === true || !isCount(input) || !isCount(output)) return undefined;
+  const written = countOf(usage.cacheWriteTokens);
+  const read = countOf(usage.cacheReadTokens);
+  const cacheWrite = Math.min(written, input);
+  const cacheRead = read + written > input ? 0 : read; // never-cheaper
+  const hours = Math.min(countOf(usage.cacheWrite1hTokens), cacheWrite);
+  const audioIn = Math.min(countOf(usage.inputAudioTokens), input);
+  const audioOut = Math.min(countOf(usage.outputAudioTokens), output);
+  return { input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, hasParts: hours + audioIn + audioOut > 0 };
+}
+
+/** In the words of the data, which counts in the same way: parts are included in the whole. Cached tokens are taken for text as far as they can be. */
+function withParts({ input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, hasParts }: Counts): Record<string, number> {
+  const counts = { input_tokens: input, output_tokens: output, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite };
+  if (!hasParts) return counts;
+  const audioRead = Math.max(0, cacheRead - (input - audioIn)); // never-cheaper: cached audio saves more than cached text
+  const audio = { input_audio_tokens: audioIn, cache_audio_read_tokens: audioRead, output_audio_tokens: audioOut };
+  return { ...counts, ...audio, cache_write_1h_tokens: hours };
+}
+
+/** False if an hour in the cache has a price that the data does not know: it is never that of five minutes. */
+function hasPriceOfHours({ cache_write_mtok, cache_write_1h_mtok }: PriceCalculation['model_price'], { hours }: Counts): boolean {
+  return hours === 0 || cache_write_1h_mtok !== undefined || cache_write_mtok === undefined;
+}
+
+function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite }: Counts): number {
+  const plain = input - cacheRead - cacheWrite;
+  return (plain * rates.input + cacheRead * rates.cacheRead + cacheWrite * rates.cacheWrite + output * rates.output) / 1e6;
 }
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** 0 for what is no count, since only the whole decides whether there is a price. */
+function countOf(value: number | undefined): number {
+  return value !== undefined && isCount(value) ? value : 0;
 }
 
 /** One or two digits after the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this model. */

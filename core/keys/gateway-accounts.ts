@@ -5,8 +5,8 @@
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { pricesAs } from '../gateway/known-price.ts';
-import type { Prices } from '../gateway/pricing.ts';
+import type { CallToPrice } from '../gateway/known-price.ts';
+import type { PricedModel, Prices } from '../gateway/pricing.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import type { CostsReport } from '../types.ts';
 import type { GatewayLedger } from '../workspace/gateway-ledger.ts';
@@ -15,7 +15,7 @@ import { type Accounts, type KeySpend, mayUse, type NamedKey } from './named-key
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
-  readonly gateway: Pick<Gateway, 'readiness' | 'adapter'>;
+  readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'priceNow'>;
   readonly ledger: GatewayLedger;
   /** Epoch milliseconds. */
@@ -23,14 +23,17 @@ export interface GatewayAccountsOptions {
 }
 
 /** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
-const KEEP_HOST_MS = 1000;
+const KEEP_NAME_MS = 1000;
+/** Requests may name any model. */
+const MAX_NAMES = 1000;
 
 /** The accounts of a workspace, from its start to its end. */
 export class GatewayAccounts implements Accounts {
   readonly #options: GatewayAccountsOptions;
   /** Calls that have ended and whose price is being looked up. */
   readonly #pricing = new Set<Promise<void>>();
-  readonly #hosts = new Map<string, { readonly pricesAs: string | undefined; readonly until: number }>();
+  /** Of calls without settings of their own. */
+  readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
   #last = { second: Number.NaN, iso: '' };
   readonly #listener: (fact: CoreEvents['chat.finished']) => void;
 
@@ -76,14 +79,14 @@ export class GatewayAccounts implements Accounts {
   /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
   #take(fact: CoreEvents['chat.finished']): void {
     if (fact.isBilled === true) return;
-    const { adapter, model, address, usage } = fact;
+    const { usage } = fact;
     const at = this.#isoNow();
-    const pricesAs = address === undefined && usage !== undefined ? this.#pricesAs(adapter) : undefined;
-    if (pricesAs === undefined || usage === undefined) {
+    const pricedAs = usage === undefined ? undefined : this.#pricedAs(fact);
+    if (pricedAs === undefined || usage === undefined) {
       this.#record(fact, at, null);
       return;
     }
-    const priced = this.#options.prices.priceNow({ provider: pricesAs, model, usage }).then(
+    const priced = this.#options.prices.priceNow({ ...pricedAs, usage }).then(
       (costUsd) => this.#record(fact, at, costUsd),
       (error: unknown) => this.#tell(error),
     );
@@ -115,19 +118,28 @@ export class GatewayAccounts implements Accounts {
     return `${this.#last.iso}${String(now - second * 1000).padStart(3, '0')}Z`;
   }
 
-  #pricesAs(adapter: string): string | undefined {
+  #pricedAs({ adapter: provider, model, address, tier }: CoreEvents['chat.finished']): PricedModel | undefined {
     const { gateway, now } = this.#options;
-    let known = this.#hosts.get(adapter);
+    if (address !== undefined || tier !== undefined) return gateway.pricedAs({ provider, model, config: configOf(address), tier });
+    const key = `${provider}\n${model}`;
+    let known = this.#names.get(key);
     if (known === undefined || known.until <= now()) {
-      known = { pricesAs: pricesAs({ gateway }, adapter), until: now() + KEEP_HOST_MS };
-      this.#hosts.set(adapter, known);
+      known = { pricedAs: gateway.pricedAs({ provider, model }), until: now() + KEEP_NAME_MS };
+      if (this.#names.size >= MAX_NAMES) this.#names.clear();
+      this.#names.set(key, known);
     }
-    return known.pricesAs;
+    return known.pricedAs;
   }
 
   #tell(error: unknown): void {
     this.#options.bus.emit('workspace.fault', { what: 'gateway-ledger.jsonl', error: toBlockhouseError(error).message });
   }
+}
+
+/** The setting of a request that named this origin or region. */
+function configOf(address: string | undefined): CallToPrice['config'] {
+  if (address === undefined) return undefined;
+  return address.includes('://') ? { baseURL: address } : { region: address };
 }
 
 function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: KeySpend): string | undefined {

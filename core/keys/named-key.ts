@@ -17,7 +17,11 @@ const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 /** What a key has spent in a day. */
 export interface KeySpend {
   readonly usd: number;
+  /** Input and output. */
   readonly tokens: number;
+  readonly calls: number;
+  /** Calls that `usd` does not count, because their price is not known. */
+  readonly unpricedCalls: number;
 }
 
 /** The accounts of the gateway's clients. */
@@ -55,6 +59,7 @@ export function checkedLimits(limits: Partial<KeyLimits>): KeyLimits {
   return {
     usdPerDay: amount(limits.usdPerDay, 'usdPerDay'),
     tokensPerDay: amount(limits.tokensPerDay, 'tokensPerDay'),
+    unpriced: choice(limits.unpriced),
     models: patterns(limits.models),
     expiresAt: time(limits.expiresAt),
   };
@@ -70,6 +75,13 @@ export function assertKeyName(name: unknown): asserts name is string {
 function amount(value: unknown, field: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw invalidRequest(field, 'must be a number of 0 or more');
+  return value;
+}
+
+/** Keys of earlier versions have no choice, and go on as they were. */
+function choice(value: unknown): KeyLimits['unpriced'] {
+  if (value === undefined || value === null) return 'allow';
+  if (value !== 'allow' && value !== 'refuse') throw invalidRequest('unpriced', 'must be "allow" or "refuse"');
   return value;
 }
 

@@ -4,18 +4,29 @@ import { Warning } from './chat.ts';
 import { count, listOf, money, object, oneOf, orNull, string, time } from './fields.ts';
 
 const limits = {
-  usdPerDay: { ...money, description: 'USD a day (UTC). A call without a known price counts as nothing' },
+  usdPerDay: { ...money, description: 'USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls' },
   tokensPerDay: { ...orNull({ type: 'number', minimum: 0 }), description: 'Input and output tokens a day (UTC)' },
+  unpriced: {
+    ...oneOf(['allow', 'refuse']),
+    description: 'What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed',
+  },
   models: { ...orNull(listOf(string)), description: 'The models that it may use, as clients name them; * stands for any characters' },
   expiresAt: { ...orNull(time), description: 'From then on the key is refused' },
 } as const;
+
+const spentToday = object({
+  usd: { type: 'number', description: 'Of the calls whose price is known' },
+  tokens: count,
+  calls: count,
+  unpricedCalls: { ...count, description: 'Calls that `usd` does not count, because their price is not known' },
+});
 
 /** A key of an application. Null stands for no limit. */
 export const ShownKey = object({ name: string, createdAt: time, ...limits });
 export type ShownKey = types.ShownKey;
 
 /** GET `/api/keys`. */
-export const KeyList = object({ keys: listOf(object({ ...ShownKey.properties, spentToday: object({ usd: { type: 'number' }, tokens: count }) })) });
+export const KeyList = object({ keys: listOf(object({ ...ShownKey.properties, spentToday })) });
 export type KeyList = types.KeyList;
 
 /** The body of POST `/api/keys`. */

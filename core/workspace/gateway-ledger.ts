@@ -48,7 +48,7 @@ const LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
 const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-const NOTHING: KeySpend = { usd: 0, tokens: 0 };
+const NOTHING: KeySpend = { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 };
 
 /** What a ledger works with. */
 export interface GatewayLedgerOptions {
@@ -216,12 +216,19 @@ function usageText(usage: Usage): string {
   return `{${members}}`;
 }
 
-function spendOf({ usage, costUsd }: GatewayCall): KeySpend {
-  return { usd: costUsd ?? 0, tokens: usage?.totalTokens ?? 0 };
+/** A call that failed without usage was most likely never made, and costs nothing. */
+function spendOf({ usage, costUsd, error }: GatewayCall): KeySpend {
+  const isUnpriced = costUsd === null && (usage !== null || error === null);
+  return { usd: costUsd ?? 0, tokens: usage?.totalTokens ?? 0, calls: 1, unpricedCalls: isUnpriced ? 1 : 0 };
 }
 
 function sum(one: KeySpend = NOTHING, other: KeySpend = NOTHING): KeySpend {
-  return { usd: one.usd + other.usd, tokens: one.tokens + other.tokens };
+  return {
+    usd: one.usd + other.usd,
+    tokens: one.tokens + other.tokens,
+    calls: one.calls + other.calls,
+    unpricedCalls: one.unpricedCalls + other.unpricedCalls,
+  };
 }
 
 /** The calls of a file, the newest first; none if there is no file. */

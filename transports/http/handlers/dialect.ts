@@ -129,6 +129,7 @@ function native<E>({ path, toBody, broken }: NativeLane, { body, bytes, context 
     search: at < 0 ? '' : url.slice(at),
     headers,
     body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }),
+    fields,
     hidesUsage: sent?.hidesUsage === true,
   };
   return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
