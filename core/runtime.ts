@@ -247,7 +247,7 @@ export function createCore(options: CoreOptions): Core {
     },
     async check() {
       const { findings, ...rest } = await (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway));
-      const spentToday = await todaysSpending(workspace ?? '', session);
+      const spentToday = await todaysSpending(workspace ?? '', session, options.clock);
       const ofKeys = await keyFindings(join(workspace ?? '', KEYS_FILE), { ...uncounted, spentToday });
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
     },
@@ -318,11 +318,11 @@ async function checkUnheld(workspace: string | undefined, gateway: Gateway): Pro
 }
 
 /** Of each key, whether or not this process holds the workspace. */
-async function todaysSpending(workspace: string, session: WorkspaceSession | undefined): Promise<Accounts['spentToday']> {
+async function todaysSpending(workspace: string, session: WorkspaceSession | undefined, now: CoreOptions['clock']): Promise<Accounts['spentToday']> {
   const accounts = session?.accounts;
   if (accounts !== undefined) return (key) => accounts.spentToday(key);
   const { GatewayLedger } = await import('./workspace/gateway-ledger.ts');
-  const ledger = new GatewayLedger({ workspace, bus: createBus() });
+  const ledger = new GatewayLedger({ workspace, bus: createBus(), now });
   return (key) => ledger.spentToday(key);
 }
 

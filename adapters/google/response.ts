@@ -1,5 +1,5 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
-import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../logprobs.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
@@ -96,13 +96,21 @@ function readUsage(usage: unknown): ChatEvent[] {
         inputTokens: sumCounts(count('prompt'), count('toolUsePrompt')),
         outputTokens: sumCounts(count('candidates'), count('thoughts')),
         cacheReadTokens: count('cachedContent'),
-        inputAudioTokens: audioIn(counts['promptTokensDetails']),
-        outputAudioTokens: audioIn(counts['candidatesTokensDetails']),
         reasoningTokens: count('thoughts'),
-        unpricedTier: mayCostMore(counts['serviceTier']) || undefined,
+        ...dearParts(counts),
       },
     },
   ];
+}
+
+/** What most answers have nothing of. */
+function dearParts(counts: Readonly<Record<string, unknown>>): ReportedUsage {
+  const [input, output] = [audioIn(counts['promptTokensDetails']), audioIn(counts['candidatesTokensDetails'])];
+  return {
+    ...(input !== undefined && { inputAudioTokens: input }),
+    ...(output !== undefined && { outputAudioTokens: output }),
+    ...(mayCostMore(counts['serviceTier']) && { unpricedTier: true }),
+  };
 }
 
 function audioIn(details: unknown): number | undefined {

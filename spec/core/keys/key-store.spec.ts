@@ -26,7 +26,15 @@ t.test('a key is found until it is revoked, and the file shows it to nobody', as
   t.equal(statSync(path).mode & 0o777, 0o600);
   t.notMatch(readFileSync(path, 'utf8'), key);
   t.same(store.list(), [
-    { name: 'web-app', createdAt: '2026-11-22T12:00:00.000Z', usdPerDay: 5, tokensPerDay: null, models: ['gpt-*'], expiresAt: '2027-01-01T00:00:00.000Z' },
+    {
+      name: 'web-app',
+      createdAt: '2026-11-22T12:00:00.000Z',
+      usdPerDay: 5,
+      tokensPerDay: null,
+      unpriced: 'allow',
+      models: ['gpt-*'],
+      expiresAt: '2027-01-01T00:00:00.000Z',
+    },
   ]);
   t.equal(store.find(newKey()), undefined, 'another key');
   t.equal(await store.revoke('web-app'), true);

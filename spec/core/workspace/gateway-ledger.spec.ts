@@ -61,15 +61,15 @@ t.test('a key has spent what it has spent on this day, in this process and befor
   second.ledger.record(call('1'));
   second.ledger.record(call('2', { key: null }));
   second.ledger.record(call('3', { costUsd: null, error: 'UPSTREAM_FAILED' }));
-  t.same(await second.ledger.spentToday('app'), { usd: 0.25, tokens: 30 });
+  t.same(await second.ledger.spentToday('app'), { usd: 0.25, tokens: 30, calls: 2, unpricedCalls: 1 });
   await second.ledger.close();
   const { ledger, clock } = ledgerIn(workspace, NOON + HOUR);
-  t.same(await ledger.spentToday('app'), { usd: 0.25, tokens: 30 }, 'a new process');
+  t.same(await ledger.spentToday('app'), { usd: 0.25, tokens: 30, calls: 2, unpricedCalls: 1 }, 'a new process');
   ledger.record(call('4', { at: new Date(NOON + HOUR).toISOString() }));
-  t.same(await ledger.spentToday('app'), { usd: 0.5, tokens: 45 });
-  t.same(await ledger.spentToday('other'), { usd: 0, tokens: 0 });
+  t.same(await ledger.spentToday('app'), { usd: 0.5, tokens: 45, calls: 3, unpricedCalls: 1 });
+  t.same(await ledger.spentToday('other'), { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
   clock.ms += 12 * HOUR;
-  t.same(await ledger.spentToday('app'), { usd: 0, tokens: 0 }, 'a new day');
+  t.same(await ledger.spentToday('app'), { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 }, 'a new day');
   await ledger.close();
 });
 
@@ -100,7 +100,7 @@ t.test('a line that can not be written is written with the next ones, and the fa
   t.same(await ledger.spentToday('app').catch((error) => error.code), 'WORKSPACE_DAMAGED');
   rmSync(path, { recursive: true });
   t.same(await idsOf(ledger), ['1', '2']);
-  t.same(await ledger.spentToday('app'), { usd: 0.5, tokens: 30 });
+  t.same(await ledger.spentToday('app'), { usd: 0.5, tokens: 30, calls: 2, unpricedCalls: 0 });
 });
 
 t.test('damaged lines are left out', async (t) => {

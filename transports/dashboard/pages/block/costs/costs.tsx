@@ -27,7 +27,12 @@ function Spending({ name, details: { config, costs } }: { readonly name: string;
   const { dailyUsd, monthlyUsd, dailyTokens } = config.budget ?? {};
   const { day, month, state } = costs.budget ?? {};
   const tone = state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : '';
-  const days = Object.entries(costs.byDay ?? {}).map(([key, { costUsd, calls, unpricedCalls }]) => ({ day: key, cost: costUsd, calls, uncounted: unpricedCalls }));
+  const days = Object.entries(costs.byDay ?? {}).map(([key, { costUsd, calls, unpricedCalls }]) => ({
+    day: key,
+    cost: costUsd,
+    calls,
+    uncounted: unpricedCalls,
+  }));
   return (
     <div class="block-costs">
       <dl class="stats">
