@@ -7,6 +7,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { CallToPrice } from '../gateway/known-price.ts';
 import type { PricedModel, Prices } from '../gateway/pricing.ts';
+import { reachesUsd } from '../monitor/budget.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import type { CostsReport } from '../types.ts';
 import type { GatewayLedger } from '../workspace/gateway-ledger.ts';
@@ -143,7 +144,7 @@ function configOf(address: string | undefined): CallToPrice['config'] {
 }
 
 function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: KeySpend): string | undefined {
-  if (usdPerDay !== null && usd >= usdPerDay) return `${usdPerDay} USD`;
+  if (usdPerDay !== null && reachesUsd(usd, usdPerDay)) return `${usdPerDay} USD`;
   return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
 }
 

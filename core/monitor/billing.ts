@@ -69,7 +69,9 @@ export class Billing {
   /** What a call of this size costs at most; `usd` is null when the price is not known. */
   async worstCase(candidate: Candidate, inputTokens: number): Promise<WorstCase> {
     const outputTokens = candidate.config.maxTokens ?? DEFAULT_MAX_TOKENS;
-    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+    // To write into a cache costs more than to send.
+    const cacheWriteTokens = candidate.config.cacheControl === true ? inputTokens : 0;
+    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheWriteTokens };
     return { usd: await this.#price(this.pricedAs(candidate), usage), tokens: usage.totalTokens };
   }
 

@@ -71,6 +71,14 @@ t.test('usage that the provider did not report is estimated and marked as such',
   );
 });
 
+t.test('the worst case of a call that may fill a cache is that it does', async (t) => {
+  const { billing } = billingOf(t.testdir({}), 'anthropic');
+  const claude: Candidate = { ...CANDIDATE, model: 'claude-haiku-4-5', config: { maxTokens: 1 } };
+  const plain = (await billing.worstCase(claude, 1_000_000)).usd ?? 0;
+  const cached = (await billing.worstCase({ ...claude, config: { ...claude.config, cacheControl: true } }, 1_000_000)).usd ?? 0;
+  t.equal((cached - plain).toFixed(6), '0.250000');
+});
+
 t.test('a model at another address, or of an unknown provider, has no price', async (t) => {
   const { billing } = billingOf(t.testdir({}));
   const elsewhere = { ...CANDIDATE, config: { baseURL: 'http://127.0.0.1:9', apiKey: 'k' } };
