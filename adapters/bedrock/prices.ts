@@ -1,7 +1,7 @@
 // Under which name the price data has a model. Pure: no I/O.
 //
 // The data has two prices for most models, one of the global inference profile and one of all regions, and tells them apart by the prefix of the id. It
-// has no prices of AWS's other partitions (GovCloud, China, the European Sovereign Cloud), but for the profiles of Claude in GovCloud.
+// has no prices of AWS's other partitions (GovCloud, China, the European Sovereign Cloud), except for the profiles of Claude in GovCloud.
 import type { PricedCall, ResolvedSettings } from '../../core/index.ts';
 import { mayCostMore } from '../tiers.ts';
 import { isOwnEndpoint, regionOf } from './endpoints.ts';
