@@ -15,7 +15,6 @@ import { BodyCollector, toError } from './response-handlers.ts';
 
 /** Some frames repeat the whole request. */
 const FRAME_BYTES = 32 * 1024 * 1024;
-const USAGE = ['usage'] as const;
 const LF = 10;
 const COMMENT = /^\s*(?::|$)/;
 const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
@@ -140,14 +139,14 @@ export class ForwardHandler implements UpstreamHandler {
   #endWhole(body: BodyCollector): void {
     if (body.isError) throw this.#statusFault(body.answer());
     const bytes = body.bytes();
-    this.#call.sink.usage(this.#protocol.readUsage(this.#usageIn(bytes)));
+    this.#call.sink.usage(this.#protocol.readUsage(this.#membersIn(bytes)));
     this.#call.sink.head(this.#headers, false);
     this.#call.sink.bytes(bytes);
   }
 
-  #usageIn(bytes: Buffer): unknown {
+  #membersIn(bytes: Buffer): Readonly<Record<string, unknown>> {
     try {
-      return usageIn(bytes);
+      return membersIn(bytes, this.#protocol.answerMembers);
     } catch (error) {
       this.broken();
       throw error;
@@ -169,12 +168,13 @@ export class ForwardHandler implements UpstreamHandler {
   }
 }
 
-/** The member `usage` of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED for what is no JSON object, or a part of one. */
-function usageIn(bytes: Buffer): unknown {
-  const members = membersOf(bytes, USAGE);
+/** Some members of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED for what is no JSON object, or a part of one. */
+function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unknown> {
+  const members = membersOf(bytes, names);
   if (members === undefined) throw malformed(bytes.length === 0 ? 'it is empty' : 'it is not a JSON object');
-  const last = members.at(-1);
-  return last && tryParseJson(bytes.toString('utf8', last.start, last.end));
+  const values: Record<string, unknown> = {};
+  for (const { name, start, end } of members) values[name] = tryParseJson(bytes.toString('utf8', start, end));
+  return values;
 }
 
 const knownMarks = new WeakMap<Protocol, readonly Buffer[]>();

@@ -29,8 +29,10 @@ export interface Protocol {
   /** A frame without any of these texts says nothing that matters here, so it is not read. */
   readonly marks: readonly string[];
   readFrame(data: string): FrameFacts;
-  /** From the member `usage` of a whole answer; undefined if there is none. */
-  readUsage(usage: unknown): ReportedUsage;
+  /** The top-level members of a whole answer that `readUsage` needs. */
+  readonly answerMembers: readonly string[];
+  /** From those members of a whole answer. One that the answer does not have, or that is no JSON, is absent. */
+  readUsage(answer: Readonly<Record<string, unknown>>): ReportedUsage;
 }
 
 /** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. */

@@ -5,6 +5,8 @@ import {
   type ChatEvent,
   type EmbedBatch,
   type EmbedCall,
+  type ForwardedRequest,
+  type PricedCall,
   type Prompt,
   type ResolvedSettings,
   type SettingsSpec,
@@ -74,6 +76,8 @@ export interface Provider {
   readonly defaultModel: string;
   /** The provider's name in the price data, if it is listed there. */
   readonly pricesAs?: string;
+  /** See `Adapter.pricedModel`. */
+  pricedModel?(call: PricedCall): string | undefined;
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   readonly timeouts?: Partial<UpstreamTimeouts>;
@@ -90,6 +94,8 @@ export interface Provider {
   contextTokens?(fetchJson: FetchJson, settings: ResolvedSettings, model: string): Promise<number | undefined> | number | undefined;
   /** The protocol that it speaks with these settings, if clients speak it too. */
   protocol?(settings: ResolvedSettings): Protocol | undefined;
+  /** See `Adapter.forwardedTier`. */
+  forwardedTier?(request: ForwardedRequest): string | undefined;
   buildChat(context: ChatContext): WireRequest;
   readonly embedding?: EmbeddingProvider;
   /** For a provider that counts tokens without an inference. */

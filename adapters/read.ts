@@ -50,9 +50,14 @@ export function asCount(value: unknown): number | undefined {
   return Math.round(value);
 }
 
-/** A sum in which unknown parts count as 0; undefined if `first` itself is unknown. */
+/** A part of a count, reported only where it is more than nothing: most providers report the parts that a call does not have as 0. */
+export function asPart(value: unknown): number | undefined {
+  return asCount(value) || undefined;
+}
+
+/** A sum in which unknown parts count as 0; undefined if `first` itself is unknown. It stays a count, however large the parts are. */
 export function sumCounts(first: number | undefined, ...more: readonly (number | undefined)[]): number | undefined {
-  return first === undefined ? undefined : more.reduce<number>((sum, part) => sum + (part ?? 0), first);
+  return first === undefined ? undefined : more.reduce<number>((sum, part) => Math.min(sum + (part ?? 0), Number.MAX_SAFE_INTEGER), first);
 }
 
 /** Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. */

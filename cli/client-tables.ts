@@ -1,7 +1,7 @@
 // The tables of `key ls` and `alias ls`, and how a model name resolves. Pure: no I/O.
 import type { KeyList, ModelNames, ModelResolved } from '../core/index.ts';
 import type { View } from './block-text.ts';
-import { count, money, relative } from './format.ts';
+import { count, money, relative, spending } from './format.ts';
 import { type Column, table } from './layout.ts';
 import { oneLine } from './output.ts';
 
@@ -15,10 +15,12 @@ const KEYS: readonly Column[] = [
 
 /** The table of `key ls`. */
 export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[] {
-  const rows = keys.map(({ name, spentToday, usdPerDay, tokensPerDay, models, expiresAt }) => [
+  const rows = keys.map(({ name, spentToday, usdPerDay, tokensPerDay, unpriced, models, expiresAt }) => [
     name,
-    tokensPerDay === null || usdPerDay !== null ? money(spentToday.usd) : `${count(spentToday.tokens)} tokens`,
-    [usdPerDay === null ? '' : money(usdPerDay), tokensPerDay === null ? '' : `${count(tokensPerDay)} tokens`].filter(Boolean).join(', ') || '-',
+    tokensPerDay === null || usdPerDay !== null ? spending(spentToday.usd, spentToday.unpricedCalls) : `${count(spentToday.tokens)} tokens`,
+    [usdPerDay === null ? '' : money(usdPerDay), tokensPerDay === null ? '' : `${count(tokensPerDay)} tokens`, unpriced === 'refuse' ? 'known prices only' : '']
+      .filter(Boolean)
+      .join(', ') || '-',
     models === null ? 'all' : models.join(' '),
     expiresAt === null ? 'never' : relative(expiresAt, now),
   ]);

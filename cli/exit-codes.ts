@@ -43,6 +43,7 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   MODEL_NOT_FOUND: 'usage',
   KEY_NOT_FOUND: 'usage',
   KEY_FORBIDDEN: 'usage',
+  PRICE_UNKNOWN: 'usage',
   KEY_CAP_REACHED: 'usage',
   ARCHIVE_NOT_FOUND: 'usage',
   NAME_TAKEN: 'usage',

@@ -36,6 +36,13 @@ export function money(usd: number | null | undefined): string {
   return usd < CENT ? `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}` : `$${usd.toLocaleString('en-US', CENTS)}`;
 }
 
+/** `$0.31`; `$0.31 + 5 not counted` and `5 not counted` with calls whose price is not known, since those are not free. */
+export function spending(usd: number | null | undefined, unpricedCalls: number): string {
+  if (unpricedCalls === 0) return money(usd);
+  const uncounted = `${count(unpricedCalls)} not counted`;
+  return usd == null || usd === 0 ? uncounted : `${money(usd)} + ${uncounted}`;
+}
+
 /** A number with thousands separators, such as `12,345`. */
 export function count(value: number): string {
   return value.toLocaleString('en-US');

@@ -1,7 +1,7 @@
 // The tables of `costs`, `archive ls` and `queue`. Pure: no I/O.
 import type { ArchiveInfo, ChatEntry, CostsReport } from '../core/index.ts';
 import type { View } from './block-text.ts';
-import { bytes, count, money, relative, UNKNOWN } from './format.ts';
+import { bytes, count, money, relative, spending, UNKNOWN } from './format.ts';
 import { type Cell, type Column, table } from './layout.ts';
 
 const COSTS: readonly Column[] = [
@@ -15,13 +15,13 @@ const COSTS: readonly Column[] = [
 
 /** The table of `costs`; the last row is the sum. */
 export function costsTable({ by, rows, total }: CostsReport, view: Omit<View, 'now'>): string[] {
-  const cells = [...rows, { key: 'total', ...total }].map(({ key, calls, input, output, cacheRead, costUsd }) => [
+  const cells = [...rows, { key: 'total', ...total }].map(({ key, calls, input, output, cacheRead, costUsd, unpricedCalls }) => [
     key,
     count(calls),
     count(input),
     count(output),
     count(cacheRead),
-    money(costUsd),
+    spending(costUsd, unpricedCalls),
   ]);
   return table([{ ...(COSTS[0] as Column), title: by.toUpperCase() }, ...COSTS.slice(1)], cells, view);
 }

@@ -37,6 +37,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--temperature': 'number',
   '--timeout': 'seconds',
   '--tokens-per-day': 'count',
+  '--unpriced': 'allow|refuse',
   '--usd-per-day': 'amount',
   '--workspace': 'folder',
 };

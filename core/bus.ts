@@ -40,8 +40,10 @@ export type CoreEvents = {
   'chat.finished': ChatFact & {
     readonly attempts: number;
     readonly durationMs: number;
-    /** Set if the request named another address than the configured one. */
+    /** Set if the request named another address than the configured one: its origin, or the region. */
     readonly address?: string | undefined;
+    /** The processing tier that the request asked for. */
+    readonly tier?: string | undefined;
     /** True if the caller keeps account of the call itself, as monitors do. */
     readonly isBilled?: boolean | undefined;
     /** Milliseconds from acceptance to the first attempt; absent when there was none. */

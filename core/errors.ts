@@ -18,7 +18,11 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The key may not do this: it only asks models, or only others than this one, or may not send this field.',
   },
-  PRICE_UNKNOWN: { status: 403, retryable: false, meaning: 'The price of the model is not known, and the key refuses calls that its cap would not count.' },
+  PRICE_UNKNOWN: {
+    status: 403,
+    retryable: false,
+    meaning: "The key refuses calls whose price is not known, and the model's is not. The message says how to go on.",
+  },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {

@@ -68,6 +68,7 @@ export type {
   EventSink,
   ForwardCall,
   ForwardedRequest,
+  PricedCall,
   ForwardTarget,
   ReportedUsage,
   StreamSink,

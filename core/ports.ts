@@ -30,7 +30,10 @@ export type ChatEvent =
   | { readonly type: 'stop'; readonly stopReason: StopReason; readonly stopSequence?: string };
 
 /** Counts as the provider reported them, with cached tokens included in the input. An unknown count is absent. */
-export type ReportedUsage = { readonly [K in keyof Omit<Usage, 'totalTokens' | 'estimated'>]?: number | undefined };
+export type ReportedUsage = { readonly [K in keyof Omit<Usage, 'totalTokens' | 'estimated' | 'unpricedTier'>]?: number | undefined } & {
+  /** True if the answer names a processing tier that the price data does not know. */
+  readonly unpricedTier?: true | undefined;
+};
 
 /** Takes the events of one attempt. The adapter calls it synchronously, and never after its promise has settled. */
 export interface EventSink {
@@ -77,6 +80,8 @@ export interface ForwardedRequest {
   /** All headers of the client. The adapter sends on those that its protocol names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
+  /** The members of the body; absent where nobody has parsed it. */
+  readonly fields?: Readonly<Record<string, unknown>>;
   /** True if the client has not asked for the frame that has only the usage, so it does not get it. */
   readonly hidesUsage: boolean;
 }
@@ -147,6 +152,14 @@ export interface Embedding {
   embed(call: EmbedCall): Promise<EmbedBatch>;
 }
 
+/** What the price of a call depends on, besides its tokens. */
+export interface PricedCall {
+  readonly model: string;
+  readonly settings: ResolvedSettings;
+  /** The processing tier that the request asks for; undefined if it asks for none. */
+  readonly tier: string | undefined;
+}
+
 /** One provider. Everything is data except the calls `chat`, `listModels` and `verify`. */
 export interface Adapter {
   /** The id that requests use, such as `openai`. */
@@ -161,6 +174,11 @@ export interface Adapter {
   readonly defaultModel: string;
   /** The name of this provider in the price data; absent when it has no prices. */
   readonly pricesAs?: string;
+  /**
+   * The name in the price data of the model that a call reaches; undefined if the price of such a call is not known. Without this member, every model has
+   * the name that requests give it. Must not do I/O or throw.
+   */
+  pricedModel?(call: PricedCall): string | undefined;
   readonly supportsStreaming: boolean;
   /** True for an adapter that answers without a model. It costs nothing, is in no list of adapters, and no name of a model leads to it; requests and blocks may name it. */
   readonly standsIn?: true;
@@ -194,6 +212,8 @@ export interface Adapter {
   protocol?(settings: ResolvedSettings): string | undefined;
   /** Makes one attempt at a request in the provider's own protocol. Rejects as `chat` does. */
   forward?(call: ForwardCall): Promise<void>;
+  /** The processing tier that a request in the provider's own protocol asks for, if it may cost more than the standard one. Must not throw. */
+  forwardedTier?(request: ForwardedRequest): string | undefined;
   /** How the ids of this provider's models look, for names that come without a provider. */
   readonly modelNames?: RegExp;
   /** Model ids for people to choose from; when set, the provider is not asked. */

@@ -251,7 +251,8 @@ export function createCore(options: CoreOptions): Core {
     },
     async check() {
       const { findings, ...rest } = await (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway));
-      const ofKeys = await keyFindings(join(workspace ?? '', KEYS_FILE), uncounted);
+      const spentToday = await todaysSpending(workspace ?? '', session, options.clock);
+      const ofKeys = await keyFindings(join(workspace ?? '', KEYS_FILE), { ...uncounted, spentToday });
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
     },
     token,
@@ -268,7 +269,8 @@ export function createCore(options: CoreOptions): Core {
     contextLength: async (id, model) => {
       const { pricesAs } = gateway.adapter(id);
       const known = await gateway.contextTokens(id, model, {});
-      return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, model)) ?? undefined));
+      const name = gateway.pricedAs({ provider: id, model })?.model ?? model;
+      return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, name)) ?? undefined));
     },
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
     ownAddresses,
@@ -317,6 +319,16 @@ async function checkUnheld(workspace: string | undefined, gateway: Gateway): Pro
   if (workspace === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
   const { examineUnheld } = await import('./block/doctor-unheld.ts');
   return examineUnheld(workspace, gateway);
+}
+
+/** Of each key, whether or not this process holds the workspace. */
+async function todaysSpending(workspace: string, session: WorkspaceSession | undefined, now: CoreOptions['clock']): Promise<Accounts['spentToday']> {
+  const accounts = session?.accounts;
+  if (accounts !== undefined) return (key) => accounts.spentToday(key);
+  const { GatewayLedger } = await import('./workspace/gateway-ledger.ts');
+  const ledger = new GatewayLedger({ workspace, bus: createBus(), now, readsOnly: true });
+  await ledger.read();
+  return async (key) => ledger.spentToday(key);
 }
 
 function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession {

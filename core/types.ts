@@ -1142,10 +1142,18 @@ export interface Usage {
   readonly cacheReadTokens?: number;
   /** Part of inputTokens that was written to a cache */
   readonly cacheWriteTokens?: number;
+  /** Part of cacheWriteTokens that the cache keeps for an hour, which costs more than the usual five minutes */
+  readonly cacheWrite1hTokens?: number;
+  /** Part of inputTokens that is audio */
+  readonly inputAudioTokens?: number;
+  /** Part of outputTokens that is audio */
+  readonly outputAudioTokens?: number;
   /** Part of outputTokens spent on reasoning */
   readonly reasoningTokens?: number;
   /** True if the provider reported no usage, so the counts are estimated from the length of the text */
   readonly estimated?: boolean;
+  /** True if the provider reports a processing tier or place whose price is not known, such as a priority tier: the call has no price then */
+  readonly unpricedTier?: boolean;
 }
 
 /** A note about a field that was not sent or was changed. The call itself succeeded. */

@@ -20,6 +20,7 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
   TOO_MANY_ATTEMPTS: { status: 429, type: 'authentication_error', code: 'invalid_api_key' },
   FORBIDDEN_ORIGIN: { status: 403, type: 'permission_error', code: null },
   KEY_FORBIDDEN: { status: 403, type: 'permission_error', code: 'model_not_allowed' },
+  PRICE_UNKNOWN: { status: 403, type: 'permission_error', code: 'model_not_allowed' },
   KEY_CAP_REACHED: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota', retries: false },
   MODEL_NOT_FOUND: { status: 404, type: INVALID, code: 'model_not_found' },
   NOT_FOUND: { status: 404, type: INVALID, code: null },

@@ -3,9 +3,10 @@ import { type Adapter, isObject, type ResolvedSettings } from '../../core/index.
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
 import { asArray } from '../read.ts';
+import { pricedModel } from '../tiers.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { MESSAGES } from './protocol.ts';
+import { forwardedTier, MESSAGES } from './protocol.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
@@ -38,6 +39,7 @@ export function createAnthropic(): Adapter {
     authRequired: true,
     defaultModel: 'claude-sonnet-5-5',
     pricesAs: 'anthropic',
+    pricedModel,
     envVars: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'],
     settings: {
       apiKey: { env: ['ANTHROPIC_API_KEY'], secret: true },
@@ -48,6 +50,7 @@ export function createAnthropic(): Adapter {
     missingCredential,
     authorize: (_request, settings) => ({ 'anthropic-version': API_VERSION, ...keyHeader(settings) }),
     protocol: () => MESSAGES,
+    forwardedTier,
     buildChat: buildRequest,
     countTokens: tokenQuestion,
     readAnswer,

@@ -1,10 +1,11 @@
 // Messages as a protocol that clients speak themselves. Pure: no I/O.
-import { isObject, tryParseJson } from '../../core/index.ts';
+import { type ForwardedRequest, isObject, tryParseJson } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { type FrameFacts, type Protocol, REQUEST_HEADERS } from '../protocol.ts';
+import { mayCostMore } from '../tiers.ts';
 import { readErrorObject } from './errors.ts';
 import { VERSION_SUFFIX } from './request.ts';
-import { readUsage, usageAtStart } from './response.ts';
+import { isDearerPlace, readUsage, usageAtStart } from './response.ts';
 
 /** `/v1/messages`. */
 export const MESSAGES: Protocol = {
@@ -14,8 +15,15 @@ export const MESSAGES: Protocol = {
   answerHeaders: /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|anthropic-ratelimit-.+)$/,
   marks: ['"message_', '"error"'],
   readFrame,
-  readUsage,
+  answerMembers: ['usage'],
+  readUsage: ({ usage }) => readUsage(usage),
 };
+
+/** A tier, a speed, or a place to answer in. */
+export function forwardedTier({ fields = {} }: ForwardedRequest): string | undefined {
+  const { service_tier: tier, speed, inference_geo: place } = fields;
+  return [tier, speed].find(mayCostMore) ?? (isDearerPlace(place) ? place : undefined);
+}
 
 function readFrame(data: string): FrameFacts {
   const event = tryParseJson(data);

@@ -1,7 +1,8 @@
 // A Messages answer as events. Pure: no I/O.
 import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asCount, asObject, asString, expectObject, expectText, lookUp, sumCounts } from '../read.ts';
+import { asCount, asObject, asPart, asString, expectObject, expectText, lookUp, sumCounts } from '../read.ts';
+import { mayCostMore } from '../tiers.ts';
 import { readErrorObject } from './errors.ts';
 import { translate } from './request.ts';
 import type { RawBlock } from './schema.ts';
@@ -74,6 +75,7 @@ function readStopReason(value: unknown): StopReason {
 /** Anthropic counts cached tokens beside `input_tokens`; ours include them. */
 export function readUsage(value: unknown): ReportedUsage {
   const usage = asObject(value);
+  const { service_tier: tier, speed, inference_geo: place } = usage;
   const read = asCount(usage['cache_read_input_tokens']);
   const written = asCount(usage['cache_creation_input_tokens']);
   return {
@@ -81,13 +83,20 @@ export function readUsage(value: unknown): ReportedUsage {
     outputTokens: asCount(usage['output_tokens']),
     cacheReadTokens: read,
     cacheWriteTokens: written,
+    cacheWrite1hTokens: asPart(asObject(usage['cache_creation'])['ephemeral_1h_input_tokens']),
     reasoningTokens: asCount(asObject(usage['output_tokens_details'])['thinking_tokens']),
+    unpricedTier: [tier, speed].some(mayCostMore) || isDearerPlace(place) || undefined,
   };
 }
 
 /** The usage of `message_start`: its output tokens are those of a message that has not been written yet. */
 export function usageAtStart(event: Record<string, unknown>): Record<string, unknown> {
   return { ...asObject(asObject(event['message'])['usage']), output_tokens: undefined };
+}
+
+/** Anthropic answers anywhere at its list price. To answer in one country alone costs a tenth more. */
+export function isDearerPlace(place: unknown): place is string {
+  return typeof place === 'string' && place !== 'global' && place !== 'not_available';
 }
 
 /** The thinking that the next request must send back, if there was any. */

@@ -39,6 +39,15 @@ export function endpointProblem(settings: ResolvedSettings): string | undefined 
   return bad === undefined ? undefined : `${bad} from ${sources[bad]} must be an absolute http or https URL without a user name, query or fragment.`;
 }
 
+/** AWS's own hosts, which VPC endpoints have as well. */
+const AWS_HOST = /(?:^|\.)(?:amazonaws\.com|amazonaws\.com\.cn|amazonaws\.eu|api\.aws)$/;
+
+/** False if calls go to another server than AWS's. */
+export function isOwnEndpoint({ values }: ResolvedSettings): boolean {
+  const { endpoint } = values;
+  return endpoint === undefined || (URL.canParse(endpoint) && AWS_HOST.test(new URL(endpoint).hostname));
+}
+
 function runtimeBase(settings: ResolvedSettings): string {
   return settings.values['endpoint'] ?? awsBase('bedrock-runtime', regionOf(settings));
 }

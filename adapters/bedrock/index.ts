@@ -9,6 +9,7 @@ import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoin
 import { readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
+import { pricedModel } from './prices.ts';
 import { buildRequest, tokenQuestion } from './request.ts';
 import { readAnswer } from './response.ts';
 import { BedrockDecoder } from './stream.ts';
@@ -21,6 +22,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     authRequired: true,
     defaultModel: DEFAULT_MODEL,
     pricesAs: 'aws',
+    pricedModel,
     envVars: [],
     settings: {
       region: { env: ['AWS_REGION', 'AWS_DEFAULT_REGION'] },

@@ -1,7 +1,8 @@
 // A Converse answer as events; whole answers and streams share the reading of stop reason and usage. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asCount, asObject, asString, expectList, expectObject, lookUp, sumCounts } from '../read.ts';
+import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, lookUp, sumCounts } from '../read.ts';
+import { mayCostMore } from '../tiers.ts';
 import { AnswerBlocks } from './blocks.ts';
 
 const STOP_REASONS: Record<string, StopReason> = {
@@ -24,7 +25,7 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const message = expectObject(expectObject(answer['output'], '`output`')['message'], 'the message');
   const content = expectList(message['content'], 'the content');
   const events = content.flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')));
-  return [...events, ...blocks.finish(stopReason), usageEvent(answer['usage']), stopEvent(stopReason, answer['additionalModelResponseFields'])];
+  return [...events, ...blocks.finish(stopReason), usageEvent(answer), stopEvent(stopReason, answer['additionalModelResponseFields'])];
 }
 
 /** Throws a StreamError for a stop reason that means that the model's output is unusable. */
@@ -41,9 +42,9 @@ export function stopEvent(stopReason: StopReason, fields: unknown): ChatEvent {
   return { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) };
 }
 
-/** Bedrock counts cached tokens beside `inputTokens`; ours include them. */
-export function usageEvent(value: unknown): ChatEvent {
-  const usage = asObject(value);
+/** From a whole answer, or from the frame of a stream with its metadata. Bedrock counts cached tokens beside `inputTokens`; ours include them. */
+export function usageEvent(answer: Readonly<Record<string, unknown>>): ChatEvent {
+  const usage = asObject(answer['usage']);
   const read = asCount(usage['cacheReadInputTokens']);
   const written = asCount(usage['cacheWriteInputTokens']);
   return {
@@ -53,6 +54,8 @@ export function usageEvent(value: unknown): ChatEvent {
       outputTokens: asCount(usage['outputTokens']),
       cacheReadTokens: read,
       cacheWriteTokens: written,
+      cacheWrite1hTokens: asPart(asObject(asArray(usage['cacheDetails']).find((detail) => asObject(detail)['ttl'] === '1h'))['inputTokens']),
+      unpricedTier: mayCostMore(asObject(answer['serviceTier'])['type']) || undefined,
     },
   };
 }

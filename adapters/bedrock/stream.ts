@@ -65,7 +65,7 @@ export class BedrockDecoder implements StreamDecoder {
         return this.#stop(parsed(payload));
       case 'metadata':
         this.#metered = true;
-        return [usageEvent(parsed(payload)['usage'])];
+        return [usageEvent(parsed(payload))];
       default:
         return [];
     }

@@ -5,6 +5,7 @@ import { defineAdapter } from '../define.ts';
 import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
+import { pricedModel } from './prices.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer } from './response.ts';
 import { GoogleDecoder } from './stream.ts';
@@ -34,6 +35,7 @@ export function createGoogle(): Adapter {
     authRequired: true,
     defaultModel: 'gemini-3.8-flash',
     pricesAs: 'google',
+    pricedModel,
     envVars: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_GEMINI_BASE_URL'],
     settings: {
       // Google's own order; the third is what the Vercel SDK reads.

@@ -74,8 +74,13 @@ export function tokenQuestion(context: ChatContext): TokenQuestion {
 
 /** Encoded, so that no id can name another method or add a query. */
 export function modelPath(id: string): string {
-  const tuned = id.startsWith('tunedModels/');
+  const tuned = isTuned(id);
   return `${tuned ? 'tunedModels' : 'models'}/${encodeURIComponent(tuned ? id.slice('tunedModels/'.length) : id)}`;
+}
+
+/** True for a model that a customer has tuned. */
+export function isTuned(id: string): boolean {
+  return id.startsWith('tunedModels/');
 }
 
 function toContents(turns: readonly MergedTurn[], model: string, systemText: string | undefined): GoogleContent[] {

@@ -1,8 +1,9 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
-import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../logprobs.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asArray, asCount, asObject, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
+import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
+import { mayCostMore } from '../tiers.ts';
 import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
 import type { GoogleMetadata } from './schema.ts';
@@ -96,9 +97,24 @@ function readUsage(usage: unknown): ChatEvent[] {
         outputTokens: sumCounts(count('candidates'), count('thoughts')),
         cacheReadTokens: count('cachedContent'),
         reasoningTokens: count('thoughts'),
+        ...dearParts(counts),
       },
     },
   ];
+}
+
+/** What most answers have nothing of. */
+function dearParts(counts: Readonly<Record<string, unknown>>): ReportedUsage {
+  const [input, output] = [audioIn(counts['promptTokensDetails']), audioIn(counts['candidatesTokensDetails'])];
+  return {
+    ...(input !== undefined && { inputAudioTokens: input }),
+    ...(output !== undefined && { outputAudioTokens: output }),
+    ...(mayCostMore(counts['serviceTier']) && { unpricedTier: true }),
+  };
+}
+
+function audioIn(details: unknown): number | undefined {
+  return asPart(asObject(asArray(details).find((detail) => asObject(detail)['modality'] === 'AUDIO'))['tokenCount']);
 }
 
 /** A blocked prompt is an answer: HTTP 200, no candidate, and a reason. */

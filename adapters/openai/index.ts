@@ -3,12 +3,13 @@ import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } 
 import { defineAdapter } from '../define.ts';
 import type { ChatContext, FetchJson, StreamDecoder } from '../provider.ts';
 import { asArray, asObject } from '../read.ts';
+import { pricedModel } from '../tiers.ts';
 import { EMBEDDING } from './embed.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
 import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { protocolOf } from './protocol.ts';
+import { forwardedTier, protocolOf } from './protocol.ts';
 import { buildRequest } from './request.ts';
 import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
@@ -26,6 +27,7 @@ export function createOpenAI(): Adapter {
     authRequired: true,
     defaultModel: DEFAULT_MODEL,
     pricesAs: 'openai',
+    pricedModel,
     envVars: ['OPENAI_API_KEY', 'OPENAI_BASE_URL'],
     settings: {
       apiKey: { env: ['OPENAI_API_KEY'], secret: true },
@@ -37,6 +39,7 @@ export function createOpenAI(): Adapter {
     missingCredential,
     authorize: (_request, settings) => authorize(settings),
     protocol: protocolOf,
+    forwardedTier,
     buildChat: buildRequest,
     readAnswer,
     createDecoder,

@@ -1,12 +1,14 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
-import { isObject, type ResolvedSettings, tryParseJson } from '../../core/index.ts';
+import { type ForwardedRequest, isObject, type ResolvedSettings, tryParseJson } from '../../core/index.ts';
 import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../protocol.ts';
 import { asArray, asObject } from '../read.ts';
+import { mayCostMore } from '../tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { streamError } from './errors.ts';
 import { usageOfChat, usageOfResponse } from './usage.ts';
 
 const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
+const ANSWER_MEMBERS = ['usage', 'service_tier'];
 
 const CHAT: Protocol = {
   path: '/v1/chat/completions',
@@ -16,7 +18,8 @@ const CHAT: Protocol = {
   // Servers write JSON with and without blanks.
   marks: ['"finish_reason":"', '"finish_reason": "', '"usage":{', '"usage": {', '[DONE]', '"error"'],
   readFrame: readChunk,
-  readUsage: (usage) => usageOfChat(usage) ?? {},
+  readUsage: (answer) => usageOfChat(answer) ?? {},
+  answerMembers: ANSWER_MEMBERS,
 };
 
 const RESPONSES: Protocol = {
@@ -26,12 +29,19 @@ const RESPONSES: Protocol = {
   answerHeaders: ANSWER_HEADERS,
   marks: ['response.completed', 'response.incomplete', 'response.failed', '"error"'],
   readFrame: readEvent,
-  readUsage: (usage) => usageOfResponse(usage) ?? {},
+  readUsage: (answer) => usageOfResponse(answer) ?? {},
+  answerMembers: ANSWER_MEMBERS,
 };
 
 /** What the server at the base URL speaks. */
 export function protocolOf(settings: ResolvedSettings): Protocol {
   return apiOf(settings) === 'chat' ? CHAT : RESPONSES;
+}
+
+/** Which of several a request asks for is in one member of both protocols. */
+export function forwardedTier({ fields }: ForwardedRequest): string | undefined {
+  const tier = fields?.['service_tier'];
+  return mayCostMore(tier) ? tier : undefined;
 }
 
 function withSearch(url: URL, search: string): URL {
@@ -43,7 +53,7 @@ function readChunk(data: string): FrameFacts {
   const chunk = tryParseJson(data);
   if (!isObject(chunk)) return { isCut: true };
   if (chunk['error'] !== undefined && chunk['error'] !== null) return { error: streamError(chunk['error']) };
-  const usage = usageOfChat(chunk['usage']);
+  const usage = usageOfChat(chunk);
   const choices = asArray(chunk['choices']);
   return {
     usage,
@@ -59,9 +69,9 @@ function readEvent(data: string): FrameFacts {
   switch (event['type']) {
     case 'response.completed':
     case 'response.incomplete':
-      return { usage: usageOfResponse(response['usage']), isEnd: true };
+      return { usage: usageOfResponse(response), isEnd: true };
     case 'response.failed':
-      return { usage: usageOfResponse(response['usage']), error: streamError(response['error'] ?? { message: 'the answer failed' }) };
+      return { usage: usageOfResponse(response), error: streamError(response['error'] ?? { message: 'the answer failed' }) };
     case 'error':
       return { error: streamError(event) };
     default:

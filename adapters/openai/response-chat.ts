@@ -1,5 +1,5 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
-import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../logprobs.ts';
 import { malformed, StreamError } from '../provider.ts';
 import { asObject, asString, expectList, expectObject, expectText } from '../read.ts';
@@ -27,7 +27,7 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
   if (!isObject(first) || !isObject(first['message'])) throw malformed('it has no choices');
   const events: ChatEvent[] = [];
   choice.takeWhole(first, events);
-  choice.takeUsage(answer['usage']);
+  choice.takeUsage(answer);
   events.push(...choice.end());
   return events;
 }
@@ -35,7 +35,7 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
 /** The answer's only choice: requests ask for one. */
 export class Choice {
   readonly #calls = new CallSlots();
-  #usage: unknown;
+  #usage: ReportedUsage | undefined;
   #finish: string | undefined;
   #refused = false;
   /** True once a choice has come, finished or not. */
@@ -54,7 +54,7 @@ export class Choice {
   /** Appends the events of a chunk. The usage may come with the finish reason, after it in a chunk without choices, or never. */
   takeChunk(chunk: Json, events: ChatEvent[]): void {
     this.assertNoError(chunk);
-    this.takeUsage(chunk['usage']);
+    this.takeUsage(chunk);
     const [first] = expectList(chunk['choices'], '`choices`');
     if (first === undefined) return;
     this.#hasBegun = true;
@@ -76,8 +76,8 @@ export class Choice {
   }
 
   /** Running totals: the last one counts. */
-  takeUsage(usage: unknown): void {
-    if (isObject(usage)) this.#usage = usage;
+  takeUsage(metered: Json): void {
+    this.#usage = usageOfChat(metered) ?? this.#usage;
   }
 
   /** The last events. Throws UPSTREAM_MALFORMED if no choice has come or a call is incomplete. */
@@ -93,7 +93,7 @@ export class Choice {
       throw malformed('a tool call has no name, or its arguments are not a JSON object');
     });
     const hasCalls = calls.some((event) => event.type === 'toolCall');
-    const usage = usageOfChat(this.#usage);
+    const usage = this.#usage;
     return [...calls, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), { type: 'stop', stopReason: this.#stopReason(hasCalls) }];
   }
 

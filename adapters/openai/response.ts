@@ -92,7 +92,7 @@ export class OutputItems {
   end(response: Json, status: string = asString(response['status']) ?? 'completed'): ChatEvent[] {
     if (status === 'failed' || status === 'cancelled') throw new StreamError(streamError(response['error'] ?? { message: `the answer was ${status}` }));
     if (status !== 'completed' && status !== 'incomplete') throw malformed(`its status is ${status}`);
-    const usage = usageOfResponse(response['usage']);
+    const usage = usageOfResponse(response);
     const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
     return [
       ...this.#warnings(reason),

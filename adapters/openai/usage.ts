@@ -1,26 +1,36 @@
-// Token counts as OpenAI's two endpoints report them. Counts of both include their details. Pure: no I/O.
+// Token counts as OpenAI's two endpoints report them. Counts of both include their details; the tier stands beside them. Pure: no I/O.
 import { isObject, type ReportedUsage } from '../../core/index.ts';
-import { asCount, asObject } from '../read.ts';
+import { asCount, asObject, asPart } from '../read.ts';
+import { mayCostMore } from '../tiers.ts';
+
+/** What an answer of either endpoint says of itself at its top level. */
+interface Metered {
+  readonly usage?: unknown;
+  readonly service_tier?: unknown;
+}
 
 /** Of Responses; undefined if there is none. */
-export function usageOfResponse(value: unknown): ReportedUsage | undefined {
-  if (!isObject(value)) return undefined;
-  return usageOf(value['input_tokens'], value['output_tokens'], value['input_tokens_details'], value['output_tokens_details']);
+export function usageOfResponse({ usage, service_tier: tier }: Metered): ReportedUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  return usageOf(usage['input_tokens'], usage['output_tokens'], usage['input_tokens_details'], usage['output_tokens_details'], tier);
 }
 
-/** Of Chat Completions; undefined if there is none. */
-export function usageOfChat(value: unknown): ReportedUsage | undefined {
-  if (!isObject(value)) return undefined;
-  return usageOf(value['prompt_tokens'], value['completion_tokens'], value['prompt_tokens_details'], value['completion_tokens_details']);
+/** Of Chat Completions, whole or one chunk; undefined if there is none. */
+export function usageOfChat({ usage, service_tier: tier }: Metered): ReportedUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  return usageOf(usage['prompt_tokens'], usage['completion_tokens'], usage['prompt_tokens_details'], usage['completion_tokens_details'], tier);
 }
 
-function usageOf(input: unknown, output: unknown, ofInput: unknown, ofOutput: unknown): ReportedUsage {
-  const details = asObject(ofInput);
+function usageOf(input: unknown, output: unknown, ofInput: unknown, ofOutput: unknown, tier: unknown): ReportedUsage {
+  const [inputDetails, outputDetails] = [asObject(ofInput), asObject(ofOutput)];
   return {
     inputTokens: asCount(input),
     outputTokens: asCount(output),
-    cacheReadTokens: asCount(details['cached_tokens']),
-    cacheWriteTokens: asCount(details['cache_write_tokens']),
-    reasoningTokens: asCount(asObject(ofOutput)['reasoning_tokens']),
+    cacheReadTokens: asCount(inputDetails['cached_tokens']),
+    cacheWriteTokens: asCount(inputDetails['cache_write_tokens']),
+    inputAudioTokens: asPart(inputDetails['audio_tokens']),
+    outputAudioTokens: asPart(outputDetails['audio_tokens']),
+    reasoningTokens: asCount(outputDetails['reasoning_tokens']),
+    unpricedTier: mayCostMore(tier) || undefined,
   };
 }

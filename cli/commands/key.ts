@@ -16,7 +16,8 @@ export class KeyNewCommand extends ServerCommand {
     description: 'Make a key for one application',
     details: `
       The key is accepted only where models are asked, and shown only now: the workspace keeps a hash of it. A cap can be passed by the calls
-      that are under way when it is reached, and calls without a known price count as 0 USD; a note names such models. Days begin at 00:00 UTC.
+      that are under way when it is reached. A call without a known price counts as 0 USD, so a key with a cap in USD alone refuses such calls;
+      a note names the models. Days begin at 00:00 UTC.
     `,
     examples: [
       ['A key without limits', '$0 key new my-app'],
@@ -29,14 +30,18 @@ export class KeyNewCommand extends ServerCommand {
 
   usdPerDay = Option.String('--usd-per-day', { description: 'The most USD that it may spend in a day' });
   tokensPerDay = Option.String('--tokens-per-day', { description: 'The most tokens, input and output, in a day' });
+  unpriced = Option.String('--unpriced', {
+    description: 'allow or refuse calls whose price is not known; default: refuse with --usd-per-day alone, else allow',
+  });
   models = Option.Array('--models', { description: 'A model that it may use; * stands for any characters. May be repeated' });
   expires = Option.String('--expires', { description: 'When it ends: a time, or a number of days such as 30d' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
+    const caps = { usdPerDay: numberOf(this.usdPerDay, '--usd-per-day'), tokensPerDay: numberOf(this.tokensPerDay, '--tokens-per-day') };
     const limits = {
-      usdPerDay: numberOf(this.usdPerDay, '--usd-per-day'),
-      tokensPerDay: numberOf(this.tokensPerDay, '--tokens-per-day'),
+      ...caps,
+      unpriced: choiceOf(this.unpriced) ?? (caps.usdPerDay !== null && caps.tokensPerDay === null ? 'refuse' : 'allow'),
       models: this.models,
       expiresAt: timeOf(this.expires),
     };
@@ -108,6 +113,11 @@ function numberOf(text: string | undefined, option: string): number | null {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (!Number.isFinite(value) || value < 0) throw new CliError('usage', `${option} must be a number of 0 or more, not ${oneLine(text)}.`);
   return value;
+}
+
+function choiceOf(text: string | undefined): 'allow' | 'refuse' | undefined {
+  if (text === undefined || text === 'allow' || text === 'refuse') return text;
+  throw new CliError('usage', `--unpriced must be allow or refuse, not ${oneLine(text)}.`);
 }
 
 /** ISO 8601. */

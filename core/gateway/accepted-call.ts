@@ -84,6 +84,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.#options.messageId;
   }
 
+  /** The processing tier that it asks for. */
+  get tier(): string | undefined {
+    return this.config?.serviceTier;
+  }
+
   /** The name of the client's key. */
   get key(): string | undefined {
     return this.#options.key;

@@ -29,6 +29,10 @@ export class AcceptedForward extends AcceptedCall<Answered> {
     return this.target.reader;
   }
 
+  override get tier(): string | undefined {
+    return this.adapter.forwardedTier?.(this.request);
+  }
+
   override newAttempt(trial: Trial, now: () => number): ForwardAttempt {
     return new ForwardAttempt(this, trial, now);
   }

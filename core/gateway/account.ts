@@ -12,6 +12,8 @@ export interface AccountedCall {
   readonly config: ChatConfig | undefined;
   /** The address that the call names; undefined for the provider where it is configured. */
   readonly address: string | undefined;
+  /** The processing tier that the call asks for. */
+  readonly tier: string | undefined;
   /** The name of the client's key; undefined for the token of the workspace. */
   readonly key: string | undefined;
   /** The name by which the client has asked for the model, if it had another one. */

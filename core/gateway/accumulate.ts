@@ -16,7 +16,15 @@ import type { Writable } from '../writable.ts';
 import type { Prompt } from './prompt.ts';
 import { promptTokens } from './prompt-tokens.ts';
 
-const FURTHER_COUNTS = ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
+/** The counts that not every provider reports. */
+export const FURTHER_COUNTS = [
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'inputAudioTokens',
+  'outputAudioTokens',
+  'reasoningTokens',
+] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
 /** Of JSON, in an estimate. */
 export const BYTES_A_TOKEN = 4;
@@ -216,6 +224,7 @@ export class Accumulator {
       if (count !== undefined) usage[name] = count;
     }
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
+    if (this.#usage.unpricedTier === true) usage.unpricedTier = true;
     return usage;
   }
 }
@@ -226,6 +235,7 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
     const count = reported[name];
     if (count !== undefined && !(count <= (counts[name] ?? -1))) counts[name] = count;
   }
+  if (reported.unpricedTier === true) counts.unpricedTier = true;
 }
 
 /** The stop sequence that a provider must mean which does not name it; undefined if it might be one of several. */
@@ -241,8 +251,10 @@ export function sumUsage(a: Usage | undefined, b: Usage | undefined): Usage | un
 /** What two attempts have used together. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum = { ...a };
-  for (const key of ['inputTokens', 'outputTokens', 'totalTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'] as const) {
+  for (const key of ['totalTokens', ...COUNTS] as const) {
     if (b[key] !== undefined) sum[key] = (a[key] ?? 0) + b[key];
   }
-  return b.estimated === true ? { ...sum, estimated: true } : sum;
+  if (b.estimated === true) sum.estimated = true;
+  if (b.unpricedTier === true) sum.unpricedTier = true;
+  return sum;
 }

@@ -83,6 +83,10 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     return this.#destination.address;
   }
 
+  get tier(): string | undefined {
+    return this.#call.tier;
+  }
+
   get key(): string | undefined {
     return this.#call.key;
   }
@@ -251,7 +255,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
   }
 
   #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['chat.finished'] {
-    const { requestId, adapter, model, caller, key, isBilled } = this.#call;
+    const { requestId, adapter, model, tier, caller, key, isBilled } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     return {
       requestId,
@@ -261,6 +265,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
       key,
       isBilled,
       address: this.#destination.address,
+      tier,
       usage,
       code,
       attempts: this.#count,

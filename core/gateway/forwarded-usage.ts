@@ -4,7 +4,7 @@
 import type { ReportedUsage } from '../ports.ts';
 import type { Usage } from '../types.ts';
 import type { Writable } from '../writable.ts';
-import { addReport, BYTES_A_TOKEN, type Counts } from './accumulate.ts';
+import { addReport, BYTES_A_TOKEN, type Counts, FURTHER_COUNTS } from './accumulate.ts';
 import { MEDIA_TOKENS } from './prompt-tokens.ts';
 
 /** Smaller bodies have no image in them that would matter. */
@@ -124,13 +124,15 @@ export class ForwardedUsage {
   }
 
   #usage(outputTokens: number, isEstimated: boolean): Usage {
-    const { inputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens } = this.#reported;
+    const { inputTokens, unpricedTier } = this.#reported;
     const input = inputTokens ?? this.#inputTokens();
     const usage: Writable<Usage> = { inputTokens: input, outputTokens, totalTokens: input + outputTokens };
-    if (cacheReadTokens !== undefined) usage.cacheReadTokens = cacheReadTokens;
-    if (cacheWriteTokens !== undefined) usage.cacheWriteTokens = cacheWriteTokens;
-    if (reasoningTokens !== undefined) usage.reasoningTokens = reasoningTokens;
+    for (const name of FURTHER_COUNTS) {
+      const count = this.#reported[name];
+      if (count !== undefined) usage[name] = count;
+    }
     if (inputTokens === undefined || isEstimated) usage.estimated = true;
+    if (unpricedTier === true) usage.unpricedTier = true;
     return usage;
   }
 }

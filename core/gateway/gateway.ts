@@ -27,8 +27,10 @@ import type { CallOptions } from './call-options.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
+import { type CallToPrice, pricedModel } from './known-price.ts';
 import type { CallState, GatewayLoad, LiveCall } from './live.ts';
 import type { OwnAddresses } from './own-addresses.ts';
+import type { PricedModel } from './pricing.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import type { Environment } from './settings.ts';
@@ -64,8 +66,6 @@ export interface AdapterReadiness {
   readonly id: string;
   /** What a call would be refused with at once; undefined when it may be made. */
   readonly missing: BlockhouseError | undefined;
-  /** True when calls go to the provider itself and not to another address. */
-  readonly isOwnHost: boolean;
 }
 
 /** From the end of a connection to the end of its call it is two or three; a reader that is slow to take its last part may add some. */
@@ -143,10 +143,24 @@ export class Gateway {
   readiness(name: string, config: ChatConfig | undefined, field: string): AdapterReadiness {
     const adapter = this.#registry.inBody(name, field);
     try {
-      const { sources } = this.#configuredCall(adapter, config, never()).settings;
-      return { id: adapter.id, missing: undefined, isOwnHost: (sources['baseURL'] ?? 'default') === 'default' };
+      this.#configuredCall(adapter, config, never());
+      return { id: adapter.id, missing: undefined };
     } catch (error) {
-      return { id: adapter.id, missing: toBlockhouseError(error), isOwnHost: false };
+      return { id: adapter.id, missing: toBlockhouseError(error) };
+    }
+  }
+
+  /**
+   * The names in the price data of the model that a call reaches; undefined if its price can't be known. A call that could not be made (an unknown adapter,
+   * settings that can't be used) has no price either, and says itself what is wrong.
+   */
+  pricedAs(call: CallToPrice): PricedModel | undefined {
+    try {
+      const adapter = this.#registry.inBody(call.provider, 'adapter');
+      return pricedModel(adapter, this.#settings.checked(adapter, call.config, never()).settings, call);
+    } catch (error) {
+      if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
+      return undefined;
     }
   }
 

@@ -1,35 +1,48 @@
-// Whether the price of a model's calls is known. A call without a known price does not count towards a cap in USD.
-import { toBlockhouseError } from '../errors.ts';
+// Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
+import type { Adapter } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import type { Gateway } from './gateway.ts';
-import { FREE, type Prices } from './pricing.ts';
+import { FREE, type PricedModel, type Prices } from './pricing.ts';
+import type { ResolvedSettings } from './settings.ts';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } as const;
 
 /** What the question needs. */
 export interface PriceKnowledge {
-  readonly gateway: Pick<Gateway, 'readiness' | 'adapter'>;
+  readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'priceNow'>;
 }
 
-/** The provider's name in the price data; undefined for a provider without prices, and for another server under its adapter. */
-export function pricesAs({ gateway }: Pick<PriceKnowledge, 'gateway'>, provider: string, config?: ChatConfig): string | undefined {
-  try {
-    if (!gateway.readiness(provider, config, 'adapter').isOwnHost) return undefined;
-    const { standsIn, pricesAs: name } = gateway.adapter(provider);
-    return standsIn === true ? FREE : name;
-  } catch (error) {
-    // A file names a provider that does not exist: the call itself fails and says so.
-    if (toBlockhouseError(error).code === 'INVALID_REQUEST') return undefined;
-    throw error;
-  }
+/** What decides which price a call has, besides its tokens. */
+export interface CallToPrice {
+  readonly provider: string;
+  readonly model: string;
+  /** The settings of the request. */
+  readonly config?: ChatConfig | undefined;
+  /** The processing tier that the request asks for, where `config` does not say it. */
+  readonly tier?: string | undefined;
+}
+
+/** The names in the price data of the model that a call reaches; undefined without a known price, and for another server under the adapter. */
+export function pricedModel(adapter: Adapter, settings: ResolvedSettings, { model, config, tier = config?.serviceTier }: CallToPrice): PricedModel | undefined {
+  if (adapter.standsIn === true) return { provider: FREE, model };
+  if (adapter.pricesAs === undefined || !isOwnHost(adapter, settings)) return undefined;
+  const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
+  return name === undefined ? undefined : { provider: adapter.pricesAs, model: name };
 }
 
 /** Of calls that are made now. */
-export async function isPriceKnown(
-  knowledge: PriceKnowledge,
-  { provider, model, config }: { readonly provider: string; readonly model: string; readonly config?: ChatConfig },
-): Promise<boolean> {
-  const name = pricesAs(knowledge, provider, config);
-  return name !== undefined && (await knowledge.prices.priceNow({ provider: name, model, usage: NO_USAGE })) !== null;
+export async function isPriceKnown({ gateway, prices }: PriceKnowledge, call: CallToPrice): Promise<boolean> {
+  const priced = gateway.pricedAs(call);
+  return priced !== undefined && (await prices.priceNow({ ...priced, usage: NO_USAGE })) !== null;
+}
+
+/** True if calls go to the provider itself, whoever has named its address. */
+function isOwnHost({ settings: spec }: Adapter, { values, sources }: ResolvedSettings): boolean {
+  const own = spec['baseURL']?.default;
+  return (sources['baseURL'] ?? 'default') === 'default' || (own !== undefined && originOf(values['baseURL']) === originOf(own));
+}
+
+function originOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }

@@ -1,5 +1,8 @@
 // What a call costs and how much a model can read, from the price data set that is installed with the package. The data is loaded on first use, and
-// nothing is ever fetched. A model that the data does not name has no price: null, never a guess.
+// nothing is ever fetched.
+//
+// never-a-guess: a model that the data does not name has no price, and neither has a call whose tier or parts it does not know: null.
+// never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import type { Usage } from '../schemas/chat.ts';
 
@@ -8,11 +11,14 @@ type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 /** The provider of calls that cost nothing. */
 export const FREE = 'free';
 
-/** What is to be priced. */
-export interface Priced {
-  /** The `pricesAs` of the adapter. */
+/** A model by its names in the price data. */
+export interface PricedModel {
   readonly provider: string;
   readonly model: string;
+}
+
+/** What is to be priced. */
+export interface Priced extends PricedModel {
   readonly usage: Usage;
   /** When the call was made, since prices change; now when it is absent. */
   readonly at?: Date;
@@ -25,7 +31,7 @@ export type Pricer = (usage: Usage) => number | null;
 export class Prices {
   readonly #load: () => Promise<PriceData>;
   readonly #now: () => number;
-  readonly #rates = new Map<string, KnownPricer>();
+  readonly #pricers = new Map<string, { readonly pricer: Pricer; readonly until: number }>();
   #data: Promise<PriceData> | undefined;
 
   /** `now` in monotonic milliseconds. */
@@ -48,28 +54,21 @@ export class Prices {
   }
 
   /** The price of a call of now, as `price` computes it. */
-  async priceNow({ provider, model, usage }: Omit<Priced, 'at'>): Promise<number | null> {
-    return (await this.pricer(provider, model))(usage);
+  async priceNow({ usage, ...model }: Omit<Priced, 'at'>): Promise<number | null> {
+    return (await this.pricer(model))(usage);
   }
 
   /** Prices calls of a model that end soon. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
-  async pricer(provider: string, model: string): Promise<Pricer> {
-    if (provider === FREE) return () => 0;
-    const key = `${provider}\n${model}`;
-    const known = this.#rates.get(key);
+  async pricer(priced: PricedModel): Promise<Pricer> {
+    if (priced.provider === FREE) return () => 0;
+    const key = `${priced.provider}\n${priced.model}`;
+    const known = this.#pricers.get(key);
     if (known !== undefined && known.until > this.#now()) return known.pricer;
     this.#data ??= this.#load();
-    const pricer = this.#pricerOf(await this.#data, provider, model);
-    if (this.#rates.size >= MAX_RATES) this.#rates.clear();
-    this.#rates.set(key, { pricer, until: this.#now() + KEEP_RATES_MS });
+    const pricer = pricerOf(await this.#data, priced);
+    if (this.#pricers.size >= MAX_PRICERS) this.#pricers.clear();
+    this.#pricers.set(key, { pricer, until: this.#now() + KEEP_RATES_MS });
     return pricer;
-  }
-
-  #pricerOf(data: PriceData, provider: string, model: string): Pricer {
-    const found = find(data, { provider, model });
-    if (found === undefined) return () => null;
-    const rates = flatRates(found.model_price);
-    return rates === 'other' ? (usage) => priceOf(data, { provider, model, usage }) : (usage) => flatPrice(rates, usage);
   }
 
   /** Tokens that fit into one request; null when that is not known. */
@@ -79,25 +78,29 @@ export class Prices {
   }
 }
 
-/** USD; null when the price is not known or the counts can't be true. */
-function priceOf(data: PriceData, { provider, model, usage, at }: Priced): number | null {
-  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  // The data set counts in the same way: cached tokens are part of the input.
-  const counts = { input_tokens: inputTokens, output_tokens: outputTokens, cache_read_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens };
-  if (!Object.values(counts).every(isCount) || cacheReadTokens + cacheWriteTokens > inputTokens) return null;
-  const total = find(data, { provider, model, counts, at })?.total_price;
-  return total !== undefined && Number.isFinite(total) && total >= 0 ? total : null;
+function pricerOf(data: PriceData, { provider, model }: PricedModel): Pricer {
+  const found = find(data, { provider, model });
+  if (found === undefined) return () => null;
+  const rates = flatRates(found.model_price);
+  return (usage) => {
+    const counts = countsOf(usage);
+    if (counts === undefined) return null;
+    return rates === 'other' || counts.hasParts ? priceOf(data, { provider, model, usage }) : flatPrice(rates, counts);
+  };
 }
 
-interface Sought {
-  readonly provider: string;
-  readonly model: string;
-  readonly counts?: Record<string, number>;
-  readonly at?: Date | undefined;
+/** USD; null when the price is not known or the counts can't be true. */
+function priceOf(data: PriceData, { provider, model, usage, at }: Priced): number | null {
+  const counts = countsOf(usage);
+  if (counts === undefined) return null;
+  const found = find(data, { provider, model }, withParts(counts), at);
+  if (found === undefined || !hasPriceOfHours(found.model_price, counts)) return null;
+  const total = found.total_price;
+  return Number.isFinite(total) && total >= 0 ? total : null;
 }
 
 /** Only an exact find of this provider counts: the data set also finds similar names, and other providers of the same model. */
-function find({ calcPrice }: PriceData, { provider, model, counts = {}, at }: Sought): PriceCalculation | undefined {
+function find({ calcPrice }: PriceData, { provider, model }: PricedModel, counts: Record<string, number> = {}, at?: Date): PriceCalculation | undefined {
   let found: PriceCalculation | null;
   try {
     found = calcPrice(counts, model, { providerId: provider, ...(at !== undefined && { timestamp: at }) });
@@ -109,7 +112,7 @@ function find({ calcPrice }: PriceData, { provider, model, counts = {}, at }: So
 
 const KEEP_RATES_MS = 60_000;
 /** Requests may name any model. */
-const MAX_RATES = 1000;
+const MAX_PRICERS = 1000;
 
 /** USD for a million tokens. */
 interface FlatRates {
@@ -117,11 +120,6 @@ interface FlatRates {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-}
-
-interface KnownPricer {
-  readonly pricer: Pricer;
-  readonly until: number;
 }
 
 /** Prices of other things than tokens of text don't count in a usage, except a price for each request. */
@@ -132,15 +130,62 @@ function flatRates({ input_mtok, output_mtok, cache_read_mtok, cache_write_mtok,
   return { input: input_mtok, output: output_mtok, cacheRead, cacheWrite };
 }
 
-function flatPrice({ input, output, cacheRead, cacheWrite }: FlatRates, usage: Usage): number | null {
-  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  const plain = inputTokens - cacheReadTokens - cacheWriteTokens;
-  if (![inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens].every(isCount) || plain < 0) return null;
-  return (plain * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output) / 1e6;
+/** Counts that agree with each other. */
+interface Counts {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite: number;
+  /** Of cacheWrite. */
+  readonly hours: number;
+  /** Of input. */
+  readonly audioIn: number;
+  /** Of output. */
+  readonly audioOut: number;
+  /** True if some of the tokens may have a price of their own besides those in FlatRates. */
+  readonly hasParts: boolean;
+}
+
+/** Undefined for a usage that has no price, whatever the model. */
+function countsOf(usage: Usage): Counts | undefined {
+  const { inputTokens: input, outputTokens: output } = usage;
+  if (usage.unpricedTier === true || !isCount(input) || !isCount(output)) return undefined;
+  const written = countOf(usage.cacheWriteTokens);
+  const read = countOf(usage.cacheReadTokens);
+  const cacheWrite = Math.min(written, input);
+  const cacheRead = read + written > input ? 0 : read; // never-cheaper
+  const hours = Math.min(countOf(usage.cacheWrite1hTokens), cacheWrite);
+  const audioIn = Math.min(countOf(usage.inputAudioTokens), input);
+  const audioOut = Math.min(countOf(usage.outputAudioTokens), output);
+  return { input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, hasParts: hours + audioIn + audioOut > 0 };
+}
+
+/** In the words of the data, which counts in the same way: parts are included in the whole. Cached tokens are taken for text as far as they can be. */
+function withParts({ input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, hasParts }: Counts): Record<string, number> {
+  const counts = { input_tokens: input, output_tokens: output, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite };
+  if (!hasParts) return counts;
+  const audioRead = Math.max(0, cacheRead - (input - audioIn)); // never-cheaper: cached audio saves more than cached text
+  const audio = { input_audio_tokens: audioIn, cache_audio_read_tokens: audioRead, output_audio_tokens: audioOut };
+  return { ...counts, ...audio, cache_write_1h_tokens: hours };
+}
+
+/** False if an hour in the cache has a price that the data does not know: it is never that of five minutes. */
+function hasPriceOfHours({ cache_write_mtok, cache_write_1h_mtok }: PriceCalculation['model_price'], { hours }: Counts): boolean {
+  return hours === 0 || cache_write_1h_mtok !== undefined || cache_write_mtok === undefined;
+}
+
+function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite }: Counts): number {
+  const plain = input - cacheRead - cacheWrite;
+  return (plain * rates.input + cacheRead * rates.cacheRead + cacheWrite * rates.cacheWrite + output * rates.output) / 1e6;
 }
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** 0 for what is no count, since only the whole decides whether there is a price. */
+function countOf(value: number | undefined): number {
+  return value !== undefined && isCount(value) ? value : 0;
 }
 
 /** One or two digits after the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this model. */

@@ -8,8 +8,8 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { pricesAs } from '../gateway/known-price.ts';
-import type { Pricer, Prices } from '../gateway/pricing.ts';
+import type { Pricer, PricedModel, Prices } from '../gateway/pricing.ts';
+import { reachesUsd } from '../monitor/budget.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import type { GatewayLedger, OpenCall } from '../workspace/gateway-ledger.ts';
@@ -21,7 +21,7 @@ import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-k
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
-  readonly gateway: Pick<Gateway, 'readiness' | 'adapter'>;
+  readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'priceNow' | 'pricer'>;
   readonly keys: Pick<KeyStore, 'named'>;
   readonly ledger: GatewayLedger;
@@ -32,7 +32,9 @@ export interface GatewayAccountsOptions {
 type Finished = CoreEvents['chat.finished'];
 
 /** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
-const KEEP_HOST_MS = 1000;
+const KEEP_NAME_MS = 1000;
+/** Requests may name any model. */
+const MAX_NAMES = 1000;
 /** Calls under way end within moments, and then there may be room again. */
 const UNDER_WAY_RETRY_MS = 1000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -43,7 +45,8 @@ export class GatewayAccounts implements Accounts, CallAccounts {
   readonly #options: GatewayAccountsOptions;
   /** Calls that have ended and whose price is being looked up. */
   readonly #pricing = new Set<Promise<void>>();
-  readonly #hosts = new Map<string, { readonly pricesAs: string | undefined; readonly until: number }>();
+  /** Of calls without settings of their own. */
+  readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
   readonly #held: HeldCalls;
   #last = { second: Number.NaN, iso: '' };
 
@@ -82,12 +85,12 @@ export class GatewayAccounts implements Accounts, CallAccounts {
       this.#settleHeld(end, at, hold);
       return;
     }
-    const pricesAs = end.usage === undefined ? undefined : this.#pricesAs(call);
-    if (pricesAs === undefined || end.usage === undefined) {
+    const pricedAs = end.usage === undefined ? undefined : this.#pricedAs(call);
+    if (pricedAs === undefined || end.usage === undefined) {
       this.#record(end, at, null);
       return;
     }
-    const priced = this.#options.prices.priceNow({ provider: pricesAs, model: end.model, usage: end.usage }).then(
+    const priced = this.#options.prices.priceNow({ ...pricedAs, usage: end.usage }).then(
       (costUsd) => this.#record(end, at, costUsd),
       (error: unknown) => this.#tell(error),
     );
@@ -132,8 +135,8 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     const { ledger, prices } = this.#options;
     const { call } = hold;
     await ledger.read();
-    const pricesAs = this.#pricesAs(call);
-    const pricer = pricesAs === undefined ? NO_PRICE : await prices.pricer(pricesAs, call.model);
+    const pricedAs = this.#pricedAs(call);
+    const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
     // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
     const key = this.#keyOf(hold.key);
     if (key.unpriced === 'refuse' && pricer(NO_USAGE) === null) throw priceUnknown(key, call);
@@ -186,15 +189,17 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     return `${this.#last.iso}${String(now - second * 1000).padStart(3, '0')}Z`;
   }
 
-  #pricesAs({ adapterId, address }: AccountedCall): string | undefined {
-    if (address !== undefined) return undefined;
+  #pricedAs({ adapterId: provider, model, address, config, tier }: AccountedCall): PricedModel | undefined {
     const { gateway, now } = this.#options;
-    let known = this.#hosts.get(adapterId);
+    if (address !== undefined || tier !== undefined) return gateway.pricedAs({ provider, model, config, tier });
+    const key = `${provider}\n${model}`;
+    let known = this.#names.get(key);
     if (known === undefined || known.until <= now()) {
-      known = { pricesAs: pricesAs({ gateway }, adapterId), until: now() + KEEP_HOST_MS };
-      this.#hosts.set(adapterId, known);
+      known = { pricedAs: gateway.pricedAs({ provider, model }), until: now() + KEEP_NAME_MS };
+      if (this.#names.size >= MAX_NAMES) this.#names.clear();
+      this.#names.set(key, known);
     }
-    return known.pricesAs;
+    return known.pricedAs;
   }
 
   #tell(error: unknown): void {
@@ -206,7 +211,7 @@ type Spend = Pick<KeySpend, 'usd' | 'tokens'>;
 const NOTHING: Spend = { usd: 0, tokens: 0 };
 
 function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spend): string | undefined {
-  if (usdPerDay !== null && usd >= usdPerDay) return `${usdPerDay} USD`;
+  if (usdPerDay !== null && reachesUsd(usd, usdPerDay)) return `${usdPerDay} USD`;
   return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
 }
 

@@ -1,12 +1,13 @@
-// Finds the models whose calls don't count towards a key's cap in USD, because their price is not known. Reads only.
+// Finds what a key's cap in USD does not count, because its price is not known: models that may be called, and calls of today. Reads only.
 import { toBlockhouseError } from '../errors.ts';
 import type { ModelRouter } from '../routing/model-router.ts';
 import type { ModelTarget } from '../routing/model-table.ts';
 import type { Warning } from '../schemas/chat.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import { readState } from '../workspace/fresh-file.ts';
+import type { KeySpend } from '../workspace/spend-days.ts';
 import { KEYS_FILE, parseKeys } from './key-store.ts';
-import { type KeyLimits, mayUse } from './named-key.ts';
+import { type KeyLimits, mayUse, type NamedKey } from './named-key.ts';
 
 /** What the search needs. */
 export interface UncountedOptions {
@@ -14,16 +15,26 @@ export interface UncountedOptions {
   isPriceKnown(target: ModelTarget): Promise<boolean>;
 }
 
+/** What the doctor needs. */
+export interface ExaminedKeys extends UncountedOptions {
+  spentToday(key: string): Promise<KeySpend>;
+}
+
 /** A warning for a key that is to have these limits. */
 export async function capWarnings(limits: Partial<KeyLimits>, options: UncountedOptions): Promise<Warning[]> {
-  const models = await uncountedModels(limits, options);
+  if (limits.unpriced !== 'refuse' && !hasOnlyCapInUsd(limits)) return [];
+  const models = await unpricedModels(limits, options);
   if (models.length === 0) return [];
-  const message = `This cap does not count calls of ${listed(models)}, because their price is not known; set tokensPerDay (\`--tokens-per-day\`) as well.`;
+  if (limits.unpriced === 'refuse') {
+    const message = `This key refuses calls of ${listed(models)}, because their price is not known; \`--unpriced allow\` makes a key that may call them.`;
+    return [{ field: 'unpriced', message }];
+  }
+  const message = `This cap does not count calls of ${listed(models)}, because their price is not known; set tokensPerDay (\`--tokens-per-day\`) as well, or refuse such calls (\`--unpriced refuse\`).`;
   return [{ field: 'usdPerDay', message }];
 }
 
 /** The doctor's findings in keys.json, whose absolute path is given. */
-export async function keyFindings(path: string, options: UncountedOptions): Promise<Finding[]> {
+export async function keyFindings(path: string, options: ExaminedKeys): Promise<Finding[]> {
   let keys: ReturnType<typeof parseKeys>;
   try {
     keys = parseKeys(readState(path));
@@ -32,19 +43,27 @@ export async function keyFindings(path: string, options: UncountedOptions): Prom
     return [{ severity: 'error', place: KEYS_FILE, problem: (fault as Error).message.replace(/\.$/, ''), fix }];
   }
   const findings: Finding[] = [];
-  for (const key of keys) {
-    const models = await uncountedModels(key, options);
-    if (models.length === 0) continue;
-    const problem = `the cap in USD of ${key.name} does not count calls of ${listed(models)}, because their price is not known`;
-    const fix = 'Give the key a tokensPerDay there as well, or replace it by one with `--tokens-per-day`.';
-    findings.push({ severity: 'warning', place: KEYS_FILE, problem, fix });
-  }
+  for (const key of keys.filter(hasOnlyCapInUsd)) findings.push(...(await uncountedIn(key, options)));
   return findings;
 }
 
-/** As provider/model: of the models that are offered now, and of those that the key names. None if the key has no cap in USD, or one in tokens as well. */
-async function uncountedModels({ usdPerDay, tokensPerDay, models = null }: Partial<KeyLimits>, options: UncountedOptions): Promise<string[]> {
-  if (usdPerDay == null || tokensPerDay != null) return [];
+async function uncountedIn(key: NamedKey, options: ExaminedKeys): Promise<Finding[]> {
+  const problems: string[] = [];
+  const models = key.unpriced === 'refuse' ? [] : await unpricedModels(key, options);
+  if (models.length > 0) problems.push(`the cap in USD of ${key.name} does not count calls of ${listed(models)}, because their price is not known`);
+  const { calls, unpricedCalls } = await options.spentToday(key.name);
+  if (unpricedCalls > 0)
+    problems.push(`the cap in USD of ${key.name} did not count ${unpricedCalls} of its ${calls} calls today, because their price is not known`);
+  const fix = 'Give the key a tokensPerDay or `"unpriced": "refuse"` there, or replace it by one with `--tokens-per-day` or `--unpriced refuse`.';
+  return problems.map((problem) => ({ severity: 'warning', place: KEYS_FILE, problem, fix }));
+}
+
+function hasOnlyCapInUsd({ usdPerDay, tokensPerDay }: Partial<KeyLimits>): boolean {
+  return usdPerDay != null && tokensPerDay == null;
+}
+
+/** As provider/model: of the models that are offered now, and of those that the key names. */
+async function unpricedModels({ models = null }: Partial<KeyLimits>, options: UncountedOptions): Promise<string[]> {
   const { router, isPriceKnown } = options;
   const named = (models ?? []).filter((pattern) => !pattern.includes('*'));
   const offered = (await router.offered().catch(unlessUnknown))?.map(({ id }) => id) ?? [];

@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { isPriceKnown, pricesAs } from '../gateway/known-price.ts';
-import type { Prices } from '../gateway/pricing.ts';
+import { isPriceKnown } from '../gateway/known-price.ts';
+import type { PricedModel, Prices } from '../gateway/pricing.ts';
 import { DEFAULT_MAX_TOKENS } from '../gateway/prompt.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
@@ -37,8 +37,8 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
   readonly candidate: Candidate;
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
-  /** From `Billing.pricesAs` at the start of the call: the credentials may have changed by its end. */
-  readonly pricesAs: string | undefined;
+  /** From `Billing.pricedAs` at the start of the call: the settings may have changed by its end. */
+  readonly pricedAs: PricedModel | undefined;
 }
 
 /** The collaborators of `Billing`. */
@@ -67,8 +67,10 @@ export class Billing {
   /** What a call of this size costs at most; `usd` is null when the price is not known. */
   async worstCase(candidate: Candidate, inputTokens: number): Promise<WorstCase> {
     const outputTokens = candidate.config.maxTokens ?? DEFAULT_MAX_TOKENS;
-    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
-    return { usd: await this.#price(this.pricesAs(candidate), candidate.model, usage), tokens: usage.totalTokens };
+    // To write into a cache costs more than to send.
+    const cacheWriteTokens = candidate.config.cacheControl === true ? inputTokens : 0;
+    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheWriteTokens };
+    return { usd: await this.#price(this.pricedAs(candidate), usage), tokens: usage.totalTokens };
   }
 
   /** Whether calls of a model count towards a cap in USD. */
@@ -76,9 +78,9 @@ export class Billing {
     return isPriceKnown(this.#options, candidate);
   }
 
-  /** The provider's name in the price data; undefined for a provider without prices, and for another server under its adapter. */
-  pricesAs({ provider, config }: Candidate): string | undefined {
-    return pricesAs(this.#options, provider, config);
+  /** The names in the price data of the model that a call reaches; undefined if its price can't be known. */
+  pricedAs(candidate: Candidate): PricedModel | undefined {
+    return this.#options.gateway.pricedAs(candidate);
   }
 
   /** Writes the line; `reservation` is released when the line counts. Rejects with STORAGE_FULL or STORAGE_FAILED. */
@@ -86,7 +88,7 @@ export class Billing {
     const { ledger, bus, now } = this.#options;
     const { block, purpose, messageId, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
-    const costUsd = await this.#price(call.pricesAs, model, usage);
+    const costUsd = await this.#price(call.pricedAs, usage);
     const at = new Date(now()).toISOString();
     const line = { id: randomUUID(), at, block, provider, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
     await ledger.append(line, reservation).catch(ledgerFault);
@@ -94,8 +96,8 @@ export class Billing {
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
   }
 
-  async #price(pricesAs: string | undefined, model: string, usage: Usage): Promise<number | null> {
-    return pricesAs === undefined ? null : this.#options.prices.price({ provider: pricesAs, model, usage });
+  async #price(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {
+    return pricedAs === undefined ? null : this.#options.prices.price({ ...pricedAs, usage });
   }
 }
 

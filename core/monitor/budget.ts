@@ -86,8 +86,17 @@ function capsOf({ budget, day, month, worstCase }: BudgetQuestion): readonly Cap
 }
 
 /** A cap that is used up is reached even where the next call would cost nothing; a cap of 0 forbids all calls. */
-function isExceeded({ limit, spent, next }: CapStand): boolean {
-  return spent >= limit || spent + next > limit;
+function isExceeded({ cap, limit, spent, next }: CapStand): boolean {
+  if (cap === 'dailyTokens') return spent >= limit || spent + next > limit;
+  return reachesUsd(spent, limit) || spent + next > limit * (1 + ROUNDING);
+}
+
+/** Part of a sum of prices. A sum of many fractions is that much too small or too large at most. */
+const ROUNDING = 1e-9;
+
+/** True if a sum of prices has reached a cap. `0.7 + 0.1` has reached 0.8, although it is a little less. */
+export function reachesUsd(sum: number, cap: number): boolean {
+  return sum >= cap * (1 - ROUNDING);
 }
 
 const PERIOD: Readonly<Record<BudgetCap, string>> = { dailyUsd: 'today', dailyTokens: 'today', monthlyUsd: 'this month' };

@@ -9,6 +9,7 @@
 import PQueue from 'p-queue';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { CallOptions } from '../gateway/call-options.ts';
+import type { PricedModel } from '../gateway/pricing.ts';
 import type { StreamSink } from '../ports.ts';
 import type { CallPurpose } from '../schemas/block-costs.ts';
 import type { ChatDone, Usage } from '../schemas/chat.ts';
@@ -116,7 +117,7 @@ export class ModelCalls {
 
   async #ask(call: ModelCall, reservation: Reservation | undefined): Promise<ModelAnswer> {
     const { provider, model, config } = call.candidate;
-    const running = new RunningCall(call, this.#options, this.billing.pricesAs(call.candidate));
+    const running = new RunningCall(call, this.#options, this.billing.pricedAs(call.candidate));
     const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
     const bill = (usage: Usage, failed: boolean) => this.billing.write(running.end(usage, failed), reservation); // billed-first
     let done: ChatDone;
@@ -143,16 +144,16 @@ class RunningCall {
   refusal: Pause | undefined;
   readonly #call: ModelCall;
   readonly #options: Pick<ModelCallsOptions, 'now' | 'halted'>;
-  readonly #pricesAs: string | undefined;
+  readonly #pricedAs: PricedModel | undefined;
   readonly #startedAt: number;
   #firstTextAt: number | undefined;
   readonly #cut = new AbortController();
 
-  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'now' | 'halted'>, pricesAs: string | undefined) {
+  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'now' | 'halted'>, pricedAs: PricedModel | undefined) {
     this.text = call.text ?? new AnswerText();
     this.#call = call;
     this.#options = options;
-    this.#pricesAs = pricesAs;
+    this.#pricedAs = pricedAs;
     this.#startedAt = options.now();
   }
 
@@ -189,7 +190,7 @@ class RunningCall {
     const since = (at: number): number => Math.max(0, at - this.#startedAt);
     const latencyMs = since(this.#options.now());
     const ttftMs = this.#firstTextAt === undefined ? null : since(this.#firstTextAt);
-    return { block, candidate, purpose, messageId, pricesAs: this.#pricesAs, usage, failed, latencyMs, ttftMs };
+    return { block, candidate, purpose, messageId, pricedAs: this.#pricedAs, usage, failed, latencyMs, ttftMs };
   }
 
   #take(fragment: string): void {

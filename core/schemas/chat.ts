@@ -234,10 +234,17 @@ export const Usage = object(
     totalTokens: { ...count, description: 'inputTokens + outputTokens' },
     cacheReadTokens: { ...count, description: 'Part of inputTokens that was read from a cache' },
     cacheWriteTokens: { ...count, description: 'Part of inputTokens that was written to a cache' },
+    cacheWrite1hTokens: { ...count, description: 'Part of cacheWriteTokens that the cache keeps for an hour, which costs more than the usual five minutes' },
+    inputAudioTokens: { ...count, description: 'Part of inputTokens that is audio' },
+    outputAudioTokens: { ...count, description: 'Part of outputTokens that is audio' },
     reasoningTokens: { ...count, description: 'Part of outputTokens spent on reasoning' },
     estimated: { type: 'boolean', description: 'True if the provider reported no usage, so the counts are estimated from the length of the text' },
+    unpricedTier: {
+      type: 'boolean',
+      description: 'True if the provider reports a processing tier or place whose price is not known, such as a priority tier: the call has no price then',
+    },
   },
-  ['cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens', 'estimated'],
+  ['cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'inputAudioTokens', 'outputAudioTokens', 'reasoningTokens', 'estimated', 'unpricedTier'],
 );
 export type Usage = types.Usage;
 

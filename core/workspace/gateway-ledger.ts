@@ -43,6 +43,8 @@ export interface GatewayLedgerOptions {
   /** Epoch milliseconds. */
   readonly now?: (() => number) | undefined;
   readonly limits?: GatewayLedgerLimits | undefined;
+  /** True while another process may hold the workspace: what it has under way is left alone. */
+  readonly readsOnly?: boolean | undefined;
 }
 
 /** The gateway calls of a workspace. Nothing is read or written before it is needed. */
@@ -52,6 +54,7 @@ export class GatewayLedger {
   readonly #now: () => number;
   readonly #limits: GatewayLedgerLimits;
   readonly #journal: CallJournal;
+  readonly #readsOnly: boolean;
   readonly #queue = new PQueue({ concurrency: 1 });
   readonly #waiting = new LineBuffer(MAX_WAITING_BYTES);
   /** Of the lines that wait: those whose calls are in the journal. */
@@ -71,7 +74,8 @@ export class GatewayLedger {
   /** The next line begins a file. */
   #beginsFile = false;
 
-  constructor({ workspace, bus, now, limits }: GatewayLedgerOptions) {
+  constructor({ workspace, bus, now, limits, readsOnly = false }: GatewayLedgerOptions) {
+    this.#readsOnly = readsOnly;
     this.#path = join(workspace, NAME);
     this.#journal = new CallJournal(join(workspace, JOURNAL));
     this.#bus = bus;
@@ -202,7 +206,7 @@ export class GatewayLedger {
   async #readAll(): Promise<void> {
     if (this.#isRead) return;
     const files = await this.#readFiles();
-    const left = await this.#journal.left();
+    const left = this.#readsOnly ? [] : await this.#journal.left();
     const ids = new Set(files.flatMap((file) => [...file.ids]));
     this.#beginsFile = files[0]?.isEmpty === true && files.some(({ isEmpty }) => !isEmpty); // it was killed right after it had renamed a full one
     for (const { spent } of files.reverse()) this.#written.addAll(spent);
@@ -212,7 +216,7 @@ export class GatewayLedger {
     this.#spent.addAll(own);
     this.#isRead = true;
     for (const call of left) if (!ids.has(call.id)) this.record(interrupted(call));
-    this.#journal.forget(left.filter(({ id }) => ids.has(id)).map(({ id }) => id));
+    if (left.length > 0) this.#journal.forget(left.filter(({ id }) => ids.has(id)).map(({ id }) => id));
   }
 
   /** The newest first, as far back as they tell of days that matter. Without what was spent before, a file needs those before it. */

@@ -21,6 +21,7 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
   TOO_MANY_ATTEMPTS: { status: 429, type: 'rate_limit_error' },
   FORBIDDEN_ORIGIN: { status: 403, type: 'permission_error' },
   KEY_FORBIDDEN: { status: 403, type: 'permission_error' },
+  PRICE_UNKNOWN: { status: 403, type: 'permission_error' },
   KEY_CAP_REACHED: { status: 429, type: 'rate_limit_error', retries: false },
   MODEL_NOT_FOUND: { status: 404, type: 'not_found_error' },
   NOT_FOUND: { status: 404, type: 'not_found_error' },

@@ -21,7 +21,8 @@ const PROTOCOL: Protocol = {
     isUsageOnly: data === 'used',
     error: data === 'broken' ? { kind: 'failed', message: 'It broke.' } : undefined,
   }),
-  readUsage: (usage) => ({ outputTokens: Number(asObject(usage)['out']) }),
+  answerMembers: ['usage'],
+  readUsage: ({ usage }) => ({ outputTokens: Number(asObject(usage)['out']) }),
 };
 
 const PROVIDER = {

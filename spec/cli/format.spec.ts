@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bytes, count, money, plural, relative, span, UNKNOWN } from '../../cli/format.ts';
+import { bytes, count, money, plural, relative, span, spending, UNKNOWN } from '../../cli/format.ts';
 
 t.test('a span has its largest unit only', async (t) => {
   t.same([0, 59_999, 60_000, 3_599_000, 7_200_000, 90_000_000, -5].map(span), ['0s', '59s', '1m', '59m', '2h', '1d', '0s']);
@@ -16,6 +16,13 @@ t.test('a time is told from now, in both directions', async (t) => {
 
 t.test('a sum has the digits that tell something, and unknown is not free', async (t) => {
   t.same([null, undefined, 0, 12.345, 0.0123, 0.00314, 0.0000042].map(money), ['-', '-', '$0', '$12.35', '$0.01', '$0.0031', '$0.000004']);
+});
+
+t.test('a sum says how many calls are not in it, and is not 0 where nothing is known', async (t) => {
+  t.same(
+    [spending(0.31, 0), spending(0, 0), spending(null, 0), spending(0.31, 5), spending(0, 1234), spending(null, 1)],
+    ['$0.31', '$0', '-', '$0.31 + 5 not counted', '1,234 not counted', '1 not counted'],
+  );
 });
 
 t.test('counts and sizes are grouped and scaled', async (t) => {

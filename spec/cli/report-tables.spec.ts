@@ -12,15 +12,17 @@ t.test('costs end with their sum, and unknown prices are no zero', async (t) => 
     by: 'model',
     rows: [
       { key: 'vendor/m', ...bucket },
-      { key: 'local/n', ...bucket, costUsd: null },
+      { key: 'local/n', ...bucket, costUsd: null, unpricedCalls: 2 },
+      { key: 'broken/o', ...bucket, costUsd: null },
     ],
-    total: { ...bucket, calls: 4 },
+    total: { ...bucket, calls: 6, unpricedCalls: 2 },
   };
   t.same(costsTable(report, view), [
-    'MODEL     CALLS   INPUT  OUTPUT  CACHED   COST',
-    'vendor/m      2  12,345      10       0  $0.25',
-    'local/n       2  12,345      10       0      -',
-    'total         4  12,345      10       0  $0.25',
+    'MODEL     CALLS   INPUT  OUTPUT  CACHED                   COST',
+    'vendor/m      2  12,345      10       0                  $0.25',
+    'local/n       2  12,345      10       0          2 not counted',
+    'broken/o      2  12,345      10       0                      -',
+    'total         6  12,345      10       0  $0.25 + 2 not counted',
   ]);
 });
 

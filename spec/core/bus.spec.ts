@@ -9,6 +9,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'chat.finished': {
     key: true,
     address: true,
+    tier: true,
     isBilled: true,
     requestId: true,
     adapter: true,

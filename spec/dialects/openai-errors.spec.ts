@@ -6,6 +6,7 @@ t.test('each failure has the status, type and code that clients decide by', asyn
   for (const [code, status, type, wire] of [
     ['INVALID_REQUEST', 400, 'invalid_request_error', null],
     ['UNAUTHORIZED', 401, 'authentication_error', 'invalid_api_key'],
+    ['PRICE_UNKNOWN', 403, 'permission_error', 'model_not_allowed'],
     ['KEY_CAP_REACHED', 429, 'insufficient_quota', 'insufficient_quota'],
     ['MODEL_NOT_FOUND', 404, 'invalid_request_error', 'model_not_found'],
     ['UPSTREAM_AUTH', 502, 'server_error', 'provider_not_configured'],

@@ -26,13 +26,26 @@ t.test('arguments that nest too deep to be written are handed over as they came,
 });
 
 t.test('cached tokens are counted into the input', async (t) => {
-  const event = usageEvent({ inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 100, cacheWriteInputTokens: 7 });
+  const event = usageEvent({ usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 100, cacheWriteInputTokens: 7 } });
   t.same(event, { type: 'usage', usage: { inputTokens: 117, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 7 } });
+});
+
+t.test('what is dear is reported: an hour in the cache, and a tier above the standard one', async (t) => {
+  const cacheDetails = [
+    { ttl: '1h', inputTokens: 7 },
+    { ttl: '5m', inputTokens: 2 },
+  ];
+  const dear = usageEvent({ usage: { inputTokens: 1, outputTokens: 1, cacheWriteInputTokens: 9, cacheDetails }, serviceTier: { type: 'priority' } });
+  t.match(dear, { usage: { inputTokens: 10, cacheWriteTokens: 9, cacheWrite1hTokens: 7, unpricedTier: true } });
+  for (const type of ['default', 'flex', undefined]) {
+    const { usage } = usageEvent({ usage: { inputTokens: 1, outputTokens: 1 }, serviceTier: { type } }) as { usage: object };
+    t.notMatch(usage, { unpricedTier: true });
+  }
 });
 
 t.test('usage that is missing is unknown, not 0', async (t) => {
   for (const value of [undefined, null, 'x', {}]) {
-    t.same(usageEvent(value), {
+    t.same(usageEvent({ usage: value }), {
       type: 'usage',
       usage: { inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined },
     });

@@ -9,27 +9,47 @@ t.test('a key is made, shown once on stdout, listed without itself, and revoked'
     code: 0,
     stdout: /^bhk_[A-Za-z0-9_-]{43}\n$/,
     stderr:
-      /^note: usdPerDay: .*\nGive it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL; some add the \/v1 themselves\. `.*key rm my-app.*` revokes it\.\n$/,
+      /^note: unpriced: This key refuses calls of .*\nGive it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL; some add the \/v1 themselves\. `.*key rm my-app.*` revokes it\.\n$/,
   });
   const { stdout } = await on(['key', 'ls']);
-  t.match(stdout, /^KEY +TODAY +CAP +MODELS +EXPIRES\nmy-app +\S+ +\S+ +claude-\* ollama\/\* +in \S+\n$/);
+  t.match(stdout, /^KEY +TODAY +CAP +MODELS +EXPIRES\nmy-app +\$0 +\$5\.00, known prices only +claude-\* ollama\/\* +in \S+\n$/);
   t.notMatch(stdout, made.stdout.trim());
   t.equal((await on(['key', 'ls', '-q'])).stdout, 'my-app\n');
   t.match(JSON.parse((await on(['key', 'ls', '--json'])).stdout), {
-    keys: [{ name: 'my-app', usdPerDay: 5, tokensPerDay: null, spentToday: { usd: 0, tokens: 0 } }],
+    keys: [{ name: 'my-app', usdPerDay: 5, tokensPerDay: null, unpriced: 'refuse', spentToday: { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 } }],
   });
   t.match(await on(['key', 'new', 'my-app']), { code: 2, stdout: '', stderr: /There is a key my-app already/ });
   t.same(await on(['key', 'rm', 'my-app']), { code: 0, stdout: '', stderr: 'The key my-app is revoked.\n' });
   t.match(await on(['key', 'rm', 'my-app']), { code: 2, stderr: /There is no key "my-app"/ });
 });
 
+t.test('a key with a cap in USD alone refuses calls without a known price, unless it is told otherwise', async (t) => {
+  const { on } = await openDesk(t);
+  for (const [index, [options, unpriced]] of (
+    [
+      [[], 'allow'],
+      [['--usd-per-day', '1'], 'refuse'],
+      [['--tokens-per-day', '9'], 'allow'],
+      [['--usd-per-day', '1', '--tokens-per-day', '9'], 'allow'],
+      [['--usd-per-day', '1', '--unpriced', 'allow'], 'allow'],
+      [['--usd-per-day', '1', '--tokens-per-day', '9', '--unpriced', 'refuse'], 'refuse'],
+      [['--unpriced', 'refuse'], 'refuse'],
+    ] as const
+  ).entries()) {
+    t.match(await on(['key', 'new', `k${index}`, ...options]), { code: 0 });
+    const { keys } = JSON.parse((await on(['key', 'ls', '--json'])).stdout);
+    t.match(keys.at(-1), { name: `k${index}`, unpriced }, options.join(' '));
+  }
+});
+
 t.test('a cap in USD that does not count every model is made, with a note that names the cure', async (t) => {
   const { on } = await openDesk(t);
-  const made = await on(['key', 'new', 'a', '--usd-per-day', '1', '--models', 'ollama/x']);
+  const made = await on(['key', 'new', 'a', '--usd-per-day', '1', '--unpriced', 'allow', '--models', 'ollama/x']);
   t.match(made, {
     code: 0,
     stdout: /^bhk_\S+\n$/,
-    stderr: /^note: usdPerDay: This cap does not count calls of ollama\/x, .*`--tokens-per-day`\) as well\.\nGive it to a only;/,
+    stderr:
+      /^note: usdPerDay: This cap does not count calls of ollama\/x, .*`--tokens-per-day`\) as well, or refuse such calls \(`--unpriced refuse`\)\.\nGive it to a only;/,
   });
   t.match(await on(['doctor']), { code: 0, stdout: /keys\.json.*the cap in USD of a does not count calls of ollama\/x/ });
   t.match(await on(['key', 'new', 'b', '--usd-per-day', '1', '--tokens-per-day', '9', '--models', 'ollama/x']), { code: 0, stderr: /^Give it to b only;/ });
@@ -41,6 +61,7 @@ t.test('a limit that is wrong is refused by its option', async (t) => {
     ['--usd-per-day', 'five'],
     ['--tokens-per-day', '-1'],
     ['--expires', 'soon'],
+    ['--unpriced', 'never'],
   ] as const)
     t.match(await on(['key', 'new', 'a', `${option}=${value}`]), { code: 2, stderr: new RegExp(`${option} must be`) }, option);
   t.match(await on(['key', 'new', 'a', '--usd-per-day', '-3']), {

@@ -10,7 +10,7 @@ t.test('a block can run when its model and credentials are set', async (t) => {
   const asked: unknown[] = [];
   const readiness: Readiness = (name, config) => {
     asked.push([name, config]);
-    return { id: name, missing: config?.region === undefined ? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') : undefined, isOwnHost: true };
+    return { id: name, missing: config?.region === undefined ? new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') : undefined };
   };
   const withAdapter = (adapter: object | null) => configOf({ adapter });
   t.notOk(isConfigured(answering(readiness), withAdapter(null)));
@@ -25,7 +25,7 @@ t.test('a block can run when its model and credentials are set', async (t) => {
 t.test('a block with a model is configured if a fallback has credentials', async (t) => {
   const readiness: Readiness = (name) => {
     if (name === 'nope') throw invalidRequest('adapter.provider', '"nope" does not exist');
-    return { id: name, missing: name === 'keyed' ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x'), isOwnHost: true };
+    return { id: name, missing: name === 'keyed' ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') };
   };
   const fallbacks = [
     { provider: 'keyless', model: 'm' },

@@ -9,7 +9,7 @@ import { AT, configOf, memoryOf, pair, pulseOf, userEntry } from '../../support/
 
 /** The credentials of every provider, or of none, are set. */
 const gateway = (isReady: boolean) => ({
-  readiness: (id: string) => ({ id, missing: isReady ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x'), isOwnHost: true }),
+  readiness: (id: string) => ({ id, missing: isReady ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') }),
 });
 const check: Validator<BlockEntry> = compile(BlockEntry);
 const BUCKET = { calls: 1, input: 1, output: 1, cacheRead: 0, cacheWrite: 0, costUsd: 0.5, unpricedCalls: 0 };

@@ -93,10 +93,63 @@ t.test('counts that can not be true have no price', async (t) => {
     usage(1, 0.5),
     usage(2 ** 60, 1),
     usage(1, '1' as unknown as number),
-    usage(10, 1, { cacheReadTokens: 8, cacheWriteTokens: 3 }),
-    usage(10, 1, { cacheReadTokens: -1 }),
   ];
-  for (const counts of bad) t.equal(await price('openai', 'gpt-5', counts), null, JSON.stringify(counts));
+  for (const counts of bad) {
+    t.equal(await price('openai', 'gpt-5', counts), null, JSON.stringify(counts));
+    t.equal(await prices.priceNow({ provider: 'openai', model: 'gpt-5', usage: counts }), null, JSON.stringify(counts));
+  }
+});
+
+t.test('a report whose parts contradict the whole has a price, and no lower one than without them', async (t) => {
+  const dear = { provider: 'anthropic', model: 'claude-sonnet-4-5' };
+  const plain = await price(dear.provider, dear.model, usage(1000, 10));
+  for (const [parts, least] of [
+    [{ cacheReadTokens: 1001 }, plain],
+    [{ cacheReadTokens: 900, cacheWriteTokens: 200 }, await price(dear.provider, dear.model, usage(1000, 10, { cacheWriteTokens: 200 }))],
+    [{ cacheWriteTokens: 5000 }, await price(dear.provider, dear.model, usage(1000, 10, { cacheWriteTokens: 1000 }))],
+    [
+      { cacheWriteTokens: 100, cacheWrite1hTokens: 5000 },
+      await price(dear.provider, dear.model, usage(1000, 10, { cacheWriteTokens: 100, cacheWrite1hTokens: 100 })),
+    ],
+    [{ cacheReadTokens: -1 }, plain],
+    [{ cacheReadTokens: 0.5 }, plain],
+    [{ cacheReadTokens: Number.MAX_VALUE, cacheWriteTokens: Number.NaN }, plain],
+    [{ inputAudioTokens: 5000, outputAudioTokens: -1 }, plain],
+  ] as const) {
+    const of = usage(1000, 10, parts);
+    near(t, await price(dear.provider, dear.model, of), least ?? -1);
+    near(t, await prices.priceNow({ ...dear, usage: of }), least ?? -1);
+  }
+});
+
+t.test('tokens with a price of their own have it: an hour in the cache, and audio', async (t) => {
+  const written = usage(1000, 0, { cacheWriteTokens: 300, cacheWrite1hTokens: 200 });
+  for (const at of [THEN, undefined])
+    near(
+      t,
+      await prices.price({ provider: 'anthropic', model: 'claude-haiku-4-5', usage: written, ...(at && { at }) }),
+      (700 * 1 + 100 * 1.25 + 200 * 2) / 1e6,
+    );
+  near(t, await prices.priceNow({ provider: 'anthropic', model: 'claude-haiku-4-5', usage: written }), (700 * 1 + 100 * 1.25 + 200 * 2) / 1e6);
+  near(
+    t,
+    await price('openai', 'gpt-audio', usage(1000, 500, { inputAudioTokens: 400, outputAudioTokens: 300 })),
+    (600 * 2.5 + 400 * 32 + 200 * 10 + 300 * 64) / 1e6,
+  );
+  const flash = (parts: Partial<Usage>) =>
+    prices.priceNow({ provider: 'google', model: 'gemini-2.5-flash', usage: usage(1000, 0, { inputAudioTokens: 400, ...parts }) });
+  near(t, await flash({}), (600 * 0.3 + 400 * 1) / 1e6);
+  near(t, await flash({ cacheReadTokens: 500 }), (100 * 0.3 + 500 * 0.03 + 400 * 1) / 1e6);
+  near(t, await flash({ cacheReadTokens: 800 }), (600 * 0.03 + 200 * 1 + 200 * 0.1) / 1e6);
+});
+
+t.test('a tier, and an hour in the cache, that the data does not know have no price', async (t) => {
+  t.equal(await price('openai', 'gpt-5', usage(10, 1, { unpricedTier: true })), null);
+  t.equal(await prices.priceNow({ provider: 'openai', model: 'gpt-5', usage: usage(10, 1, { unpricedTier: true }) }), null);
+  const written = usage(10, 1, { cacheWriteTokens: 5, cacheWrite1hTokens: 5 });
+  t.equal(await price('aws', 'anthropic.claude-sonnet-4-5-20250929-v1:0', written), null);
+  t.ok(await price('aws', 'anthropic.claude-sonnet-4-5-20250929-v1:0', { ...written, cacheWrite1hTokens: 0 }));
+  t.equal(await price('openai', 'gpt-5', written), await price('openai', 'gpt-5', usage(10, 1)), 'to write is free there');
 });
 
 t.test('a price that can not be true, and data that contradict themselves, are no price', async (t) => {

@@ -42,14 +42,16 @@ t.test('a * of a model pattern stands for any characters, at any place', async (
 
 t.test('limits that are wrong are refused by their field', async (t) => {
   t.same(checkedLimits({}), { usdPerDay: null, tokensPerDay: null, unpriced: 'allow', models: null, expiresAt: null });
-  t.match(checkedLimits({ usdPerDay: 0, tokensPerDay: 10, models: ['gpt-*'], expiresAt: '2026-12-31' }), {
+  t.match(checkedLimits({ usdPerDay: 0, tokensPerDay: 10, unpriced: 'refuse', models: ['gpt-*'], expiresAt: '2026-12-31' }), {
     usdPerDay: 0,
+    unpriced: 'refuse',
     expiresAt: '2026-12-31T00:00:00.000Z',
   });
   const wrong: [object, RegExp][] = [
     [{ usdPerDay: -1 }, /^usdPerDay must/],
     [{ usdPerDay: '1' }, /^usdPerDay must/],
     [{ tokensPerDay: Number.NaN }, /^tokensPerDay must/],
+    [{ unpriced: 'never' }, /^unpriced must be "allow" or "refuse"/],
     [{ models: [] }, /^models must/],
     [{ models: [''] }, /^models must/],
     [{ models: 'gpt-*' }, /^models must/],
@@ -62,7 +64,8 @@ t.test('limits that are wrong are refused by their field', async (t) => {
 
 t.test('a stored key must have its hash and its times', async (t) => {
   const key = { name: 'app', hash: hashOfKey(newKey()), createdAt: '2026-11-22T00:00:00.000Z' };
-  t.match(parseKey(key), { ...key, usdPerDay: null, models: null });
+  t.match(parseKey(key), { ...key, usdPerDay: null, unpriced: 'allow', models: null });
+  t.match(parseKey({ ...key, unpriced: 'refuse' }), { unpriced: 'refuse' });
   for (const [wrong, message] of [
     [5, /object/],
     [{ ...key, hash: 'x' }, /hash of app/],

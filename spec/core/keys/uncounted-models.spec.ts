@@ -13,13 +13,26 @@ t.test('a cap in USD comes with a warning that names a model without a known pri
   t.same(await core.capWarnings({ usdPerDay: 1, models: ['ollama/*'] }), [
     {
       field: 'usdPerDay',
-      message: 'This cap does not count calls of ollama/m, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well.',
+      message:
+        'This cap does not count calls of ollama/m, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well, or refuse such calls (`--unpriced refuse`).',
     },
   ]);
   t.match(await core.capWarnings({ usdPerDay: 1 }), [{ message: /calls of .* other models?,/ }], 'a key for every model');
   t.match(await core.capWarnings({ usdPerDay: 1, models: ['m'] }), [{ message: /calls of ollama\/m,/ }], 'by the name alone');
   t.match(await core.capWarnings({ usdPerDay: 1, models: ['ollama/x', 'ollama/y', 'm'] }), [{ message: /calls of ollama\/x and 2 other models,/ }]);
   t.match(await core.capWarnings({ usdPerDay: 1, models: ['ollama/x', 'm'] }), [{ message: /calls of ollama\/x and another model,/ }]);
+});
+
+t.test('a key that refuses calls without a known price comes with a note of the models that it refuses, whatever its caps', async (t) => {
+  const { core } = await started(t);
+  for (const caps of [{}, { usdPerDay: 1 }, { usdPerDay: 1, tokensPerDay: 5 }])
+    t.same(await core.capWarnings({ ...caps, unpriced: 'refuse', models: ['ollama/*'] }), [
+      {
+        field: 'unpriced',
+        message: 'This key refuses calls of ollama/m, because their price is not known; `--unpriced allow` makes a key that may call them.',
+      },
+    ]);
+  t.same(await core.capWarnings({ unpriced: 'refuse', models: ['claude-haiku-4-5*'] }), []);
 });
 
 t.test('no warning without a cap in USD, with one in tokens too, and for models that are counted or can not be called', async (t) => {
@@ -47,6 +60,27 @@ t.test('an alias counts by what it stands for, and damaged names are no reason t
   writeFileSync(join(other.workspace, 'models.json'), '{');
   t.same(await other.core.capWarnings({ usdPerDay: 1, models: ['fast'] }), []);
   t.not(other.workspace, workspace);
+});
+
+t.test('the doctor says how many calls of today a cap in USD has not counted, with and without a server', async (t) => {
+  const clock = () => Date.parse('2026-11-22T12:00:00.000Z');
+  const at = '2026-11-22T11:00:00.000Z';
+  const call = { at, requestId: 'r', key: 'app', provider: 'openai', model: 'm', usage: { totalTokens: 3 }, costUsd: null, error: null };
+  const lines = [call, { ...call, costUsd: 0.5 }, call, { ...call, key: 'other' }].map((line) => `${JSON.stringify(line)}\n`).join('');
+  const { core, workspace } = await startCore(t, { adapters: createAdapters(), clock, files: { 'gateway-ledger.jsonl': lines } });
+  for (const [name, limits] of [
+    ['app', { usdPerDay: 1, unpriced: 'refuse' }],
+    ['other', { usdPerDay: 1, tokensPerDay: 5 }],
+  ] as const)
+    await core.keys?.create(name, limits);
+  const problem = 'the cap in USD of app did not count 2 of its 3 calls today, because their price is not known';
+  t.match((await core.check()).findings, [{ severity: 'warning', place: 'keys.json', problem, fix: /--unpriced refuse/ }]);
+  await core.close();
+  const unheld = await startCore(t, { adapters: createAdapters(), clock, workspace, start: false });
+  t.match(
+    (await unheld.core.check()).findings.map((finding) => finding.problem),
+    [problem],
+  );
 });
 
 t.test('the doctor names each key whose cap does not count every model, and a damaged file, with and without a server', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type BudgetQuestion, hasCaps, judgeBudget } from '../../../core/monitor/budget.ts';
+import { type BudgetQuestion, hasCaps, judgeBudget, reachesUsd } from '../../../core/monitor/budget.ts';
 import { configOf } from '../../support/block-files.ts';
 
 const at = (time: string): number => Date.parse(time);
@@ -57,6 +57,18 @@ t.test('spend and the worst case of the next call are compared with each cap', a
     const verdict = judgeBudget(question(given));
     t.equal([verdict.kind, verdict.stand.state, ...(verdict.kind === 'exceeded' ? [verdict.cap] : [])].join(' '), wanted, JSON.stringify(given));
   }
+});
+
+t.test('a sum of fractions reaches the cap that it adds up to, and fits into it', async (t) => {
+  const tenths = (count: number) => Array.from({ length: count }).reduce((sum: number) => sum + 0.1, 0);
+  t.ok(tenths(10) < 1 && tenths(3) > 0.3, 'sums of floating-point numbers');
+  t.ok(reachesUsd(tenths(10), 1));
+  t.notOk(reachesUsd(0.9999, 1));
+  t.ok(reachesUsd(0, 0));
+  const verdict = (fields: Case) => judgeBudget(question(fields)).kind;
+  t.equal(verdict({ budget: { dailyUsd: 1 }, day: [tenths(10), 0], next: [null, 0] }), 'exceeded');
+  t.equal(verdict({ budget: { dailyUsd: 0.3 }, day: [tenths(2), 0], next: [0.1, 0] }), 'ok');
+  t.equal(verdict({ budget: { dailyTokens: 10_000_000_000 }, day: [0, 9_999_999_999], next: [0, 2] }), 'exceeded', 'tokens are whole');
 });
 
 t.test('the state of the budget names the day and month of its timezone', async (t) => {

@@ -6,6 +6,8 @@ t.test('a key needs a name, and its limits may be null', async (t) => {
   t.equal(refusedField(CreateKey, { name: 'app', usdPerDay: null, tokensPerDay: 5, models: ['a*'], expiresAt: null }), undefined);
   t.equal(refusedField(CreateKey, {}), 'name');
   t.equal(refusedField(CreateKey, { name: 'app', usdPerDay: '5' }), 'usdPerDay');
+  t.equal(refusedField(CreateKey, { name: 'app', unpriced: 'refuse' }), undefined);
+  t.equal(refusedField(CreateKey, { name: 'app', unpriced: 'never' }), 'unpriced');
   t.equal(refusedField(CreateKey, { name: 'app', cap: 5 }), 'cap');
 });
 

@@ -9,6 +9,7 @@ t.test('each failure has the status and the type by which clients decide', async
     ['INVALID_REQUEST', 400, 'invalid_request_error'],
     ['UNAUTHORIZED', 401, 'authentication_error'],
     ['KEY_FORBIDDEN', 403, 'permission_error'],
+    ['PRICE_UNKNOWN', 403, 'permission_error'],
     ['MODEL_NOT_FOUND', 404, 'not_found_error'],
     ['BODY_TOO_LARGE', 413, 'request_too_large'],
     ['UPSTREAM_RATE_LIMITED', 429, 'rate_limit_error'],

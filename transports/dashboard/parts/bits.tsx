@@ -1,9 +1,10 @@
 // Small parts that many pages use.
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { ago, fullTime } from '../app/format.ts';
+import { ago, fullTime, usd } from '../app/format.ts';
 import { shownKeys } from '../app/keys.ts';
 import { WORDS } from '../app/text/common.ts';
+import { uncountedText } from '../app/text/costs.ts';
 import { tellFailure } from '../app/toast.ts';
 import { now } from '../data/clock.ts';
 import { ApiError } from '../data/http.ts';
@@ -16,6 +17,17 @@ export function Keys({ keys }: { readonly keys: string }) {
       {shownKeys(keys).map((key) => (
         <kbd key={key}>{key}</kbd>
       ))}
+    </>
+  );
+}
+
+/** `$0.31 + 5 not counted`: calls whose price is not known are not shown as free. */
+export function Sum({ usd: sum, uncounted }: { readonly usd: number | null; readonly uncounted: number }) {
+  if (uncounted === 0) return <>{usd(sum)}</>;
+  return (
+    <>
+      {sum === null || sum === 0 ? '' : `${usd(sum)} + `}
+      <span class="warn">{uncountedText(uncounted)}</span>
     </>
   );
 }

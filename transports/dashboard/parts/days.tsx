@@ -9,6 +9,8 @@ export interface Day {
   readonly day: string;
   readonly cost: number | null;
   readonly calls: number;
+  /** Calls that `cost` does not have, because their price is not known. */
+  readonly uncounted: number;
 }
 
 interface DaysProps {
@@ -32,20 +34,21 @@ export function Days({ days, cap = null }: DaysProps) {
   return (
     <figure class="over-time days">
       <div class="area">
-        <svg
-          viewBox={`0 0 ${SIZE} ${SIZE}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={shown.map(({ day, cost, calls }) => dayText(day, cost, calls)).join('; ')}
-        >
+        <svg viewBox={`0 0 ${SIZE} ${SIZE}`} preserveAspectRatio="none" role="img" aria-label={shown.map(dayText).join('; ')}>
           {[0.5, 1].map((part) => (
             <line key={part} class="grid" x1="0" x2={SIZE} y1={y(most * part)} y2={y(most * part)} />
           ))}
-          {shown.map(({ day, cost, calls }) => (
-            <g key={day}>
-              <rect class="day-bar" x={(dates.indexOf(day) + 0.1) * width} width={width * 0.8} y={y(cost ?? 0)} height={Math.max(5, SIZE - y(cost ?? 0))} />
-              <rect class="hit" x={dates.indexOf(day) * width} width={width} y="0" height={SIZE}>
-                <title>{dayText(day, cost, calls)}</title>
+          {shown.map((each) => (
+            <g key={each.day}>
+              <rect
+                class="day-bar"
+                x={(dates.indexOf(each.day) + 0.1) * width}
+                width={width * 0.8}
+                y={y(each.cost ?? 0)}
+                height={Math.max(5, SIZE - y(each.cost ?? 0))}
+              />
+              <rect class="hit" x={dates.indexOf(each.day) * width} width={width} y="0" height={SIZE}>
+                <title>{dayText(each)}</title>
               </rect>
             </g>
           ))}

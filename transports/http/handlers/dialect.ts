@@ -137,6 +137,7 @@ function native<E>({ path, toBody, broken }: NativeLane, { dialect, body, bytes,
     search,
     headers,
     body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }),
+    fields,
     hidesUsage: sent?.hidesUsage === true,
   };
   return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);

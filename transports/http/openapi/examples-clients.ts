@@ -1,7 +1,7 @@
 // Examples of keys and model names for the published contract. Pure: no I/O.
 import type { Example } from './examples.ts';
 
-const LIMITS = { usdPerDay: 5, tokensPerDay: null, models: ['claude-*', 'ollama/*'], expiresAt: null };
+const LIMITS = { usdPerDay: 5, tokensPerDay: null, unpriced: 'allow', models: ['claude-*', 'ollama/*'], expiresAt: null };
 const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };
 const WARNING = {
   field: 'usdPerDay',
@@ -11,7 +11,7 @@ const TARGETS = ['google/gemini-3.8-flash', 'ollama/gemma4'];
 
 /** Each example under its name in the document. */
 export const CLIENT_EXAMPLES = {
-  KeyList: { of: 'KeyList', summary: 'One key', value: { keys: [{ ...KEY, spentToday: { usd: 0.42, tokens: 18_230 } }] } },
+  KeyList: { of: 'KeyList', summary: 'One key', value: { keys: [{ ...KEY, spentToday: { usd: 0.42, tokens: 18_230, calls: 12, unpricedCalls: 2 } }] } },
   CredentialStored: {
     of: 'Done',
     operations: ['setCredential'],

@@ -65,7 +65,9 @@ t.test('a key that has reached its cap is refused until the next day, and the li
   t.same(statuses, [200, 200, 429, 429]);
   const refused = await ask(server, key);
   t.match(refused, { status: 429, json: { code: 'KEY_CAP_REACHED', error: /6 tokens a day/ }, headers: { 'retry-after': '7200' } });
-  t.match((await server.call('GET', '/api/keys')).json, { keys: [{ name: 'capped', tokensPerDay: 6, usdPerDay: null, spentToday: { tokens: Number } }] });
+  t.match((await server.call('GET', '/api/keys')).json, {
+    keys: [{ name: 'capped', tokensPerDay: 6, usdPerDay: null, unpriced: 'allow', spentToday: { tokens: Number, calls: 2, unpricedCalls: 2 } }],
+  });
   now += 3 * 3_600_000;
   t.match(await ask(server, key), { status: 200 });
 });
@@ -135,6 +137,7 @@ t.test('a body that is wrong names the field', async (t) => {
     [{}, /name/],
     [{ name: 'A B' }, /name/],
     [{ name: 'a', usdPerDay: -1 }, /usdPerDay/],
+    [{ name: 'a', unpriced: 'never' }, /unpriced/],
     [{ name: 'a', models: [] }, /models/],
     [{ name: 'a', expiresAt: 'soon' }, /expiresAt/],
     [{ name: 'a', limit: 5 }, /limit/],

@@ -32,6 +32,11 @@ export function unpricedText(calls: number): string {
   return `${plural(calls, 'call has', 'calls have')} no known price and ${calls === 1 ? 'is' : 'are'} not in the sum.`;
 }
 
+/** `5 not counted`, beside a sum. */
+export function uncountedText(calls: number): string {
+  return `${count(calls)} not counted`;
+}
+
 /** `1 call`. */
 export function callsText(calls: number): string {
   return plural(calls, 'call', 'calls');
@@ -47,9 +52,16 @@ export function tokenCapText(cap: number, spent: number): string {
   return `${costsText.cap}: ${count(cap)} tokens a day, ${count(spent)} today.`;
 }
 
-/** `$4.11 on 23 Nov, 120 calls`. */
-export function dayText(day: string, cost: number | null, calls: number): string {
-  return `${day}: ${usd(cost)}, ${plural(calls, 'call', 'calls')}`;
+interface DaySum {
+  readonly day: string;
+  readonly cost: number | null;
+  readonly calls: number;
+  readonly uncounted: number;
+}
+
+/** `2026-11-23: $4.11, 120 calls, 5 not counted`. */
+export function dayText({ day, cost, calls, uncounted }: DaySum): string {
+  return `${day}: ${usd(cost)}, ${plural(calls, 'call', 'calls')}${uncounted === 0 ? '' : `, ${uncountedText(uncounted)}`}`;
 }
 
 const PURPOSES: Readonly<Record<string, string>> = { chat: 'Answers', summary: 'Summaries of the memory' };

@@ -8,7 +8,7 @@ import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { usePoll } from '../../data/poll.ts';
-import { Bar, Empty, Problem } from '../../parts/bits.tsx';
+import { Bar, Empty, Problem, Sum } from '../../parts/bits.tsx';
 import { Days } from '../../parts/days.tsx';
 
 const READ_EVERY_MS = 10_000;
@@ -60,7 +60,14 @@ export default function Costs() {
             (days.state.value.data.rows.length === 0 ? (
               <Empty text={costsText.none} />
             ) : (
-              <Days days={days.state.value.data.rows.map(({ key, costUsd, calls }) => ({ day: key, cost: costUsd, calls }))} />
+              <Days
+                days={days.state.value.data.rows.map(({ key, costUsd, calls, unpricedCalls }) => ({
+                  day: key,
+                  cost: costUsd,
+                  calls,
+                  uncounted: unpricedCalls,
+                }))}
+              />
             ))}
           {data !== undefined && data.by === by && <Report report={data} by={by} />}
         </div>
@@ -127,8 +134,7 @@ function Report({ report: { rows: list, total }, by }: { readonly report: CostsR
                 <td class="num end">{count(output)}</td>
                 <td class="num end">{cacheRead === 0 ? NONE : count(cacheRead)}</td>
                 <td class="num end">
-                  {usd(costUsd)}
-                  {unpricedCalls > 0 && <span class="warn">{costUsd === null ? '' : ' +'}?</span>}
+                  <Sum usd={costUsd} uncounted={unpricedCalls} />
                 </td>
               </tr>
             ))}
@@ -140,7 +146,9 @@ function Report({ report: { rows: list, total }, by }: { readonly report: CostsR
               <td class="num end">{count(total.input)}</td>
               <td class="num end">{count(total.output)}</td>
               <td class="num end" />
-              <td class="num end b">{usd(total.costUsd)}</td>
+              <td class="num end b">
+                <Sum usd={total.costUsd} uncounted={total.unpricedCalls} />
+              </td>
             </tr>
           </tfoot>
         </table>

@@ -6,7 +6,7 @@ import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unp
 import type { Details } from '../../../data/block.ts';
 import { serverNow } from '../../../data/clock.ts';
 import { useDetails } from '../../../data/details.ts';
-import { Bar, Empty, Problem } from '../../../parts/bits.tsx';
+import { Bar, Empty, Problem, Sum } from '../../../parts/bits.tsx';
 import { Days } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
 import type { TabProps } from '../block.tsx';
@@ -27,7 +27,12 @@ function Spending({ name, details: { config, costs } }: { readonly name: string;
   const { dailyUsd, monthlyUsd, dailyTokens } = config.budget ?? {};
   const { day, month, state } = costs.budget ?? {};
   const tone = state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : '';
-  const days = Object.entries(costs.byDay ?? {}).map(([key, { costUsd, calls }]) => ({ day: key, cost: costUsd, calls }));
+  const days = Object.entries(costs.byDay ?? {}).map(([key, { costUsd, calls, unpricedCalls }]) => ({
+    day: key,
+    cost: costUsd,
+    calls,
+    uncounted: unpricedCalls,
+  }));
   return (
     <div class="block-costs">
       <dl class="stats">
@@ -122,13 +127,15 @@ function Buckets({
             </tr>
           </thead>
           <tbody>
-            {rows.map(([key, { calls, input, output, costUsd }]) => (
+            {rows.map(([key, { calls, input, output, costUsd, unpricedCalls }]) => (
               <tr key={key}>
                 <td class="break">{nameOf(key)}</td>
                 <td class="num end">{count(calls)}</td>
                 <td class="num end">{count(input)}</td>
                 <td class="num end">{count(output)}</td>
-                <td class="num end">{usd(costUsd)}</td>
+                <td class="num end">
+                  <Sum usd={costUsd} uncounted={unpricedCalls} />
+                </td>
               </tr>
             ))}
           </tbody>
