@@ -25,7 +25,12 @@ export async function writePageFile(url: string, env: Environment, lifetimeMs = 
   const folder = await newFolder(places);
   const file = join(folder, FILE);
   await writeFile(file, pageOf(url), { mode: 0o600, flag: 'wx' });
-  const remover = spawn(process.execPath, ['-e', REMOVER, folder, String(lifetimeMs)], { stdio: 'ignore', detached: true, cwd: dirname(folder), windowsHide: true });
+  const remover = spawn(process.execPath, ['-e', REMOVER, folder, String(lifetimeMs)], {
+    stdio: 'ignore',
+    detached: true,
+    cwd: dirname(folder),
+    windowsHide: true,
+  });
   remover.once('error', () => undefined); // gone-with-its-code: the next call removes it
   remover.unref();
   return file;

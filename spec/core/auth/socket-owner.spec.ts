@@ -30,7 +30,8 @@ function tableOf(...lines: readonly Line[]): string {
 }
 
 const reads = (tcp?: string, tcp6?: string) => (path: string) => Promise.resolve(path.endsWith('6') ? tcp6 : tcp);
-const ends = (remoteAddress: string | undefined, localAddress = remoteAddress) => ({ remoteAddress, remotePort: 40_000, localAddress, localPort: 8420 }) as Socket;
+const ends = (remoteAddress: string | undefined, localAddress = remoteAddress) =>
+  ({ remoteAddress, remotePort: 40_000, localAddress, localPort: 8420 }) as Socket;
 
 t.test('the user at the other end of a connection is found by both ends', TABLES_ARE_LE, async (t) => {
   const peer = { local: `${HERE}:9C40`, remote: `${HERE}:20E4` };

@@ -1,5 +1,16 @@
 // Handlers of `/api/session`: how a browser signs in to the page.
-import { BlockhouseError, CODE_MS, type Core, compile, isFromOtherUser, PRINTED_CODE_MS, type Sessions, SignIn, type Timed, type Validator } from '../../../core/index.ts';
+import {
+  BlockhouseError,
+  CODE_MS,
+  type Core,
+  compile,
+  isFromOtherUser,
+  PRINTED_CODE_MS,
+  type Sessions,
+  SignIn,
+  type Timed,
+  type Validator,
+} from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
 import { TOKEN_HINT, wrongTokensOf } from '../../wrong-tokens.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
