@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { BlockhouseError, type Core, createCore, type Environment, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts';
+import { oneLine } from './output.ts';
 
 /** What the build of the page writes. */
 const DASHBOARD = new URL('../dashboard/', import.meta.url);
@@ -205,7 +206,7 @@ export async function serveAsProcess(args: string[]): Promise<void> {
   try {
     await serveUntilSignal(parseFlags(args));
   } catch (error) {
-    process.stderr.write(`blockhouse: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`blockhouse: ${oneLine(error instanceof Error ? error.message : String(error))}\n`);
     process.exitCode = EXIT_CODES[exitKindOf(error)].code;
   }
 }

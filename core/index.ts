@@ -48,6 +48,7 @@ export {
 } from './gateway/settings.ts';
 export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-pieces.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
+export { escapeInvisible } from './invisible.ts';
 export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { type Member, membersOf, skipBlanks } from './json-members.ts';
 export { toJsonText } from './json-text.ts';
