@@ -4,12 +4,12 @@
 // readable-place: on Linux, the folder is in the home folder and its name has no dot. Browsers in a snap see neither /tmp nor hidden folders.
 // gone-with-its-code: a process of its own removes the folder when the code has ended. What a crash has left, the next call removes.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { lstat, mkdtemp, readdir, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../core/index.ts';
 import { errorCodeOf } from './exit-codes.ts';
+import { documentTo } from './page-link.ts';
 
 const FILE = 'sign-in.html';
 const PREFIX = 'blockhouse-sign-in-';
@@ -24,7 +24,7 @@ export async function writePageFile(url: string, env: Environment, lifetimeMs = 
   for (const place of places) await removeOld(place);
   const folder = await newFolder(places);
   const file = join(folder, FILE);
-  await writeFile(file, pageOf(url), { mode: 0o600, flag: 'wx' });
+  await writeFile(file, documentTo(url), { mode: 0o600, flag: 'wx' });
   const remover = spawn(process.execPath, ['-e', REMOVER, folder, String(lifetimeMs)], {
     stdio: 'ignore',
     detached: true,
@@ -62,22 +62,4 @@ async function removeOld(place: string): Promise<void> {
 function undefinedIfRefused(error: unknown): undefined {
   if (errorCodeOf(error) === undefined) throw error;
   return undefined;
-}
-
-/** `location.replace` keeps the file out of the history; the other two are for a browser that runs no script here. Pure: no I/O. */
-export function pageOf(url: string): string {
-  const script = `location.replace(${JSON.stringify(url).replaceAll('<', '\\u003c')})`;
-  const hash = createHash('sha256').update(script).digest('base64');
-  const text = url.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  return `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta http-equiv="content-security-policy" content="default-src 'none'; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
-<meta name="referrer" content="no-referrer">
-<title>Blockhouse</title>
-<script>${script}</script>
-<meta http-equiv="refresh" content="1; url=${text}">
-<p><a href="${text}">Open Blockhouse</a></p>
-</html>
-`;
 }

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import t from 'tap';
 import { Client, failureOf, findServer } from '../../cli/client.ts';
@@ -7,6 +5,7 @@ import { CliError } from '../../cli/exit-codes.ts';
 import { writeNewToken } from '../../core/index.ts';
 import { WorkspaceLock } from '../../core/workspace/lock.ts';
 import { answer, refusal, startFakeBlockServer } from '../support/fake-block-server.ts';
+import { portOfOther, withOtherUser } from '../support/other-user.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 t.test('a workspace without a server says how to start one', async (t) => {
@@ -34,16 +33,12 @@ t.test('the server is the one that the lock names, with the token of the workspa
   t.equal(place.pid, process.pid);
 });
 
-t.test('a port that another user has taken gets no token', { skip: process.platform !== 'linux' || process.geteuid?.() !== 0 }, async (t) => {
+t.test('a port that another user has taken gets no token', withOtherUser, async (t) => {
   const workspace = testFolder(t);
   await writeNewToken(workspace);
   const lock = await WorkspaceLock.acquire(workspace);
   t.teardown(() => lock.release());
-  const script = "const server = require('node:http').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))";
-  const other = spawn(process.execPath, ['-e', script], { uid: 65_534, gid: 65_534, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
-  t.teardown(() => other.kill('SIGKILL'));
-  const [port] = (await once(other.stdout, 'data')) as [Buffer];
-  await lock.announce(`http://127.0.0.1:${String(port).trim()}`);
+  await lock.announce(`http://127.0.0.1:${(await portOfOther(t)).port}`);
   await t.rejects(findServer(workspace, 'x'), { kind: 'server', message: /a program of another user listens instead .* so the token was not sent\./ });
 });
 

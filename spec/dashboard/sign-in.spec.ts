@@ -1,9 +1,11 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { writePageFile } from '../../cli/page-file.ts';
+import { documentTo } from '../../cli/page-link.ts';
 import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -56,7 +58,8 @@ t.test('the file of `blockhouse open` signs in, and the way back does not lead t
   const world = await openWorld(t);
   if (world === undefined) return;
   const { code } = await world.api<{ readonly code: string }>('POST', '/api/session/code');
-  const file = await writePageFile(`${world.url}/ui/#code=${code}`, { HOME: testFolder(t) });
+  const file = join(testFolder(t), 'sign-in.html');
+  writeFileSync(file, documentTo(`${world.url}/ui/#code=${code}`));
   const page = await world.page('/ui/assets/none', { signedOut: true, expected: [/404/, /request to null/] });
   await page.goto('about:blank');
   const before = await page.evaluate(() => history.length);

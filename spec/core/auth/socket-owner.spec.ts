@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import t from 'tap';
 import { isFromOtherUser, isListenedOnByOther } from '../../../core/auth/socket-owner.ts';
+import { portOfOther, startAsOther, withOtherUser } from '../../support/other-user.ts';
 
 const OWN = process.geteuid?.() ?? 0;
 const OTHER = 65_534;
@@ -87,18 +87,14 @@ t.test('the tables of this system name this user', async (t) => {
   }
 });
 
-t.test('a connection and a port of another user are recognised', { skip: process.platform !== 'linux' || OWN !== 0 }, async (t) => {
+t.test('a connection and a port of another user are recognised', withOtherUser, async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
   const accepted = once(server, 'connection') as Promise<[Socket]>;
-  const script = `
-    require('node:net').connect(${(server.address() as AddressInfo).port}, '127.0.0.1');
-    const server = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port));`;
-  const other = spawn(process.execPath, ['-e', script], { uid: OTHER, gid: OTHER, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
-  t.teardown(() => other.kill('SIGKILL'));
-  const [[socket], [port]] = await Promise.all([accepted, once(other.stdout, 'data') as Promise<[Buffer]>]);
-  t.equal(await isFromOtherUser(socket), true);
-  t.equal(await isListenedOnByOther('127.0.0.1', Number(String(port)), process.pid), true);
-  t.equal(await isListenedOnByOther('127.0.0.1', Number(String(port)), other.pid ?? 0), false, 'the lock names that very process');
+  startAsOther(t, `require('node:net').connect(${(server.address() as AddressInfo).port}, '127.0.0.1')`);
+  t.equal(await isFromOtherUser((await accepted)[0]), true);
+  const { port, pid } = await portOfOther(t);
+  t.equal(await isListenedOnByOther('127.0.0.1', port, process.pid), true);
+  t.equal(await isListenedOnByOther('127.0.0.1', port, pid), false, 'the lock names that very process');
 });
