@@ -1,7 +1,7 @@
 // systemd and launchd, as far as one user can ask them without root: write the file of the service, start it, stop it, ask for its state.
 //
 // owner-only: the file of the service, its log and their folders are made for this user alone, whatever the umask is, and an older file with another
-//   mode is made anew: another user who may write it could run programs as this one.
+//   mode is replaced: another user who may write it could run programs as this one.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';

@@ -17,7 +17,7 @@ const MONTH_MS = 30 * 24 * 3600 * 1000;
 export const CODE_MS = 60_000;
 export const PRINTED_CODE_MS = 10 * 60_000;
 const TICKET_MS = 30_000;
-/** Who may use a code: whoever reads it, or only programs of the user that runs the server, where the system tells which user that is. */
+/** Who may use a code: anybody who has it, or only programs of the user that runs the server, where the system tells which user that is. */
 export type CodeHolder = 'anybody' | 'owner';
 /** The oldest is dropped for a further one. */
 const MOST_CODES = 16;
