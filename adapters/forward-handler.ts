@@ -3,6 +3,7 @@
 // whole-frames: a stream goes out in whole frames, so that a comment or an error can stand between two of them.
 // never-looks-whole: a stream that ends without its end mark is an error.
 // bounded: a frame and a whole answer have a cap.
+// no-echo: headers, error answers and frames with an error go out without the secrets of the call. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockhouseError, Chunks, type ForwardCall, membersOf, type ProviderFault, secretsOf, tryParseJson } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
@@ -10,13 +11,15 @@ import { withoutMark } from './lines.ts';
 import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
-import { redact } from './redact.ts';
+import { redact, redactJson } from './redact.ts';
 import { BodyCollector, toError } from './response-handlers.ts';
 
 /** Some frames repeat the whole request. */
 const FRAME_BYTES = 32 * 1024 * 1024;
 const LF = 10;
 const COMMENT = /^\s*(?::|$)/;
+/** What begins an escape of any kind. */
+const ESCAPES = /[\\%&]/;
 const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
 
 /** Passes one answer on. */
@@ -43,10 +46,11 @@ export class ForwardHandler implements UpstreamHandler {
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
-    this.#headers = pick(headers, this.#protocol.answerHeaders);
+    const secrets = this.#secrets();
+    this.#headers = pick(headers, this.#protocol.answerHeaders, secrets);
     const type = headers['content-type'] ?? 'application/json';
     if (type.startsWith('text/event-stream') && status >= 200 && status < 300) return;
-    this.#headers['content-type'] = type;
+    this.#headers['content-type'] = withoutEcho(type, secrets);
     this.#body = new BodyCollector();
     this.#body.head(status, headers);
   }
@@ -91,7 +95,7 @@ export class ForwardHandler implements UpstreamHandler {
       this.#pending.clear();
       const facts = this.#read(rest);
       if (facts.isCut && !this.#isEnded) throw cutShort('the rest of a frame'); // never-looks-whole
-      if (facts.isKept && (this.#isEnded || this.#mayEnd || this.#error !== undefined)) this.#put(rest);
+      if (facts.isKept && (this.#isEnded || this.#mayEnd || this.#error !== undefined)) this.#put(facts.clean ?? rest);
     }
     if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun ? 'sent' : undefined);
     if (!this.#isEnded && !this.#mayEnd) throw cutShort('its end mark'); // never-looks-whole
@@ -105,11 +109,11 @@ export class ForwardHandler implements UpstreamHandler {
     for (let from = 0; from < frames.length; ) {
       const to = endOfFirstFrame(frames, from);
       const frame = frames.subarray(from, to);
-      const { isKept } = this.#read(frame);
+      const { isKept, clean } = this.#read(frame);
       // The provider reports its failure before any part of the answer, so another attempt may follow.
       if (this.#error !== undefined && !this.#hasBegun && parts.length === 0) throw this.#fault(this.#error, undefined);
-      kept &&= isKept;
-      if (isKept) parts.push(frame);
+      kept &&= isKept && clean === undefined;
+      if (isKept) parts.push(clean ?? frame);
       from = to;
     }
     if (kept) return this.#put(frames);
@@ -124,7 +128,8 @@ export class ForwardHandler implements UpstreamHandler {
     return this.#call.sink.bytes(bytes);
   }
 
-  #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean } {
+  /** `clean`: what goes out instead of a frame with an error (no-echo). */
+  #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
     const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
     if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
@@ -133,7 +138,8 @@ export class ForwardHandler implements UpstreamHandler {
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) this.#error = error;
-    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
+    const clean = error === undefined ? undefined : cleanFrame(text, tryParseJson(data) !== undefined, this.#secrets());
+    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut, ...(clean !== undefined && { clean }) };
   }
 
   #endWhole(body: BodyCollector): void {
@@ -157,12 +163,17 @@ export class ForwardHandler implements UpstreamHandler {
   #statusFault(answer: ErrorAnswer): BlockhouseError {
     const failure = toError(this.#provider, this.#call, answer);
     if (failure.code === 'UPSTREAM_AUTH' || kindOfStatus(answer.status) === 'auth' || answer.status < 400 || answer.json === undefined) return failure;
-    const text = redact(answer.text, secretsOf(this.#provider.settings, this.#call.settings));
-    return withFault(failure, { status: answer.status, headers: this.#headers, body: Buffer.from(text) });
+    const secrets = this.#secrets();
+    const headers = Object.fromEntries(Object.entries(this.#headers).map(([name, value]) => [name, redact(value, secrets)]));
+    return withFault(failure, { status: answer.status, headers, body: Buffer.from(redactJson(answer.text, secrets)) }); // no-echo
+  }
+
+  #secrets(): string[] {
+    return secretsOf(this.#provider.settings, this.#call.settings);
   }
 
   #fault(error: ProviderError, providerFault: ProviderFault | undefined): BlockhouseError {
-    const secrets = secretsOf(this.#provider.settings, this.#call.settings);
+    const secrets = this.#secrets();
     const mayHaveRun = this.#hasBegun || error.mayHaveRun === true;
     return withFault(fromProviderError(error, { name: this.#provider.displayName, secrets, mayHaveRun }), providerFault);
   }
@@ -200,13 +211,18 @@ function withFault(failure: BlockhouseError, providerFault: ProviderFault | unde
   });
 }
 
-function pick(headers: IncomingHttpHeaders, wanted: RegExp): Record<string, string> {
+function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly string[]): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === 'string' && wanted.test(name)) picked[name] = value;
+    if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets);
   }
   return picked;
+}
+
+/** no-echo. This runs for every answer, and hardly any header needs more than a look. */
+function withoutEcho(value: string, secrets: readonly string[]): string {
+  return ESCAPES.test(value) || secrets.some((secret) => value.includes(secret)) ? redact(value, secrets) : value;
 }
 
 /** Behind the last frame that is complete; 0 if there is none. */
@@ -226,6 +242,12 @@ function endOfFirstFrame(bytes: Buffer, from: number): number {
     if (at >= 0) end = Math.min(end, at + border.length);
   }
   return end;
+}
+
+/** A frame without secrets (no-echo); undefined if it had none. Strings of JSON don't span lines. */
+function cleanFrame(frame: string, isJson: boolean, secrets: readonly string[]): Buffer | undefined {
+  const clean = frame.replace(/[^\r\n]+/g, (line) => (isJson && line.startsWith('data:') ? redactJson(line, secrets) : redact(line, secrets)));
+  return clean === frame ? undefined : Buffer.from(clean);
 }
 
 /** The data lines of a frame, joined; undefined for a comment. */

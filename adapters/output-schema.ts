@@ -2,6 +2,7 @@
 // keyword. What such a keyword says goes into the description, where the model reads it. Pure: no I/O.
 // Source: @anthropic-ai/sdk `lib/transform-json-schema`, which does the same for its own users.
 import { isObject, type Warning } from '../core/index.ts';
+import { lookUp } from './read.ts';
 
 type Schema = Record<string, unknown>;
 
@@ -56,7 +57,7 @@ function isImplied(keyword: string, value: unknown, given: Schema): boolean {
 /** Undefined for a keyword that is not taken. */
 function keptEntry(keyword: string, value: unknown, described: Set<string>): [string, unknown] | undefined {
   const inner = (one: unknown): unknown => (isObject(one) ? clean(one, described) : one);
-  const list = SCHEMA_LISTS[keyword];
+  const list = lookUp(SCHEMA_LISTS, keyword);
   if (list !== undefined && Array.isArray(value)) return [list, value.map(inner)];
   if (SCHEMA_MAPS.has(keyword) && isObject(value)) return [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]))];
   if (keyword === 'items' && isObject(value)) return [keyword, inner(value)];

@@ -26,9 +26,9 @@ export class Api {
     this.client = client;
   }
 
-  /** A code that signs a browser in once. */
-  sessionCode() {
-    return this.#call('POST /api/session/code', {});
+  /** A code that signs a browser in once; a printed one lasts longer and is for anybody. */
+  sessionCode(isPrinted: boolean) {
+    return this.#call('POST /api/session/code', {}, { query: { printed: isPrinted ? 'true' : undefined } });
   }
 
   list() {

@@ -1,6 +1,7 @@
 // Talks HTTP to the server that runs on the workspace.
 //
-// token-to-server-only: the token is sent only to the address in the lock of the workspace, and no message contains it.
+// token-to-server-only: the token is sent only to the address in the lock of the workspace, and no message contains it. Where the system tells who
+//   listens there (Linux), it must not be another user than that of the process in the lock: while a server ends, its port is free for anybody.
 // clear-failure: a failure says whether no server runs, the server does not answer, it refuses the token, or what it answered.
 import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
@@ -46,15 +47,26 @@ export async function findServer(workspace: string, serveCommand: string): Promi
 
 /** The server of this workspace; undefined when none runs. Waits `patienceMs` for one that is starting. */
 export async function runningServer(workspace: string, patienceMs = START_PATIENCE_MS): Promise<ServerPlace | undefined> {
-  const { readLock, ApiToken, createBus } = await import('../core/index.ts');
+  const { readLock } = await import('../core/index.ts');
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const holder = await readLock(workspace);
     if (holder === undefined) return undefined;
-    if (holder.url !== null) return { url: addressOf(holder.url), pid: holder.pid, token: tokenOf(() => new ApiToken(workspace, createBus()).reveal()) };
+    if (holder.url !== null) return placeOf(workspace, addressOf(holder.url), holder.pid);
     if (performance.now() > deadline) throw new CliError('server', `The server of ${workspace} (process ${holder.pid}) is still starting; try again.`);
     await delay(POLL_MS);
   }
+}
+
+async function placeOf(workspace: string, url: URL, pid: number): Promise<ServerPlace> {
+  const { ApiToken, createBus, isListenedOnByOther } = await import('../core/index.ts');
+  if (await isListenedOnByOther(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 80), pid)) {
+    throw new CliError(
+      'server',
+      `At ${url.origin}, a program of another user listens instead of the server of this workspace (process ${pid}), so the token was not sent. Start the server again, on another port.`,
+    );
+  }
+  return { url, pid, token: tokenOf(() => new ApiToken(workspace, createBus()).reveal()) };
 }
 
 /** A server that listens on all addresses is reached over loopback. */

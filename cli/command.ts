@@ -39,7 +39,7 @@ export abstract class BaseCommand extends Command<BaseContext> {
 
   /** Writes a line for the person to stderr. */
   protected async say(text: string): Promise<void> {
-    await write(this.stderr, `${text}\n`);
+    await writeLines(this.stderr, [text]);
   }
 
   /** How this person calls `blockhouse`, for commands to paste. */

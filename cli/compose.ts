@@ -4,9 +4,19 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
-import { BlockhouseError, type Core, createCore, type Environment, type Flags, type ProcessConfig, resolveProcessConfig } from '../core/index.ts';
+import {
+  BlockhouseError,
+  type Core,
+  createCore,
+  type Environment,
+  type Flags,
+  isListenedOnByOther,
+  type ProcessConfig,
+  resolveProcessConfig,
+} from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts';
+import { oneLine } from './output.ts';
 
 /** What the build of the page writes. */
 const DASHBOARD = new URL('../dashboard/', import.meta.url);
@@ -64,8 +74,8 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
     });
     const bare = createBareTransport(core, { log, requestLogLevel, maxConnections });
     const sockets = createWsTransport(core, transport.server, { allowRemote, publicOrigin, log });
-    const url = await transport.listen(config.port, config.host).catch((error: unknown) => {
-      throw new CliError('place', listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
+    const url = await transport.listen(config.port, config.host).catch(async (error: unknown) => {
+      throw new CliError('place', await listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
     });
     const ollamaUrl = await listenBare(bare, config).catch(async (error: unknown) => {
       await transport.close();
@@ -91,14 +101,16 @@ const LOOPBACK = '127.0.0.1';
 /** Only on loopback: what listens there is for the programs of this machine. */
 async function listenBare(transport: HttpTransport, { ollamaPort }: ProcessConfig): Promise<string | undefined> {
   if (ollamaPort === undefined) return undefined;
-  return transport.listen(ollamaPort, LOOPBACK).catch((error: unknown) => {
-    throw new CliError('place', listenFault(LOOPBACK, ollamaPort, '--ollama-port or BLOCKHOUSE_OLLAMA_PORT', error as NodeJS.ErrnoException), error);
+  return transport.listen(ollamaPort, LOOPBACK).catch(async (error: unknown) => {
+    throw new CliError('place', await listenFault(LOOPBACK, ollamaPort, '--ollama-port or BLOCKHOUSE_OLLAMA_PORT', error as NodeJS.ErrnoException), error);
   });
 }
 
-function listenFault(host: string, port: number, names: string, error: NodeJS.ErrnoException): string {
+async function listenFault(host: string, port: number, names: string, error: NodeJS.ErrnoException): Promise<string> {
   const place = `${host}:${port}`;
   const cure = `choose another port with ${names} (0 picks a free one)`;
+  if (error.code === 'EADDRINUSE' && (await isListenedOnByOther(host, port, process.pid)))
+    return `${place} is in use by a program of another user of this machine, which gets the keys of clients that call it; ${cure}, and see docs/security.md.`;
   if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
   if (error.code === 'EACCES') return `${place} needs more privileges than this process has; ${cure}.`;
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') return `${host} is not an address of this machine; choose another with --host.`;
@@ -205,7 +217,7 @@ export async function serveAsProcess(args: string[]): Promise<void> {
   try {
     await serveUntilSignal(parseFlags(args));
   } catch (error) {
-    process.stderr.write(`blockhouse: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`blockhouse: ${oneLine(error instanceof Error ? error.message : String(error))}\n`);
     process.exitCode = EXIT_CODES[exitKindOf(error)].code;
   }
 }

@@ -40,7 +40,7 @@ export function patchOf(config: Fields, assignments: readonly Assignment[]): Rec
   const patch: Record<string, unknown> = {};
   for (const { path, value } of assignments) {
     const [field = '', ...rest] = path;
-    patch[field] = withValue(Object.hasOwn(patch, field) ? patch[field] : config[field], rest, value, field);
+    patch[field] = withValue(ownOf(Object.hasOwn(patch, field) ? patch : config, field), rest, value, field);
   }
   return patch;
 }
@@ -50,7 +50,12 @@ function withValue(place: unknown, [part, ...rest]: readonly string[], value: un
   if (Array.isArray(place)) return withElement(place, part, rest, value, at);
   if (place != null && !isObject(place)) throw new CliError('usage', `${at} has no fields; it is a ${typeof place}.`);
   const fields: Fields = place ?? {};
-  return { ...fields, [part]: withValue(fields[part], rest, value, `${at}.${part}`) };
+  return { ...fields, [part]: withValue(ownOf(fields, part), rest, value, `${at}.${part}`) };
+}
+
+/** Every object inherits some names, such as `toString`. */
+function ownOf(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function withElement(list: readonly unknown[], part: string, rest: readonly string[], value: unknown, at: string): unknown[] {

@@ -2,10 +2,11 @@
 // same facts as short lines.
 //
 // log-before-server: a failure to write the log loses lines, and never stops the server.
+// nothing-obeyed: no character of a foreign text acts on the terminal that shows the log, also where the log is a file or the journal.
 // bounded-backlog: when the reader stops, at most 1 MiB waits. Further lines are dropped, and their number is logged once the
 // reader continues.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type BlockState, type Core, isObject, type LogLevel, rounded, tryParseJson } from '../core/index.ts';
+import { type BlockState, type Core, escapeInvisible, isObject, type LogLevel, rounded, tryParseJson } from '../core/index.ts';
 import { oneLine } from './output.ts';
 
 const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);
@@ -16,7 +17,8 @@ export function createLogger(level: LogLevel, stderr: NodeJS.WriteStream = proce
   stderr.on('error', () => undefined);
   const lines = new Lines(stderr);
   const both = {
-    write(line: string): void {
+    write(text: string): void {
+      const line = escapeInvisible(text); // nothing-obeyed
       lines.write(line);
       file?.write(line);
     },

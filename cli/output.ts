@@ -23,14 +23,16 @@ const C1_STRING_OPENERS = '\x90\x98\x9d\x9e\x9f';
 const STRING_ENDS = '\x07\x18\x1a\x9c';
 
 type Range = readonly [low: number, high: number];
-/** C0 except tab and newline, DEL, C1, and the bidirectional overrides and isolates, which reorder the text around them. */
+/** C0 except tab and newline, DEL, C1, the line and the paragraph separator, and the bidirectional overrides and isolates, which reorder the text. */
 const UNSHOWN: readonly Range[] = [
   [0x00, 0x08],
   [0x0b, 0x1f],
   [0x7f, 0x9f],
-  [0x202a, 0x202e],
+  [0x2028, 0x202e],
   [0x2066, 0x2069],
 ];
+/** They end a line in some programs, and so they do here. */
+const SEPARATORS = '\u2028\u2029';
 const INTERMEDIATE: Range = [0x20, 0x2f];
 const ESCAPE_FINAL: Range = [0x30, 0x7e];
 const CSI_MIDDLE: Range = [0x20, 0x3f];
@@ -52,7 +54,8 @@ function isIn([low, high]: Range, char: string): boolean {
 export function sanitize(fragment: string, from: SanitizeState = 'text'): { readonly text: string; readonly state: SanitizeState } {
   let text = '';
   let state = from;
-  for (const char of fragment) {
+  for (const each of fragment) {
+    const char = SEPARATORS.includes(each) ? '\n' : each;
     for (;;) {
       if (state === 'text' && isShown(char)) text += char;
       const step: Step = state === 'text' ? fromText(char) : afterIn(state, char);
@@ -102,6 +105,15 @@ export function oneLine(text: string): string {
 /** A whole text of several lines, sanitised. */
 export function manyLines(text: string): string {
   return sanitize(text.replaceAll('\r\n', '\n')).text;
+}
+
+const classOf = (ranges: readonly Range[]): string => ranges.flatMap(([low, high]) => `\\u{${low.toString(16)}}-\\u{${high.toString(16)}}`).join('');
+/** Our own colours stay, and the line ends of CSV. */
+const OBEYED = new RegExp(`(?!\\u{1b}\\[[\\d;]*m|\\r\\n)[${classOf(UNSHOWN)}]`, 'gu');
+
+/** Text with our colours in it, without anything else that a terminal obeys (no-escapes). Foreign parts are sanitised before; this is the last door. */
+export function harmless(text: string): string {
+  return text.replace(OBEYED, '');
 }
 
 /** JSON with control characters escaped (no-escapes); those that JSON.stringify leaves raw occur only inside strings. */
@@ -176,9 +188,9 @@ export function write(stream: Writable, text: string): Promise<void> {
   });
 }
 
-/** Writes lines, each with a newline; nothing for none. */
+/** Writes lines, each with a newline, and nothing that a terminal obeys but colours; nothing for none. */
 export async function writeLines(stream: Writable, lines: readonly string[]): Promise<void> {
-  if (lines.length > 0) await write(stream, `${lines.join('\n')}\n`);
+  if (lines.length > 0) await write(stream, harmless(`${lines.join('\n')}\n`));
 }
 
 /** Writes the text of a model in fragments, sanitised (no-escapes); `end` adds a final newline if it is missing. */

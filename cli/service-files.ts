@@ -26,6 +26,7 @@ Restart=on-failure
 RestartSec=${RESTART_SECONDS}
 RestartPreventExitStatus=${WRONG_SETTING}
 TimeoutStopSec=${STOP_SECONDS}
+UMask=0077
 
 [Install]
 WantedBy=default.target
@@ -62,6 +63,8 @@ ${command.map((word) => `    <string>${xmlText(word)}</string>`).join('\n')}
   <integer>${RESTART_SECONDS}</integer>
   <key>ExitTimeOut</key>
   <integer>${STOP_SECONDS}</integer>
+  <key>Umask</key>
+  <integer>${0o077}</integer>
   <key>StandardOutPath</key>
   <string>${xmlText(logFile)}</string>
   <key>StandardErrorPath</key>

@@ -1,7 +1,10 @@
 // systemd and launchd, as far as one user can ask them without root: write the file of the service, start it, stop it, ask for its state.
+//
+// owner-only: the file of the service, its log and their folders are made for this user alone, whatever the umask is, and an older file with another
+//   mode is replaced: another user who may write it could run programs as this one.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -54,6 +57,7 @@ interface Ran {
   readonly fault: string;
 }
 
+const WRITABLE_BY_OTHERS = 0o022;
 /** Longer than a manager waits for a service to stop. */
 const TOOL_PATIENCE_MS = 60_000;
 
@@ -81,10 +85,19 @@ class Tool {
   }
 }
 
+/** owner-only. */
+async function makeOwnFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { mode } = await stat(folder);
+  if ((mode & WRITABLE_BY_OTHERS) !== 0) await chmod(folder, mode & 0o7777 & ~WRITABLE_BY_OTHERS);
+}
+
+/** owner-only. */
 async function writeServiceFile(file: string, text: string): Promise<void> {
   try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
+    await makeOwnFolder(dirname(file));
+    await rm(file, { force: true });
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     throw new CliError('place', `${file} can't be written: ${(error as Error).message}.`, error);
   }
@@ -155,7 +168,9 @@ class Launchd implements ServiceManager {
 
   async install(command: ServerCommandLine): Promise<void> {
     await this.#unload();
-    await mkdir(dirname(this.#logFile), { recursive: true });
+    await makeOwnFolder(dirname(this.#logFile));
+    await writeFile(this.#logFile, '', { mode: 0o600, flag: 'a' });
+    await chmod(this.#logFile, 0o600);
     await writeServiceFile(this.file, launchdAgent(command, this.#logFile));
     await this.#launchctl.run('bootstrap', this.#domain, this.file);
   }

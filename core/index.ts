@@ -3,9 +3,10 @@
 export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
-export { CODE_MS, PRINTED_CODE_MS, SESSION_PREFIX, Sessions, type Timed } from './auth/sessions.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
+export { CODE_MS, type CodeHolder, PRINTED_CODE_MS, SESSION_PREFIX, Sessions, type Timed } from './auth/sessions.ts';
 export { settingFault } from './auth/setting-fault.ts';
+export { isFromOtherUser, isListenedOnByOther } from './auth/socket-owner.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';
@@ -49,6 +50,7 @@ export {
 } from './gateway/settings.ts';
 export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-pieces.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
+export { escapeInvisible } from './invisible.ts';
 export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
 export { type Member, membersOf, skipBlanks } from './json-members.ts';
 export { toJsonText } from './json-text.ts';

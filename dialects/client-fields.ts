@@ -4,8 +4,8 @@
 export function nearestName(path: string, names: Readonly<Record<string, string>>): string | undefined {
   const steps = path.split(/\.|(?=\[)/);
   for (let length = steps.length; length > 0; length -= 1) {
-    const found = names[steps.slice(0, length).join('.')];
-    if (found !== undefined) return found;
+    const field = steps.slice(0, length).join('.');
+    if (Object.hasOwn(names, field)) return names[field];
   }
   return undefined;
 }

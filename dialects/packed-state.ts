@@ -39,7 +39,9 @@ export function withState(given: AssistantMessage, { message, calls }: AnswerSta
   return {
     ...given,
     ...(message !== undefined && { providerMetadata: message }),
-    ...(given.toolCalls !== undefined && { toolCalls: given.toolCalls.map((call) => ({ ...call, ...ofCall(calls?.[call.id]) })) }),
+    ...(given.toolCalls !== undefined && {
+      toolCalls: given.toolCalls.map((call) => ({ ...call, ...(calls !== undefined && Object.hasOwn(calls, call.id) && ofCall(calls[call.id])) })),
+    }),
   };
 }
 

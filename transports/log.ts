@@ -1,5 +1,6 @@
 // The log of the transports.
 import { inspect } from 'node:util';
+import { escapeInvisible } from '../core/index.ts';
 
 /** Where the transports write their log lines; a pino logger fits. */
 export interface TransportLog {
@@ -15,8 +16,9 @@ export const STDERR_LOG: TransportLog = {
   debug: () => undefined,
   info: () => undefined,
   error: ({ err, ...fields }: { readonly err?: unknown }, message) => {
-    const cause = err === undefined ? '' : `${inspect(err)}\n`;
-    process.stderr.write(`blockhouse: ${message} ${JSON.stringify(fields)}\n${cause}`);
+    // Indented, so that no line of a foreign text looks like one of the log.
+    const cause = err === undefined ? '' : `  ${inspect(err).replaceAll('\n', '\n  ')}\n`;
+    process.stderr.write(escapeInvisible(`blockhouse: ${message} ${JSON.stringify(fields)}\n${cause}`));
   },
   isLevelEnabled: (level) => level === 'error',
 };

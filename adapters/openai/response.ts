@@ -91,7 +91,7 @@ export class OutputItems {
   /** The last events. Throws a StreamError for a failed answer. */
   end(response: Json, status: string = asString(response['status']) ?? 'completed'): ChatEvent[] {
     if (status === 'failed' || status === 'cancelled') throw new StreamError(streamError(response['error'] ?? { message: `the answer was ${status}` }));
-    if (status !== 'completed' && status !== 'incomplete') throw malformed(`its status is ${status}`);
+    if (status !== 'completed' && status !== 'incomplete') throw malformed('its status is neither completed nor incomplete');
     const usage = usageOfResponse(response);
     const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
     return [

@@ -1,17 +1,25 @@
 // `blockhouse open`: shows the page of the running server in the browser, signed in.
 import { spawn } from 'node:child_process';
 import { Command, Option } from 'clipanion';
-import { CliError, type ExitKind } from '../exit-codes.ts';
+import type { Api } from '../api.ts';
+import { CliError, errorCodeOf, type ExitKind } from '../exit-codes.ts';
+import { writePageFile } from '../page-file.ts';
 import { pageLink } from '../page-link.ts';
 import { ServerCommand } from '../server-command.ts';
 
-/** The programs that open an address, by platform. */
+/** The programs that open a file with what the user has chosen for it, by platform. */
 const OPENERS: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
   darwin: ['open'],
-  win32: ['cmd', '/c', 'start', ''],
+  // `start` would read the path as a part of a command line.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
-/** A program that has not failed by then has taken the address. */
+/** A program that has not failed by then has taken the file. */
 const OPENED_AFTER_MS = 1500;
+
+interface Link {
+  readonly url: string;
+  readonly expiresAt: string;
+}
 
 /** Prints `{url, expiresAt}`, or opens the browser. */
 export class OpenCommand extends ServerCommand {
@@ -20,8 +28,11 @@ export class OpenCommand extends ServerCommand {
     category: 'Server',
     description: 'Open the dashboard in the browser',
     details: `
-      Opens a link that signs this browser in. The link works once, within a minute. With \`--print\` or \`--json\` it is only printed, for a
-      browser on another screen.
+      Opens the dashboard and signs this browser in, by a file that only you can read and that is removed after a minute. The link in it works once,
+      within a minute, and on Linux only for a browser of the user who runs the server.
+
+      With \`--print\` or \`--json\`, a link is only printed, for a browser on another screen or of another user. It works once, within ten minutes,
+      for anybody who has it.
     `,
     examples: [
       ['In the browser', '$0 open'],
@@ -33,23 +44,41 @@ export class OpenCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
-      const { code, expiresAt, page } = await api.sessionCode();
-      if (page === null) throw new CliError('usage', 'This server has no dashboard: the program that runs it has not given it one (see docs/dashboard.md).');
-      const url = pageLink(new URL(page, api.client.place.url), code);
-      const isOpened = !this.isPrinted && !this.json && (await isOpenedBy(url));
-      await this.print({ url, expiresAt }, isOpened ? [] : [url]);
-      if (isOpened) await this.say(`The dashboard is open in the browser: ${new URL('/ui/', url).href}`);
-      else if (!this.isPrinted && !this.json) await this.say('No browser could be opened. The link works once, within a minute.');
+      const page = this.isPrinted || this.json ? undefined : await this.#opened(api);
+      if (page !== undefined) {
+        await this.say(`The dashboard is open in the browser: ${page}`);
+        await this.say(`If no window has come, \`${this.hint('open', '--print')}\` prints a link.`);
+        return 'ok';
+      }
+      const link = await newLink(api, true);
+      await this.print(link, [link.url]);
+      if (!this.isPrinted && !this.json) await this.say('No browser could be opened. The link works once, within ten minutes.');
       return 'ok';
     });
   }
+
+  /** The address of the page that the browser shows; undefined when no browser could be opened. */
+  async #opened(api: Api): Promise<string | undefined> {
+    const { url } = await newLink(api, false);
+    const file = await writePageFile(url, this.context.env).catch(async (error: Error) => {
+      if (errorCodeOf(error) === undefined) throw error;
+      await this.say(`note: the file for the browser can't be written: ${error.message}.`);
+    });
+    return file !== undefined && (await isOpenedBy(file)) ? new URL('/ui/', url).href : undefined;
+  }
+}
+
+async function newLink(api: Api, isPrinted: boolean): Promise<Link> {
+  const { code, expiresAt, page } = await api.sessionCode(isPrinted);
+  if (page === null) throw new CliError('usage', 'This server has no dashboard: the program that runs it has not given it one (see docs/dashboard.md).');
+  return { url: pageLink(new URL(page, api.client.place.url), code), expiresAt };
 }
 
 /** Resolves with false when there is no such program, or when it fails at once. */
-function isOpenedBy(url: string): Promise<boolean> {
+function isOpenedBy(file: string): Promise<boolean> {
   const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   return new Promise((resolve) => {
-    const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true });
+    const child = spawn(command, [...args, file], { stdio: 'ignore', detached: true });
     const timer = setTimeout(() => resolve(true), OPENED_AFTER_MS);
     child.once('error', () => {
       clearTimeout(timer);

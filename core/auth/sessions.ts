@@ -1,7 +1,8 @@
 // Sessions of the page in a browser: one-time codes, session keys and tickets. Nothing is stored: a session key proves itself, and codes and tickets live
 // in memory for a moment.
 //
-// single-use: a code or a ticket is gone with the first try, also with a late one.
+// single-use: a code or a ticket is gone with the first try, also with a late one. A try by another user of the machine is none.
+// short-lived: a code or a ticket ends with its time, and also when the clock is set back before it was made.
 // ends-with-the-token: a session key is signed with the token of the workspace, so a new token ends every session within a second. Codes and tickets are
 //   kept with their signature and end with it, too: otherwise, a thief of the old token could still sign in.
 // exact-text: keys are compared as text, since base64 has several texts for the same bytes.
@@ -16,6 +17,8 @@ const MONTH_MS = 30 * 24 * 3600 * 1000;
 export const CODE_MS = 60_000;
 export const PRINTED_CODE_MS = 10 * 60_000;
 const TICKET_MS = 30_000;
+/** Who may use a code: anybody who has it, or only programs of the user that runs the server, where the system tells which user that is. */
+export type CodeHolder = 'anybody' | 'owner';
 /** The oldest is dropped for a further one. */
 const MOST_CODES = 16;
 const MOST_TICKETS = 1000;
@@ -43,8 +46,13 @@ export class Sessions {
   }
 
   /** A new one-time code for signing in. */
-  newCode(ms = CODE_MS): Timed {
-    return this.#codes.add(ms);
+  newCode(ms = CODE_MS, holder: CodeHolder = 'anybody'): Timed {
+    return this.#codes.add(ms, holder);
+  }
+
+  /** True for a code that is valid now and for the owner alone. It stays valid. */
+  isForOwner(code: string): boolean {
+    return this.#codes.holderOf(code) === 'owner';
   }
 
   /** A key for this code; undefined for a code that is wrong, used or late. */
@@ -81,12 +89,20 @@ export class Sessions {
   }
 }
 
+interface Kept {
+  /** Epoch milliseconds. */
+  readonly madeAt: number;
+  readonly ms: number;
+  readonly mac: string | undefined;
+  readonly holder: CodeHolder;
+}
+
 /** single-use. */
 class ShortLived {
   readonly #most: number;
   readonly #token: Pick<ApiToken, 'sign'>;
   readonly #clock: () => number;
-  readonly #kept = new Map<string, { readonly endsAt: number; readonly mac: string | undefined }>();
+  readonly #kept = new Map<string, Kept>();
 
   constructor(most: number, token: Pick<ApiToken, 'sign'>, clock: () => number) {
     this.#most = most;
@@ -94,20 +110,32 @@ class ShortLived {
     this.#clock = clock;
   }
 
-  add(ms: number): Timed {
+  add(ms: number, holder: CodeHolder = 'anybody'): Timed {
     const now = this.#clock();
-    for (const [text, { endsAt }] of this.#kept) if (endsAt <= now) this.#kept.delete(text);
+    for (const [text, kept] of this.#kept) if (!isYoung(kept, now)) this.#kept.delete(text);
     for (const text of this.#kept.keys()) if (this.#kept.size >= this.#most) this.#kept.delete(text);
     const text = randomBytes(16).toString('base64url');
-    this.#kept.set(text, { endsAt: now + ms, mac: this.#token.sign(text) });
+    this.#kept.set(text, { madeAt: now, ms, mac: this.#token.sign(text), holder });
     return { text, expiresAt: new Date(now + ms).toISOString() };
   }
 
-  take(text: string): boolean {
+  /** Undefined for a text that is not valid now. */
+  holderOf(text: string): CodeHolder | undefined {
     const kept = this.#kept.get(text);
-    this.#kept.delete(text);
-    return kept?.mac !== undefined && kept.endsAt > this.#clock() && kept.mac === this.#token.sign(text); // ends-with-the-token
+    if (kept?.mac === undefined || !isYoung(kept, this.#clock())) return undefined;
+    return kept.mac === this.#token.sign(text) ? kept.holder : undefined; // ends-with-the-token
   }
+
+  take(text: string): boolean {
+    const isValid = this.holderOf(text) !== undefined;
+    this.#kept.delete(text);
+    return isValid;
+  }
+}
+
+/** short-lived. */
+function isYoung({ madeAt, ms }: Kept, now: number): boolean {
+  return now >= madeAt && now - madeAt < ms;
 }
 
 function isSame(one: string, other: string): boolean {

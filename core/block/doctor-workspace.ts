@@ -18,7 +18,7 @@ import { parseConfig } from './document-codecs.ts';
 import { nameInArchive } from './names.ts';
 import { RENAME_NOTE } from './rename-note.ts';
 
-const SECRET_FILES = ['.api-token', 'auth.json'] as const;
+const SECRET_FILES = ['.api-token', 'auth.json', 'keys.json'] as const;
 
 /** A finding that doesn't prevent any work. */
 export function warning(place: string, problem: string, fix: string): Finding {
@@ -32,12 +32,20 @@ function error(place: string, problem: string, fix: string): Finding {
 /** Examines the files of the workspace itself. */
 export async function examineWorkspace(workspace: string, ledger: Ledger, adapters: readonly Adapter[]): Promise<Finding[]> {
   return [
+    ...openFolder(workspace),
     ...secretFiles(workspace),
     ...credentials(workspace, adapters),
     ...models(workspace, adapters),
     ...killSwitch(workspace),
     ...(await spending(ledger)),
   ];
+}
+
+/** Who may write in the folder may replace any of its files, whatever their modes are. */
+function openFolder(workspace: string): Finding[] {
+  const stats = statSync(workspace, { throwIfNoEntry: false });
+  if (stats === undefined || (stats.mode & 0o022) === 0) return [];
+  return [error('.', 'other users of this machine can replace the files of the workspace', 'chmod go-w .')];
 }
 
 /** Links are followed, as the server follows them. */

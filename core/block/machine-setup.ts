@@ -163,7 +163,7 @@ export function setUpMachine(now: () => number) {
       /** The log has the error itself; its text may contain anything. */
       crash: assign((_, error: unknown) => ({ reason: crashReason(error), cause: 'fault', actor: 'monitor' as const })),
       countCrash: assign(({ context }) => ({
-        crashes: [...context.crashes.filter((at) => now() - at < CRASH_WINDOW_MS), now()],
+        crashes: [...context.crashes.filter((at) => Math.abs(now() - at) < CRASH_WINDOW_MS), now()],
         restarts: context.restarts + 1,
         wakeUpAt: null,
       })),

@@ -133,7 +133,8 @@ function dotted(high: number, low: number): string {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-function expandIPv6(address: string): number[] {
+/** The eight groups of an IPv6 address. */
+export function expandIPv6(address: string): number[] {
   // The URL parser turns every spelling, dotted tails included, into hexadecimal groups.
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = '', tail] = canonical.split('::');

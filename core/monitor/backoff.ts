@@ -14,7 +14,7 @@ export function backoffMs({ baseMs, maxDelayMs }: Retry, attempt: number, random
   return Math.min(Math.round(plain * (1 - JITTER + 2 * JITTER * random())), maxDelayMs);
 }
 
-/** No attempt is further away than this, whatever a provider or a file says. */
+/** No attempt is further away than this, whatever a provider says. A wait that a file says has only `maxDelayMs` (RetryWait). */
 export function longestWaitMs({ maxDelayMs }: Retry): number {
   return Math.max(maxDelayMs, MAX_RETRY_AFTER_MS);
 }

@@ -8,7 +8,7 @@ export function curesOf({ config, pulse, failures }: ToExplain): readonly Cure[]
   const cures: Cure[] = [];
   if (state === 'unconfigured' || state === 'paused' || state === 'failed' || state === 'backoff') {
     if (config.adapter === null) cures.push(CHOOSE_MODEL);
-    else cures.push(...(BY_REASON[reason?.code ?? '']?.(config.adapter.provider) ?? (state === 'unconfigured' ? [setKey(config.adapter.provider)] : [])));
+    else cures.push(...(curesFor(reason?.code ?? '')?.(config.adapter.provider) ?? (state === 'unconfigured' ? [setKey(config.adapter.provider)] : [])));
   }
   if (state === 'failed' || (state === 'paused' && reason?.code !== 'HALTED' && reason?.code !== 'BUDGET_REACHED'))
     cures.push({ id: 'start', label: 'Start again' });
@@ -41,3 +41,8 @@ const BY_REASON: Readonly<Record<string, (provider: string) => readonly Cure[]>>
   BLOCK_DAMAGED: () => [{ id: 'open-file', label: 'Repair the file' }],
   WORKSPACE_DAMAGED: () => [{ id: 'open-file', label: 'Repair the file' }],
 };
+
+/** A code may come from a file, and so be any word. */
+function curesFor(code: string): ((provider: string) => readonly Cure[]) | undefined {
+  return Object.hasOwn(BY_REASON, code) ? BY_REASON[code] : undefined;
+}

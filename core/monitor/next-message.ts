@@ -12,7 +12,6 @@ import type { Choice } from '../block/machine-types.ts';
 import { toBlockhouseError } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { ChatEntry } from '../schemas/chat-entry.ts';
-import { longestWaitMs } from './backoff.ts';
 import { haltPause } from './call-refused.ts';
 import { startSession } from './costs.ts';
 import { recoverCosts } from './costs-recovery.ts';
@@ -47,7 +46,7 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
   const next = entries.find((entry) => isNext(entry) && isFound(entries, entry));
   if (next === undefined) return { kind: 'nothing' };
   const now = context.world.now();
-  const waitMs = isUrgent ? 0 : context.retryWait.left(next, now, longestWaitMs(config.retry));
+  const waitMs = isUrgent ? 0 : context.retryWait.left(next, now, config.retry.maxDelayMs);
   if (waitMs === 0) return { kind: 'reply', messageId: next.id };
   const { code, message } = next.error ?? { code: 'WAITING', message: 'The message will be retried later.' };
   return { kind: 'wait', until: now + Math.ceil(waitMs), reason: { code, message, fix: null } };

@@ -2,7 +2,7 @@
 //
 // monotonic-wait: within a run a wait is measured on the monotonic clock, so that a clock that is set makes it neither longer nor shorter.
 //   `nextAttemptAt` in chat.json matters only where this process has not begun the wait itself: after a restart, or when it was written by
-//   hand. Then it is respected up to the longest wait.
+//   hand. Then it is respected up to `retry.maxDelayMs` of the block, because a clock that was set back makes any time look far away.
 import type { ChatEntry } from '../schemas/chat-entry.ts';
 
 type WaitingMessage = Pick<ChatEntry, 'id' | 'nextAttemptAt'>;

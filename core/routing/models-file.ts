@@ -64,8 +64,8 @@ export class ModelsFile {
   /** Sets an alias, or removes it with `undefined`. Resolves with false if there was none to remove. Throws INVALID_REQUEST, or WORKSPACE_DAMAGED for a file that can't be read. */
   async setAlias(name: string, targets: readonly string[] | undefined): Promise<boolean> {
     return this.#change((document) => {
-      const { [name]: old, ...others } = document.aliases ?? {};
-      if (targets === undefined && old === undefined) return undefined;
+      const { [name]: _old, ...others } = document.aliases ?? {};
+      if (targets === undefined && !Object.hasOwn(document.aliases ?? {}, name)) return undefined;
       const [first, ...more] = targets ?? [];
       const aliases = first === undefined ? others : { ...document.aliases, [name]: more.length === 0 ? first : [first, ...more] };
       return { ...document, aliases };

@@ -1,4 +1,5 @@
 // The lines and the names of a block's log files. Pure: no I/O.
+import { escapeInvisible } from '../invisible.ts';
 
 /** The levels of a log line, the least important first. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -10,8 +11,6 @@ const MAX_VALUE_CHARACTERS = 2000;
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ-[a-z0-9-]+\.log$/;
 const TIME_CHARACTERS = '2026-11-20T14-03-22Z'.length;
 const NEEDS_QUOTES = /^$|[\s"'\\=]|[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
-/** Characters that JSON does not escape, although a terminal acts on them or reverses the text. */
-const LEFT_BY_JSON = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** One event as one line, newline included. Fields that are undefined are left out. `now` in epoch milliseconds. */
 export function logLine(now: number, level: LogLevel, event: string, fields: LogFields): string {
@@ -31,10 +30,7 @@ export function rounded<T>(value: T): T | number {
 function quoted(value: string): string {
   const text = value.length > MAX_VALUE_CHARACTERS ? `${value.slice(0, MAX_VALUE_CHARACTERS)}…` : value;
   if (!NEEDS_QUOTES.test(text)) return text;
-  return JSON.stringify(text).replaceAll(LEFT_BY_JSON, (character) => {
-    const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at).toString(16).padStart(4, '0'));
-    return units.map((unit) => `\\u${unit}`).join('');
-  });
+  return escapeInvisible(JSON.stringify(text));
 }
 
 /** The name of a log file that begins now. `count` distinguishes files of the same second. */

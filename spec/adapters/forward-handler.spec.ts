@@ -12,14 +12,14 @@ const PROTOCOL: Protocol = {
   url: () => new URL('http://127.0.0.1/v1/words'),
   requestHeaders: [],
   answerHeaders: /^x-kept$/,
-  marks: ['end', 'used', 'broken'],
+  marks: ['end', 'used', 'broken', 'error'],
   readFrame: (data) => ({
     isEnd: data === 'end',
     mayEnd: data === 'may end',
     isCut: data === 'cu',
     usage: data === 'used' ? { outputTokens: 3 } : undefined,
     isUsageOnly: data === 'used',
-    error: data === 'broken' ? { kind: 'failed', message: 'It broke.' } : undefined,
+    error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.' } : undefined,
   }),
   answerMembers: ['usage'],
   readUsage: ({ usage }) => ({ outputTokens: Number(asObject(usage)['out']) }),
@@ -27,9 +27,13 @@ const PROTOCOL: Protocol = {
 
 const PROVIDER = {
   displayName: 'Words',
-  settings: {},
+  settings: { apiKey: { secret: true } },
   readError: ({ status, text }) => ({ kind: kindOfStatus(status), message: text }),
 } as Partial<Provider> as Provider;
+
+const KEY = 'key-1a2b/3c4d-5e6f';
+/** As a provider may write it in JSON. */
+const ECHO = KEY.replaceAll('-', '\\u002d').replaceAll('/', '\\/');
 
 function handler({ hidesUsage = false, writable = true } = {}) {
   const got: string[] = [];
@@ -47,7 +51,13 @@ function handler({ hidesUsage = false, writable = true } = {}) {
     unread: (bytes) => unread.push(bytes),
   };
   const request = { path: '/v1/words', search: '', headers: {}, body: Buffer.alloc(0), hidesUsage };
-  return { got, usage, heads, unread, reader: new ForwardHandler(PROVIDER, PROTOCOL, { ...adapterCall(), request, sink }) };
+  return {
+    got,
+    usage,
+    heads,
+    unread,
+    reader: new ForwardHandler(PROVIDER, PROTOCOL, { ...adapterCall(), settings: { values: { apiKey: KEY }, sources: {} }, request, sink }),
+  };
 }
 
 const STREAM = { 'content-type': 'text/event-stream', 'x-kept': '1', 'x-lost': '2' };
@@ -174,4 +184,53 @@ t.test("an error answer in the provider's own form comes with the failure, unles
       t.same((error as BlockhouseError).providerFault, fault);
     }
   }
+});
+
+/** What `work` throws to the client. */
+function faultOf(work: () => void): Exclude<BlockhouseError['providerFault'], string | undefined> {
+  try {
+    work();
+  } catch (error) {
+    const { providerFault } = error as BlockhouseError;
+    if (typeof providerFault === 'object') return providerFault;
+  }
+  throw new Error('It must throw an answer of the provider.');
+}
+
+t.test('an error answer comes without the key, however the provider has written it, in its body and its headers', async (t) => {
+  const { reader } = handler();
+  reader.head(400, { 'content-type': `application/json; echo=${KEY}`, 'x-kept': `Bearer ${encodeURIComponent(KEY)}` });
+  feed(reader, `{"error": {"message": "no ${ECHO.slice(0, 9)}`, `${ECHO.slice(9)} here", "${ECHO}": 1.0}}`);
+  const { headers, body } = faultOf(() => reader.end());
+  t.same(headers, { 'content-type': 'application/json; echo=[redacted]', 'x-kept': 'Bearer [redacted]' });
+  t.equal(body.toString(), '{"error": {"message": "no [redacted] here", "[redacted]": 1.0}}');
+});
+
+t.test('headers of a right answer have no key, either', async (t) => {
+  for (const echo of [KEY, encodeURIComponent(KEY)]) {
+    for (const type of ['text/event-stream', 'application/json']) {
+      const { reader, heads } = handler();
+      reader.head(200, { 'content-type': type, 'x-kept': `id ${echo}` });
+      feed(reader, type === 'application/json' ? '{"usage": {}}' : 'data: end\n\n');
+      reader.end();
+      t.match(heads, [{ 'x-kept': 'id [redacted]' }]);
+    }
+  }
+});
+
+t.test('a frame with an error goes out without the key, and every other frame as it came', async (t) => {
+  const error = `event: error\r\n: ${KEY}\r\ndata: {"error":\r\ndata: "no ${ECHO}", "n": 1.0}`;
+  const clean = 'event: error\r\n: [redacted]\r\ndata: {"error":\r\ndata: "no [redacted]", "n": 1.0}';
+  for (const end of ['\r\n\r\n', '']) {
+    const { reader, got } = handler();
+    reader.head(200, STREAM);
+    feed(reader, 'data: a\n\n', `data: "end" ${KEY}\n\n`, `${error}${end}`);
+    t.throws(() => reader.end(), { code: 'UPSTREAM_FAILED', providerFault: 'sent' });
+    t.equal(got.join(''), `data: a\n\ndata: "end" ${KEY}\n\n${clean}${end}`, 'text of the model is not searched');
+  }
+  const { reader, got } = handler();
+  reader.head(200, STREAM);
+  feed(reader, 'data: a\n\n', `data: {"error" is no JSON: ${ECHO}\n\n`);
+  t.throws(() => reader.end(), { code: 'UPSTREAM_FAILED' });
+  t.equal(got.join(''), 'data: a\n\ndata: {"error" is no JSON: [redacted]\n\n');
 });

@@ -66,3 +66,8 @@ t.test('definitions of older drafts stay, and what is given is not changed', asy
   t.same(outputSchema(schema).schema, { definitions: { a: { type: 'integer', description: '{minimum: 1}' } }, $ref: '#/definitions/a' });
   t.same(schema, before);
 });
+
+t.test('a keyword that every object inherits is described like any other one', async (t) => {
+  const { schema } = outputSchema({ type: 'object', properties: { a: { ...string, constructor: [string], toString: [string] } } });
+  t.match(schema['properties'], { a: { type: 'string', description: /constructor.*toString/ } });
+});

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { redact } from '../../adapters/redact.ts';
+import { redact, redactJson } from '../../adapters/redact.ts';
 
 t.test('shapes of keys are taken out, whoever wrote them', async (t) => {
   const table: [string, string][] = [
@@ -34,4 +34,62 @@ t.test('everything else stays as it is', async (t) => {
     '',
   ];
   for (const text of texts) t.equal(redact(text, ['', 'abc']), text);
+});
+
+const KEY = 'kk-1a/2b+3c-4d5e-6f7g';
+const escaped = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const each = (text: string, change: (char: string) => string): string => [...text].map(change).join('');
+
+t.test('a secret is taken out in every spelling that a provider may echo it in', async (t) => {
+  const spellings: [what: string, text: string][] = [
+    ['one escape of JSON', KEY.replace('-', '\\u002d')],
+    ['all escaped, in capitals', each(KEY, (char) => escaped(char).toUpperCase().replace('\\U', '\\u'))],
+    ['a slash', KEY.replace('/', '\\/')],
+    ['JSON within JSON', JSON.stringify(JSON.stringify({ echo: KEY.replace('-', '\\u002d') }))],
+    ['an address', encodeURIComponent(KEY)],
+    ['an address, every character', each(KEY, (char) => `%${char.charCodeAt(0).toString(16)}`)],
+    ['an address within an address', encodeURIComponent(encodeURIComponent(KEY))],
+    ['HTML', each(KEY, (char) => `&#${char.charCodeAt(0)};`)],
+    ['HTML, hexadecimal', KEY.replace('-', '&#x2D;')],
+    ['broken over lines', `${KEY.slice(0, 9)}\n  ${KEY.slice(9)}`],
+    ['with characters that have no width', each(KEY, (char) => `${char}\u200b`)],
+    ['base64', Buffer.from(KEY).toString('base64')],
+    ['base64 behind one character', Buffer.from(`:${KEY}`).toString('base64')],
+    ['base64 of a user and a password', Buffer.from(`me:${KEY}`).toString('base64')],
+    ['base64 for addresses', Buffer.from(`u:${KEY}?`).toString('base64url')],
+  ];
+  for (const [what, text] of spellings) {
+    const clean = redact(`refused (${text})`, [KEY]);
+    t.match(clean, '[redacted]', what);
+    const left = clean.replace(/^refused \(|\)$/g, '').replace(/(?:\\+(?:u200b)?|["{}:]|echo)/g, '');
+    t.ok(left.length < 18, `${what}: ${clean}`);
+  }
+  t.equal(redact(`bad key ${KEY} and more`, [KEY]), 'bad key [redacted] and more', 'the spaces around it stay');
+  t.equal(redact('a\\u002db%41&#66;', [KEY]), 'a\\u002db%41&#66;', 'escapes of anything else stay');
+  t.equal(redact('50%25 of %6bk', ['50%25']), '[redacted] of %6bk', 'a secret that looks like an escape');
+});
+
+t.test('the beginning of a secret at the end of a text is taken out, because the text was cut there', async (t) => {
+  for (let length = 8; length < KEY.length; length += 1) t.equal(redact(`bad key ${KEY.slice(0, length)}`, [KEY]), 'bad key [redacted]', `${length}`);
+  t.equal(redact(`bad key ${KEY.slice(0, 10)}\\u00`, [KEY]), 'bad key [redacted]', 'and a cut escape');
+  t.equal(redact(`bad key ${encodeURIComponent(KEY).slice(0, 20)}`, [KEY]), 'bad key [redacted]');
+  t.equal(redact('short: abcd', ['abcd1234']), 'short: [redacted]');
+  t.equal(redact(`${KEY.slice(0, 10)} and more`, [KEY]), `${KEY.slice(0, 10)} and more`, 'not in the middle, where it is a text of its own');
+});
+
+t.test('JSON stays JSON: what has no secret stays byte for byte, and the rest is written anew', async (t) => {
+  const json = `{ "message" : "no ${each(KEY, escaped)}\\n\\u00e9", "n": 1.50e3, "a": "\\u0041", "${KEY}": [12345678901234567890, "x\\"${KEY}\\\\"] }`;
+  const clean = redactJson(json, [KEY, '12345678901234567890']);
+  t.equal(clean, '{ "message" : "no [redacted]\\né", "n": 1.50e3, "a": "\\u0041", "[redacted]": ["[redacted]", "x\\"[redacted]\\\\"] }');
+  t.strictSame(JSON.parse(clean), { message: 'no [redacted]\né', n: 1500, a: 'A', '[redacted]': ['[redacted]', 'x"[redacted]\\'] });
+  t.equal(redactJson(json, []), json);
+  const node = `{"a":"line\\node-key-${'x'.repeat(8)}"}`;
+  t.equal(redactJson(node, ['node-key-xxxxxxxx']), node, 'a line break before "ode" is no "n"');
+});
+
+t.test('a long text is searched in no time', async (t) => {
+  const text = `${'\\u002d '.repeat(8000)}${'%'.repeat(1000)}${'\\'.repeat(1000)}${KEY}`;
+  const begin = performance.now();
+  t.match(redact(text, [KEY, 'b'.repeat(2000)]), /\[redacted\]$/);
+  t.ok(performance.now() - begin < 2000);
 });

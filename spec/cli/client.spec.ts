@@ -5,6 +5,7 @@ import { CliError } from '../../cli/exit-codes.ts';
 import { writeNewToken } from '../../core/index.ts';
 import { WorkspaceLock } from '../../core/workspace/lock.ts';
 import { answer, refusal, startFakeBlockServer } from '../support/fake-block-server.ts';
+import { portOfOther, withOtherUser } from '../support/other-user.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 t.test('a workspace without a server says how to start one', async (t) => {
@@ -30,6 +31,15 @@ t.test('the server is the one that the lock names, with the token of the workspa
   t.equal(place.url.origin, 'http://127.0.0.1:8421', 'a server that listens everywhere is here, too');
   t.equal(place.token, token);
   t.equal(place.pid, process.pid);
+});
+
+t.test('a port that another user has taken gets no token', withOtherUser, async (t) => {
+  const workspace = testFolder(t);
+  await writeNewToken(workspace);
+  const lock = await WorkspaceLock.acquire(workspace);
+  t.teardown(() => lock.release());
+  await lock.announce(`http://127.0.0.1:${(await portOfOther(t)).port}`);
+  await t.rejects(findServer(workspace, 'x'), { kind: 'server', message: /a program of another user listens instead .* so the token was not sent\./ });
 });
 
 t.test('a server that still starts is waited for', async (t) => {

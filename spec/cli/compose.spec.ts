@@ -5,6 +5,7 @@ import t from 'tap';
 import { createConfiguredCore, cutOff, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
 import { CliError } from '../../cli/exit-codes.ts';
 import { BlockhouseError } from '../../core/index.ts';
+import { portOfOther, withOtherUser } from '../support/other-user.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 t.test('a setting that is out of range is bad usage', async (t) => {
@@ -62,6 +63,14 @@ t.test('a second server has its own port, and closes with the first', async (t) 
   t.equal((await fetch(`${server.url}/`)).status, 401);
   await server.close();
   for (const url of [ollamaUrl, server.url]) await t.rejects(fetch(url));
+});
+
+t.test('a port that another user of the machine has taken is named as such', withOtherUser, async (t) => {
+  const { port } = await portOfOther(t);
+  await t.rejects(startServer({ port: String(port), workspace: testFolder(t) }), {
+    kind: 'place',
+    message: new RegExp(`127\\.0\\.0\\.1:${port} is in use by a program of another user .*; choose another port`),
+  });
 });
 
 t.test('a second port that is in use is named, and neither server stays', async (t) => {

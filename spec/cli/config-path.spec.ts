@@ -35,6 +35,11 @@ t.test('a nested change sends its whole top-level field', async (t) => {
   });
   t.same(patch('adapter.provider=p', 'adapter.model=m'), { adapter: { provider: 'p', model: 'm' } });
   t.same(patch('unknown.deep.field=1'), { unknown: { deep: { field: 1 } } });
+  t.same(
+    patch('toString.x=1', 'memory.valueOf.x=1'),
+    { toString: { x: 1 }, memory: { ...CONFIG.memory, valueOf: { x: 1 } } },
+    'every object inherits these names',
+  );
   t.same(CONFIG.memory, { keepMessages: 20, thresholdPercent: 80 }, 'what was read stays as it was');
 });
 

@@ -15,6 +15,17 @@ t.test('a person gets a short line: time, level, text, fields', async (t) => {
   t.match(shown(), /^\d\d:\d\d:\d\d info {2}request refused status=401 path=\/v1\n$/);
 });
 
+t.test('in the lines for programs, nothing is raw that a terminal obeys or that reorders a line', async (t) => {
+  const stream = new PassThrough();
+  const file: string[] = [];
+  const path = '/v1\u001b[2J\u007f\u0085\u009b2J\u2028\u2029\u202e\u2066';
+  createLogger('info', stream as unknown as NodeJS.WriteStream, { write: (line) => file.push(line) }).info({ path }, `refused ${path}`);
+  const line = String(stream.read());
+  t.match(line, /^[ -~]+\n$/);
+  t.match(JSON.parse(line), { path, msg: `refused ${path}` });
+  t.strictSame(file, [line]);
+});
+
 interface StalledReader {
   readonly stream: NodeJS.WriteStream;
   /** The lines that it has taken. */

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { columns, isColored, oneLine, type SanitizeState, sanitize, styleFor, TextPrinter, toJson, write } from '../../cli/output.ts';
+import { columns, harmless, isColored, oneLine, type SanitizeState, sanitize, styleFor, TextPrinter, toJson, write, writeLines } from '../../cli/output.ts';
 
 const clean = (text: string): string => sanitize(text).text;
 
@@ -28,6 +28,8 @@ t.test('escape sequences of every kind are taken out whole', async (t) => {
 
 t.test('control characters and bidi overrides are taken out', async (t) => {
   t.equal(clean('a\x00\x07\x08\r\x0b\x7f\x85\u202eb\u2066c\u2069'), 'abc');
+  t.equal(clean('a\u2028b\u2029c'), 'a\nb\nc', 'what ends a line in some programs does so here');
+  t.equal(oneLine('a\u2028\x85b\u2029'), 'a b');
 });
 
 t.test('an unfinished sequence hides no more than its line', async (t) => {
@@ -118,4 +120,13 @@ t.test('writing to a reader that is gone neither waits nor fails', async (t) => 
   await write(stream, 'more');
   t.ok(stream.destroyed);
   t.equal(stream.listenerCount('drain'), 0);
+});
+
+t.test('the last door lets nothing through but text, colours and the ends of lines', async (t) => {
+  t.equal(harmless('\x1b[1mbold\x1b[0m\ta\r\nb\n'), '\x1b[1mbold\x1b[0m\ta\r\nb\n');
+  t.equal(harmless('\x1b[1;31mred\x1b[m'), '\x1b[1;31mred\x1b[m');
+  t.equal(harmless('a\x1b[2Jb\x9b2Jc\x1b]0;t\x07d\re\u202ef\u2028g\x85h\x00'), 'a[2Jb2Jc]0;tdefgh');
+  const stream = new PassThrough();
+  await writeLines(stream, ['a\x9b', 'b']);
+  t.equal(String(stream.read()), 'a\nb\n');
 });

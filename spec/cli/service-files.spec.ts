@@ -14,7 +14,7 @@ t.test('a unit quotes each word, so that systemd expands nothing in it', async (
 
 t.test('a unit starts at login and after a failure, but not again with a wrong setting', async (t) => {
   const unit = systemdUnit(COMMAND);
-  for (const line of ['Restart=on-failure', 'RestartPreventExitStatus=2', 'WantedBy=default.target']) t.ok(unit.split('\n').includes(line), line);
+  for (const line of ['Restart=on-failure', 'RestartPreventExitStatus=2', 'UMask=0077', 'WantedBy=default.target']) t.ok(unit.split('\n').includes(line), line);
 });
 
 const analyze = spawnSync('systemd-analyze', ['--version']).status === 0 ? {} : { skip: 'systemd-analyze is not installed' };
@@ -33,5 +33,6 @@ t.test('systemd-analyze finds nothing wrong with a unit', analyze, async (t) => 
 t.test('an agent escapes what XML would read', async (t) => {
   const agent = launchdAgent(['/a&b/node', '/c<d>/main.js', 'serve'], '/Users/ada/x&y.log');
   t.match(agent, '<string>/a&amp;b/node</string>\n    <string>/c&lt;d&gt;/main.js</string>\n    <string>serve</string>');
+  t.match(agent, '<key>Umask</key>\n  <integer>63</integer>');
   t.match(agent, '<key>StandardErrorPath</key>\n  <string>/Users/ada/x&amp;y.log</string>');
 });

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { documentTo } from '../../cli/page-link.ts';
 import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.teardown(closeBrowser);
 
@@ -47,6 +52,21 @@ t.test('case 2: a link with a code signs in also in a tab that has the page alre
   await page.goto(`${world.url}/ui/#code=${code}`);
   await page.locator('.app').waitFor();
   t.notMatch(page.url(), code);
+});
+
+t.test('the file of `blockhouse open` signs in, and the way back does not lead to it', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const { code } = await world.api<{ readonly code: string }>('POST', '/api/session/code');
+  const file = join(testFolder(t), 'sign-in.html');
+  writeFileSync(file, documentTo(`${world.url}/ui/#code=${code}`));
+  const page = await world.page('/ui/assets/none', { signedOut: true, expected: [/404/, /request to null/] });
+  await page.goto('about:blank');
+  const before = await page.evaluate(() => history.length);
+  await page.goto(pathToFileURL(file).href, { waitUntil: 'commit' }).catch(() => undefined); // the page is left at once
+  await page.locator('.app').waitFor();
+  t.notMatch(page.url(), code);
+  t.equal(await page.evaluate(() => history.length), before + 1, 'the file is replaced by the page');
 });
 
 t.test('case 4: there are no cookies', async (t) => {

@@ -9,6 +9,8 @@ t.test('a setting has the name of the nearest one around it that has a name', as
     ['config.output.schema', 'text.format'],
     ['config.topP', undefined],
     ['', undefined],
+    ['constructor', undefined],
+    ['toString.x', undefined],
   ] as const)
     t.equal(nearestName(path, names), name, path);
 });

@@ -42,3 +42,10 @@ t.test('what is not a state of ours is nothing', async (t) => {
   const odd = `bh1.${Buffer.from('{"message":1,"calls":{"a":2}}').toString('base64url')}`;
   t.same(unpackState(odd), {});
 });
+
+t.test('a call whose id every object inherits has no state', async (t) => {
+  for (const id of ['constructor', '__proto__', 'toString']) {
+    const [given] = withState({ role: 'assistant', toolCalls: [{ ...call, id }] }, { calls: { a: { one: 1 } } }).toolCalls ?? [];
+    t.strictSame(given, { ...call, id }, id);
+  }
+});

@@ -15,5 +15,15 @@ t.test('a failure is a line on stderr, with the stack of its cause below it', as
   STDERR_LOG.error({ requestId: 'req_2', err: new Error('broken', { cause: new Error('root') }) }, 'request failed');
   const [line, withCause] = written().map(({ args }) => String(args[0]));
   t.equal(line, 'blockhouse: request failed {"requestId":"req_1","status":502}\n');
-  t.match(withCause, /^blockhouse: request failed \{"requestId":"req_2"\}\nError: broken\n {4}at [\s\S]*\[cause\]: Error: root\n/);
+  t.match(withCause, /^blockhouse: request failed \{"requestId":"req_2"\}\n {2}Error: broken\n {6}at [\s\S]*\[cause\]: Error: root\n/);
+});
+
+t.test('foreign text neither acts on a terminal nor forges a line', async (t) => {
+  const written = t.capture(process.stderr, 'write', () => true);
+  STDERR_LOG.error({ path: '/\u009b2J\u202e' }, 'request failed');
+  STDERR_LOG.error({ err: new Error('x\nblockhouse: all is well\u001b[2J\u009b2J\u2028\u2066') }, 'request failed');
+  for (const { args } of written()) {
+    t.match(String(args[0]), /^[\n -~]+$/);
+    t.equal(String(args[0]).match(/^blockhouse:/gm)?.length, 1);
+  }
 });

@@ -109,6 +109,7 @@ export class Front {
       hasWebSocket,
       endRequest: (requestId) => this.answers.abort(requestId),
       page: this.#page === undefined ? null : `${this.#publicOrigin ?? ''}${PAGE_PATH}/`,
+      isBehindProxy: this.#publicOrigin !== undefined,
       draining: this.#draining.signal,
       uptimeMs: () => performance.now() - this.#startedAt,
     };

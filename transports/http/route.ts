@@ -19,6 +19,8 @@ export interface ServerContext {
   endRequest(requestId: string): boolean;
   /** The address of the page: below the public origin if there is one, else a path; null if the server has no page. */
   readonly page: string | null;
+  /** Whether browsers come under a public origin, through a proxy. */
+  readonly isBehindProxy: boolean;
   /** Fires when the server begins to drain. */
   readonly draining: AbortSignal;
   /** Milliseconds since the server began to listen. */

@@ -87,3 +87,22 @@ t.test('codes that have ended make room before one that is still valid', async (
   sessions.newCode();
   t.ok(sessions.exchange(printed));
 });
+
+t.test("a code for the owner is told apart while it is valid, and a look at it doesn't use it up", async (t) => {
+  const { world, sessions } = create();
+  const [own, any] = [sessions.newCode(CODE_MS, 'owner').text, sessions.newCode().text];
+  t.strictSame([sessions.isForOwner(own), sessions.isForOwner(own), sessions.isForOwner(any), sessions.isForOwner('guess')], [true, true, false, false]);
+  t.ok(sessions.exchange(own));
+  t.notOk(sessions.isForOwner(own), 'it was used');
+  const late = sessions.newCode(CODE_MS, 'owner').text;
+  world.now += CODE_MS;
+  t.notOk(sessions.isForOwner(late));
+});
+
+t.test('a clock that is set back ends codes and tickets, instead of keeping them for longer', async (t) => {
+  const { world, sessions } = create();
+  const [code, ticket] = [sessions.newCode().text, sessions.newTicket().text];
+  world.now -= 3_600_000;
+  t.notOk(sessions.exchange(code));
+  t.notOk(sessions.redeem(ticket));
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { DoctorReport } from '../../../core/index.ts';
@@ -29,6 +29,18 @@ t.test('stored credentials that no adapter can use are reported without their co
   writeFileSync(join(workspace, 'elsewhere.json'), '{}', { mode: 0o644 });
   symlinkSync(join(workspace, 'elsewhere.json'), join(workspace, 'auth.json'));
   t.same(problems(await blocks.check(), 'auth.json'), ['other users of this machine can read or write it'], 'a link is followed, as the server does');
+});
+
+t.test('a workspace that other users can write into is reported', async (t) => {
+  const { blocks, workspace } = await startCore(t);
+  for (const [mode, problem] of [
+    [0o755, []],
+    [0o775, ['other users of this machine can replace the files of the workspace']],
+    [0o702, ['other users of this machine can replace the files of the workspace']],
+  ] as const) {
+    chmodSync(workspace, mode);
+    t.same(problems(await blocks.check(), '.'), problem, mode.toString(8));
+  }
 });
 
 t.test('entries and fields of auth.json without effect are reported with what was probably meant', async (t) => {

@@ -46,3 +46,7 @@ t.test('what a person has to do elsewhere is not a start', async (t) => {
   t.notOk(cures('paused', 'HALTED').some(({ id }) => id === 'start'));
   t.notOk(cures('paused', 'BUDGET_REACHED').some(({ id }) => id === 'start'));
 });
+
+t.test('a code that every object inherits is a code without a cure of its own', async (t) => {
+  for (const code of ['constructor', '__proto__', 'toString']) t.match(cures('failed', code), [{ id: 'start' }], code);
+});

@@ -3,6 +3,7 @@ import { blockURL, startBlock } from '../data/blocks.ts';
 import type { Cure } from '../data/cures.ts';
 import { setHalt } from '../data/halt.ts';
 import { post } from '../data/http.ts';
+import { ownOf } from '../data/own.ts';
 import { blockPath, navigate, pathOf } from './router.ts';
 
 /** The cures that this page can do, or lead to. Rejects with an ApiError. */
@@ -23,5 +24,5 @@ export function canCure({ id }: Cure): boolean {
 
 /** Rejects with an ApiError. */
 export async function cure(action: Cure, block: string): Promise<void> {
-  await CURES[action.id]?.(action, action.block ?? block);
+  await ownOf(CURES, action.id)?.(action, action.block ?? block);
 }

@@ -1,5 +1,7 @@
 // The configuration of a block as a form: which fields there are, what was changed, and what that is as a patch. Pure.
 
+import { ownOf } from './own.ts';
+
 /** A schema of the published contract, as far as the form reads it. */
 export interface Schema {
   readonly type?: string;
@@ -60,13 +62,14 @@ function kindOf(name: string, { type, enum: choices, items }: Schema): ConfigFie
 
 /** The value at a path; undefined if there is none. */
 export function valueAt(values: Values, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), values);
+  return path.split('.').reduce<unknown>((value, name) => (isObject(value) ? ownOf(value, name) : undefined), values);
 }
 
 /** The values with one changed; undefined removes it. What is empty afterwards stays an object, so that the patch says so. */
 export function withValue(values: Values, path: string, value: unknown): Values {
   const [name = '', ...rest] = path.split('.');
-  const { [name]: old, ...others } = values;
+  const { [name]: _old, ...others } = values;
+  const old = ownOf(values, name);
   if (rest.length === 0) return value === undefined ? others : { ...values, [name]: value };
   return { ...values, [name]: withValue(isObject(old) ? old : {}, rest.join('.'), value) };
 }
@@ -74,9 +77,7 @@ export function withValue(values: Values, path: string, value: unknown): Values 
 /** The fields that differ, each as a whole, as the server merges them: `null` for one that was removed. */
 export function patchOf(base: Values, draft: Values): Values {
   const names = new Set([...Object.keys(base), ...Object.keys(draft)]);
-  return Object.fromEntries(
-    [...names].filter((name) => !isSame(base[name], draft[name])).map((name) => [name, draft[name] === undefined ? null : draft[name]]),
-  );
+  return Object.fromEntries([...names].filter((name) => !isSame(ownOf(base, name), ownOf(draft, name))).map((name) => [name, ownOf(draft, name) ?? null]));
 }
 
 /** The paths of the fields whose values differ. */
@@ -99,7 +100,7 @@ export function unknownFields(config: Values, schema: Schema): Values {
 export function leavesOf(all: readonly Values[], prefix = ''): readonly string[] {
   const names = new Set(all.flatMap((values) => Object.keys(values)));
   return [...names].flatMap((name) => {
-    const inner = all.map((values) => values[name]).filter(isObject);
+    const inner = all.map((values) => ownOf(values, name)).filter(isObject);
     return inner.length > 0 ? leavesOf(inner, `${prefix}${name}.`) : [`${prefix}${name}`];
   });
 }

@@ -2,6 +2,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { ToolCall, Usage, Warning } from '../../../core/types.ts';
 import { respond } from './http.ts';
+import { ownOf } from './own.ts';
 import { EventReader } from './sse.ts';
 
 /** What is asked. Texts as they are typed. */
@@ -152,7 +153,7 @@ export class Asked {
 export function turnsAfter(answer: Answer, results: Readonly<Record<string, string>>): readonly Turn[] {
   return [
     { role: 'assistant', content: answer.text, toolCalls: answer.toolCalls },
-    { role: 'tool', toolResults: answer.toolCalls.map(({ id }) => ({ toolCallId: id, content: results[id] ?? '' })) },
+    { role: 'tool', toolResults: answer.toolCalls.map(({ id }) => ({ toolCallId: id, content: ownOf(results, id) ?? '' })) },
   ];
 }
 

@@ -35,7 +35,7 @@ export const set = async (context: RouteContext) => {
   const fields = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkFields(fields);
   for (const [name, value] of Object.entries(fields)) {
-    const spec = settings[name];
+    const spec = Object.hasOwn(settings, name) ? settings[name] : undefined;
     // What was meant as a value may stand in the place of a name.
     if (spec === undefined)
       throw invalidRequest('', `The body has a field that is no setting of ${displayName}; its settings are ${Object.keys(settings).join(', ')}.`);

@@ -1,5 +1,16 @@
 // Handlers of `/api/session`: how a browser signs in to the page.
-import { BlockhouseError, CODE_MS, type Core, compile, PRINTED_CODE_MS, type Sessions, SignIn, type Timed, type Validator } from '../../../core/index.ts';
+import {
+  BlockhouseError,
+  CODE_MS,
+  type Core,
+  compile,
+  isFromOtherUser,
+  PRINTED_CODE_MS,
+  type Sessions,
+  SignIn,
+  type Timed,
+  type Validator,
+} from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
 import { TOKEN_HINT, wrongTokensOf } from '../../wrong-tokens.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
@@ -9,6 +20,8 @@ import type { RouteContext } from '../route.ts';
 
 const checkSignIn: Validator<SignIn> = compile(SignIn);
 const CODE_HINT = 'The code is wrong, was used, or is too old. `blockhouse open` makes a new one.';
+const OTHER_USER_HINT =
+  'This code is for the user of this machine who runs the server, and the request came from another one. `blockhouse open --print` makes one for anybody.';
 
 /** `{key, expiresAt}` for a one-time code in the body, or for a token or session key as bearer. Fails with UNAUTHORIZED, TOO_MANY_ATTEMPTS. */
 export const begin = async (context: RouteContext) => {
@@ -20,6 +33,7 @@ export const begin = async (context: RouteContext) => {
   }
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkSignIn(body);
+  if (sessionsOf(core).isForOwner(body.code) && (await isFromOtherUser(req.socket))) wrongTokensOf(core).refuse(req, OTHER_USER_HINT);
   const key = sessionsOf(core).exchange(body.code);
   return keyOf(key ?? wrongTokensOf(core).refuse(req, CODE_HINT));
 };
@@ -29,7 +43,10 @@ export const newCode = async (context: RouteContext) => {
   const { core, req, server } = context;
   if (core.token?.matches(bearerToken(req) ?? '') !== true)
     throw new BlockhouseError('KEY_FORBIDDEN', 'Only the token of the workspace makes codes for signing in; `blockhouse token` prints it.');
-  const { text, expiresAt } = sessionsOf(core).newCode(queryValue(req, 'printed') === 'true' ? PRINTED_CODE_MS : CODE_MS);
+  const isPrinted = queryValue(req, 'printed') === 'true';
+  // Behind a proxy, every connection is one of the proxy's user.
+  const holder = isPrinted || server.isBehindProxy ? 'anybody' : 'owner';
+  const { text, expiresAt } = sessionsOf(core).newCode(isPrinted ? PRINTED_CODE_MS : CODE_MS, holder);
   return ok({ code: text, expiresAt, page: server.page });
 };
 

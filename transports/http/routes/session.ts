@@ -21,8 +21,9 @@ export const SESSION_ROUTES = {
     id: 'newSessionCode',
     tag: 'Server',
     summary: 'Make a code to sign in',
-    description: 'Makes a code that signs in once, within 60 s; with `?printed=true` within 10 min. Only the token of the workspace may ask for it.',
-    query: { printed: { schema: { type: 'boolean' }, description: 'True for a code that a person reads and opens later' } },
+    description:
+      'Makes a code that signs in once, within 60 s; with `?printed=true` within 10 min. Only the token of the workspace may ask for it. Where the system tells it (Linux), a code that is not printed is refused to other users of the machine, unless the server has a public origin.',
+    query: { printed: { schema: { type: 'boolean' }, description: 'True for a code that a person reads and opens later, wherever that is' } },
     answers: { 200: json('SessionCode', 'The code.') },
     errors: ['KEY_FORBIDDEN'],
     handler: session.newCode,

@@ -1,6 +1,8 @@
+import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { writeNewToken } from '../../../../core/index.ts';
 import { WS_PATH } from '../../../../transports/ws-path.ts';
+import { startAsOther, withOtherUser } from '../../../support/other-user.ts';
 import { pageFolder } from '../../../support/page-folder.ts';
 import { RawClient } from '../../../support/raw.ts';
 import { CHAT, startServer, type TestServer } from '../../../support/server.ts';
@@ -112,4 +114,35 @@ t.test('a code comes with the address of the page: a path, the public origin, or
   t.equal(await pageOf({}), null);
   t.equal(await pageOf({ dashboard }), '/ui/');
   t.equal(await pageOf({ dashboard, publicOrigin: 'https://blocks.example' }), 'https://blocks.example/ui/');
+});
+
+/** The answer to an exchange that another user of this machine makes. */
+async function exchangeByOther(t: Test, { url }: TestServer, code: string): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
+  const script = `
+    const [url, code] = process.argv.slice(1);
+    fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ code }) })
+      .then(async (response) => console.log(JSON.stringify({ status: response.status, body: await response.json() })));`;
+  return JSON.parse(await readText(startAsOther(t, script, `${url}/api/session`, code).stdout)) as Awaited<ReturnType<typeof exchangeByOther>>;
+}
+
+t.test('the code of `open` is refused to another user of the machine, and stays valid; a printed one is for anybody', withOtherUser, async (t) => {
+  const server = await startServer(t);
+  const own = await newCode(server);
+  const refused = { status: 401, body: { code: 'UNAUTHORIZED', error: /another one\. `blockhouse open --print` makes one for anybody/ } };
+  t.match(await exchangeByOther(t, server, own), refused);
+  t.match(await exchangeByOther(t, server, own), refused, 'also the second time');
+  t.equal((await signIn(server, own)).status, 200, 'its own user is let in afterwards');
+  t.equal((await signIn(server, own)).status, 401, 'once');
+  t.match(await exchangeByOther(t, server, own), { status: 401, body: { error: /was used/ } });
+  t.equal((await exchangeByOther(t, server, await secretOf(server, '/api/session/code?printed=true', 'code'))).status, 200, 'printed');
+  const proxied = await startServer(t, { http: { publicOrigin: 'https://blocks.example' } });
+  t.equal((await exchangeByOther(t, proxied, await newCode(proxied))).status, 200, 'by the user of a proxy');
+});
+
+t.test('refused tries of another user count as wrong tokens, so that they can not go on for ever', withOtherUser, async (t) => {
+  const server = await startServer(t);
+  const own = await newCode(server);
+  for (let count = 0; count < 20; count += 1) await signIn(server, 'guess');
+  t.match(await exchangeByOther(t, server, own), { status: 429, body: { code: 'TOO_MANY_ATTEMPTS' } });
+  t.equal((await signIn(server, own)).status, 200);
 });

@@ -1,5 +1,6 @@
 // Words of a block's configuration. Labels of fields are plain English; a field that this page has never heard of has its own name.
 import type { CapMeaning, CapPath } from '../../data/caps.ts';
+import { ownOf } from '../../data/own.ts';
 import { clock, plural, usd } from '../format.ts';
 
 export const configText = {
@@ -72,7 +73,7 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** The label of a field. */
 export function fieldLabel(path: string): string {
-  return LABELS[path] ?? path;
+  return ownOf(LABELS, path) ?? path;
 }
 
 /** `Cap a day, in USD. Yours: 2`, for those who do not see the table. */

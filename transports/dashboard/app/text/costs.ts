@@ -1,4 +1,6 @@
 // Words of spending, of one block and of all.
+
+import { ownOf } from '../../data/own.ts';
 import { count, plural, usd } from '../format.ts';
 
 export const costsText = {
@@ -68,7 +70,7 @@ const PURPOSES: Readonly<Record<string, string>> = { chat: 'Answers', summary: '
 
 /** What a call was for; an unknown purpose by its own name. */
 export function purposeName(purpose: string): string {
-  return PURPOSES[purpose] ?? purpose;
+  return ownOf(PURPOSES, purpose) ?? purpose;
 }
 
 /** `3,418 → 152`. */

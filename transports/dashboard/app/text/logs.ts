@@ -1,4 +1,6 @@
 // Words of a block's logs and history.
+
+import { ownOf } from '../../data/own.ts';
 import { plural } from '../format.ts';
 
 export const logsText = {
@@ -33,5 +35,5 @@ const ACTORS: Readonly<Record<string, string>> = { user: 'you', monitor: 'by its
 
 /** Who caused a transition; an unknown one by its own name. */
 export function actorName(actor: string): string {
-  return ACTORS[actor] ?? actor;
+  return ownOf(ACTORS, actor) ?? actor;
 }

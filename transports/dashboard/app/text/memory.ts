@@ -1,4 +1,6 @@
 // Words of a block's memory.
+
+import { ownOf } from '../../data/own.ts';
 import type { Seen } from '../../data/window.ts';
 import { clock, count, dayName, plural } from '../format.ts';
 
@@ -47,7 +49,7 @@ const OUTCOMES: Readonly<Record<string, string>> = { summarized: '', evicted: 'd
 
 /** Why a summary was made, and how it ended; unknown words by their own names. */
 export function compactionText(trigger: string, outcome: string, isUndone: boolean): string {
-  return [TRIGGERS[trigger] ?? trigger, OUTCOMES[outcome] ?? outcome, isUndone ? 'undone' : ''].filter((part) => part !== '').join(', ');
+  return [ownOf(TRIGGERS, trigger) ?? trigger, ownOf(OUTCOMES, outcome) ?? outcome, isUndone ? 'undone' : ''].filter((part) => part !== '').join(', ');
 }
 
 /** `61,204 → 13,020`. */

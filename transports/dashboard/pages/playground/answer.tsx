@@ -1,6 +1,7 @@
 // One model's answer, with its reasoning, its tools and what was left out.
 import { useState } from 'preact/hooks';
 import { answerLine, playText } from '../../app/text.ts';
+import { ownOf } from '../../data/own.ts';
 import type { Answer } from '../../data/playground.ts';
 import { Button, Copy, Field, Problem } from '../../parts/bits.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -37,7 +38,7 @@ export function AnswerColumn({ answer, goOn }: { readonly answer: Answer; goOn(r
                   {...props}
                   class="input mono"
                   rows={2}
-                  value={results[id] ?? ''}
+                  value={ownOf(results, id) ?? ''}
                   onInput={(event) => setResults({ ...results, [id]: event.currentTarget.value })}
                 />
               )}

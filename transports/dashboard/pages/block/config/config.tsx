@@ -27,6 +27,7 @@ import {
 import { useDetails } from '../../../data/details.ts';
 import { ApiError, call, get } from '../../../data/http.ts';
 import { useLoad } from '../../../data/load.ts';
+import { ownOf } from '../../../data/own.ts';
 import { Button, Problem } from '../../../parts/bits.tsx';
 import type { TabProps } from '../block.tsx';
 import { Conflict } from './conflict.tsx';
@@ -123,7 +124,7 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
   };
   const isConflict = failure.value instanceof ApiError && failure.value.code === 'REVISION_MISMATCH';
   const faultOf = (path: string): string | undefined =>
-    wrong.value[path] ?? (failure.value instanceof ApiError ? failure.value.details.find((each) => each.path === path)?.message : undefined);
+    ownOf(wrong.value, path) ?? (failure.value instanceof ApiError ? failure.value.details.find((each) => each.path === path)?.message : undefined);
   const factOf = (path: string): string | undefined => {
     if (!isCap(path) || costs === undefined) return undefined;
     const cap = valueAt(draft.value, path);

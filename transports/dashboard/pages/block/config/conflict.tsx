@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { configText, fieldLabel, sideText } from '../../../app/text.ts';
 import { isSame, leavesOf, merged, type Side, type Values, valueAt } from '../../../data/config.ts';
+import { ownOf } from '../../../data/own.ts';
 import { Button } from '../../../parts/bits.tsx';
 
 interface ConflictProps {
@@ -19,7 +20,7 @@ export function Conflict({ base, mine, theirs, settle }: ConflictProps) {
   const choices = useSignal<Readonly<Record<string, Side>>>({});
   const isMine = (path: string): boolean => !isSame(valueAt(mine, path), valueAt(base, path));
   const paths = leavesOf([base, mine, theirs]).filter((path) => !isSame(valueAt(mine, path), valueAt(theirs, path)));
-  const sideOf = (path: string): Side => choices.value[path] ?? (isMine(path) ? 'mine' : 'theirs');
+  const sideOf = (path: string): Side => ownOf(choices.value, path) ?? (isMine(path) ? 'mine' : 'theirs');
   const take = (side: Side): void => {
     choices.value = Object.fromEntries(paths.map((path) => [path, side]));
   };

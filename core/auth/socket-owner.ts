@@ -1,0 +1,88 @@
+// Which user of this machine has a TCP socket. Linux tells it in /proc/net/tcp and /proc/net/tcp6. Where the system does not tell it (macOS, Windows, a
+// connection that comes from another machine or out of a container), nobody counts as another user.
+import { readFile, stat } from 'node:fs/promises';
+import { isIP, isIPv4, type Socket } from 'node:net';
+import { endianness } from 'node:os';
+import { expandIPv6 } from '../gateway/egress.ts';
+import { undefinedFor } from '../workspace/regular-file.ts';
+
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+const LISTENS = '0A';
+/** The socket belongs to no program any more. */
+const TIME_WAIT = '06';
+const NO_INODE = '0';
+const ROOT = 0;
+const WILDCARDS = ['0.0.0.0', '::'];
+
+/** Reads a table of the system; undefined where there is none. */
+export type ReadTable = (path: string) => Promise<string | undefined>;
+
+interface Entry {
+  readonly local: string;
+  readonly remote: string;
+  readonly state: string;
+  readonly uid: number;
+  readonly inode: string;
+}
+
+/** The ends of a connection, as a socket of the server names them. */
+export type Ends = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
+
+/** True if the program at the other end of a connection belongs to another user of this machine than this process. Root may do anything anyway. */
+export async function isFromOtherUser({ remoteAddress, remotePort, localAddress, localPort }: Ends, read: ReadTable = readTable): Promise<boolean> {
+  if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined || localPort === undefined) return false;
+  const [theirs, ours] = [formsOf(remoteAddress, remotePort), formsOf(localAddress, localPort)];
+  const entries = await entriesAt(theirs, read);
+  const peer = entries.find(({ remote, state }) => ours.includes(remote) && state !== TIME_WAIT);
+  // A socket that its program has closed is listed without an inode, as one of root's.
+  return peer !== undefined && (peer.inode === NO_INODE || !isTrusted(peer.uid));
+}
+
+/** True if the program that listens at an address of this machine belongs neither to this user, nor to that of the process `pid`, nor to root. */
+export async function isListenedOnByOther(address: string, port: number, pid: number, read: ReadTable = readTable): Promise<boolean> {
+  if (isIP(address) === 0) return false;
+  const [exact, anywhere] = [formsOf(address, port), WILDCARDS.flatMap((any) => formsOf(any, port))];
+  const listening = (await entriesAt([...exact, ...anywhere], read)).filter(({ state }) => state === LISTENS);
+  const nearest = listening.filter(({ local }) => exact.includes(local));
+  const others = (nearest.length > 0 ? nearest : listening).filter(({ uid }) => !isTrusted(uid));
+  if (others.length === 0) return false;
+  const owner = (await stat(`/proc/${pid}`).catch(undefinedFor('ENOENT', 'EACCES')))?.uid;
+  return others.some(({ uid }) => uid !== owner);
+}
+
+function isTrusted(uid: number): boolean {
+  return uid === ROOT || uid === process.geteuid?.();
+}
+
+async function entriesAt(places: readonly string[], read: ReadTable): Promise<Entry[]> {
+  const tables = await Promise.all(TABLES.map(read));
+  return tables.flatMap((table = '') =>
+    table.split('\n').flatMap((line) => {
+      if (!places.some((place) => line.includes(place))) return [];
+      const [, local = '', remote = '', state = '', , , , uid, , inode = ''] = line.trim().split(/\s+/, 10);
+      return places.includes(local) ? [{ local, remote, state, uid: Number(uid), inode }] : [];
+    }),
+  );
+}
+
+function readTable(path: string): Promise<string | undefined> {
+  return readFile(path, 'latin1').catch(undefinedFor('ENOENT', 'EACCES', 'EPERM'));
+}
+
+/** How the tables write an address and a port. An IPv4 address may be that of a socket for IPv6, too. */
+function formsOf(address: string, port: number): string[] {
+  const groups = expandIPv6(isIPv4(address) ? `::ffff:${address}` : (address.split('%')[0] ?? ''));
+  const words = [0, 2, 4, 6].map((at) => wordOf(groups[at] ?? 0, groups[at + 1] ?? 0));
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  const place = port.toString(16).toUpperCase().padStart(4, '0');
+  return [words.join(''), ...(isMapped ? [words[3] ?? ''] : [])].map((text) => `${text}:${place}`);
+}
+
+/** Four bytes of an address as a number of this processor. */
+function wordOf(high: number, low: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16BE(high, 0);
+  bytes.writeUInt16BE(low, 2);
+  const value = endianness() === 'LE' ? bytes.readUInt32LE(0) : bytes.readUInt32BE(0);
+  return value.toString(16).toUpperCase().padStart(8, '0');
+}

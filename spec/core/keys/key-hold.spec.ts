@@ -1,0 +1,73 @@
+import t from 'tap';
+import type { AccountedCall } from '../../../core/gateway/account.ts';
+import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
+import type { Usage } from '../../../core/types.ts';
+import type { OpenCall } from '../../../core/workspace/gateway-ledger.ts';
+
+const AT = '2026-11-22T12:00:00.000Z';
+const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
+const perToken = ({ totalTokens }: Usage): number => totalTokens / 1000;
+
+function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; input?: number } = {}) {
+  const accounted = {
+    requestId: 'r',
+    adapterId: 'a',
+    model: 'm',
+    hasOutput: call.hasOutput ?? true,
+    inputTokens: () => call.input ?? 10,
+    usageSoFar: () => call.used,
+  };
+  return new KeyHold(accounted as AccountedCall, key, async () => undefined);
+}
+
+function heldCalls() {
+  const noted: OpenCall[] = [];
+  const calls = new HeldCalls(
+    async (call) => void noted.push(call),
+    () => undefined,
+  );
+  return { calls, noted };
+}
+
+t.test('the other calls of the same key count: as expected, and once something is sure, with that', async (t) => {
+  const { calls } = heldCalls();
+  const own = holdOf('app');
+  const growing: { used?: Usage } = {};
+  const terms = { pricer: perToken, meanOutput: undefined, at: AT };
+  await calls.take(holdOf('app', growing), terms);
+  await calls.take(holdOf('other'), terms);
+  t.same(calls.underWay(own), { usd: 1.01, tokens: 1010 });
+  growing.used = usageOf(10, 20);
+  t.same(calls.underWay(own), { usd: 0.03, tokens: 30 });
+  await calls.take(own, { ...terms, meanOutput: 40.4 });
+  t.same(calls.underWay(holdOf('app')), { usd: 0.08, tokens: 80 });
+  calls.leave(own);
+  calls.leave(own);
+  t.same(calls.underWay(holdOf('app')), { usd: 0.03, tokens: 30 });
+  calls.close();
+});
+
+t.test('a call without output is expected to have none, and one without a price counts in tokens only', async (t) => {
+  const { calls, noted } = heldCalls();
+  await calls.take(holdOf('app', { hasOutput: false }), { pricer: () => null, meanOutput: 500, at: AT });
+  t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 10 });
+  t.match(noted, [{ usage: usageOf(10, 0), costUsd: null }]);
+  calls.close();
+});
+
+t.test('a further attempt is noted under the same id, and a call whose caller has left is not noted', async (t) => {
+  const { calls, noted } = heldCalls();
+  const hold = holdOf('app');
+  const terms = { pricer: perToken, meanOutput: undefined, at: AT };
+  await calls.take(hold, terms);
+  await calls.take(hold, terms);
+  t.equal(noted.length, 2);
+  t.equal(noted[0]?.id, noted[1]?.id);
+  t.same(calls.underWay(holdOf('app')), { usd: 1.01, tokens: 1010 }, 'it counts once');
+  const left = holdOf('app');
+  calls.leave(left);
+  await calls.take(left, terms);
+  t.equal(noted.length, 2);
+  calls.leave(hold);
+  t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 0 });
+});

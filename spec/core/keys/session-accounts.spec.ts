@@ -1,0 +1,25 @@
+import t from 'tap';
+import type { AccountedCall, CallAccounts } from '../../../core/gateway/account.ts';
+import { sessionAccounts } from '../../../core/keys/session-accounts.ts';
+
+t.test('between the start and the end of a workspace its accounts decide; before and after, a key is refused and the token is not', async (t) => {
+  const told: string[] = [];
+  const open: CallAccounts = {
+    check: () => void told.push('check'),
+    accept: () => void told.push('accept'),
+    settle: () => void told.push('settle'),
+  };
+  let found: CallAccounts | undefined;
+  const accounts = sessionAccounts(() => found);
+  const call = (key?: string) => ({ key, adapterId: 'a', model: 'm' }) as AccountedCall;
+  t.equal(accounts.accept(call()), undefined);
+  accounts.check(call());
+  for (const ask of [() => accounts.accept(call('app')), () => accounts.check(call('app'))]) t.throws(ask, { code: 'WRONG_STATE', message: /the key app/ });
+  accounts.settle({} as never, call('app'), undefined);
+  t.same(told, []);
+  found = open;
+  accounts.check(call('app'));
+  accounts.accept(call('app'));
+  accounts.settle({} as never, call('app'), undefined);
+  t.same(told, ['check', 'accept', 'settle']);
+});

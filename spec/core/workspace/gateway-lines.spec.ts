@@ -1,0 +1,49 @@
+import t from 'tap';
+import { carriedLines, FileSums, type GatewayCall, lineOf, parseCall } from '../../../core/workspace/gateway-lines.ts';
+
+const HOSTILE = ['plain', 'with "quotes"', 'back\\slash', 'line\nend', 'nul\0', 'é ü 漢字 🎉', '\u2028', '</script>', '\ud800', ''];
+const call = (fields: Partial<GatewayCall>): GatewayCall => ({
+  at: '2026-11-22T12:00:00.000Z',
+  requestId: 'r',
+  key: 'app',
+  provider: 'openai',
+  model: 'gpt-5',
+  usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadTokens: 2, estimated: true },
+  costUsd: 0.25,
+  firstTextMs: 12,
+  durationMs: 40,
+  error: null,
+  ...fields,
+});
+
+t.test('a line is the JSON of its call, whatever the names in it', async (t) => {
+  for (const text of HOSTILE) {
+    for (const fields of [{ requestId: text }, { key: text }, { provider: text }, { model: text }, { id: text }]) {
+      const line = lineOf(call(fields));
+      t.equal(line.indexOf('\n'), line.length - 1);
+      t.same(JSON.parse(line), JSON.parse(JSON.stringify(call(fields))));
+    }
+  }
+  const bare = call({ key: null, usage: null, costUsd: null, firstTextMs: null, error: 'CANCELLED' });
+  t.same(parseCall(lineOf(bare)), bare);
+});
+
+t.test('what is no call is left out', async (t) => {
+  for (const line of ['', 'nonsense', '[]', '{"at":5}', lineOf(call({ at: 'soon' })), lineOf(call({ usage: {} as never }))])
+    t.equal(parseCall(line), undefined, line);
+});
+
+t.test('the sums of a file are those of its lines and of what was carried into it', async (t) => {
+  const before = new FileSums();
+  for (const fields of [{}, { key: 'other' }, { key: null }]) before.add(lineOf(call(fields)));
+  t.equal(before.isWhole, false);
+  t.equal(before.first, '2026-11-22T12:00:00.000Z');
+  const after = new FileSums();
+  t.equal(after.isEmpty, true);
+  for (const line of carriedLines(before.spent, '2026-11-23T00:00:00.000Z').split('\n')) after.add(line);
+  t.equal(after.isWhole, true);
+  after.add(lineOf(call({ id: 'x' })));
+  t.same([...after.ids], ['x']);
+  t.match(after.spent.spent('2026-11-22', 'app'), { tokens: 30, calls: 2 });
+  t.match(after.spent.spent('2026-11-22', 'other'), { tokens: 15 });
+});
