@@ -27,6 +27,7 @@ const RIGS: readonly Rig[] = [
   { file: 'slow-clients', long: [], short: ['--headers', '200', '--readers', '50'] },
   { file: 'aborts', long: ['--aborts', '1000'], short: ['--aborts', '200'] },
   { file: 'failing-upstream', long: ['--calls', '1000'], short: ['--calls', '300'] },
+  { file: 'accounts', long: ['--calls', '5000'], short: ['--calls', '600'] },
   { file: 'sigterm', long: ['--times', '50'], short: ['--times', '10'] },
   { file: 'kill', long: ['--kills', '1000'], short: ['--kills', '50'] },
   { file: 'power-cut', long: ['--cuts', '300'], short: ['--cuts', '20'] },

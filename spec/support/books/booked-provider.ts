@@ -108,6 +108,8 @@ export class BookedProvider {
   readonly seen: Seen[] = [];
   /** Requests under way. */
   running = 0;
+  /** The most at a time. */
+  mostRunning = 0;
   readonly #server: Server;
   readonly #flaky = new Set<string>();
 
@@ -144,6 +146,7 @@ export class BookedProvider {
     const seen: Seen = { id, input: tokensOf(prompt), output: 0, isTold: false, isBilled: true };
     this.seen.push(seen);
     this.running += 1;
+    this.mostRunning = Math.max(this.mostRunning, this.running);
     try {
       if (path.endsWith('/embeddings')) this.#embed(seen, course as Course, res);
       else await this.#answer({ seen, course: course as Course, words: Number(words), isStream: body.includes('"stream":true') }, wireOf(path), res);

@@ -4,6 +4,7 @@
 // told-is-equal: where the provider has told the usage of all its work for a call, the ledger has exactly that.
 // untold-is-no-less: where it could not, the ledger has at least what the provider has seen. Of an answer that the client or the server has left, nobody knows
 //   how much was on its way; the ledger has at least the request and what reached the client.
+// caps-hold: a caller that asks one after the other passes a cap by its last call at most, and one that asks many at a time by those that ran together.
 // refused-is-free: what the provider refused before any work costs nothing.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
@@ -56,9 +57,11 @@ const LANES: Readonly<Record<string, Lane>> = {
   'translated ollama': { path: '/ollama/api/chat', body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
   embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
 };
+const HAPPENINGS = ['kill', 'jump', 'end', 'kill', 'jump'] as const;
 const AT_ONCE = 12;
 const DAY_MS = 86_400_000;
 const LARGE_CAP = 1_000_000_000;
+const SMALL_CAP = 1500;
 
 /** How a call came to its end. */
 type Fate = 'answered' | 'left' | 'killed' | 'ended';
@@ -90,6 +93,7 @@ export class MixedCalls {
   #key = '';
   #providerUrl = '';
   #shiftMs = 0;
+  #turns = 0;
   /** What happens to calls that are made now: the server may live on for a moment. */
   #fate: Fate = 'answered';
   readonly #counts = { kills: 0, ends: 0, jumps: 0 };
@@ -103,15 +107,16 @@ export class MixedCalls {
     this.#providerUrl = await this.#provider.listen();
     try {
       await this.#start();
-      this.#key = await this.#createKey();
+      this.#key = await this.#createKey('app', LARGE_CAP);
       const { calls, turnEvery } = this.#options;
       for (let from = 0; from < calls; from += turnEvery) {
         const ids = Array.from({ length: Math.min(turnEvery, calls - from) }, (_, index) => from + index);
         await this.#during(ids);
       }
       const spent = await this.#spent();
+      const passed = await this.#passCaps();
       await this.#end();
-      return this.#judge(spent);
+      return this.#judge(spent, passed);
     } finally {
       await this.#server?.kill();
       this.#provider.close();
@@ -127,12 +132,12 @@ export class MixedCalls {
     const workers = Array.from({ length: AT_ONCE }, work);
     while (left.length > AT_ONCE) await delay(5);
     await delay(this.#random.next() * 60);
-    const happening = this.#random.next();
-    if (happening < 0.35) await this.#kill();
-    else if (happening < 0.7) await this.#end();
+    const happening = HAPPENINGS[this.#turns++ % HAPPENINGS.length];
+    if (happening === 'kill') await this.#kill();
+    else if (happening === 'end') await this.#end();
     else this.#jump();
     await Promise.all(workers);
-    if (happening < 0.7) await this.#start();
+    if (happening !== 'jump') await this.#start();
   }
 
   async #start(): Promise<void> {
@@ -189,11 +194,31 @@ export class MixedCalls {
     return readFileSync(join(this.#options.workspace, '.api-token'), 'utf8').trim();
   }
 
-  async #createKey(): Promise<string> {
+  /** What is wrong with the caps of two callers, one patient, one not. */
+  async #passCaps(): Promise<string[]> {
+    const faults: string[] = [];
+    for (const together of [1, 40]) {
+      this.#key = await this.#createKey(`together-${together}`, SMALL_CAP);
+      this.#provider.mostRunning = 0;
+      const ids = Array.from({ length: 60 }, (_, index) => `call-together${together}-${index}`);
+      const work = async (): Promise<void> => {
+        for (let id = ids.shift(); id !== undefined; id = ids.shift()) await this.#call(id, 'slow');
+      };
+      await Promise.all(Array.from({ length: together }, work));
+      const costs = this.#provider.seen.filter(({ id }) => id.startsWith(`call-together${together}-`)).map(({ input, output }) => input + output);
+      const spent = costs.reduce((sum, cost) => sum + cost, 0);
+      const most = SMALL_CAP + Math.max(...costs) * this.#provider.mostRunning;
+      if ((together === 1 && spent < SMALL_CAP) || spent >= most)
+        faults.push(`caps-hold: ${spent} tokens of ${SMALL_CAP}, with ${this.#provider.mostRunning} calls at a time of at most ${Math.max(...costs)}`);
+    }
+    return faults;
+  }
+
+  async #createKey(name: string, tokensPerDay: number): Promise<string> {
     const response = await fetch(`${this.#url}/api/keys`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'app', tokensPerDay: LARGE_CAP }),
+      body: JSON.stringify({ name, tokensPerDay }),
     });
     return ((await response.json()) as { key: string }).key;
   }
@@ -205,11 +230,11 @@ export class MixedCalls {
   }
 
   /** Resolves when the client has its answer, has left, or has lost the server. */
-  #call(id: string): Promise<void> {
-    const [name, { path, body }] = this.#random.pick(Object.entries(LANES));
-    const course: Course = this.#random.pick(COURSES);
+  #call(id: string, only?: Course): Promise<void> {
+    const [name, { path, body }] = this.#random.pick(Object.entries(LANES).filter(([, lane]) => only === undefined || lane.path !== '/v1/embeddings'));
+    const course: Course = only ?? this.#random.pick(COURSES);
     const stream = this.#random.chance(0.6);
-    const patienceMs = course === 'silent' || this.#random.chance(0.25) ? this.#random.below(120) : undefined;
+    const patienceMs = course === 'silent' || (only === undefined && this.#random.chance(0.25)) ? this.#random.below(120) : undefined;
     const made: Made = { id, what: `${name} ${course} ${stream ? 'stream' : 'whole'}`, fate: this.#fate, isOver: false, words: 0 };
     this.#made.push(made);
     const prompt = `${id} ${course} ${1 + this.#random.below(60)} ${'filling '.repeat(this.#random.below(20))}`;
@@ -239,9 +264,9 @@ export class MixedCalls {
     });
   }
 
-  #judge(spent: { day: string; tokens: number }): MixedReport {
+  #judge(spent: { day: string; tokens: number }, passed: readonly string[]): MixedReport {
     const lines = linesIn(this.#options.workspace);
-    const faults: string[] = [];
+    const faults: string[] = [...passed];
     const [byCall, bySeen] = [groupBy(lines, (line) => line.requestId), groupBy(this.#provider.seen, ({ id }) => id)];
     const counts = { told: 0, untold: 0 };
     for (const made of this.#made) {
