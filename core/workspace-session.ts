@@ -236,11 +236,11 @@ export class WorkspaceSession {
 
   /** Undefined if it was never started, or could not be: the caller of `start` gets the failure. */
   async #started(): Promise<Held | undefined> {
-    return this.#held ?? (await this.#starting?.catch(() => undefined));
+    return this.#starting?.catch(() => undefined);
   }
 
   async #stop(): Promise<void> {
-    const held = await this.#started();
+    const held = this.#held ?? (await this.#started()); // at once where it can be: from this moment on, changes are refused
     if (held === undefined) return;
     await held.blocks.close();
     await held.watches.close();
@@ -249,7 +249,7 @@ export class WorkspaceSession {
   }
 
   async #close(): Promise<void> {
-    const held = await this.#started();
+    const held = this.#held ?? (await this.#started());
     try {
       await this.stop();
     } finally {
