@@ -7,7 +7,7 @@
 // one-prompt: Programs with the token share one identity. What fails for one prompt of theirs pauses that prompt alone, in the same way.
 // nobodys-fault: A connection that could not be made counts for everybody, whoever asked for it.
 // health-only: A refused request, a bad key, a rate limit or a caller who disconnects does not count as a failure of the destination. A rate limit does not count as a success either.
-// bounded-sources: At most MAX_SOURCES sources are remembered, those that failed last; a model is whatever a client makes up.
+// bounded-sources: At most MAX_SOURCES sources are remembered, and the oldest are forgotten first; a model is whatever a client makes up.
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 import { type Admission, Circuit, NOBODY, type Opening } from './circuit.ts';
 import type { BreakerState, PausedCaller } from './live.ts';

@@ -26,7 +26,7 @@ const RETRY_AFTER_MS = 2000;
 export class AttemptQueue {
   readonly #limits: QueueLimits;
   readonly #room: WaitingRoom;
-  /** Starts whoever may start whenever it is told that a place is free; how many run is not its matter. */
+  /** Starts the calls that may start. The room counts the places, so the package itself sets no limit. */
   readonly #line: PQueue<FairLine, LineOptions>;
 
   constructor(limits: QueueLimits) {
@@ -97,7 +97,7 @@ export class AttemptQueue {
     return endWhenCallerLeaves(task, signal, () => this.#leave(caller)); // one-place
   }
 
-  /** in-line: whoever may have the place has it before this returns. */
+  /** in-line: the next call has the place before this returns. */
   #leave(caller: string): void {
     this.#room.leave(caller);
     if (this.#room.waiting === 0) return;

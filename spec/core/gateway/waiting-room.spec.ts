@@ -1,0 +1,54 @@
+import t from 'tap';
+import { FairLine, WaitingRoom } from '../../../core/gateway/waiting-room.ts';
+
+const waiter = (caller: string, id: string) => ({ caller, id, leaving: new AbortController(), start: async () => id });
+
+t.test('as long as a call may start, there is one to take out, and never otherwise', async (t) => {
+  const room = new WaitingRoom(8);
+  const line = new FairLine(room);
+  for (let n = 0; n < 7; n += 1) room.take('a');
+  const { start, ...options } = waiter('a', 'a1');
+  line.enqueue(start, { ...options, signal: options.leaving.signal });
+  t.equal(line.size, 0, 'the last place is kept');
+  t.equal(line.dequeue(), undefined);
+  room.add(waiter('b', 'b1'));
+  room.add(waiter('b', 'b2'));
+  t.equal(line.size, 2);
+  t.equal(await line.dequeue()?.(), 'b1');
+  room.take('b');
+  t.equal(line.size, 0);
+  room.leave('a');
+  t.equal(line.size, 0, 'the last one again');
+  room.leave('b');
+  t.equal(line.size, 2);
+  t.equal(await line.dequeue()?.(), 'b2');
+});
+
+t.test('who has left the line or given up the last place is not in memory', async (t) => {
+  const room = new WaitingRoom(1);
+  const line = new FairLine(room);
+  room.take('a');
+  for (const id of ['1', '2', '3']) room.add(waiter('b', id));
+  room.add(waiter('c', '4'));
+  t.equal(room.callers, 3);
+  for (const id of ['2', '4', 'unknown', '1', '3']) line.remove(id);
+  room.leave('a');
+  t.same([room.atWork, room.waiting, room.callers], [0, 0, 0]);
+});
+
+t.test('the call that makes room is the newest of the caller who has at least two more', async (t) => {
+  const room = new WaitingRoom(1);
+  t.equal(room.newestOfGreediest('a'), undefined);
+  const [first, second] = [waiter('a', '1'), waiter('a', '2')];
+  room.add(first);
+  t.equal(room.newestOfGreediest('b'), undefined, 'one each is fair');
+  room.add(second);
+  t.equal(room.newestOfGreediest('b'), second);
+  t.equal(room.newestOfGreediest('a'), undefined, 'a caller does not displace itself');
+});
+
+t.test('the line counts nothing by options, and knows no priority', async (t) => {
+  const line = new FairLine(new WaitingRoom(1));
+  t.same(line.filter(), []);
+  t.throws(() => line.setPriority(), { message: 'A call has no priority.' });
+});
