@@ -334,7 +334,7 @@ t.test('whoever is pushed out of the waiting room and leaves at the same moment 
 });
 
 t.test(
-  'with any callers in any order: a caller with fewer places is never passed over, everybody who waits ends up at work, and nothing is left',
+  'with any callers in any order: never more at work than there are places, nobody waits for a free one, each call ends, and nothing is left',
   async (t) => {
     const dice = new Random(11);
     const roll = (sides: number): number => Math.floor(dice.next() * sides);
