@@ -85,9 +85,9 @@ export function logFacts(core: Core, log: Logger): void {
     else if (log.isLevelEnabled('debug')) log.debug(withBlock(fact), 'chat finished'); // for each call of a busy gateway
   });
   core.events.on('adapter.paused', (fact) =>
-    log.warn(fact, fact.scope === 'all' ? 'provider paused, because its calls fail' : 'provider paused for one caller, whose calls fail'),
+    log.warn(withBlock(fact), fact.scope === 'all' ? 'provider paused, because its calls fail' : 'provider paused for one caller, whose calls fail'),
   );
-  core.events.on('adapter.recovered', (fact) => log.info(fact, 'provider answers again'));
+  core.events.on('adapter.recovered', (fact) => log.info(withBlock(fact), 'provider answers again'));
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json reloaded'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before stays in use'));
   core.events.on('models.damaged', (fact) => log.error(fact, 'models.json is damaged; what was read of it before stays in use'));

@@ -18,6 +18,18 @@ interface DestinationFact {
   readonly address?: string | undefined;
 }
 
+/** For whom a destination is paused. */
+interface PauseFact extends DestinationFact {
+  /** Everybody; one caller's calls to one model; one prompt of programs with the token. */
+  readonly scope: 'all' | 'caller' | 'prompt';
+  /** Unless `scope` is `all`: the model. */
+  readonly model?: string | undefined;
+  /** The block, if it is one. */
+  readonly caller?: string | undefined;
+  /** The name of the client's key, if it has one. With neither, the calls are those of programs with the token. */
+  readonly key?: string | undefined;
+}
+
 /** The files of a block. */
 export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
 
@@ -55,17 +67,16 @@ export type CoreEvents = {
   };
   /**
    * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds, either for all callers or only for the one whose
-   * calls failed. `address` is set if the requests named another address than the configured one.
+   * calls to one model failed. `address` is set if the requests named another address than the configured one.
    */
-  'adapter.paused': DestinationFact & {
-    readonly scope: 'all' | 'caller';
+  'adapter.paused': PauseFact & {
     readonly openMs: number;
     readonly failures: number;
     readonly code: ErrorCode;
     readonly error: string;
   };
   /** A provider that was not called for a while answers again. */
-  'adapter.recovered': DestinationFact;
+  'adapter.recovered': PauseFact;
   /** auth.json was read again after a change. */
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last valid content stays in use. */

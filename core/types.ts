@@ -1329,6 +1329,18 @@ export interface GatewayFigures {
     readonly detail?: string;
     /** open while it is not called, because its calls failed */
     readonly breaker: 'closed' | 'open' | 'trying';
+    /** Callers that are paused on their own, because their calls to one model failed */
+    readonly paused: readonly {
+      /** All its calls to the model; one prompt of programs with the token */
+      readonly scope: 'caller' | 'prompt';
+      /** The block whose calls fail */
+      readonly block?: string;
+      /** The key of the application whose calls fail; with neither, they are of programs with the token */
+      readonly key?: string;
+      readonly model: string;
+      /** When the next call is tried */
+      readonly until: string;
+    }[];
     /** When the next call is tried */
     readonly openUntil: string | null;
     /** Requests at the provider now */

@@ -105,7 +105,7 @@ async function recover(adapter: string): Promise<void> {
   verdict.say(`${adapter} answers again`, `after ${((performance.now() - from) / 1000).toFixed(1)} s`, 'by itself', status === 200);
 }
 
-/** Each with a prompt of its own: calls with the same one count as one caller, and would be paused alone. */
+/** Each with a prompt of its own: one prompt that fails again and again would be paused alone. */
 async function call(adapter: string, stream: boolean): Promise<{ readonly status: number; readonly text: string }> {
   asked += 1;
   const answer = await world.call('POST', '/v1/chat', chat({ adapter, stream, content: `question ${asked}` }));

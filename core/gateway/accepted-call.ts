@@ -5,6 +5,7 @@ import type { Adapter, AdapterCall, StreamSink } from '../ports.ts';
 import type { ChatConfig, Usage } from '../types.ts';
 import type { Sourced, Trial } from './breaker.ts';
 import type { CallOptions } from './call-options.ts';
+import { NOBODY } from './circuit.ts';
 
 /** What every answer has. */
 export interface Answered {
@@ -52,7 +53,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   /** False for a call that is answered without output. */
   readonly hasOutput: boolean = true;
   readonly #options: CallOptions;
-  #source: string | undefined;
+  #promptHash: string | undefined;
 
   constructor({ adapter, model, config, signal, requestId, options }: AcceptedParts) {
     this.adapter = adapter;
@@ -109,12 +110,21 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.#options.isBilled;
   }
 
-  /** The caller, or a hash of the model and the request. Worked out when something fails: a hash costs more than the rest of a small request. */
-  get source(): string {
-    const { caller } = this.#options;
-    this.#source ??=
-      caller === undefined ? `prompt ${createHash('sha256').update(this.model).update('\n').update(this.content()).digest('base64')}` : `caller ${caller}`;
-    return this.#source;
+  /** Who has to share places and is paused for its own failures: a key, a block, or all programs with the token. */
+  get client(): string {
+    const { key, caller } = this.#options;
+    if (key !== undefined) return `key ${key}`;
+    return caller === undefined ? 'token' : `block ${caller}`;
+  }
+
+  /**
+   * A hash of the request where programs share one identity, and nothing otherwise. Worked out when something fails: a hash costs more than the rest of a
+   * small request.
+   */
+  get promptHash(): string {
+    if (this.key !== undefined || this.caller !== undefined) return NOBODY;
+    this.#promptHash ??= createHash('sha256').update(this.content()).digest('base64');
+    return this.#promptHash;
   }
 
   /** Tells the caller that an attempt is about to be made. Throws what the caller throws. */

@@ -169,7 +169,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#destination.queue.run(this.#make, this.#call.signal);
+    return this.#destination.queue.run(this.#make, this.#call.client, this.#call.signal);
   }
 
   readonly #make = (): Promise<T> => {

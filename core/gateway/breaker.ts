@@ -1,193 +1,222 @@
-// The breaker of one destination: when call after call fails there, no more are made for a while.
+// The breaker of one destination: when call after call fails there, no more are made for a while. It has one circuit for everybody, and one for each source,
+// which is a client (a key, a block, the token) and the model that it asks for.
 //
-// in-a-row: It opens after FAILURES_TO_OPEN failures without a success between them, for a time that doubles with each opening.
-// one-probe: Once that time is over, one call is let through. Its success closes the breaker, its failure opens it again.
-// one-source: What fails from one source alone may be the fault of what that source sends. The breaker is then open for that source and closed
-//   for everybody else, until at least half as many failures as open it have come from others. A connection that could not be made is
-//   nobody's fault but the destination's.
+// own-fault: What fails for one client alone may be the fault of what that client sends, so it pauses that client's calls to that model and nothing else. It
+//   opens for everybody only once at least half as many failures as open it have come from other clients, without a success of anyone between them. The models
+//   and prompts of one client are no other clients.
+// one-prompt: Programs with the token share one identity. What fails for one prompt of theirs pauses that prompt alone, in the same way.
+// nobodys-fault: A connection that could not be made counts for everybody, whoever asked for it.
 // health-only: A refused request, a bad key, a rate limit or a caller who disconnects does not count as a failure of the destination. A rate limit does not count as a success either.
-// own-phase: A call counts only in the phase in which it was admitted: a stream that began before an outage does not end the outage.
+// bounded-sources: At most MAX_SOURCES sources are remembered, and the oldest are forgotten first; a model is whatever a client makes up.
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
+import { type Admission, Circuit, NOBODY, type Opening } from './circuit.ts';
+import type { BreakerState, PausedCaller } from './live.ts';
 
-/** More than the repetitions of a handful of requests add up to; a destination that works at all would have answered one of them. */
-const FAILURES_TO_OPEN = 20;
-/** Failures from others than the main source that open the breaker for everybody. */
-const FROM_OTHERS = FAILURES_TO_OPEN / 2;
-const FIRST_OPEN_MS = 5000;
-const LONGEST_OPEN_MS = 60_000;
 const SHORTEST_RETRY_AFTER_MS = 1000;
+/** More than fail at the same time where one destination works for others. */
+const MAX_SOURCES = 256;
 
 const FAILURES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_FAILED', 'UPSTREAM_MALFORMED']);
 /** The destination has read the request and judged it, so it works. */
 const ANSWERS: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_REJECTED', 'UPSTREAM_AUTH']);
 
-/** `trying`: one call has been let through, and its end is awaited. */
-type Phase = 'closed' | 'open' | 'trying';
-
-/** A call, as far as the breaker is concerned. */
-export interface Sourced {
-  /** Equal for calls that may fail for the same reason; read only when something fails. */
-  readonly source: string;
+/** Whose calls these are; without key and caller, those of programs with the token. */
+export interface Source {
+  readonly key?: string | undefined;
+  readonly caller?: string | undefined;
+  readonly model: string;
 }
 
-/** For whom a breaker is open. */
-export type BreakerScope = 'all' | 'caller';
+/** A call, as far as the breaker is concerned. */
+export interface Sourced extends Source {
+  /** The key, the block, or the token. */
+  readonly client: string;
+  /** Equal for calls that may fail because of what they send, although they are of one client and ask for one model. Read only when something fails. */
+  readonly promptHash: string;
+}
+
+/** For whom a breaker is open: everybody, one client and its model, or one prompt of programs with the token. */
+export type BreakerScope = 'all' | 'caller' | 'prompt';
+
+/** Who is paused, or was; the source is left out for all. */
+export interface Paused extends Partial<Source> {
+  readonly scope: BreakerScope;
+}
 
 /** Told what the breaker does. */
 export interface BreakerFacts {
   /** It has opened for `openMs`, after `failures` in a row; `code` and `error` are those of the last one. */
-  opened(fact: { readonly scope: BreakerScope; readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string }): void;
+  opened(fact: Paused & { readonly openMs: number; readonly failures: number; readonly code: ErrorCode; readonly error: string }): void;
   /** It has closed. */
-  closed(): void;
+  closed(fact: Paused): void;
 }
+
+interface SourceCircuit {
+  readonly source: Source;
+  readonly circuit: Circuit;
+}
+
+const nobody = (): string => NOBODY;
 
 /** Counts how the calls to one destination go, and says whether another one may be made. */
 export class Breaker {
   readonly #name: string;
   readonly #now: () => number;
   readonly #facts: BreakerFacts;
-  #phase: Phase = 'closed';
-  /** Counts the phases, so that a call recognises its own (own-phase). */
-  #turn = 0;
-  /** While it is not closed: the source that it is open for; undefined for all. */
-  #refused: string | undefined;
-  /** Since the last success. */
-  #failures = 0;
-  /** Of them, by source. Empty while it is open for all. */
-  readonly #bySource = new Map<string, number>();
-  #openMs = 0;
-  /** When the next call may be tried; without meaning while it is closed. */
-  #openUntil = 0;
-  #lastError = '';
+  readonly #all: Circuit;
+  /** Those that have failed, in the order of their first failure. */
+  readonly #sources = new Map<string, SourceCircuit>();
 
   /** `name` of the destination, for people; `now` in monotonic milliseconds. */
   constructor(name: string, now: () => number, facts: BreakerFacts) {
     this.#name = name;
     this.#now = now;
     this.#facts = facts;
+    this.#all = new Circuit({
+      now,
+      opensForMember: false, // own-fault: a client has its own circuits
+      opened: (opening) => this.#opened({ scope: 'all' }, opening),
+      closed: () => facts.closed({ scope: 'all' }),
+    });
   }
 
-  /** Its phase for all callers, and how many milliseconds until the next call is tried. */
-  get state(): { readonly phase: Phase; readonly opensInMs: number } {
-    const isForAll = this.#phase !== 'closed' && this.#refused === undefined;
-    return isForAll ? { phase: this.#phase, opensInMs: Math.max(0, this.#openUntil - this.#now()) } : { phase: 'closed', opensInMs: 0 };
+  /** Its state for all callers. */
+  get state(): BreakerState {
+    return { phase: this.#all.phase, opensInMs: this.#all.opensInMs };
+  }
+
+  /** Those that are paused on their own. */
+  get paused(): PausedCaller[] {
+    const open = [...this.#sources.values()].filter(({ circuit }) => circuit.phase !== 'closed');
+    return open.map(({ source: { key, caller, model }, circuit }) => ({ key, caller, model, scope: scopeOf(circuit.refused), opensInMs: circuit.opensInMs }));
   }
 
   /** True when this call is among those that the breaker is open for. */
   isOpenFor(call: Sourced): boolean {
-    return this.#phase !== 'closed' && (this.#refused === undefined || this.#refused === call.source);
+    return this.#all.phase !== 'closed' || this.#circuitOf(call)?.isOpenFor(() => call.promptHash) === true;
   }
 
   /** Throws what `admit` would throw now, and admits nothing. */
   assertAdmits(call: Sourced): void {
-    if (this.isOpenFor(call) && !this.#isProbeDue()) throw this.#refusal();
+    if (this.#all.phase !== 'closed' && !this.#all.isProbeDue) throw this.#refusal(this.#all, this.#name);
+    const own = this.#circuitOf(call);
+    if (own?.isOpenFor(() => call.promptHash) && !own.isProbeDue) throw this.#refusal(own, `${this.#name}, asked ${inWords(call, own.refused)},`);
   }
 
   /** Before a call. Throws UPSTREAM_UNREACHABLE with the time until the next try while the breaker is open for it. */
   admit(call: Sourced): Trial {
-    if (!this.isOpenFor(call)) return new Trial(this, call, this.#turn, false);
-    if (!this.#isProbeDue()) throw this.#refusal();
-    this.#enter('trying'); // one-probe
-    return new Trial(this, call, this.#turn, true);
+    this.assertAdmits(call);
+    const isProbe = this.#all.phase !== 'closed';
+    if (isProbe) this.#all.letProbeThrough();
+    const own = this.#circuitOf(call);
+    const isOwnProbe = own?.isOpenFor(() => call.promptHash) === true;
+    if (isOwnProbe) own?.letProbeThrough();
+    return new Trial(this, call, this.#all.turn, isProbe, own?.turn ?? 0, isOwnProbe);
   }
 
   /** The call has been answered, or its answer has begun. */
   succeed(trial: Trial): void {
-    if (trial.turn !== this.#turn) return; // own-phase
-    if (this.#failures === 0 && this.#phase === 'closed') return; // the usual case: to clear an empty map costs a microsecond
-    this.#failures = 0;
-    this.#bySource.clear();
-    if (this.#phase === 'closed') return;
-    this.#enter('closed');
-    this.#facts.closed();
+    this.#all.succeed(trial);
+    const own = this.#circuitOf(trial.call);
+    if (own === undefined) return;
+    own.succeed(trial.own);
+    // One that has been open is kept, so that calls from before that still recognise that their time is over.
+    if (own.turn === 0) this.#sources.delete(keyOf(trial.call));
   }
 
   /** The call has failed. */
   fail(trial: Trial, error: BlockhouseError): void {
-    if (trial.turn !== this.#turn) return; // own-phase
-    if (FAILURES.has(error.code)) this.#count(trial, error);
-    else if (ANSWERS.has(error.code)) this.succeed(trial);
-    else if (trial.isProbe) this.#enter('open'); // health-only: the call says nothing, and the next one tries at once
+    if (ANSWERS.has(error.code)) this.succeed(trial);
+    else if (FAILURES.has(error.code)) this.#count(trial, error);
+    else {
+      this.#all.passOver(trial); // health-only
+      this.#circuitOf(trial.call)?.passOver(trial.own);
+    }
   }
 
   #count(trial: Trial, error: BlockhouseError): void {
-    this.#failures += 1;
-    if (this.#phase !== 'closed' && this.#refused === undefined) {
-      this.#open(undefined, error);
-      return;
+    const { call } = trial;
+    const isNobodys = isOfDestination(error);
+    this.#all.fail(trial, isNobodys ? nobody : () => call.client, error); // nobodys-fault
+    if (isNobodys || this.#all.phase !== 'closed') this.#circuitOf(call)?.passOver(trial.own);
+    else (this.#circuitOf(call) ?? this.#newCircuit(call)).fail(trial.own, () => call.promptHash, error); // own-fault
+  }
+
+  #circuitOf(call: Sourced): Circuit | undefined {
+    return this.#sources.size === 0 ? undefined : this.#sources.get(keyOf(call))?.circuit;
+  }
+
+  #newCircuit(call: Sourced): Circuit {
+    const source = { key: call.key, caller: call.caller, model: call.model };
+    const circuit: Circuit = new Circuit({
+      now: this.#now,
+      opensForMember: true, // one-prompt
+      opened: (opening) => this.#opened({ ...source, scope: scopeOf(opening.member) }, opening),
+      closed: () => this.#facts.closed({ ...source, scope: scopeOf(circuit.refused) }),
+    });
+    for (const oldest of this.#sources.keys()) {
+      if (this.#sources.size < MAX_SOURCES) break;
+      this.#sources.delete(oldest); // bounded-sources
     }
-    const source = isOfDestination(error) ? NO_SOURCE : trial.source;
-    this.#bySource.set(source, (this.#bySource.get(source) ?? 0) + 1);
-    if (this.#failures < FAILURES_TO_OPEN) return; // in-a-row
-    const main = this.#mainSource();
-    if (main === undefined) this.#open(undefined, error);
-    else if (this.#phase === 'closed' || trial.isProbe) this.#open(main, error);
+    this.#sources.set(keyOf(call), { source, circuit });
+    return circuit;
   }
 
-  /** one-source: the source that has failed so much more than all others that it may be to blame; undefined when there is none. */
-  #mainSource(): string | undefined {
-    for (const [source, failures] of this.#bySource) if (source !== NO_SOURCE && this.#failures - failures < FROM_OTHERS) return source;
-    return undefined;
+  #opened(paused: Paused, { openMs, failures, error }: Opening): void {
+    this.#facts.opened({ ...paused, openMs, failures, code: error.code, error: error.message });
   }
 
-  #open(refused: string | undefined, { code, message }: BlockhouseError): void {
-    const isAgain = this.#phase !== 'closed' && this.#refused === refused;
-    this.#openMs = isAgain ? Math.min(this.#openMs * 2, LONGEST_OPEN_MS) : FIRST_OPEN_MS;
-    this.#openUntil = this.#now() + this.#openMs;
-    this.#lastError = message;
-    this.#refused = refused;
-    if (refused === undefined) this.#bySource.clear();
-    this.#enter('open');
-    const scope = refused === undefined ? 'all' : 'caller';
-    this.#facts.opened({ scope, openMs: this.#openMs, failures: this.#failures, code, error: message });
-  }
-
-  #isProbeDue(): boolean {
-    return this.#phase === 'open' && this.#openUntil <= this.#now();
-  }
-
-  #refusal(): BlockhouseError {
-    const retryAfterMs = Math.max(this.#openUntil - this.#now(), SHORTEST_RETRY_AFTER_MS);
-    const what =
-      this.#refused === undefined
-        ? `${this.#name} has failed ${this.#failures} times in a row`
-        : `${this.#name} has repeatedly failed on requests like this one`;
+  #refusal(circuit: Circuit, subject: string): BlockhouseError {
+    const retryAfterMs = Math.max(circuit.opensInMs, SHORTEST_RETRY_AFTER_MS);
+    const what = circuit.refused === undefined ? `has failed ${circuit.failures} times in a row` : 'has repeatedly failed';
     const next = `The next attempt is possible in ${Math.ceil(retryAfterMs / 1000)} s`;
-    return new BlockhouseError('UPSTREAM_UNREACHABLE', `${what}, so calls to it are paused. ${next}. The last error: ${this.#lastError}`, { retryAfterMs });
-  }
-
-  #enter(phase: Phase): void {
-    this.#phase = phase;
-    this.#turn += 1;
+    const message = `${subject} ${what}, so such calls to it are paused. ${next}. The last error: ${circuit.lastError}`;
+    return new BlockhouseError('UPSTREAM_UNREACHABLE', message, { retryAfterMs });
   }
 }
 
-/** No source is the empty string. */
-const NO_SOURCE = '';
+/** A client's name has no line break. */
+function keyOf({ client, model }: Sourced): string {
+  return `${client}\n${model}`;
+}
 
-/** one-source: nothing of the request had been sent. */
+function scopeOf(member: string | undefined): 'caller' | 'prompt' {
+  return member === undefined ? 'caller' : 'prompt';
+}
+
+function inWords({ key, caller, model }: Source, prompt: string | undefined): string {
+  if (prompt !== undefined) return `with this prompt for ${model}`;
+  if (key !== undefined) return `for ${model} by the key ${key}`;
+  return caller === undefined ? `for ${model} with the token` : `for ${model} by ${caller}`;
+}
+
+/** nobodys-fault: nothing of the request had been sent. */
 function isOfDestination({ code, mayHaveRun }: BlockhouseError): boolean {
   return code === 'UPSTREAM_UNREACHABLE' && !mayHaveRun;
 }
 
 /** One call that the breaker has admitted, and that tells the breaker how it went. */
-export class Trial {
+export class Trial implements Admission {
   readonly #breaker: Breaker;
-  readonly #call: Sourced;
-  /** The phase in which it was admitted. */
+  readonly call: Sourced;
   readonly turn: number;
-  /** True for the one call that is let through to an open destination. */
   readonly isProbe: boolean;
+  readonly #ownTurn: number;
+  readonly #isOwnProbe: boolean;
 
-  constructor(breaker: Breaker, call: Sourced, turn: number, isProbe: boolean) {
+  /** `turn` and `isProbe` of the circuit for everybody, then of the source's own. */
+  constructor(breaker: Breaker, call: Sourced, turn: number, isProbe: boolean, ownTurn: number, isOwnProbe: boolean) {
     this.#breaker = breaker;
-    this.#call = call;
+    this.call = call;
     this.turn = turn;
     this.isProbe = isProbe;
+    this.#ownTurn = ownTurn;
+    this.#isOwnProbe = isOwnProbe;
   }
 
-  get source(): string {
-    return this.#call.source;
+  /** How the circuit of its source has admitted it. */
+  get own(): Admission {
+    return { turn: this.#ownTurn, isProbe: this.#isOwnProbe };
   }
 
   /** The destination has begun to answer, or has answered. */

@@ -7,8 +7,8 @@ export interface CallOptions {
   /** The id of the request in events and logs; generated if absent. */
   readonly requestId?: string | undefined;
   /**
-   * Who makes the call, for example the name of a block. Failures of one caller alone never pause a provider for the others. Without it, requests with the
-   * same prompt count as one caller.
+   * Who makes the call, for example the name of a block. Callers take turns at a busy provider, and failures of one caller alone never pause it for the
+   * others. A named `key` is a caller, too; all calls without either are one.
    */
   readonly caller?: string | undefined;
   /** The message of a block that the call is to answer. */

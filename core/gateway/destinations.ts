@@ -85,7 +85,7 @@ export class Destinations {
     const place = { adapter: id, ...(address !== undefined && { address }) };
     const breaker = new Breaker(address === undefined ? displayName : `${displayName} at ${address}`, now, {
       opened: (fact) => bus.emit('adapter.paused', { ...place, ...fact }),
-      closed: () => bus.emit('adapter.recovered', place),
+      closed: (fact) => bus.emit('adapter.recovered', { ...place, ...fact }),
     });
     return { address, queue: new AttemptQueue(queue), breaker, budget: new RetryBudget(now), leave: () => undefined };
   }

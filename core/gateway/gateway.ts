@@ -130,7 +130,13 @@ export class Gateway {
   load(name: string): GatewayLoad {
     const adapter = this.#registry.inUrl(name);
     const { queue, breaker } = this.#destinations.enter(adapter, undefined);
-    return { ...queue.load, limits: queue.limits, breaker: breaker.state, missing: this.readiness(adapter.id, undefined, 'adapter').missing?.message };
+    return {
+      ...queue.load,
+      limits: queue.limits,
+      breaker: breaker.state,
+      paused: breaker.paused,
+      missing: this.readiness(adapter.id, undefined, 'adapter').missing?.message,
+    };
   }
 
   /** What auth.json and the environment set, secrets masked. */

@@ -25,12 +25,29 @@ export interface CallState {
   readonly usage: Usage | undefined;
 }
 
+/** The phase of a breaker, and how many milliseconds until the next call is tried. `trying`: one call has been let through, and its end is awaited. */
+export interface BreakerState {
+  readonly phase: 'closed' | 'open' | 'trying';
+  readonly opensInMs: number;
+}
+
+/** A caller that is paused on its own: all its calls to a model, or one prompt of programs with the token, who have neither `key` nor `caller`. */
+export interface PausedCaller {
+  readonly scope: 'caller' | 'prompt';
+  readonly key: string | undefined;
+  readonly caller: string | undefined;
+  readonly model: string;
+  readonly opensInMs: number;
+}
+
 /** How busy a provider is. */
 export interface GatewayLoad {
   readonly atWork: number;
   readonly waiting: number;
   readonly limits: QueueLimits;
-  readonly breaker: { readonly phase: 'closed' | 'open' | 'trying'; readonly opensInMs: number };
+  readonly breaker: BreakerState;
+  /** Callers whose calls to one model are paused, although it is called for others. */
+  readonly paused: readonly PausedCaller[];
   /** What is missing for a call, as far as the settings say; nobody is asked. */
   readonly missing: string | undefined;
 }

@@ -1,13 +1,15 @@
 // The places in front of one destination: a limited number of attempts running, a limited number waiting in line, and no more.
 //
 // one-place: An attempt holds one place from its start until its work ends or its caller leaves, whichever comes first.
-// in-line: While somebody waits, nobody who comes later gets a place. A place that becomes free goes to the head of the line.
+// in-line: A call that may have a place finds it free or waits, and no call that comes later is given its place. Whose turn it is among callers, and who may
+//   wait, is in waiting-room.ts.
 // leaving-frees: A caller who leaves gives up the place at once, whether the attempt is waiting or running.
 //
-// The line is p-queue's. An attempt that finds a place free never enters it: the package costs such a call more than the rest of its way through here.
+// The line is p-queue's, with our order. An attempt that finds a place free never enters it: the package costs such a call more than the rest of its way through here.
 import PQueue from 'p-queue';
 import { BlockhouseError } from '../errors.ts';
 import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from './abort.ts';
+import { FairLine, type LineOptions, WaitingRoom } from './waiting-room.ts';
 
 /** The limits of each queue. */
 export interface QueueLimits {
@@ -20,89 +22,92 @@ export interface QueueLimits {
 /** Long enough for some places to become free. */
 const RETRY_AFTER_MS = 2000;
 
-/** Attempts start in the order in which they came. */
+/** Attempts of one caller start in the order in which they came; callers take turns. */
 export class AttemptQueue {
   readonly #limits: QueueLimits;
-  /** Places that are taken. */
-  #running = 0;
-  /** One at a time is at the head; the others wait behind it. */
-  readonly #line = new PQueue({ concurrency: 1 });
-  /** Gives a place to the head of the line, if it has found none. */
-  #giveToHead: (() => void) | undefined;
+  readonly #room: WaitingRoom;
+  /** Starts the calls that may start. The room counts the places, so the package itself sets no limit. */
+  readonly #line: PQueue<FairLine, LineOptions>;
 
   constructor(limits: QueueLimits) {
     this.#limits = limits;
+    const room = new WaitingRoom(limits.concurrency);
+    this.#room = room;
+    this.#line = new PQueue<FairLine, LineOptions>({
+      queueClass: class extends FairLine {
+        constructor() {
+          super(room);
+        }
+      },
+    });
   }
 
   /** Attempts that run, and that wait. */
   get load(): { readonly atWork: number; readonly waiting: number } {
-    return { atWork: this.#running, waiting: this.#waiting };
+    return { atWork: this.#room.atWork, waiting: this.#room.waiting };
   }
 
   get limits(): QueueLimits {
     return this.#limits;
   }
 
+  /** Callers who run or wait. */
+  get callers(): number {
+    return this.#room.callers;
+  }
+
   /**
-   * Runs `task` when a place is free and settles as it does. Rejects with QUEUE_FULL when the waiting room has no space, and with CANCELLED when
-   * `signal` fires first.
+   * Runs `task` of `caller` when it is its turn and settles as it does. Rejects with QUEUE_FULL when the waiting room has no space, or a caller with fewer
+   * calls in it needs that space, and with CANCELLED when `signal` fires first.
    */
-  run<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  run<T>(task: () => Promise<T>, caller: string, signal: AbortSignal): Promise<T> {
     if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
-    const waiting = this.#waiting;
-    if (waiting === 0 && this.#running < this.#limits.concurrency) {
-      this.#running += 1;
-      return endWhenCallerLeaves(task, signal, this.#leave); // one-place
+    if (this.#room.hasPlaceFor(caller)) {
+      this.#room.take(caller);
+      return endWhenCallerLeaves(task, signal, () => this.#leave(caller)); // one-place
     }
-    if (waiting < this.#limits.waiting) return this.#wait(task, signal);
+    if (this.#hasSpaceFor(caller)) return this.#wait(task, caller, signal);
     return Promise.reject(this.#full());
   }
 
-  get #waiting(): number {
-    return this.#line.size + this.#line.pending;
+  /** Makes space if nobody may be refused but another caller's call. */
+  #hasSpaceFor(caller: string): boolean {
+    if (this.#room.waiting < this.#limits.waiting) return true;
+    const other = this.#room.newestOfGreediest(caller); // fair-room
+    other?.leaving.abort(this.#full());
+    return other !== undefined;
   }
 
-  async #wait<T>(task: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #wait<T>(task: () => Promise<T>, caller: string, signal: AbortSignal): Promise<T> {
     const leaving = new AbortController();
     const place = onAbort(signal, () => leaving.abort(callerLeft(signal.reason))); // leaving-frees
+    const take = async (): Promise<void> => {
+      offAbort(signal, place);
+      this.#room.take(caller);
+    };
     try {
-      await this.#line.add(() => this.#headOfLine(leaving.signal), { signal: leaving.signal });
+      await this.#line.add(take, { caller, leaving, signal: leaving.signal });
     } finally {
       offAbort(signal, place);
     }
     if (signal.aborted) {
-      this.#leave();
+      this.#leave(caller);
       throw callerLeft(signal.reason);
     }
-    return endWhenCallerLeaves(task, signal, this.#leave); // one-place
+    return endWhenCallerLeaves(task, signal, () => this.#leave(caller)); // one-place
   }
 
-  /** Resolves when the head of the line has got a place. */
-  #headOfLine(leaving: AbortSignal): Promise<void> {
-    if (this.#running < this.#limits.concurrency) {
-      this.#running += 1;
-      return Promise.resolve();
-    }
-    return new Promise((resolve) => {
-      this.#giveToHead = resolve;
-      leaving.addEventListener('abort', () => {
-        if (this.#giveToHead === resolve) this.#giveToHead = undefined;
-      });
-    });
+  /** in-line: the next call has the place before this returns. */
+  #leave(caller: string): void {
+    this.#room.leave(caller);
+    if (this.#room.waiting === 0) return;
+    this.#line.pause();
+    this.#line.start();
   }
-
-  /** in-line: the place passes from one to the other without being free in between. */
-  readonly #leave = (): void => {
-    const give = this.#giveToHead;
-    this.#giveToHead = undefined;
-    if (give === undefined) this.#running -= 1;
-    else give();
-  };
 
   #full(): BlockhouseError {
     const { concurrency, waiting } = this.#limits;
-    return new BlockhouseError('QUEUE_FULL', `The queue of the provider is full (${concurrency} requests running, ${waiting} waiting). Try again later.`, {
-      retryAfterMs: RETRY_AFTER_MS,
-    });
+    const message = `The queue of the provider is full (${concurrency} requests running, ${waiting} waiting, shared between callers). Try again later.`;
+    return new BlockhouseError('QUEUE_FULL', message, { retryAfterMs: RETRY_AFTER_MS });
   }
 }

@@ -34,6 +34,21 @@ export const GatewayFigures = object({
         source: CredentialSource,
         detail: string,
         breaker: { ...oneOf(['closed', 'open', 'trying']), description: 'open while it is not called, because its calls failed' },
+        paused: {
+          ...listOf(
+            object(
+              {
+                scope: { ...oneOf(['caller', 'prompt']), description: 'All its calls to the model; one prompt of programs with the token' },
+                block: { type: 'string', description: 'The block whose calls fail' },
+                key: { type: 'string', description: 'The key of the application whose calls fail; with neither, they are of programs with the token' },
+                model: string,
+                until: { ...time, description: 'When the next call is tried' },
+              },
+              ['block', 'key'],
+            ),
+          ),
+          description: 'Callers that are paused on their own, because their calls to one model failed',
+        },
         openUntil: { ...orNull(time), description: 'When the next call is tried' },
         atWork: { ...count, description: 'Requests at the provider now' },
         waiting: { ...count, description: 'Requests that wait for a place' },

@@ -12,11 +12,15 @@ function accepted(model: string, options: CallOptions): AcceptedChat {
   return new AcceptedChat({ request, adapter, prompt: promptFor(request, adapter), signal, requestId: 'r', sink: undefined, options });
 }
 
-t.test('a named caller is one source, whatever it asks', async (t) => {
-  const { source } = accepted('m', { caller: 'ada' });
-  t.equal(accepted('other', { caller: 'ada' }).source, source);
-  t.not(accepted('m', { caller: 'bob' }).source, source);
-  t.not(accepted('m', {}).source, source);
+t.test('a client is a key, a block or the token, and none has the name of another', async (t) => {
+  const clients = [{ caller: 'ada' }, { key: 'ada' }, { key: 'token' }, {}].map((options) => accepted('m', options).client);
+  t.equal(new Set(clients).size, 4);
+  t.equal(accepted('other', { key: 'ada', caller: 'bob' }).client, accepted('m', { key: 'ada' }).client);
+});
+
+t.test('a named client is to blame for all its prompts', async (t) => {
+  for (const options of [{ caller: 'ada' }, { key: 'ada' }]) t.equal(accepted('m', options).promptHash, '');
+  t.not(accepted('m', {}).promptHash, '');
 });
 
 t.test('the caller hears of each attempt, and what it throws goes on', async (t) => {

@@ -7,19 +7,18 @@ import { steppedAdapter } from '../../support/stepped-adapter.ts';
 
 const adapter = steppedAdapter();
 
-function sourceOf(request: Partial<ChatRequest>, options: CallOptions = {}): string {
+function hashOf(request: Partial<ChatRequest>, options: CallOptions = {}): string {
   const whole: ChatRequest = { adapter: 'stepped', model: 'm', messages: [{ role: 'user', content: 'hi' }], ...request };
   const { signal } = new AbortController();
-  return new AcceptedChat({ request: whole, adapter, prompt: promptFor(whole, adapter), signal, requestId: 'r', sink: undefined, options }).source;
+  return new AcceptedChat({ request: whole, adapter, prompt: promptFor(whole, adapter), signal, requestId: 'r', sink: undefined, options }).promptHash;
 }
 
-t.test('requests with the same model and prompt have one source, whatever else they say', async (t) => {
-  const first = sourceOf({});
-  t.equal(sourceOf({ stream: true, config: { temperature: 0.5, maxTokens: 9 } }, { requestId: 'other' }), first);
-  t.not(sourceOf({ model: 'other' }), first);
-  t.not(sourceOf({ messages: [{ role: 'user', content: 'other' }] }), first);
+t.test('requests with the same prompt have the same hash, whatever else they say', async (t) => {
+  const first = hashOf({});
+  t.equal(hashOf({ stream: true, config: { temperature: 0.5, maxTokens: 9 } }, { requestId: 'other' }), first);
+  t.not(hashOf({ messages: [{ role: 'user', content: 'other' }] }), first);
   t.not(
-    sourceOf({
+    hashOf({
       messages: [
         { role: 'system', content: 'other' },
         { role: 'user', content: 'hi' },

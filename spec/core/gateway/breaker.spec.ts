@@ -2,17 +2,18 @@ import t from 'tap';
 import { Breaker } from '../../../core/gateway/breaker.ts';
 import { BlockhouseError, type ErrorCode } from '../../../core/index.ts';
 
-/** Calls of one source each, unless a test says otherwise. */
-let sources = 0;
-const another = () => ({ source: `source ${sources++}` });
-const from = (source: string) => ({ source });
+/** Calls of one client each, unless a test says otherwise. */
+let clients = 0;
+const another = () => from(`client ${clients++}`);
+const from = (key: string, model = 'm', promptHash = '') => ({ client: `key ${key}`, key, model, promptHash });
+const withToken = (promptHash: string, model = 'm') => ({ client: 'token', model, promptHash });
 const RESET = new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset', { mayHaveRun: true });
 const REFUSED = new BlockhouseError('UPSTREAM_UNREACHABLE', 'refused');
 
 function breakerAt() {
   const facts: object[] = [];
   const clock = { now: 0 };
-  const breaker = new Breaker('Anthropic', () => clock.now, { opened: (fact) => facts.push(fact), closed: () => facts.push({ closed: true }) });
+  const breaker = new Breaker('Anthropic', () => clock.now, { opened: (fact) => facts.push(fact), closed: (fact) => facts.push({ closed: fact }) });
   const fail = (code: ErrorCode = 'UPSTREAM_FAILED'): void => breaker.admit(another()).fail(new BlockhouseError(code, 'overloaded'));
   const failTimes = (count: number): void => {
     for (let i = 0; i < count; i += 1) fail();
@@ -73,7 +74,7 @@ t.test('after its time one call tries; its failure doubles the time, up to a min
   }
   clock.now += 60_000;
   breaker.admit(another()).succeed();
-  t.strictSame(facts.at(-1), { closed: true });
+  t.strictSame(facts.at(-1), { closed: { scope: 'all' } });
   failTimes(19);
   t.equal(breaker.isOpenFor(another()), false);
 });
@@ -147,16 +148,58 @@ t.test('a caller who left and whose call ends later has told all with the first'
   t.equal(breaker.isOpenFor(another()), true);
 });
 
-t.test('failures from one source open it for that source alone', async (t) => {
+t.test('failures of one client and one model open it for these alone', async (t) => {
   for (const error of [RESET, new BlockhouseError('UPSTREAM_FAILED', '500'), new BlockhouseError('UPSTREAM_TIMEOUT', 'silent', { mayHaveRun: true })]) {
     const { breaker, facts, failFrom } = breakerAt();
     failFrom('poison', 20, error);
-    t.match(facts, [{ scope: 'caller', openMs: 5000, failures: 20 }]);
-    t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000, message: /calls to it are paused/ });
+    t.match(facts, [{ scope: 'caller', key: 'poison', model: 'm', openMs: 5000, failures: 20 }]);
+    t.equal(facts.length, 1);
+    const message = /^Anthropic, asked for m by the key poison, has failed 20 times in a row, so such calls to it are paused/;
+    t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000, message });
     t.throws(() => breaker.assertAdmits(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
-    t.doesNotThrow(() => breaker.admit(another()));
+    t.doesNotThrow(() => breaker.admit(from('poison', 'healthy')), 'another model of that client');
+    t.doesNotThrow(() => breaker.admit(another()), 'the same model for another client');
     t.equal(breaker.isOpenFor(another()), false);
+    t.match(breaker.paused, [{ scope: 'caller', key: 'poison', caller: undefined, model: 'm', opensInMs: 5000 }]);
+    t.same(breaker.state, { phase: 'closed', opensInMs: 0 });
   }
+});
+
+t.test('whatever one client alternates, it never opens for others', async (t) => {
+  const { breaker, facts } = breakerAt();
+  for (let n = 0; n < 2000; n += 1) {
+    for (const call of [from('attacker', `model ${n % 700}`, `prompt ${n}`), from('attacker', `model ${n % 3}`)]) {
+      try {
+        breaker.admit(call).fail(RESET);
+      } catch (error) {
+        t.match(error, { code: 'UPSTREAM_UNREACHABLE' });
+      }
+    }
+  }
+  t.same(
+    facts.filter((fact) => (fact as { scope: string }).scope === 'all'),
+    [],
+  );
+  t.equal(breaker.isOpenFor(another()), false);
+  t.ok(breaker.paused.length <= 256, 'and what it made up is not kept without bound');
+});
+
+t.test('calls with the token are one client: many prompts pause the model for it, one prompt pauses itself', async (t) => {
+  const many = breakerAt();
+  for (let n = 0; n < 20; n += 1) many.breaker.admit(withToken(`prompt ${n}`)).fail(RESET);
+  t.match(many.facts, [{ scope: 'caller', key: undefined, model: 'm' }]);
+  t.throws(() => many.breaker.admit(withToken('new')), { message: /^Anthropic, asked for m with the token, has failed 20 times/ });
+  t.doesNotThrow(() => many.breaker.admit(withToken('new', 'healthy')));
+  t.doesNotThrow(() => many.breaker.admit(another()));
+
+  const one = breakerAt();
+  for (let n = 0; n < 20; n += 1) one.breaker.admit(withToken(n < 12 ? 'poison' : `prompt ${n}`)).fail(RESET);
+  t.match(one.facts, [{ scope: 'prompt', model: 'm' }]);
+  t.match(one.breaker.paused, [{ scope: 'prompt', model: 'm' }]);
+  t.throws(() => one.breaker.admit(withToken('poison')), { message: /with this prompt for m, has repeatedly failed, so such calls to it are paused/ });
+  one.breaker.admit(withToken('new')).succeed();
+  t.match(one.facts.at(-1), { closed: { scope: 'prompt', model: 'm' } });
+  t.same(one.breaker.paused, []);
 });
 
 t.test('connections that could not be made open it for everybody, whoever asked for them', async (t) => {
@@ -166,22 +209,21 @@ t.test('connections that could not be made open it for everybody, whoever asked 
   t.equal(breaker.isOpenFor(another()), true);
 });
 
-t.test('it opens at the twentieth failure: for one source when that has more than half of them, otherwise for all', async (t) => {
-  for (const [share, scope] of [
-    [10, 'all'],
-    [11, 'caller'],
-    [19, 'caller'],
+t.test('it opens for all at the twentieth failure, unless one client has more than half of them', async (t) => {
+  for (const [share, isForAll] of [
+    [10, true],
+    [11, false],
+    [19, false],
   ] as const) {
     const { breaker, facts, failFrom } = breakerAt();
     failFrom('one', share);
     failFrom('other', 20 - share);
-    t.match(facts, [{ scope, failures: 20 }], `${share} of one`);
-    t.equal(breaker.isOpenFor(from('one')), true);
-    t.equal(breaker.isOpenFor(from('other')), scope === 'all');
+    t.match(facts, isForAll ? [{ scope: 'all', failures: 20 }] : [], `${share} of one`);
+    t.equal(breaker.isOpenFor(another()), isForAll);
   }
 });
 
-t.test('open for one source, it opens for all once ten failures have come from others', async (t) => {
+t.test('open for one client, it opens for all once ten failures have come from others', async (t) => {
   const { breaker, facts, failFrom } = breakerAt();
   failFrom('poison', 20);
   failFrom('a', 5);
@@ -189,21 +231,34 @@ t.test('open for one source, it opens for all once ten failures have come from o
   t.equal(facts.length, 1);
   failFrom('b', 1);
   t.match(facts[1], { scope: 'all', openMs: 5000, failures: 30 });
+  t.equal(facts.length, 2);
   t.equal(breaker.isOpenFor(another()), true);
 });
 
-t.test('open for one source, it closes when any other call succeeds', async (t) => {
+t.test('the success of another client is no reason to call for one that is paused, but shows that the provider works', async (t) => {
   const { breaker, facts, failFrom } = breakerAt();
   failFrom('poison', 20);
   failFrom('a', 9);
   breaker.admit(another()).succeed();
-  t.strictSame(facts[1], { closed: true });
-  failFrom('poison', 10);
+  breaker.admit(from('poison', 'healthy')).succeed();
+  t.equal(facts.length, 1);
+  t.throws(() => breaker.admit(from('poison')));
   failFrom('a', 9);
-  t.equal(facts.length, 2, 'all counts begin anew');
+  failFrom('b', 9);
+  t.equal(breaker.isOpenFor(another()), false, 'what counts for all begins anew');
 });
 
-t.test('open for one source, that source alone tries again, and its failures make its pause longer', async (t) => {
+t.test('a client that fails among the successes of others is paused, too', async (t) => {
+  const { breaker, facts, failFrom } = breakerAt();
+  for (let n = 0; n < 20; n += 1) {
+    failFrom('poison', 1);
+    breaker.admit(from('healthy')).succeed();
+  }
+  t.match(facts, [{ scope: 'caller', key: 'poison', failures: 20 }]);
+  for (let n = 0; n < 10; n += 1) breaker.admit(from('healthy')).succeed();
+});
+
+t.test('open for one client, that client alone tries again: a failure makes its pause longer, its success ends it', async (t) => {
   const { breaker, facts, clock, failFrom } = breakerAt();
   failFrom('poison', 20);
   clock.now += 5000;
@@ -213,8 +268,49 @@ t.test('open for one source, that source alone tries again, and its failures mak
   t.throws(() => breaker.admit(from('poison')), 'another caller who leaves lets no second probe through');
   failFrom('a', 3);
   probe.fail(RESET);
-  t.match(facts.at(-1), { scope: 'caller', openMs: 10_000, failures: 24 });
+  t.match(facts.at(-1), { scope: 'caller', openMs: 10_000, failures: 21 });
   t.equal(breaker.isOpenFor(another()), false);
+  clock.now += 10_000;
+  breaker.admit(from('poison')).fail(new BlockhouseError('UPSTREAM_RATE_LIMITED', 'later'));
+  breaker.admit(from('poison')).succeed();
+  t.match(facts.at(-1), { closed: { scope: 'caller', key: 'poison', model: 'm' } });
+  t.same(breaker.paused, []);
+});
+
+t.test('a call of a client from before its pause neither ends the pause nor counts after it', async (t) => {
+  const { breaker, facts, clock, failFrom } = breakerAt();
+  const [good, bad] = [breaker.admit(from('poison')), breaker.admit(from('poison'))];
+  failFrom('poison', 20);
+  good.succeed();
+  t.equal(breaker.isOpenFor(from('poison')), true);
+  clock.now += 5000;
+  breaker.admit(from('poison')).succeed();
+  failFrom('poison', 19);
+  bad.fail(RESET);
+  t.equal(breaker.isOpenFor(from('poison')), false);
+  t.equal(facts.length, 2);
+});
+
+t.test('open for all, the probe of a client that is paused itself waits for both pauses', async (t) => {
+  const { breaker, facts, clock, failFrom } = breakerAt();
+  failFrom('poison', 20);
+  clock.now += 5000;
+  breaker.admit(from('poison')).fail(RESET);
+  failFrom('a', 10);
+  t.match(facts.at(-1), { scope: 'all', openMs: 5000 });
+  clock.now += 5000;
+  t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
+  breaker.admit(another()).succeed();
+  t.match(facts.at(-1), { closed: { scope: 'all' } });
+  t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
+  clock.now += 5000;
+  const probe = breaker.admit(from('poison'));
+  failFrom('a', 10);
+  failFrom('b', 10);
+  t.equal(breaker.isOpenFor(another()), true);
+  probe.fail(RESET);
+  clock.now += 5000;
+  t.doesNotThrow(() => breaker.admit(from('poison')), 'its own probe has ended while all were paused');
 });
 
 t.test('open for all, a probe of any source closes it or opens it again for all', async (t) => {

@@ -79,7 +79,8 @@ t.test('an address that fails call after call is left alone, and nothing else is
     throw passingFault();
   });
   const { core, adapter, paused } = coreWith([fails], { now: () => 0, retries: 0 });
-  for (let n = 0; n < 20; n += 1) await t.rejects(core.chat(asking(`${n}`, at('https://elsewhere.example'))), { code: 'UPSTREAM_FAILED' });
+  for (let n = 0; n < 20; n += 1)
+    await t.rejects(core.chat(asking(`${n}`, at('https://elsewhere.example')), { caller: `block-${n}` }), { code: 'UPSTREAM_FAILED' });
   const refused = {
     code: 'UPSTREAM_UNREACHABLE',
     message: /^Stepped at https:\/\/elsewhere\.example has failed 20 times in a row.*calls to it are paused/,
@@ -103,8 +104,8 @@ t.test('what one caller sends alone pauses the provider for that caller alone', 
     const { core, adapter, paused } = coreWith([poisoned], { now: () => 0 });
     for (let n = 0; n < 20; n += 1) await t.rejects(core.chat(asking(caller === undefined ? 'poison' : `poison ${n}`), { caller }), { message: 'reset' });
     await t.rejects(core.chat(asking('poison'), { caller }), left);
-    if (caller !== undefined) await t.rejects(core.chat(REQUEST, { caller }), left, 'a caller with a name is one caller, whatever it asks');
-    t.match(paused, [{ adapter: 'stepped', address: undefined, scope: 'caller', failures: 20 }]);
+    if (caller !== undefined) await t.rejects(core.chat(REQUEST, { caller }), left, 'a caller with a name is one caller, whatever it asks of a model');
+    t.match(paused, [{ adapter: 'stepped', address: undefined, scope: caller === undefined ? 'prompt' : 'caller', caller, failures: 20 }]);
     t.equal(adapter.calls.length, 20);
     t.match(await core.chat(REQUEST, { caller: caller && 'block-2' }), { message: { content: 'Hello' } }, 'the others are answered');
   }
@@ -112,7 +113,7 @@ t.test('what one caller sends alone pauses the provider for that caller alone', 
 
 t.test('a provider that fails for everybody is left alone by everybody', async (t) => {
   const { core, adapter, paused } = coreWith([new BlockhouseError('UPSTREAM_TIMEOUT', 'silent', { mayHaveRun: true })], { now: () => 0 });
-  for (let n = 0; n < 20; n += 1) await t.rejects(core.chat(asking(n % 2 === 0 ? 'one' : 'other')), { code: 'UPSTREAM_TIMEOUT' });
+  for (let n = 0; n < 20; n += 1) await t.rejects(core.chat(REQUEST, { caller: n % 2 === 0 ? 'one' : 'other' }), { code: 'UPSTREAM_TIMEOUT' });
   await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /failed 20 times in a row/ });
   t.match(paused, [{ scope: 'all' }]);
   t.equal(adapter.calls.length, 20);

@@ -1,5 +1,5 @@
 // Handlers of `/api/gateway`: how the gateway does, and its requests. Nothing of any message.
-import { BlockhouseError, type CallState, type EndedCall, type GatewayRequest, type Window } from '../../../core/index.ts';
+import { BlockhouseError, type CallState, type EndedCall, type GatewayRequest, type PausedCaller, type Window } from '../../../core/index.ts';
 import { queryChoice } from '../query.ts';
 import { ok } from '../reply.ts';
 import { param, type RouteContext } from '../route.ts';
@@ -14,8 +14,7 @@ export const figures = ({ core, req }: RouteContext) => {
   return ok({
     window,
     adapters: core.adapters().map(({ id, displayName, defaultModel }) => {
-      const { breaker, missing, ...load } = core.load(id);
-      const openUntil = breaker.phase === 'open' ? new Date(Date.now() + breaker.opensInMs).toISOString() : null;
+      const { breaker, paused, missing, ...load } = core.load(id);
       return {
         id,
         displayName,
@@ -24,13 +23,22 @@ export const figures = ({ core, req }: RouteContext) => {
         source: sourceOf(core, id, missing === undefined, shown),
         ...(missing !== undefined && { detail: missing }),
         breaker: breaker.phase,
-        openUntil,
+        openUntil: breaker.phase === 'open' ? inTime(breaker.opensInMs) : null,
+        paused: paused.map(pausedCaller),
         ...load,
         series: core.meter.series(id, window).map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
       };
     }),
   });
 };
+
+function inTime(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
+
+function pausedCaller({ scope, caller, key, model, opensInMs }: PausedCaller) {
+  return { scope, ...(caller !== undefined && { block: caller }), ...(key !== undefined && { key }), model, until: inTime(opensInMs) };
+}
 
 /** `{live, ended}`, the newest first. */
 export const requests = ({ core }: RouteContext) => {

@@ -39,6 +39,7 @@ export const CLIENT_EXAMPLES = {
           source: null,
           breaker: 'closed',
           openUntil: null,
+          paused: [],
           atWork: 0,
           waiting: 0,
           limits: { concurrency: 64, waiting: 256 },
