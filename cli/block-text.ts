@@ -45,8 +45,9 @@ export function blockTable(blocks: readonly BlockEntry[], { now, ...view }: View
     block.name,
     stateCell(block, view.style),
     modelOf(block.config.adapter),
-    count(block.queue),
-    block.failures.count === 0 ? '0' : { text: count(block.failures.count), paint: view.style.bad },
+    // Of a block whose files can't be read, nothing was counted.
+    block.configError === undefined ? count(block.queue) : UNKNOWN,
+    block.configError !== undefined ? UNKNOWN : block.failures.count === 0 ? '0' : { text: count(block.failures.count), paint: view.style.bad },
     money(block.costs.today),
     relative(block.lastMessageAt, now),
   ]);

@@ -48,13 +48,15 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
-  const { createLogger, logFacts } = await import('./logging.ts');
-  const { createBareTransport, createHttpTransport } = await import('../transports/http/index.ts');
-  const { createWsTransport } = await import('../transports/ws/index.ts');
-  const { ServerLog } = await import('./server-log.ts');
+  const [{ createLogger, logFacts }, { ServerLog }, { createBareTransport, createHttpTransport }, { createWsTransport }, core] = await Promise.all([
+    import('./logging.ts'),
+    import('./server-log.ts'),
+    import('../transports/http/index.ts'),
+    import('../transports/ws/index.ts'),
+    createConfiguredCore(config),
+  ]);
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
-  const core = await createConfiguredCore(config);
   logFacts(core, log);
   // The lock comes first: a second server must not touch the workspace of the first one.
   await inWorkspace(config, () => core.start());

@@ -1,6 +1,6 @@
 // One message to a block and its answer, for `send --wait`, `send --stream` and `chat <name> <message>`.
 import type { Writable } from 'node:stream';
-import type { ChatReceipt, ReplyStep } from '../core/index.ts';
+import type { BlockState, ChatReceipt, ReplyStep } from '../core/index.ts';
 import type { Api } from './api.ts';
 import { CONNECTION_NOTES, Conversation, faultOf, type Outcome, type Watcher } from './conversation.ts';
 import { CliError, type ExitKind } from './exit-codes.ts';
@@ -36,18 +36,26 @@ export interface ExchangeOptions extends Sender {
   /** Whether that person also sees how fast the reply was. */
   readonly isVerbose: boolean;
   readonly timeoutMs: number;
+  /** Waits also for a block that answers only after somebody has changed something. */
+  readonly waitsAnyway?: boolean;
   readonly clientId?: string | undefined;
   /** Ends the wait; the message stays. */
   readonly signal: AbortSignal;
 }
 
-/** Says what is in the way of an answer. */
-export async function remarkOn({ running, position, note }: ChatReceipt, { api, block, say, hint }: Sender): Promise<void> {
+/** States that a block leaves only when somebody does something, or when the day of its budget ends. */
+const NEEDS_SOMEBODY: readonly BlockState[] = ['unconfigured', 'stopped', 'paused', 'failed'];
+
+/** Says what is in the way of an answer. Resolves with true if the answer can't come before somebody does something. */
+export async function remarkOn({ running, position, note }: ChatReceipt, { api, block, say, hint }: Sender): Promise<boolean> {
   if (running && note.includes('waits')) {
     const { state, why, fix } = await api.explain(block);
     await say(`note: ${oneLine(`${block} is ${state} and does not answer now. ${why}${cureText(fix)}`)}`);
-  } else if (!running) await say(`note: the monitor of ${block} is not running; \`${hint('start', block)}\` starts it.`);
+    return NEEDS_SOMEBODY.includes(state);
+  }
+  if (!running) await say(`note: the monitor of ${block} is not running; \`${hint('start', block)}\` starts it.`);
   else if (position > 0) await say(`note: ${plural(position, 'message is', 'messages are')} before it in the queue.`);
+  return !running;
 }
 
 /** A cure is a command, or a sentence with one. */
@@ -86,7 +94,8 @@ class Exchange {
     const { clientId, signal, json } = this.#options;
     const connection = (state: 'lost' | 'back'): Promise<void> => this.#say(CONNECTION_NOTES[state]);
     const receipt = await this.#conversation.send(message, signal, { clientId, connection });
-    await remarkOn(receipt, { ...this.#options, say: (text) => this.#say(text) });
+    const isStuck = await remarkOn(receipt, { ...this.#options, say: (text) => this.#say(text) });
+    if (isStuck) this.#assertWaits(receipt.id);
     // At a terminal, the remark must not continue the line of the reply.
     const leave = (): Promise<void> => this.#say(`The message stays in the queue; \`${this.#hint('queue', '--cancel', receipt.id)}\` cancels it.`);
     signal.addEventListener('abort', () => void this.#printer.end().then(leave));
@@ -117,9 +126,17 @@ class Exchange {
     return this.#options.say(text);
   }
 
+  /** Throws where a wait would only use up its time. */
+  #assertWaits(id: string): void {
+    const { block, waitsAnyway = false } = this.#options;
+    if (waitsAnyway) return;
+    const text = `${block} will not answer before that changes. The message stays in the queue; \`${this.#hint('history', '--id', id)}\` shows its answer then.`;
+    throw new CliError('unexpected', text);
+  }
+
   async #wait({ id, position, running }: ChatReceipt): Promise<Outcome> {
     const { api, block, timeoutMs, signal, isStreamed } = this.#options;
-    const watcher = withSpinner(this.#watcher(), this.#spinner, { api, block, id, ahead: position, isRunning: running, isStreamed });
+    const watcher = withSpinner(this.#watcher(id), this.#spinner, { api, block, id, ahead: position, isRunning: running, isStreamed });
     const tooLong = AbortSignal.timeout(timeoutMs);
     try {
       return await this.#conversation.outcome(id, watcher, AbortSignal.any([signal, tooLong]));
@@ -133,10 +150,12 @@ class Exchange {
     }
   }
 
-  #watcher(): Watcher {
+  #watcher(id: string): Watcher {
     return {
       step: (step) => this.#step(step),
-      stalled: () => this.#tellWhy(),
+      stalled: async () => {
+        if (NEEDS_SOMEBODY.includes(await this.#tellWhy())) this.#assertWaits(id);
+      },
       connection: (state) => this.#printer.remark(CONNECTION_NOTES[state]),
     };
   }
@@ -146,12 +165,13 @@ class Exchange {
     if (isStreamed) await (json ? write(stdout, `${toJson(step)}\n`) : this.#printer.step(step));
   }
 
-  async #tellWhy(): Promise<void> {
+  async #tellWhy(): Promise<BlockState> {
     const { block, api } = this.#options;
     const { state, why, next, fix } = await api.explain(block);
     const text = oneLine(`${block} is ${state}. ${why} Next: ${next}${cureText(fix)}`);
     if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${text}`);
     this.#toldState = state;
+    return state;
   }
 
   async #saySpeed({ answer }: Outcome): Promise<void> {

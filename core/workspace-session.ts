@@ -186,29 +186,8 @@ export class WorkspaceSession {
   async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
     const { workspace, bus, gateway, credentials, keys, options } = this.#options;
     const now = options.clock ?? Date.now;
-    const [
-      { createWorkspaceBlocks },
-      { HaltSwitch },
-      { StepCounter },
-      { HeartbeatWheel },
-      { ModelCalls },
-      { Prices },
-      { Ledger },
-      { FolderWatches },
-      { GatewayAccounts },
-      { GatewayLedger },
-    ] = await Promise.all([
-      import('./block/blocks.ts'),
-      import('./block/halt.ts'),
-      import('./block/reply-stream.ts'),
-      import('./block/heartbeats.ts'),
-      import('./monitor/model-call.ts'),
-      import('./gateway/pricing.ts'),
-      import('./workspace/ledger.ts'),
-      import('./workspace/watch.ts'),
-      import('./keys/gateway-accounts.ts'),
-      import('./workspace/gateway-ledger.ts'),
-    ]);
+    const parts = await import('./workspace-parts.ts');
+    const { createWorkspaceBlocks, FolderWatches, GatewayAccounts, GatewayLedger, HaltSwitch, HeartbeatWheel, Ledger, ModelCalls, Prices, StepCounter } = parts;
     const ledger = new Ledger(workspace, bus, now);
     const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
     const halt = new HaltSwitch(workspace, bus, now);

@@ -26,6 +26,7 @@ export interface Launch {
 }
 
 const START_MS = 60_000;
+const LOOK_EVERY_MS = 20;
 const BENCH = join(import.meta.dirname, '..');
 /** The folder that holds `cli/main.js`; `BENCH_DIST` names another one. */
 export const DIST = process.env['BENCH_DIST'] ?? join(BENCH, '..', 'dist');
@@ -74,7 +75,13 @@ async function until(child: ChildProcess, find: () => string | undefined | Promi
   while (performance.now() < giveUp && child.exitCode === null) {
     const found = await find();
     if (found !== undefined) return found;
-    await sleep(20);
+    await new Promise<void>((resolve) => {
+      child.stdout?.once('data', resolve); // at once: a start is measured to the millisecond
+      setTimeout(() => {
+        child.stdout?.off('data', resolve);
+        resolve();
+      }, LOOK_EVERY_MS);
+    });
   }
   return undefined;
 }

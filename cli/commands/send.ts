@@ -26,8 +26,8 @@ export class SendCommand extends ServerCommand {
       as long as it takes. In a loop such as \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
-      paused or failed will not answer; the command says so at once, with the command that changes it. An answer that a stop cuts off
-      is printed as far as it goes, and the exit code is 1.
+      paused or failed will not answer; the command says so at once, with the command that changes it, and ends with exit code 1. With
+      \`--timeout\`, it waits all the same. An answer that a stop cuts off is printed as far as it goes, and the exit code is 1.
 
       A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last. Ctrl-C
       ends the command and not the reply.
@@ -60,7 +60,7 @@ export class SendCommand extends ServerCommand {
       const message = await readMessage(this.message, { input: stdin, isTerminal: isTerminal(stdin), signal, say });
       if (this.wait || this.stream) {
         const view = { stdout, stderr, json, isStreamed, isVerbose, isWatched: !json && isWatched(stderr, env) };
-        return exchange(message, { ...sender, ...view, timeoutMs, clientId, signal });
+        return exchange(message, { ...sender, ...view, timeoutMs, waitsAnyway: this.timeout !== undefined, clientId, signal });
       }
       const receipt = await api.post(block, message, clientId);
       await this.print(receipt, [oneLine(receipt.id)]);

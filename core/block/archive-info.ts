@@ -34,12 +34,18 @@ export async function listArchives(archive: string): Promise<ArchiveInfo[]> {
 export async function findArchive(archive: string, given: string): Promise<ArchiveInfo> {
   const info = await archiveInfo(archive, given);
   if (info !== undefined) return info;
-  const named = (await listArchives(archive)).filter(({ originalName }) => originalName === given);
+  const archives = await listArchives(archive);
+  const named = archives.filter(({ originalName }) => originalName === given);
   if (named.length > 1) {
     const choices = named.map((one) => one.archiveName).join(', ');
     throw new BlockhouseError('AMBIGUOUS_ARCHIVE', `There are ${named.length} archived blocks named ${given}. Use one of the archive names ${choices}.`);
   }
-  if (named[0] === undefined) throw archiveNotFound(given);
+  if (named[0] === undefined) {
+    throw archiveNotFound(
+      given,
+      archives.map(({ originalName }) => originalName),
+    );
+  }
   return named[0];
 }
 

@@ -56,7 +56,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
           name,
           folder: folders.folderOf(name),
           world,
-          machine,
+          machine: machine(),
           onStale: () => index.markStale(name),
           onFault: (what, error) => onFault(what, error, name),
         },
@@ -75,10 +75,15 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     onMoved: () => index.rescan(),
     onFault,
   };
-  const machine = provideWork(
-    createBlockMachine(() => world.now()),
-    new Moves(context),
-  );
+  let made: BlockMachine | undefined;
+  /** Made for the first block: it takes some milliseconds, and the start of a server would wait for them. */
+  const machine = (): BlockMachine => {
+    made ??= provideWork(
+      createBlockMachine(() => world.now()),
+      new Moves(context),
+    );
+    return made;
+  };
   const monitors = monitorOperations(context);
 
   /** Reads a block for the list. A block that is not open is closed again, and reading it doesn't make its entry out of date. */

@@ -24,9 +24,11 @@ export function blockNotFound(name: string, names: readonly string[] = []): Bloc
   return new BlockhouseError('BLOCK_NOT_FOUND', `There is no block ${shown(name)}${meant === undefined ? '.' : `; did you mean ${shown(meant)}?`}`);
 }
 
-/** ARCHIVE_NOT_FOUND. `name` may be any text of a caller. */
-export function archiveNotFound(name: string): BlockhouseError {
-  return new BlockhouseError('ARCHIVE_NOT_FOUND', `There is no archived block ${shown(name)}.`);
+/** ARCHIVE_NOT_FOUND, with the name of `names`, those of the archived blocks, that was probably meant. `name` may be any text of a caller. */
+export function archiveNotFound(name: string, names: readonly string[]): BlockhouseError {
+  const meant = isBlockName(name) ? nearest(name, names) : undefined;
+  const hint = names.length === 0 ? ', because the archive is empty.' : '; `blockhouse archive ls` lists them.';
+  return new BlockhouseError('ARCHIVE_NOT_FOUND', `There is no archived block ${shown(name)}${meant === undefined ? hint : `; did you mean ${shown(meant)}?`}`);
 }
 
 /** A caller's text as one short JSON string, because it may contain anything. */

@@ -10,7 +10,6 @@ import { createActor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { packFolder, unpackInto } from '../workspace/bundle.ts';
 import { isPassingFault, readFault } from '../workspace/regular-file.ts';
 import type { Blocks } from './api.ts';
 import { ask } from './ask.ts';
@@ -82,7 +81,7 @@ export class Moves {
 
 /** What the archive operations need in addition to their context. */
 export interface ArchiveOperationsOptions {
-  readonly machine: BlockMachine;
+  readonly machine: () => BlockMachine;
   /** Called when a move has failed after the monitor was stopped for it. Must not reject. */
   onStayed(block: Block): Promise<void>;
   /** Starts the monitor of a block. */
@@ -117,7 +116,7 @@ export function archiveOperations(
       assertNewName(name);
       const steps = {
         archive: (block: Block) => archive(block, options),
-        restore: (archiveName: string, to: string) => restore(context, options.machine, archiveName, to),
+        restore: (archiveName: string, to: string) => restore(context, options.machine(), archiveName, to),
         start: options.start,
       };
       return inTurn(() => renameBlock(context, steps, from, name));
@@ -127,14 +126,15 @@ export function archiveOperations(
       checkRestore(body);
       const { name } = body;
       if (name !== undefined) assertNewName(name);
-      return inTurn(() => restore(context, options.machine, given, name));
+      return inTurn(() => restore(context, options.machine(), given, name));
     },
-    purge: (given) => inTurn(() => purge(context, options.machine, given)),
+    purge: (given) => inTurn(() => purge(context, options.machine(), given)),
     async export(name) {
       const block = await blocks.find(name);
       return block.copies.pass(async () => {
         await block.pulse(); // waits for earlier writes
         // The checked content, because the file on disk may be replaced meanwhile by one with a key in it.
+        const { packFolder } = await import('../workspace/bundle.ts'); // its packages are loaded with the first export
         return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
       });
     },
@@ -182,7 +182,10 @@ async function purge({ folders, world }: OperationsContext, machine: BlockMachin
 async function importBundle({ folders, world, blocks, onMoved }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
   if (wanted !== undefined) assertNewName(wanted);
   const { name, unconfirmed } = await folders.build(
-    (folder) => unpackInto(bundle, folder),
+    async (folder) => {
+      const { unpackInto } = await import('../workspace/bundle-unpack.ts');
+      await unpackInto(bundle, folder);
+    },
     async (folder) => {
       const config = await configIn(folder, wanted, world.now()).catch((error: Error) => {
         if (isPassingFault(error)) throw error;

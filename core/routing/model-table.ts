@@ -1,6 +1,7 @@
 // What models.json says: aliases, the default provider, and where the native lane is off. Pure: no I/O.
 import { invalidRequest } from '../errors.ts';
 import { isObject } from '../json.ts';
+import { nearest } from '../near-miss.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 
 /** A model of one provider. */
@@ -80,7 +81,7 @@ export function parseModelTable(document: unknown, adapterIdOf: AdapterIdOf, ada
     if (id === undefined) throw invalidRequest(field, `must be one of ${adapterIds.join(', ')}`);
     return id;
   };
-  const all = Object.entries(document.aliases ?? {}).map(([name, value]) => parseAlias(name, value, adapterIdOf));
+  const all = Object.entries(document.aliases ?? {}).map(([name, value]) => parseAlias(name, value, adapterIdOf, adapterIds));
   return {
     defaultProvider: document.defaultProvider === undefined ? undefined : provider(document.defaultProvider, 'defaultProvider'),
     aliases: new Map(all.filter(({ name }) => !name.endsWith('*')).map((alias) => [alias.name, alias])),
@@ -100,7 +101,7 @@ function checkObject(document: unknown): asserts document is ModelsDocument {
 }
 
 /** Throws INVALID_REQUEST. */
-export function parseAlias(name: string, value: string | readonly string[], adapterIdOf: AdapterIdOf): ModelAlias {
+export function parseAlias(name: string, value: string | readonly string[], adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): ModelAlias {
   const field = `aliases[${JSON.stringify(name)}]`;
   if (name === '' || name.length > MAX_NAME || name.trim() !== name) {
     throw invalidRequest(field, `needs a name of 1 to ${MAX_NAME} characters without blanks at its ends`);
@@ -108,8 +109,16 @@ export function parseAlias(name: string, value: string | readonly string[], adap
   if (name.slice(0, -1).includes('*')) throw invalidRequest(field, 'may have one *, at the end of the name');
   const targets = (typeof value === 'string' ? [value] : value).map((one) => {
     const split = splitTarget(one, adapterIdOf);
-    if (split === undefined) throw invalidRequest(field, `must be provider/model; ${JSON.stringify(one)} is not`);
+    if (split === undefined) throw invalidRequest(field, targetFault(one, adapterIds));
     return split;
   });
   return { name, targets };
+}
+
+function targetFault(target: string, adapterIds: readonly string[]): string {
+  const shown = JSON.stringify(target.slice(0, MAX_NAME));
+  const slash = target.indexOf('/');
+  if (slash < 1) return `must be provider/model; ${shown} is not`;
+  const meant = nearest(target.slice(0, slash), adapterIds);
+  return `must begin with a provider; ${shown} does not${meant === undefined ? '' : ` (did you mean ${meant}?)`}; the providers are ${adapterIds.join(', ')}`;
 }

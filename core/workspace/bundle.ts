@@ -11,8 +11,6 @@ import { bundledFileLimit, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } from './bundle
 import { hasOwnFolder } from './own-folder.ts';
 import { READ_SAFELY, undefinedFor } from './regular-file.ts';
 
-export { unpackInto } from './bundle-unpack.ts';
-
 /** Files whose texts were already checked, by name: these texts are packed, and the disk is not read again. */
 export type CheckedFiles = Readonly<Record<string, string>>;
 

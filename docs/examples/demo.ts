@@ -223,6 +223,17 @@ async function demo(stopped: Promise<unknown>): Promise<void> {
   }
 }
 
+/** A SIGTERM to npm ends the shell between npm and this process, which gets no signal: it only has another parent from then on. */
+function onceAlone(stop: () => void): void {
+  const parent = process.ppid;
+  const look = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(look);
+    stop();
+  }, LOOK_EVERY_MS);
+  look.unref();
+}
+
 let isStopped = false;
 const stopped = new Promise<void>((resolve) => {
   const stop = (): void => {
@@ -230,6 +241,7 @@ const stopped = new Promise<void>((resolve) => {
     resolve();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+  if (process.env['npm_lifecycle_event'] === 'demo') onceAlone(stop);
 });
 await demo(stopped).catch((error: Error) => {
   // Ctrl-C reaches the server, too, and may end it before it has started.

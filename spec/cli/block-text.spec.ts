@@ -43,7 +43,7 @@ t.test('the list shows state, model, queue, today and the last message', async (
     'NAME  STATE      MODEL           QUEUE  FAILED    TODAY  LAST',
     'one   ● idle     vendor/model-1      3       0  $0.0042  3m ago',
     'two   ○ stopped  vendor/model-1      0       0  $0.0042  3m ago',
-    'torn  ! failed   -                   3       0  $0.0042  -',
+    'torn  ! failed   -                   -       -  $0.0042  -',
   ]);
 });
 

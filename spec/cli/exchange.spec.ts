@@ -77,7 +77,9 @@ t.test('what is in the way of an answer is said at once', async (t) => {
 });
 
 t.test('a block that stops answering during the wait is named, with the command that changes it', async (t) => {
-  const { ended, said } = await send(t, [{ id: 'm1', role: 'user', status: 'queued' }], { timeoutMs: 4000 });
-  await t.rejects(ended, { kind: 'provider', message: /No answer came/ });
-  t.same(said, ['note: b is paused. It is full. Next: Nothing. `blockhouse start b` changes that.']);
+  const queued = [{ id: 'm1', role: 'user', status: 'queued' }];
+  const [patient, other] = await Promise.all([send(t, queued, { timeoutMs: 4000, waitsAnyway: true }), send(t, queued)]);
+  await t.rejects(patient.ended, { kind: 'provider', message: /No answer came/ });
+  await t.rejects(other.ended, { kind: 'unexpected', message: /^b will not answer before that changes\. The message stays in the queue; `history b --id m1`/ });
+  for (const { said } of [patient, other]) t.same(said, ['note: b is paused. It is full. Next: Nothing. `blockhouse start b` changes that.']);
 });

@@ -58,3 +58,13 @@ const UNCLEAR = /whoever|\b(?:is|are|was|were) told\b|\bbut for\b|\banew\b|\bwha
 t.test('no page has a phrase that readers had to read twice', async (t) => {
   for (const page of PAGES.filter((path) => !/decisions|^bench/.test(path))) t.notMatch(proseOf(page), UNCLEAR, page);
 });
+
+t.test('the README says how to run the demo and the tests on a fresh machine, and what decides over a change runs just that', async (t) => {
+  const lines = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^npm ci && npm .*$/gm)].map(([line]) => line.replace(/ *#.*/, ''));
+  t.strictSame(lines, ['npm ci && npm run demo', 'npm ci && npm test']);
+  const run = readFileSync(join(ROOT, '.ci/run'), 'utf8');
+  t.strictSame(
+    [...run.matchAll(/^ *(npm .*?)(?: >.*)?$/gm)].map(([, command]) => command),
+    ['npm ci && npm test'],
+  );
+});

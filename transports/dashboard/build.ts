@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { build, type Metafile } from 'esbuild';
+import { build } from 'esbuild';
+import { licencesOf } from '../../build/licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCE = import.meta.dirname;
@@ -90,19 +91,6 @@ function indexPage(): string {
     .map((name) => `<link rel="preload" as="font" type="font/woff2" href="/ui/assets/${name}" crossorigin>`);
   const values = { icon: named(/^icon-.*\.svg$/), preloads: fonts.join('\n'), style: named(/^style-.*\.css$/), script: named(/^main-.*\.js$/) };
   return readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_whole, name: keyof typeof values) => values[name]);
-}
-
-/** The licence of each package of which something is in the bundle. */
-function licencesOf({ inputs }: Metafile): string {
-  const packages = new Set(Object.keys(inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
-  return [...packages]
-    .sort()
-    .map((name) => {
-      const folder = join(ROOT, 'node_modules', name);
-      const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { readonly version: string };
-      return `${name} ${version}\n\n${readFileSync(join(folder, 'LICENSE'), 'utf8').trim()}\n`;
-    })
-    .join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${assets.length} files\n`);

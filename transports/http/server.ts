@@ -1,6 +1,6 @@
 // The HTTP transport: the server of node:http and its limits. front.ts answers the requests.
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, isIPv6 } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS } from '../../core/index.ts';
 import { inboundRequestId } from '../guard.ts';
@@ -102,7 +102,7 @@ function ownOrigins({ address, port }: AddressInfo, publicOrigin: string | undef
   const isAny = address === '0.0.0.0' || address === '::';
   const addresses = isAny ? Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map((one) => one.address)) : [address];
   const isLoopback = addresses.some((one) => one === '127.0.0.1' || one === '::1');
-  const hosts = [...addresses.map((one) => (isIPv6(one) ? `[${one}]` : one)), ...(isLoopback ? ['localhost'] : [])];
+  const hosts = [...addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), ...(isLoopback ? ['localhost'] : [])];
   const origins = hosts.map((host) => `http://${host}:${port}`).filter((url) => URL.canParse(url)); // an address with a zone is no host of a URL
   return [...origins.map((url) => new URL(url).origin), ...(publicOrigin === undefined ? [] : [publicOrigin])];
 }

@@ -160,6 +160,18 @@ t.test('who waits at a paused block is told at once, with the command that chang
   });
 });
 
+t.test('without --timeout, nobody waits for a block that answers only after somebody has changed something', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'idle', '--provider', 'ollama', '--model', 'm']);
+  const ended =
+    /^note: the monitor of idle is not running; `.* start idle.*` starts it\.\nblockhouse: idle will not answer before that changes\. The message stays in the queue; `.* history idle --id \S+.*` shows its answer then\.\n$/;
+  t.match(await on(['send', 'idle', '--wait', 'hello']), { code: 1, stdout: '', stderr: ended });
+  t.match(await on(['send', 'idle', '--stream', 'again']), { code: 1, stdout: '', stderr: ended });
+  const json = await on(['send', 'idle', '--wait', '--json', 'third']);
+  t.match({ ...json, stdout: JSON.parse(json.stdout) }, { code: 1, stdout: { error: /^idle will not answer/ } });
+  t.match((await on(['queue', 'idle'])).stdout, /hello[\s\S]*again[\s\S]*third/);
+});
+
 t.test('a wait without --timeout ends after ten minutes', async (t) => {
   const { on } = await openDesk(t);
   t.match((await on(['send', '--help'])).stdout, /--timeout .*default: 600/);

@@ -46,13 +46,13 @@ t.test('a bad new name is refused with the rule', (t) => {
 
 t.test('an error about an unknown name repeats it in one short line', (t) => {
   for (const make of [blockNotFound, archiveNotFound]) {
-    for (const bad of ['\u001b', '\n']) t.notOk(make('\u001b[31m\n"').message.includes(bad));
-    t.ok(make('x'.repeat(100_000)).message.length < 120);
+    for (const bad of ['\u001b', '\n']) t.notOk(make('\u001b[31m\n"', []).message.includes(bad));
+    t.ok(make('x'.repeat(100_000), ['ada']).message.length < 140);
   }
   t.equal(blockNotFound('adda', ['support', 'ada']).message, 'There is no block "adda"; did you mean "ada"?');
   t.equal(blockNotFound('../adda', ['ada']).message, 'There is no block "../adda".', 'a text that no block can have as its name');
   t.equal(blockNotFound('a').code, 'BLOCK_NOT_FOUND');
-  t.equal(archiveNotFound('a').code, 'ARCHIVE_NOT_FOUND');
+  t.equal(archiveNotFound('a', []).code, 'ARCHIVE_NOT_FOUND');
   t.end();
 });
 
@@ -80,4 +80,10 @@ t.test('the name of an archive contains the name of its block, and other names a
   ];
   for (const other of [...others, name.toUpperCase(), `${'x'.repeat(33)}${name.slice(8)}`]) t.equal(nameInArchive(other), undefined, JSON.stringify(other));
   t.end();
+});
+
+t.test('a name that is not in the archive is refused with the one that was probably meant, or with what lists them', async (t) => {
+  t.equal(archiveNotFound('zzz', ['ada']).message, 'There is no archived block "zzz"; `blockhouse archive ls` lists them.');
+  t.equal(archiveNotFound('adda', ['bob', 'ada']).message, 'There is no archived block "adda"; did you mean "ada"?');
+  t.equal(archiveNotFound('ada', []).message, 'There is no archived block "ada", because the archive is empty.');
 });

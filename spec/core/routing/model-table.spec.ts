@@ -20,12 +20,21 @@ t.test('patterns come after exact names, the longest first', async (t) => {
 });
 
 t.test('an alias needs a name and at least one model of a provider', async (t) => {
-  t.same(parseAlias('a', 'one/x', idOf), { name: 'a', targets: [{ adapter: 'one', model: 'x' }] });
+  t.same(parseAlias('a', 'one/x', idOf, IDS), { name: 'a', targets: [{ adapter: 'one', model: 'x' }] });
   for (const [name, value] of [
     ['', 'one/x'],
     ['a'.repeat(257), 'one/x'],
     ['a', 'x'],
     ['*a', 'one/x'],
   ] as const)
-    t.throws(() => parseAlias(name, value, idOf), { code: 'INVALID_REQUEST' }, `${name.slice(0, 5)} ${value}`);
+    t.throws(() => parseAlias(name, value, idOf, IDS), { code: 'INVALID_REQUEST' }, `${name.slice(0, 5)} ${value}`);
+});
+
+t.test('an alias of a provider that there is not is refused with those that there are, and the one that was probably meant', async (t) => {
+  for (const [value, message] of [
+    ['x', /aliases\["a"\] must be provider\/model; "x" is not\./],
+    ['nobody/y', /aliases\["a"\] must begin with a provider; "nobody\/y" does not; the providers are one, two\./],
+    ['tow/y', /"tow\/y" does not \(did you mean two\?\); the providers are one, two\./],
+  ] as const)
+    t.throws(() => parseAlias('a', value, idOf, IDS), { code: 'INVALID_REQUEST', message });
 });

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { packFolder, unpackInto } from '../../../core/workspace/bundle.ts';
+import { packFolder } from '../../../core/workspace/bundle.ts';
+import { unpackInto } from '../../../core/workspace/bundle-unpack.ts';
 
 const BLOCK = {
   'config.json': '{"name":"alpha"}',

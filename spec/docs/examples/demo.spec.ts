@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { ROOT } from '../../cli/run.ts';
@@ -13,6 +15,15 @@ function startDemo(t: Test, args: string[]) {
   t.teardown(() => child.kill('SIGKILL'));
   const leftovers = (): string[] => readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo'));
   return { child, leftovers };
+}
+
+async function served(stdout: Readable): Promise<{ readonly shown: string; readonly url: string | undefined }> {
+  let shown = '';
+  for await (const chunk of stdout.iterator({ destroyOnReturn: false })) {
+    shown += String(chunk);
+    if (shown.includes('Serving until Ctrl-C.')) break;
+  }
+  return { shown, url: /curl -s (\S+)\/v1\/chat/.exec(shown)?.[1] };
 }
 
 t.test('--once shows two answers of the gateway and one of a block, each plainly from a stand-in, and leaves nothing behind', async (t) => {
@@ -32,12 +43,7 @@ t.test('--once shows two answers of the gateway and one of a block, each plainly
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   t.test(`it serves until ${signal}, then ends with 0 and leaves nothing behind`, async (t) => {
     const { child, leftovers } = startDemo(t, []);
-    let shown = '';
-    for await (const chunk of child.stdout) {
-      shown += String(chunk);
-      if (shown.includes('Serving until Ctrl-C.')) break;
-    }
-    const url = /curl -s (\S+)\/v1\/chat/.exec(shown)?.[1];
+    const { shown, url } = await served(child.stdout);
     t.equal((await fetch(`${url}/v1/health`)).status, 200);
     t.match(shown, 'auth set');
     child.kill(signal);
@@ -46,4 +52,33 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     await t.rejects(fetch(`${url}/v1/health`));
     t.same(leftovers(), []);
   });
+}
+
+t.test('a SIGTERM to npm, which ends only the shell of the script, ends the demo and its server', async (t) => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { demo: string } };
+  const script = scripts.demo.replace('npm run --silent build', 'true'); // the build is there, and other tests use it
+  const folder = testFolder(t);
+  const env = { PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env['PATH']}`, HOME: folder, TMPDIR: folder, npm_lifecycle_event: 'demo' };
+  const shell = spawn('sh', ['-c', script], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  t.teardown(() => endGroup(shell.pid));
+  const { url } = await served(shell.stdout);
+  t.equal((await fetch(`${url}/v1/health`)).status, 200);
+  shell.stdout.resume();
+  const closed = once(shell.stdout, 'close'); // when the last process has ended that writes to it
+  shell.kill('SIGTERM');
+  await closed;
+  await t.rejects(fetch(`${url}/v1/health`));
+  t.same(
+    readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo')),
+    [],
+  );
+});
+
+/** What a failed test has left of the processes that it started. */
+function endGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

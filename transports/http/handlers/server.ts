@@ -1,9 +1,7 @@
-// Handlers of `/api/health`, `/api/auth/status` and the published contract.
+// Handlers of `/api/health`, `/api/auth/status` and the published contract, whose text is loaded when it is first asked for.
 import { BlockhouseError, type Core } from '../../../core/index.ts';
-import { asyncApiText } from '../../asyncapi.ts';
 import { bearerToken } from '../../guard.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
-import { openApiText } from '../openapi.ts';
 import { ok, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 
@@ -28,10 +26,14 @@ function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunni
 export const authStatus = ({ core, req }: RouteContext) => ok({ authenticated: wrongTokensOf(core).isRight(core, req, bearerToken(req)) });
 
 /** The OpenAPI document of the server's routes. */
-export const openApi = ({ server }: RouteContext) => ok(new Written(openApiText(server.routes)));
+export const openApi = async ({ server }: RouteContext) => {
+  const { openApiText } = await import('../openapi.ts');
+  return ok(new Written(openApiText(server.routes)));
+};
 
 /** The AsyncAPI document of the WebSocket. Fails with NOT_FOUND on a server without one. */
-export const asyncApi = ({ server }: RouteContext) => {
+export const asyncApi = async ({ server }: RouteContext) => {
   if (!server.hasWebSocket()) throw new BlockhouseError('NOT_FOUND', 'This server has no WebSocket, and so no contract of one.');
+  const { asyncApiText } = await import('../../asyncapi.ts');
   return ok(new Written(asyncApiText()));
 };

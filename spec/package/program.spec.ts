@@ -1,0 +1,71 @@
+// The bundled program: what a start loads, and what the bundle holds.
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, resolve } from 'node:path';
+import t, { type Test } from 'tap';
+import { run, serve } from '../cli/run.ts';
+import { testFolder } from '../support/test-folder.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PROGRAM = join(ROOT, 'dist/cli');
+/** Packages that the first request loads which needs them. */
+const LATER = ['@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'ws'];
+/** Each costs a third of a millisecond. A start loads some thirty. */
+const MOST_FILES = 35;
+
+function watchLoads(t: Test): { readonly env: Record<string, string>; loaded(): string[] } {
+  const file = join(testFolder(t), 'loaded');
+  const env = { NODE_OPTIONS: `--import=${join(ROOT, 'spec/support/load-watch.mjs')}`, LOAD_WATCH: file };
+  return { env, loaded: () => readFileSync(file, 'utf8').split('\n') };
+}
+
+t.test('before the server says that it listens, it has loaded few files, and no package that only some requests need', async (t) => {
+  const { env, loaded } = watchLoads(t);
+  const { child } = await serve(t, testFolder(t), env);
+  const all = loaded();
+  const before = all.slice(0, all.indexOf('announced'));
+  t.ok(before.some((file) => file.endsWith('/dist/cli/main.js')));
+  t.ok(before.length <= MOST_FILES, `${before.length} files`);
+  t.strictSame(
+    before.filter((file) => file.includes('/node_modules/')),
+    [],
+    'nothing from node_modules',
+  );
+  t.strictSame(
+    before.filter((file) => /\/(openapi|asyncapi|completion)-\w+\.js$/.test(file)),
+    [],
+    'no text that only some requests answer with',
+  );
+  child.kill('SIGTERM');
+  t.match(await once(child, 'exit'), [0], 'also while it still loads what the first requests need');
+});
+
+t.test('a command loads nothing of the server', async (t) => {
+  const { env, loaded } = watchLoads(t);
+  t.match(await run(t, ['--version'], { env }), { code: 0 });
+  const names = loaded().map((file) => file.split('/').at(-1) ?? '');
+  t.ok(names.length > 2);
+  t.strictSame(
+    names.filter((name) => /^(compose|http|ws|adapters|workspace-parts)\b/.test(name)),
+    [],
+  );
+});
+
+t.test('the bundle has the packages of every start with their licences, and leaves the others in node_modules', async (t) => {
+  const texts = readdirSync(PROGRAM, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => readFileSync(join(PROGRAM, name), 'utf8'));
+  const imported = texts.flatMap((text) =>
+    [...text.matchAll(/(?:^(?:import|export|\})[^"\n]* from |\bimport\()"([^".][^"]*)"/gm)].map(([, name = '']) => name),
+  );
+  const packages = new Set(imported);
+  t.ok(packages.has('node:http'), 'the names are found');
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { dependencies: Record<string, string> };
+  t.strictSame(
+    [...packages].filter((name) => ![...LATER, '@aws-sdk/credential-provider-node'].includes(name) && !isBuiltin(name)),
+    [],
+  );
+  const licences = readFileSync(join(PROGRAM, 'licences.txt'), 'utf8');
+  for (const name of Object.keys(dependencies).filter((name) => !LATER.includes(name))) t.match(licences, new RegExp(`^${name} \\d`, 'm'), name);
+});
