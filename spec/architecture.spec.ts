@@ -50,9 +50,11 @@ function sourceOf(path: string): Source {
 
 /** The page runs in a browser: rules of its own hold for it. */
 const PAGE = 'transports/dashboard';
-const PAGE_IN_NODE = ['transports/dashboard/build.ts', 'transports/dashboard/url.ts'];
+/** They bundle the program and the page, and are no part of either. */
+const BUILD_SCRIPTS = ['cli/build.ts', 'transports/dashboard/build.ts', 'transports/dashboard/licences.ts'];
+const PAGE_IN_NODE = [...BUILD_SCRIPTS, 'transports/dashboard/url.ts'];
 const SOURCES: readonly Source[] = FOLDERS.flatMap(sourcesBelow)
-  .filter((path) => !path.startsWith(`${PAGE}/`))
+  .filter((path) => !path.startsWith(`${PAGE}/`) && !BUILD_SCRIPTS.includes(path))
   .map(sourceOf);
 const PAGE_SOURCES: readonly Source[] = readdirSync(join(ROOT, PAGE), { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.tsx?$/.test(path))

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
-import { licencesOf } from '../../build/licences.ts';
+import { licencesOf } from './licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCE = import.meta.dirname;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Metafile } from 'esbuild';
 
-const PACKAGES = resolve(import.meta.dirname, '../node_modules');
+const PACKAGES = resolve(import.meta.dirname, '../../node_modules');
 
 /** The licence of each package in a bundle, by name. Throws for a package that has no licence in it. */
 export function licencesOf({ inputs }: Metafile): string {
@@ -25,6 +25,6 @@ function licenceOf(name: string): string {
   const readme = files.includes('README.md') ? readFileSync(join(PACKAGES, name, 'README.md'), 'utf8') : '';
   const section = /^## Licen[cs]e[^\n]*\n([\s\S]*?)(?=\n## |$(?![\s\S]))/m.exec(readme)?.[1]?.trim();
   if (section === undefined || !/copyright/i.test(section))
-    throw new Error(`The package ${name} is bundled, but its licence is not in it. Leave it out of the bundle (KEPT_APART in build/program.ts).`);
+    throw new Error(`The package ${name} is bundled, but its licence is not in it. Leave it out of the bundle (KEPT_APART in cli/build.ts).`);
   return section.replace(/^> ?/gm, '');
 }
