@@ -281,7 +281,7 @@ class Collector implements StreamSink {
 
   pieces(pieces: readonly AnswerPiece[]): boolean {
     for (const piece of pieces) {
-      if (piece.type === 'toolCallStart' || piece.type === 'toolCallDelta') continue;
+      if (piece.type === 'toolCallStart' || piece.type === 'toolCallDelta' || piece.type === 'reasoningState') continue; // the end has it
       const last = this.#pieces.at(-1);
       if (piece.type !== 'toolCall' && last?.type === piece.type) this.#pieces[this.#pieces.length - 1] = { type: piece.type, text: last.text + piece.text };
       else this.#pieces.push(piece);
