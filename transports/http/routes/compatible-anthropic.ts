@@ -35,6 +35,6 @@ export const ANTHROPIC_ROUTES = {
     body: { required: true, content: object },
     answers: { 200: { description: 'The count, as `{input_tokens}`.', content: object } },
     fault: faultOf(ANTHROPIC),
-    handler: countTokens(readCounted, ANTHROPIC.fields),
+    handler: countTokens(readCounted, ANTHROPIC),
   },
 } as const satisfies Record<RouteKey, RouteEntry>;
