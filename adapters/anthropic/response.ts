@@ -21,7 +21,9 @@ const STOP_REASONS: Record<string, StopReason> = {
 /** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body that is not a message. */
 export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const answer = asObject(json);
-  if (answer['type'] === 'error') throw new StreamError(readErrorObject(answer['error']));
+  const { type, error } = answer;
+  // Compatible servers leave the type out.
+  if (type === 'error' || (type !== 'message' && error !== undefined && error !== null)) throw new StreamError(readErrorObject(error));
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
   const texts = blocks.flatMap(readBlock);
