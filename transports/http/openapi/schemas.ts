@@ -89,7 +89,14 @@ import {
   Warning,
   WasReset,
 } from '../../../core/index.ts';
+import { CHAT_SHAPES } from './protocol-chat.ts';
+import { MESSAGES_SHAPES } from './protocol-messages.ts';
+import { NDJSON_SHAPES } from './protocol-ndjson.ts';
+import { RESPONSES_SHAPES } from './protocol-responses.ts';
 import { UNIONS } from './unions.ts';
+
+/** Over HTTP, every error says which request it is of. */
+const HttpError = { ...ErrorReport, required: [...ErrorReport.required, 'requestId'] };
 
 const NAMED = {
   AddFact,
@@ -138,7 +145,7 @@ const NAMED = {
   SetDefaultProvider,
   DoctorReport,
   Done,
-  ErrorReport,
+  ErrorReport: HttpError,
   Explanation,
   Fact,
   FactAdded,
@@ -180,13 +187,21 @@ const NAMED = {
   Warning,
   WasReset,
   ...UNIONS,
+  ...CHAT_SHAPES,
+  ...RESPONSES_SHAPES,
+  ...MESSAGES_SHAPES,
+  ...NDJSON_SHAPES,
 } as const;
 
 /** A key of `components.schemas`. */
 export type SchemaName = keyof typeof NAMED;
 
 /** The document has a union of the roles where the validator has one schema for all, whose errors are clearer. */
-const names = new Map<object, SchemaName>([...Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName] as const), [Message, 'ChatMessage']]);
+const names = new Map<object, SchemaName>([
+  ...Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName] as const),
+  [Message, 'ChatMessage'],
+  [ErrorReport, 'ErrorReport'],
+]);
 
 /** A reference to a schema of the document. */
 export function ref(name: SchemaName): { readonly $ref: string } {
