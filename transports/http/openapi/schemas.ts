@@ -98,6 +98,11 @@ import { UNIONS } from './unions.ts';
 /** Over HTTP, every error says which request it is of. */
 const HttpError = { ...ErrorReport, required: [...ErrorReport.required, 'requestId'] };
 
+/** A file as an answer has it: what the file lacks has its default there. */
+function filled(file: { readonly properties: object }): object {
+  return { ...file, required: Object.keys(file.properties) };
+}
+
 const NAMED = {
   AddFact,
   AdapterInfo,
@@ -131,7 +136,7 @@ const NAMED = {
   ConfigAnswer,
   ConfigChanged,
   CostBucket,
-  CostsFile,
+  CostsFile: filled(CostsFile),
   CostsReport,
   CreateBlock,
   CreateKey,
@@ -158,14 +163,14 @@ const NAMED = {
   LogList,
   LogPart,
   MemoryAnswer,
-  MemoryFile,
+  MemoryFile: filled(MemoryFile),
   MessageChanged,
   MessageFound,
   ModelList,
   MonitorChanged,
   NestedTool,
   PostMessage,
-  PulseFile,
+  PulseFile: filled(PulseFile),
   RenameBlock,
   Restored,
   RestoreArchive,
@@ -201,6 +206,9 @@ const names = new Map<object, SchemaName>([
   ...Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName] as const),
   [Message, 'ChatMessage'],
   [ErrorReport, 'ErrorReport'],
+  [CostsFile, 'CostsFile'],
+  [PulseFile, 'PulseFile'],
+  [MemoryFile, 'MemoryFile'],
 ]);
 
 /** A reference to a schema of the document. */
