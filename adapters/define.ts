@@ -82,7 +82,7 @@ function contextTokens(upstream: Upstream, provider: Provider, call: AdapterCall
 function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall, limit: number | undefined): Promise<void> {
   const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream, contextTokens: limit };
   const { request, isStream } = toRequest(provider, call, context);
-  const handler = isStream ? new StreamHandler(provider, call, provider.createDecoder(context)) : new WholeHandler(provider, call, context);
+  const handler = isStream ? new StreamHandler(provider, call, provider.createDecoder(context), context) : new WholeHandler(provider, call, context);
   return send(upstream, provider, call, request, handler);
 }
 

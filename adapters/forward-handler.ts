@@ -3,9 +3,22 @@
 // whole-frames: a stream goes out in whole frames, so that a comment or an error can stand between two of them.
 // never-looks-whole: a stream that ends without its end mark is an error.
 // bounded: a frame and a whole answer have a cap.
+// error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
+//   attempt may follow. Comments before it wait for it, since they would open the client's stream.
 // no-echo: headers, error answers and frames with an error go out without the secrets of the call. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockhouseError, Chunks, type ForwardCall, membersOf, type ProviderFault, secretsOf, tryParseJson } from '../core/index.ts';
+import {
+  BlockhouseError,
+  Chunks,
+  endOfFirstFrame,
+  endOfFrames,
+  type ForwardCall,
+  isLineEnd,
+  membersOf,
+  type ProviderFault,
+  secretsOf,
+  tryParseJson,
+} from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
 import { withoutMark } from './lines.ts';
 import type { Protocol } from './protocol.ts';
@@ -16,11 +29,13 @@ import { BodyCollector, toError } from './response-handlers.ts';
 
 /** Some frames repeat the whole request. */
 const FRAME_BYTES = 32 * 1024 * 1024;
+/** Longer than the comments of any provider. */
+const SILENCE_BYTES = 4096;
 const LF = 10;
+const CR = 13;
 const COMMENT = /^\s*(?::|$)/;
 /** What begins an escape of any kind. */
 const ESCAPES = /[\\%&]/;
-const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
 
 /** Passes one answer on. */
 export class ForwardHandler implements UpstreamHandler {
@@ -34,9 +49,13 @@ export class ForwardHandler implements UpstreamHandler {
   #hasBegun = false;
   /** The beginning of a frame. */
   readonly #pending = new Chunks();
+  /** The beginning ends with a line end, behind which anything may complete the frame. */
+  #hangs = false;
   #isEnded = false;
   #mayEnd = false;
   #error: ProviderError | undefined;
+  /** Comments before the first frame with data (error-is-error). */
+  #held: Buffer[] = [];
 
   constructor(provider: Provider, protocol: Protocol, call: ForwardCall) {
     this.#provider = provider;
@@ -58,11 +77,12 @@ export class ForwardHandler implements UpstreamHandler {
   data(chunk: Buffer): boolean {
     if (this.#body !== undefined) return this.#body.data(chunk);
     if (this.#pending.bytes + chunk.length > FRAME_BYTES) throw malformed(`it has a frame of more than ${FRAME_BYTES} bytes`); // bounded
-    // A frame has a line feed only at the ends of its lines, so most pieces of a long one need no search.
-    if (this.#pending.bytes > 0 && chunk.indexOf(LF) < 0) {
+    // A frame has these bytes only at the ends of its lines, so most pieces of a long one need no search.
+    if (this.#pending.bytes > 0 && !this.#hangs && chunk.indexOf(LF) < 0 && chunk.indexOf(CR) < 0) {
       this.#pending.add(chunk);
       return true;
     }
+    this.#hangs = chunk.length > 0 && isLineEnd(chunk[chunk.length - 1]);
     const bytes = this.#pending.bytes === 0 ? chunk : this.#pending.join(chunk);
     this.#pending.clear();
     const end = endOfFrames(bytes);
@@ -103,15 +123,20 @@ export class ForwardHandler implements UpstreamHandler {
 
   /** False asks for a pause. */
   #pass(frames: Buffer): boolean {
+    if (!this.#hasBegun && isSilent(frames)) {
+      this.#held.push(frames); // error-is-error
+      return true;
+    }
     if (!this.#marks.some((mark) => frames.indexOf(mark) >= 0)) return this.#put(frames);
     let kept = true;
+    let isFirst = !this.#hasBegun;
     const parts: Buffer[] = [];
     for (let from = 0; from < frames.length; ) {
       const to = endOfFirstFrame(frames, from);
       const frame = frames.subarray(from, to);
       const { isKept, clean } = this.#read(frame);
-      // The provider reports its failure before any part of the answer, so another attempt may follow.
-      if (this.#error !== undefined && !this.#hasBegun && parts.length === 0) throw this.#fault(this.#error, undefined);
+      if (this.#error !== undefined && isFirst) throw this.#fault(this.#error, undefined); // error-is-error
+      isFirst &&= isSilent(frame);
       kept &&= isKept && clean === undefined;
       if (isKept) parts.push(clean ?? frame);
       from = to;
@@ -124,6 +149,8 @@ export class ForwardHandler implements UpstreamHandler {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       this.#call.sink.head(this.#headers, true);
+      if (this.#held.length > 0) this.#call.sink.bytes(Buffer.concat(this.#held));
+      this.#held = [];
     }
     return this.#call.sink.bytes(bytes);
   }
@@ -133,7 +160,7 @@ export class ForwardHandler implements UpstreamHandler {
     const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
     if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
-    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data);
+    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data, eventOf(text));
     if (usage !== undefined) this.#call.sink.usage(usage);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
@@ -145,7 +172,10 @@ export class ForwardHandler implements UpstreamHandler {
   #endWhole(body: BodyCollector): void {
     if (body.isError) throw this.#statusFault(body.answer());
     const bytes = body.bytes();
-    this.#call.sink.usage(this.#protocol.readUsage(this.#membersIn(bytes)));
+    const members = this.#membersIn(bytes);
+    const error = this.#protocol.errorIn?.(members);
+    if (error !== undefined) throw this.#fault(error, undefined); // error-is-error
+    this.#call.sink.usage(this.#protocol.readUsage(members));
     this.#call.sink.head(this.#headers, false);
     this.#call.sink.bytes(bytes);
   }
@@ -225,33 +255,34 @@ function withoutEcho(value: string, secrets: readonly string[]): string {
   return ESCAPES.test(value) || secrets.some((secret) => value.includes(secret)) ? redact(value, secrets) : value;
 }
 
-/** Behind the last frame that is complete; 0 if there is none. */
-function endOfFrames(bytes: Buffer): number {
-  let end = 0;
-  for (const border of BORDERS) {
-    const at = bytes.lastIndexOf(border);
-    if (at >= 0) end = Math.max(end, at + border.length);
-  }
-  return end;
-}
-
-function endOfFirstFrame(bytes: Buffer, from: number): number {
-  let end = bytes.length;
-  for (const border of BORDERS) {
-    const at = bytes.indexOf(border, from);
-    if (at >= 0) end = Math.min(end, at + border.length);
-  }
-  return end;
-}
-
 /** A frame without secrets (no-echo); undefined if it had none. Strings of JSON don't span lines. */
 function cleanFrame(frame: string, isJson: boolean, secrets: readonly string[]): Buffer | undefined {
   const clean = frame.replace(/[^\r\n]+/g, (line) => (isJson && line.startsWith('data:') ? redactJson(line, secrets) : redact(line, secrets)));
   return clean === frame ? undefined : Buffer.from(clean);
 }
 
+const LINE_ENDS = /\r\n|\n|\r/;
+/** Some providers write an error in place of a frame, without `data:`. */
+const BARE_ERROR = /^\{\s*"error"/;
+
 /** The data lines of a frame, joined; undefined for a comment. */
 function dataOf(frame: string): string | undefined {
-  const lines = frame.split(/\r\n|\n|\r/).flatMap((line) => (line.startsWith('data:') ? [line.slice(line[5] === ' ' ? 6 : 5)] : []));
-  return lines.length === 0 ? undefined : lines.join('\n');
+  const lines = frame.split(LINE_ENDS).flatMap((line) => (line.startsWith('data:') ? [line.slice(line[5] === ' ' ? 6 : 5)] : []));
+  if (lines.length > 0) return lines.join('\n');
+  return BARE_ERROR.test(frame) ? frame : undefined;
+}
+
+/** The name of a frame's event; '' if it has none. */
+function eventOf(frame: string): string {
+  return /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(frame)?.[1] ?? '';
+}
+
+/** True for comments alone. */
+function isSilent(frames: Buffer): boolean {
+  return (
+    frames.length <= SILENCE_BYTES &&
+    withoutMark(frames.toString('utf8'))
+      .split(LINE_ENDS)
+      .every((line) => line === '' || line.startsWith(':'))
+  );
 }

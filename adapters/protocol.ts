@@ -28,11 +28,14 @@ export interface Protocol {
   readonly answerHeaders: RegExp;
   /** A frame without any of these texts says nothing that matters here, so it is not read. */
   readonly marks: readonly string[];
-  readFrame(data: string): FrameFacts;
-  /** The top-level members of a whole answer that `readUsage` needs. */
+  /** `event` is the name of the frame; '' if it has none. */
+  readFrame(data: string, event?: string): FrameFacts;
+  /** The top-level members of a whole answer that `readUsage` and `errorIn` need. */
   readonly answerMembers: readonly string[];
   /** From those members of a whole answer. One that the answer does not have, or that is no JSON, is absent. */
   readUsage(answer: Readonly<Record<string, unknown>>): ReportedUsage;
+  /** The error of a body that came with status 200 and is no answer: compatible services send such. From the same members. */
+  errorIn?(answer: Readonly<Record<string, unknown>>): ProviderError | undefined;
 }
 
 /** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. */

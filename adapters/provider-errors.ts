@@ -44,6 +44,12 @@ export function kindOfStatus(status: number): ProviderErrorKind {
   return 'rejected';
 }
 
+/** The kind of an error after HTTP 200 by the status that its body names; undefined if that is none. */
+export function kindOfCode(code: unknown): ProviderErrorKind | undefined {
+  const status = Number(code ?? Number.NaN);
+  return status >= 400 && status < 600 ? (status === 403 ? 'rejected' : kindOfStatus(status)) : undefined;
+}
+
 /** Parses the text of an error answer, if it is JSON. */
 export function errorAnswer(status: number, headers: IncomingHttpHeaders, text: string): ErrorAnswer {
   return { status, headers, text, json: tryParseJson(text) };

@@ -107,6 +107,8 @@ export interface Provider {
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
   createDecoder(context: ChatContext): StreamDecoder;
+  /** True if the stream itself is JSON, a value on each line: then a body of the type JSON is one. */
+  readonly streamsJson?: true;
   readError(answer: ErrorAnswer, settings: ResolvedSettings): ProviderError;
   readonly curatedModels?: readonly string[];
   /** Asks the provider for its model ids. For providers without a curated list. */

@@ -3,6 +3,7 @@
 // bounded-error: at most ERROR_BODY_BYTES of an error's body are read. The status and the beginning of the text suffice.
 // bounded-answer: an answer is read up to a cap, whole or streamed. A decoder gathers tool calls and reasoning until the end of the stream, and a
 //   provider that never ends it would fill the memory.
+// whole-instead: a server may answer a request for a stream with a JSON body: an error with status 200, or the whole answer. It is read as such.
 // events-first: events that were read before an error are emitted before the error.
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
@@ -139,25 +140,35 @@ export class WholeHandler extends BodyCollector {
 export class StreamHandler implements UpstreamHandler {
   readonly #provider: Provider;
   readonly #call: ChatCall;
+  readonly #context: ChatContext | undefined;
   readonly #decoder: StreamDecoder;
+  /** whole-instead. */
+  #json: BodyCollector | undefined;
   #error: BodyCollector | undefined;
   #hasEvents = false;
   #bytes = 0;
 
-  constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder) {
+  /** Without `context`, a whole answer can't be read. */
+  constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder, context?: ChatContext) {
     this.#provider = provider;
     this.#call = call;
     this.#decoder = decoder;
+    this.#context = context;
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
-    if (status >= 200 && status < 300) return;
-    this.#error = new BodyCollector();
-    this.#error.head(status, headers);
+    const isAnswer = status >= 200 && status < 300;
+    const mayBeWhole = this.#provider.streamsJson !== true && headers['content-type']?.startsWith('application/json') === true;
+    if (isAnswer && !mayBeWhole) return;
+    const body = new BodyCollector();
+    body.head(status, headers);
+    if (isAnswer) this.#json = body;
+    else this.#error = body;
   }
 
   data(chunk: Buffer): boolean {
-    if (this.#error !== undefined) return this.#error.data(chunk);
+    const body = this.#error ?? this.#json;
+    if (body !== undefined) return body.data(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > STREAM_BYTES) throw tooLarge(STREAM_BYTES); // bounded-answer
     const events: ChatEvent[] = [];
@@ -174,18 +185,37 @@ export class StreamHandler implements UpstreamHandler {
   }
 
   get complete(): boolean {
-    return this.#error?.complete ?? this.#decoder.complete;
+    return (this.#error ?? this.#json)?.complete ?? this.#decoder.complete;
   }
 
   end(): void {
     if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer());
+    const body = this.#json;
     const events: ChatEvent[] = [];
     try {
-      this.#decoder.end(events);
+      if (body === undefined) this.#decoder.end(events);
+      else this.#readWhole(body, events);
     } catch (error) {
+      if (body !== undefined && !(error instanceof StreamError)) this.broken();
       this.#fail(error, events);
     }
     this.#emit(events);
+  }
+
+  broken(): void {
+    const bytes = this.#json?.answerBytes ?? 0;
+    if (bytes > 0) this.#call.sink.emit([{ type: 'unread', bytes }]);
+  }
+
+  /** A stream may come under a wrong type. */
+  #readWhole(body: BodyCollector, events: ChatEvent[]): void {
+    const json = tryParseJson(body.text());
+    if (json !== undefined && this.#context !== undefined) {
+      events.push(...this.#provider.readAnswer(json, this.#context));
+      return;
+    }
+    this.#decoder.push(body.bytes(), events);
+    this.#decoder.end(events);
   }
 
   #emit(events: readonly ChatEvent[]): boolean {

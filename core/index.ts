@@ -104,6 +104,7 @@ export * from './schemas/session.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export * from './schemas/workspace-api.ts';
 export * from './schemas/ws.ts';
+export { countFrames, endOfFirstFrame, endOfFrames, isLineEnd } from './sse-frames.ts';
 export { estimateTokens } from './tokens.ts';
 export { VERSION } from './version.ts';
 export { BlockLog, newestLogs } from './workspace/block-log.ts';

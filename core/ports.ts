@@ -10,6 +10,8 @@ import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } fr
  * - Events come in any number and order. The answer's text is the `text` fragments in their order.
  * - A `toolCall` is complete, and its arguments are parsed. If its pieces came before, it has the `index` of its `toolCallStart`.
  * - `reasoning`, `toolCallStart` and `toolCallDelta` are for readers that ask for them; an adapter may leave them out.
+ * - `reasoningState` is the state of reasoning that leads the answer, sent as soon as it is complete; a later one takes the place of an earlier one. It is
+ *   enough for an answer that goes on with one text at most, and then with calls. An adapter may leave it out, since `providerMetadata` has all of the state.
  * - `logprobs` add up to those of the whole text.
  * - `providerMetadata` keys overwrite earlier ones. Of each `usage` count the largest holds; they do not add up.
  * - `unread` is the size of a whole answer that broke off or could not be read: the provider bills it all the same.
@@ -19,6 +21,7 @@ import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } fr
 export type ChatEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
+  | { readonly type: 'reasoningState'; readonly providerMetadata: Record<string, unknown> }
   | { readonly type: 'toolCallStart'; readonly index: number; readonly id: string; readonly name: string }
   | { readonly type: 'toolCallDelta'; readonly index: number; readonly text: string }
   | { readonly type: 'toolCall'; readonly toolCall: ToolCall; readonly index?: number }
@@ -234,7 +237,7 @@ export interface Adapter {
 }
 
 /** A part of an answer in its order, for a reader that wants more than the text. Ids of calls are unique in the answer. */
-export type AnswerPiece = Extract<ChatEvent, { readonly type: 'text' | 'reasoning' | 'toolCallStart' | 'toolCallDelta' | 'toolCall' }>;
+export type AnswerPiece = Extract<ChatEvent, { readonly type: 'text' | 'reasoning' | 'reasoningState' | 'toolCallStart' | 'toolCallDelta' | 'toolCall' }>;
 
 /**
  * Where a streamed answer goes. `start` is called first, then `content`. A sink that is not `opened` after that has shown nothing; if the attempt fails,

@@ -77,6 +77,8 @@ export interface Dialect<E = unknown> {
   readonly streamType?: string;
   /** True if bodies are JSON whatever their media type says. */
   readonly anyType?: boolean;
+  /** Headers of every answer to the request with this id. They take the place of the provider's own. */
+  answerHeaders?(requestId: string): Readonly<Record<string, string>>;
   /** Throws INVALID_REQUEST whose path is the client's own field name (`messages.2.content.0`). Unknown fields are ignored. */
   read(body: unknown): DialectRequest<E>;
   /** The body of an answer that needs no model, such as to a request that would only load one. */

@@ -15,8 +15,11 @@ const MARK = 'bh1.';
 /** A longer state is left out; the provider then goes on without it. */
 const MOST_CHARACTERS = 65_536;
 
+/** An answer, or what is known of one that is under way. */
+type StatefulAnswer = { readonly [K in keyof ChatDone]?: ChatDone[K] | undefined };
+
 /** The state of an answer as text; undefined if it has none. `idOf` gives the id of a call as the client sees it. */
-export function packState({ providerMetadata, toolCalls = [] }: ChatDone, idOf: (id: string) => string = (id) => id): string | undefined {
+export function packState({ providerMetadata, toolCalls = [] }: StatefulAnswer, idOf: (id: string) => string = (id) => id): string | undefined {
   const calls = Object.fromEntries(toolCalls.flatMap((call) => (call.providerMetadata === undefined ? [] : [[idOf(call.id), call.providerMetadata]])));
   const hasCalls = Object.keys(calls).length > 0;
   if (providerMetadata === undefined && !hasCalls) return undefined;

@@ -1,5 +1,5 @@
 // Anthropic's errors: `{"type":"error","error":{"type","message"}}`, as a body or as an event. Pure: no I/O.
-import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
 import { asObject, asString, lookUp } from '../read.ts';
 
 const KINDS: Record<string, ProviderErrorKind> = {
@@ -24,11 +24,12 @@ export function readError(answer: ErrorAnswer): ProviderError {
   return { kind, message: asString(error['message']) ?? fallbackMessage(answer), retryable: retryHint(answer) };
 }
 
-/** An error after HTTP 200. */
+/** An error after HTTP 200. Compatible servers also write it as text, and an HTTP status as `code`. */
 export function readErrorObject(value: unknown): ProviderError {
-  const error = asObject(value);
+  const error = typeof value === 'string' ? { message: value } : asObject(value);
   const type = asString(error['type']) ?? '';
-  return { kind: lookUp(KINDS, type) ?? 'failed', message: asString(error['message']) ?? (type || 'it reported an error without a message') };
+  const message = asString(error['message']) ?? (type || 'it reported an error without a message');
+  return { kind: lookUp(KINDS, type) ?? kindOfCode(error['code']) ?? 'failed', message };
 }
 
 /** `x-should-retry: false` overrules what the status suggests. */

@@ -13,10 +13,11 @@ export const MESSAGES: Protocol = {
   url: ({ values }, search) => joinURL(values['baseURL'] ?? '', `/v1/messages${search}`, VERSION_SUFFIX),
   requestHeaders: [...REQUEST_HEADERS, 'anthropic-version', 'anthropic-beta'],
   answerHeaders: /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|anthropic-ratelimit-.+)$/,
-  marks: ['"message_', '"error"'],
+  marks: ['"message_', '"error"', 'event: error', 'event:error'],
   readFrame,
-  answerMembers: ['usage'],
+  answerMembers: ['usage', 'type', 'error'],
   readUsage: ({ usage }) => readUsage(usage),
+  errorIn: ({ type, error }) => (type !== 'message' && (type === 'error' || isGiven(error)) ? readErrorObject(error) : undefined),
 };
 
 /** A tier, a speed, or a place to answer in. */
@@ -25,9 +26,9 @@ export function forwardedTier({ fields = {} }: ForwardedRequest): string | undef
   return [tier, speed].find(mayCostMore) ?? (isDearerPlace(place) ? place : undefined);
 }
 
-function readFrame(data: string): FrameFacts {
+function readFrame(data: string, name = ''): FrameFacts {
   const event = tryParseJson(data);
-  if (!isObject(event)) return {};
+  if (!isObject(event)) return name === 'error' ? { error: readErrorObject(data) } : {};
   switch (event['type']) {
     case 'message_start':
       return { usage: readUsage(usageAtStart(event)) };
@@ -38,6 +39,11 @@ function readFrame(data: string): FrameFacts {
     case 'error':
       return { error: readErrorObject(event['error']) };
     default:
-      return event['type'] === undefined && event['error'] !== undefined ? { error: readErrorObject(event['error']) } : {};
+      if (event['type'] === undefined && isGiven(event['error'])) return { error: readErrorObject(event['error']) };
+      return name === 'error' ? { error: readErrorObject(event) } : {};
   }
+}
+
+function isGiven(error: unknown): boolean {
+  return error !== undefined && error !== null;
 }

@@ -6,7 +6,7 @@ import { mayCostMore } from '../tiers.ts';
 import { readErrorObject } from './errors.ts';
 import { translate } from './request.ts';
 import type { RawBlock } from './schema.ts';
-import { digestOf } from './thinking.ts';
+import { digestOf, isThinking } from './thinking.ts';
 
 const STOP_REASONS: Record<string, StopReason> = {
   end_turn: 'end_turn',
@@ -21,7 +21,9 @@ const STOP_REASONS: Record<string, StopReason> = {
 /** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body that is not a message. */
 export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const answer = asObject(json);
-  if (answer['type'] === 'error') throw new StreamError(readErrorObject(answer['error']));
+  const { type, error } = answer;
+  // Compatible servers leave the type out.
+  if (type === 'error' || (type !== 'message' && error !== undefined && error !== null)) throw new StreamError(readErrorObject(error));
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
   const texts = blocks.flatMap(readBlock);
@@ -100,8 +102,25 @@ export function isDearerPlace(place: unknown): place is string {
 }
 
 /** The thinking that the next request must send back, if there was any. */
-function thinkingState(blocks: readonly RawBlock[], { model, prompt }: ChatContext): ChatEvent[] {
-  if (!blocks.some((block) => block['type'] === 'thinking' || block['type'] === 'redacted_thinking')) return [];
-  const { messages, ...frame } = translate(model, prompt).body;
-  return [{ type: 'providerMetadata', providerMetadata: { anthropic: { model, prefix: digestOf(frame, messages), content: blocks } } }];
+function thinkingState(blocks: readonly RawBlock[], context: ChatContext): ChatEvent[] {
+  return blocks.some(isThinking) ? [{ type: 'providerMetadata', providerMetadata: stateOf(blocks, context) }] : [];
+}
+
+/** The thinking that leads an answer, which goes on. */
+export function leadingState(blocks: readonly RawBlock[], context: ChatContext): ChatEvent {
+  return { type: 'reasoningState', providerMetadata: stateOf([...blocks], context) };
+}
+
+const prefixes = new WeakMap<ChatContext, string>();
+
+/** The digest is made once for each answer, because the request may be long. */
+function stateOf(content: readonly RawBlock[], context: ChatContext): Record<string, unknown> {
+  const { model, prompt } = context;
+  let prefix = prefixes.get(context);
+  if (prefix === undefined) {
+    const { messages, ...frame } = translate(model, prompt).body;
+    prefix = digestOf(frame, messages);
+    prefixes.set(context, prefix);
+  }
+  return { anthropic: { model, prefix, content } };
 }

@@ -4,8 +4,9 @@ import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError 
 import { asString, expectObject, expectText, parseArguments, asObject } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { readErrorObject } from './errors.ts';
-import { readEnd, readUsage, usageAtStart } from './response.ts';
+import { leadingState, readEnd, readUsage, usageAtStart } from './response.ts';
 import type { RawBlock } from './schema.ts';
+import { isThinking } from './thinking.ts';
 
 interface OpenBlock {
   readonly block: RawBlock;
@@ -146,6 +147,7 @@ export class AnthropicDecoder implements StreamDecoder {
     this.#open.delete(index);
     const block = finishBlock(open);
     this.#blocks.push(block);
+    if (isSigned(block) && this.#blocks.every(isThinking)) events.push(leadingState(this.#blocks, this.#context));
     if (open.call === undefined) return;
     this.#calls ??= new Map();
     this.#calls.set(block, open.call);
@@ -174,6 +176,11 @@ function withKnown(earlier: Record<string, unknown>, value: unknown): Record<str
 function finishBlock({ block, json }: OpenBlock): RawBlock {
   if (block['type'] !== 'tool_use' || json === '') return block;
   return { ...block, input: parseArguments(json) ?? null };
+}
+
+/** Thinking that is whole: a block that was cut off has no signature, and Claude would refuse it. */
+function isSigned(block: RawBlock): boolean {
+  return block['type'] === 'redacted_thinking' || (block['type'] === 'thinking' && (asString(block['signature']) ?? '') !== '');
 }
 
 function append(block: RawBlock, key: string, text: string): void {

@@ -2,6 +2,9 @@
 //
 // Newer models check that a returned block follows exactly the conversation that it was written after, and that no block is missing.
 // So a request sends back all of them, after comparing a digest of the conversation before each, or none.
+//
+// leading: reasoning that comes before all else of its answer is complete before the answer goes on. A reader may have it from then on, and it goes back in
+//   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
@@ -17,13 +20,18 @@ export interface ThinkingState {
   readonly model: string;
   /** Digest of everything before the answer. */
   readonly prefix: string;
-  /** Every block of the answer, as it came. */
+  /** Every block of the answer, as it came; or its thinking alone (leading). */
   readonly content: readonly RawBlock[];
 }
 
 /** True if thinking came with the turn, whether or not it is still valid. */
 export function hasThinking(turn: AssistantTurn): boolean {
   return stateIn(turn, 'anthropic') !== undefined;
+}
+
+/** True for a block that only the model can use. */
+export function isThinking(block: RawBlock): boolean {
+  return block['type'] === 'thinking' || block['type'] === 'redacted_thinking';
 }
 
 /** The digest of a request that thinking in its answer is bound to. */
@@ -48,7 +56,7 @@ export function replayThinking(model: string, frame: Frame, turns: readonly Merg
     }
     if (state === undefined || state.prefix !== digestOf(frame, replayed)) return plain;
     found = true;
-    replayed.push({ role: 'assistant', content: [...state.content] });
+    replayed.push({ role: 'assistant', content: state.content.every(isThinking) ? [...state.content, ...message.content] : [...state.content] });
   }
   return found ? replayed : plain;
 }
@@ -60,6 +68,8 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState 
   const content = state?.['content'];
   if (part === undefined || state?.['model'] !== model || typeof state['prefix'] !== 'string' || !Array.isArray(content)) return undefined;
   if (!content.every(isObject)) return undefined;
+  // leading, but for a message of thinking alone, which would be refused
+  if (content.every(isThinking) && (part.text.trim() !== '' || part.toolCalls.length > 0)) return { model, prefix: state['prefix'], content };
   const text = content.map((block) => (block['type'] === 'text' ? String(block['text']) : '')).join('');
   const calls = content.filter((block) => block['type'] === 'tool_use');
   const asked = part.toolCalls.map((call) => [call.id, call.name, call.arguments]);

@@ -39,6 +39,8 @@ export class AnswerBlocks {
   readonly #context: ChatContext;
   readonly #blocks = new Map<unknown, Gathered>();
   #started = 0;
+  /** Of the conversation before the answer, once it is needed. */
+  #prefix: string | undefined;
 
   constructor(context: ChatContext) {
     this.#context = context;
@@ -50,16 +52,18 @@ export class AnswerBlocks {
     const tool = expectObject(start['toolUse'], 'a tool call');
     const [id, name] = [asString(tool['toolUseId']) ?? '', expectText(tool['name'], 'the name of a tool call')];
     const place = input === undefined ? this.#started++ : undefined;
+    const lead = place === undefined ? [] : this.#lead();
     this.#blocks.set(index, { kind: 'toolUse', id, name, json: '', input, place });
-    return place === undefined ? [] : [{ type: 'toolCallStart', index: place, id, name }];
+    return place === undefined ? [] : [...lead, { type: 'toolCallStart', index: place, id, name }];
   }
 
   /** Throws UPSTREAM_MALFORMED for a piece that does not belong to its block. */
   add(index: unknown, delta: Record<string, unknown>): ChatEvent[] {
     const text = expectText(delta['text'], 'a piece of text');
     if (text !== '') {
+      const lead = this.#blocks.has(index) ? [] : this.#lead();
       this.#textAt(index).text += text;
-      return [{ type: 'text', text }];
+      return [...lead, { type: 'text', text }];
     }
     if (delta['toolUse'] !== undefined) {
       const call = this.#callAt(index);
@@ -79,7 +83,13 @@ export class AnswerBlocks {
     const blocks = [...this.#blocks.values()];
     const events = blocks.flatMap((block) => (block.kind === 'toolUse' ? toCall(block, stopReason, block === blocks.at(-1)) : []));
     // A turn that lacks a block is no longer what the model wrote, so its reasoning must not be sent back.
-    return events.some((event) => event.type === 'warning') ? events : [...events, ...this.#reasoningState(blocks)];
+    return events.some((event) => event.type === 'warning') ? events : [...events, ...this.#reasoningState('providerMetadata', blocks)];
+  }
+
+  /** The reasoning that leads the answer, when another block begins. */
+  #lead(): ChatEvent[] {
+    const blocks = [...this.#blocks.values()];
+    return blocks.every((block) => block.kind === 'reasoning') ? this.#reasoningState('reasoningState', blocks) : [];
   }
 
   #textAt(index: unknown): Text {
@@ -103,15 +113,20 @@ export class AnswerBlocks {
   }
 
   /** Only for Claude: other vendors neither sign their reasoning nor want it back. */
-  #reasoningState(blocks: readonly Gathered[]): ChatEvent[] {
+  #reasoningState(type: 'providerMetadata' | 'reasoningState', blocks: readonly Gathered[]): ChatEvent[] {
     const { model, prompt } = this.#context;
     const reasoning = blocks.filter((block) => block.kind === 'reasoning');
     // A block without a signature was cut off, and Bedrock would refuse it.
     if (!isClaude(model) || reasoning.length === 0 || reasoning.some((block) => toWire(block).length === 0)) return [];
-    const { messages, ...frame } = translate(model, prompt).body;
-    const state: ReasoningState = { model, prefix: digestOf(frame, messages), content: blocks.flatMap(toWire) };
-    return [{ type: 'providerMetadata', providerMetadata: { bedrock: state } }];
+    this.#prefix ??= prefixOf(model, prompt);
+    const state: ReasoningState = { model, prefix: this.#prefix, content: blocks.flatMap(toWire) };
+    return [{ type, providerMetadata: { bedrock: state } }];
   }
+}
+
+function prefixOf(model: string, prompt: ChatContext['prompt']): string {
+  const { messages, ...frame } = translate(model, prompt).body;
+  return digestOf(frame, messages);
 }
 
 function addReasoning(block: Reasoning, delta: Record<string, unknown>): void {

@@ -2,6 +2,9 @@
 //
 // Newer Claude models check that a returned block follows exactly the conversation that it was written after, and that no block is missing.
 // So a request sends back all of them, after comparing a digest of the conversation before each, or none.
+//
+// leading: reasoning that comes before all else of its answer is complete before the answer goes on. A reader may have it from then on, and it goes back in
+//   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
 import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
@@ -17,8 +20,12 @@ export interface ReasoningState {
   readonly model: string;
   /** Digest of everything before the answer. */
   readonly prefix: string;
-  /** Every block of the answer, in order. */
+  /** Every block of the answer, in order; or its reasoning alone (leading). */
   readonly content: readonly AssistantBlock[];
+}
+
+function isReasoning(block: AssistantBlock): boolean {
+  return 'reasoningContent' in block;
 }
 
 /** The digest of a request that reasoning in its answer is bound to; it leaves out cache points. */
@@ -52,6 +59,7 @@ export function replayReasoning(model: string, frame: Frame, turns: readonly Mer
 
 /** The answer's own blocks in their order, with its calls as the caller sent them back, because the caller may have edited the arguments. */
 function withReasoning(message: BedrockMessage, content: readonly AssistantBlock[]): BedrockMessage['content'] {
+  if (content.every(isReasoning)) return [...content, ...message.content];
   const calls = message.content.filter((block) => 'toolUse' in block);
   return content.map((block) => ('toolUse' in block ? (calls.shift() ?? block) : block));
 }
@@ -63,6 +71,8 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ReasoningState
   const prefix = asString(state?.['prefix']);
   if (part === undefined || state?.['model'] !== model || prefix === undefined) return undefined;
   const content = readContent(state['content']);
+  // leading, but for a message of reasoning alone, which would be refused
+  if (content?.every(isReasoning) && (part.text.trim() !== '' || part.toolCalls.length > 0)) return { model, prefix, content };
   if (content === undefined || textOf(content).trim() !== part.text.trim()) return undefined;
   const ids = content.flatMap((block) => ('toolUse' in block ? [block.toolUse.toolUseId] : []));
   const sameCalls = ids.length === part.toolCalls.length && ids.every((id, at) => id === part.toolCalls[at]?.id);

@@ -24,7 +24,9 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const blocks = new AnswerBlocks(context);
   const message = expectObject(expectObject(answer['output'], '`output`')['message'], 'the message');
   const content = expectList(message['content'], 'the content');
-  const events = content.flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')));
+  const events = content
+    .flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')))
+    .filter(({ type }) => type !== 'reasoningState'); // all of the state is there already
   return [...events, ...blocks.finish(stopReason), usageEvent(answer), stopEvent(stopReason, answer['additionalModelResponseFields'])];
 }
 

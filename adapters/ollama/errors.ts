@@ -1,5 +1,5 @@
 // Ollama's errors: `{"error": "text"}`, as a body or as a line of a stream. Pure: no I/O.
-import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError } from '../provider-errors.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError } from '../provider-errors.ts';
 import { asObject, asString } from '../read.ts';
 
 /** Reads an answer with an error status. */
@@ -9,7 +9,8 @@ export function readError(answer: ErrorAnswer): ProviderError {
   return { kind: kindOfStatus(answer.status), message };
 }
 
-/** An error after HTTP 200: the runner broke down while it wrote. */
-export function lineError(line: Record<string, unknown>): ProviderError {
-  return { kind: 'failed', message: asString(line['error']) ?? 'it reported an error without a message' };
+/** An error after HTTP 200: the runner broke down while it wrote. Compatible servers write an object, with an HTTP status as `code`. */
+export function lineError({ error, ...line }: Record<string, unknown>): ProviderError {
+  const { message, code } = asObject(error);
+  return { kind: kindOfCode(code ?? line['status']) ?? 'failed', message: asString(error) ?? asString(message) ?? 'it reported an error without a message' };
 }

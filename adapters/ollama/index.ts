@@ -47,6 +47,7 @@ export function createOllama(): Adapter {
     buildChat: (context) => buildRequest(context, sizes),
     readAnswer,
     createDecoder: () => new OllamaDecoder(),
+    streamsJson: true,
     embedding: EMBEDDING,
     readError,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },

@@ -1,6 +1,6 @@
 // OpenAI's errors: `{"error": {message, type, param, code}}` as a body, and the three shapes inside a stream. Pure: no I/O.
 import type { BlockhouseError } from '../../core/index.ts';
-import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
 import { asObject, asString } from '../read.ts';
 
 /** Rate limits that don't end by waiting. */
@@ -52,10 +52,6 @@ function kindOfAnswer(status: number, error: ErrorText, message: string): Provid
   return isKey ? 'auth' : 'rejected';
 }
 
-function kindOfCode(status: number): ProviderErrorKind {
-  return status === 403 ? 'rejected' : kindOfStatus(status);
-}
-
 function shouldRetry({ headers }: ErrorAnswer): boolean | undefined {
   const wish = headers['x-should-retry'];
   return wish === 'true' ? true : wish === 'false' ? false : undefined;
@@ -75,12 +71,11 @@ function errorIn(value: unknown): ErrorText {
   const inner = outer['error'];
   const error = typeof inner === 'object' && inner !== null ? asObject(inner) : outer;
   const names = [error['code'], error['type']].flatMap((name) => asString(name) ?? []);
-  const status = Number(error['code'] ?? Number.NaN);
   const named = names.map((name) => KINDS.get(name)).find((kind) => kind !== undefined);
   return {
     message: [asString(inner), asString(error['message']), asString(outer['detail'])].find((text) => text !== undefined && text !== ''),
     names: names.filter((name) => name !== 'error'),
-    kind: named ?? (status >= 400 ? kindOfCode(status) : undefined),
+    kind: named ?? kindOfCode(error['code']),
     isFinal: names.some((name) => FINAL.has(name)),
   };
 }

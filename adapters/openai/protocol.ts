@@ -8,7 +8,8 @@ import { streamError } from './errors.ts';
 import { usageOfChat, usageOfResponse } from './usage.ts';
 
 const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
-const ANSWER_MEMBERS = ['usage', 'service_tier'];
+const ANSWER_MEMBERS = ['usage', 'service_tier', 'error'];
+const ERROR_MARKS = ['"error"', 'event: error', 'event:error'];
 
 const CHAT: Protocol = {
   path: '/v1/chat/completions',
@@ -16,10 +17,11 @@ const CHAT: Protocol = {
   requestHeaders,
   answerHeaders: ANSWER_HEADERS,
   // Servers write JSON with and without blanks.
-  marks: ['"finish_reason":"', '"finish_reason": "', '"usage":{', '"usage": {', '[DONE]', '"error"'],
+  marks: ['"finish_reason":"', '"finish_reason": "', '"usage":{', '"usage": {', '[DONE]', ...ERROR_MARKS],
   readFrame: readChunk,
   readUsage: (answer) => usageOfChat(answer) ?? {},
-  answerMembers: ANSWER_MEMBERS,
+  answerMembers: [...ANSWER_MEMBERS, 'choices'],
+  errorIn: ({ error, choices }) => (isError(error) && asArray(choices).length === 0 ? streamError({ error }) : undefined),
 };
 
 const RESPONSES: Protocol = {
@@ -27,10 +29,12 @@ const RESPONSES: Protocol = {
   url: (settings, search) => withSearch(endpointURL(settings, '/responses'), search),
   requestHeaders,
   answerHeaders: ANSWER_HEADERS,
-  marks: ['response.completed', 'response.incomplete', 'response.failed', '"error"'],
+  marks: ['response.completed', 'response.incomplete', 'response.failed', ...ERROR_MARKS],
   readFrame: readEvent,
   readUsage: (answer) => usageOfResponse(answer) ?? {},
-  answerMembers: ANSWER_MEMBERS,
+  answerMembers: [...ANSWER_MEMBERS, 'object'],
+  // A response that failed is an answer of its own kind, which clients know.
+  errorIn: ({ error, object }) => (isError(error) && object !== 'response' ? streamError({ error }) : undefined),
 };
 
 /** What the server at the base URL speaks. */
@@ -48,11 +52,16 @@ function withSearch(url: URL, search: string): URL {
   return search === '' ? url : new URL(url.href + search);
 }
 
-function readChunk(data: string): FrameFacts {
+function isError(error: unknown): boolean {
+  return error !== undefined && error !== null;
+}
+
+function readChunk(data: string, name = ''): FrameFacts {
   if (data.trim() === '[DONE]') return { isEnd: true };
   const chunk = tryParseJson(data);
+  if (name === 'error') return { error: streamError(chunk ?? data) };
   if (!isObject(chunk)) return { isCut: true };
-  if (chunk['error'] !== undefined && chunk['error'] !== null) return { error: streamError(chunk['error']) };
+  if (isError(chunk['error'])) return { error: streamError(chunk['error']) };
   const usage = usageOfChat(chunk);
   const choices = asArray(chunk['choices']);
   return {
@@ -62,9 +71,9 @@ function readChunk(data: string): FrameFacts {
   };
 }
 
-function readEvent(data: string): FrameFacts {
+function readEvent(data: string, name = ''): FrameFacts {
   const event = tryParseJson(data);
-  if (!isObject(event)) return {};
+  if (!isObject(event)) return name === 'error' ? { error: streamError(data) } : {};
   const response = asObject(event['response']);
   switch (event['type']) {
     case 'response.completed':
@@ -75,6 +84,6 @@ function readEvent(data: string): FrameFacts {
     case 'error':
       return { error: streamError(event) };
     default:
-      return {};
+      return name === 'error' || (event['type'] === undefined && isError(event['error'])) ? { error: streamError(event) } : {};
   }
 }

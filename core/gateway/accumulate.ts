@@ -102,6 +102,8 @@ export class Accumulator {
         return this.#isFurtherCall(event.index) ? undefined : event;
       case 'toolCall':
         return this.#takeCall(event);
+      case 'reasoningState':
+        return this.#isTooDeep(event.providerMetadata, 'the state of the reasoning') ? undefined : event;
       case 'logprobs':
         this.#logprobs ??= [];
         this.#logprobs.push(...event.logprobs);

@@ -2,6 +2,7 @@
 //
 // counts-grow: a later report never lowers a count of an earlier one.
 import type { ReportedUsage } from '../ports.ts';
+import { countFrames } from '../sse-frames.ts';
 import type { Usage } from '../types.ts';
 import type { Writable } from '../writable.ts';
 import { addReport, BYTES_A_TOKEN, type Counts, FURTHER_COUNTS } from './accumulate.ts';
@@ -28,7 +29,6 @@ export function bodyTokens(body: Buffer): number {
 const USUAL_OVERHEAD = 100;
 /** Shorter frames are comments and pings. */
 const SHORTEST_FRAME = 60;
-const BORDER = Buffer.from('\n\n');
 /** Each protocol has it in every frame with a piece of the answer, and in none before the first of them. */
 const PIECE = Buffer.from('delta');
 const TEXTS = /"(?:text|content|delta|thinking|partial_json|arguments|reasoning|reasoning_content|refusal)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
@@ -46,7 +46,7 @@ class StreamTokens {
   /** Takes whole frames. */
   add(bytes: Buffer): void {
     if (this.#frames === 0 && bytes.indexOf(PIECE) < 0) return;
-    const frames = framesIn(bytes);
+    const frames = countFrames(bytes) || 1;
     this.#bytes += bytes.length;
     this.#frames += frames;
     const length = bytes.length / frames;
@@ -64,13 +64,6 @@ class StreamTokens {
     this.#shortest = bytes.length / frames;
     this.#overhead = (bytes.length - text) / frames;
   }
-}
-
-/** At least one. */
-function framesIn(bytes: Buffer): number {
-  let frames = 0;
-  for (let at = bytes.indexOf(BORDER); at >= 0; at = bytes.indexOf(BORDER, at + BORDER.length)) frames += 1;
-  return frames || 1;
 }
 
 /** The usage of one attempt at a forwarded request. */

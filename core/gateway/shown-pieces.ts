@@ -42,7 +42,7 @@ export class ShownPieces {
     if (piece.type === 'text') shown.push({ type: 'content', text: piece.text });
     else if (piece.type === 'reasoning') {
       if (this.#options.reasoning === true) shown.push(piece);
-    } else if (this.#options.toolDeltas === true) this.#showCall(piece, shown);
+    } else if (piece.type !== 'reasoningState' && this.#options.toolDeltas === true) this.#showCall(piece, shown);
   }
 
   #showCall(piece: Extract<AnswerPiece, { readonly type: `toolCall${string}` }>, shown: ShownPiece[]): void {

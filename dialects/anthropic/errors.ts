@@ -55,11 +55,16 @@ const THREAD = {
   details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
 };
 
+/** Clients look for the id in Anthropic's own header. Both names have the id that our log has. */
+export function requestIds(requestId: string): Readonly<Record<string, string>> {
+  return { 'request-id': requestId, 'x-request-id': requestId };
+}
+
 /** The whole answer. */
 export function anthropicFault(failure: BlockhouseError, requestId: string): DialectError {
   const { status, retries } = kindOf(failure);
   const headers = {
-    'request-id': requestId,
+    ...requestIds(requestId),
     ...(failure.retryAfterMs !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(failure.retryAfterMs / 1000))) }),
     ...(retries === false && { 'x-should-retry': 'false' }),
   };

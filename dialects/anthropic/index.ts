@@ -1,6 +1,6 @@
 // The dialect of Anthropic's Messages. Pure: no I/O.
 import type { Dialect } from '../dialect.ts';
-import { anthropicFault } from './errors.ts';
+import { anthropicFault, requestIds } from './errors.ts';
 import { type MessagesEcho, readRequest } from './request.ts';
 import { MESSAGES_FIELDS } from './request-fields.ts';
 import { toMessage } from './response.ts';
@@ -11,6 +11,7 @@ export const ANTHROPIC: Dialect<MessagesEcho> = {
   id: 'anthropic',
   fields: MESSAGES_FIELDS,
   native: { path: '/v1/messages', broken: brokenMessage },
+  answerHeaders: requestIds,
   read: readRequest,
   answer: toMessage,
   stream: (context) => new MessageEvents(context),

@@ -57,6 +57,7 @@ export class MessageEvents implements DialectStream {
   }
 
   #take(piece: AnswerPiece): string {
+    if (piece.type === 'reasoningState') return ''; // the end has it
     if (this.#open?.kind === 'call' && !belongsTo(piece, this.#open.key)) {
       this.#waiting.push(piece);
       return '';

@@ -61,6 +61,7 @@ export class ChatChunks implements DialectStream {
   }
 
   #piece(piece: AnswerPiece): string {
+    if (piece.type === 'reasoningState') return ''; // the end has it
     const begin = this.#begin();
     switch (piece.type) {
       case 'text':

@@ -252,6 +252,6 @@ export function resolveNames(t: Test, resolver: (hostname: string) => dns.Lookup
 /** What a stream and a whole answer have in common: calls without their pieces. */
 export function withoutPieces(events: readonly ChatEvent[]): ChatEvent[] {
   return events
-    .filter(({ type }) => type !== 'toolCallStart' && type !== 'toolCallDelta')
+    .filter(({ type }) => type !== 'toolCallStart' && type !== 'toolCallDelta' && type !== 'reasoningState')
     .map((event) => (event.type === 'toolCall' ? { type: 'toolCall', toolCall: event.toolCall } : event));
 }

@@ -6,7 +6,8 @@ import type { IncomingMessage } from 'node:http';
 import type { JsonReply } from './reply.ts';
 
 /** The headers of an answer that a script of the page may read. */
-const EXPOSED = 'retry-after, request-id, x-request-id, x-should-retry, x-blockhouse-model, x-blockhouse-warnings, x-blockhouse-estimated';
+const EXPOSED =
+  'retry-after, request-id, x-request-id, x-should-retry, x-blockhouse-model, x-blockhouse-warnings, x-blockhouse-estimated, x-blockhouse-upstream-request-id';
 const METHODS = 'GET, HEAD, POST, PUT, DELETE';
 /** Browsers keep a preflight for two hours at most. */
 const MAX_AGE_S = 7200;

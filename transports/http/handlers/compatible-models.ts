@@ -20,13 +20,13 @@ export const list = async (context: RouteContext) => {
   if (!isAnthropic(req.headers)) return ok({ object: 'list', data: models.map(openAi) });
   const { page, hasMore } = pageOf(models, req);
   const data = page.map(anthropic);
-  return ok({ data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null });
+  return ok({ data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }, ANTHROPIC.answerHeaders?.(context.requestId));
 };
 
 /** One name, offered or not, as long as it resolves. Fails with MODEL_NOT_FOUND. */
 export const one = async (context: RouteContext) => {
   const model = await found(context.core, param(context, 'id'));
-  return ok(isAnthropic(context.req.headers) ? anthropic(model) : openAi(model));
+  return isAnthropic(context.req.headers) ? ok(anthropic(model), ANTHROPIC.answerHeaders?.(context.requestId)) : ok(openAi(model));
 };
 
 /** An error in the shape that the client reads. */

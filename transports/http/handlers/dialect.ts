@@ -64,6 +64,10 @@ class Job<E> {
     this.#request ??= this.dialect.read(this.body);
     return this.#request;
   }
+
+  headers(target: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
+    return headersOf(target, warnings, this.dialect.answerHeaders?.(this.context.requestId));
+  }
 }
 
 /** True for a failure of one model after which another may still answer. */
@@ -103,7 +107,7 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
       failure = error;
       // next-before-first-byte
       if (!target.isLast && !job.context.res.headersSent && mayAskNext(error)) continue;
-      const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), headersOf(target, []));
+      const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), job.headers(target, []));
       if (reply !== undefined) return reply;
       break;
     }
@@ -125,7 +129,8 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: Mo
 }
 
 /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
-function native<E>({ path, toBody, broken }: NativeLane, { dialect, body, bytes, context }: Job<E>, target: Candidate): Promise<Reply<object>> {
+function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Candidate): Promise<Reply<object>> {
+  const { dialect, body, bytes, context } = job;
   const fields = body as Readonly<Record<string, unknown>>;
   const { headers, url = '' } = context.req;
   const at = url.indexOf('?');
@@ -140,7 +145,7 @@ function native<E>({ path, toBody, broken }: NativeLane, { dialect, body, bytes,
     fields,
     hidesUsage: sent?.hidesUsage === true,
   };
-  return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
+  return forward({ target, request, headers: job.headers(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
 }
 
 async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> {
@@ -150,14 +155,14 @@ async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> 
   const collector = new Collector();
   const done = await ask(request, target, collector, context);
   const answer = dialect.answer(collector.answer(done), asked);
-  return ok(new Written<object>(answer), headersOf(target, warningsOf(request, done.warnings)));
+  return ok(new Written<object>(answer), job.headers(target, warningsOf(request, done.warnings)));
 }
 
 async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREAMED> {
   const { dialect, context } = job;
   const request = job.request();
   const headersFor = (warnings: readonly Warning[]) => ({
-    ...headersOf(target, warnings),
+    ...job.headers(target, warnings),
     ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
   });
   const frames: StreamFrames = {
@@ -254,8 +259,13 @@ function modelText(adapter: string, model: string): string {
 const UNFIT = /[^\x20-\x7e]/;
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
-export function headersOf({ adapter, model }: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
+export function headersOf(
+  { adapter, model }: ModelTarget,
+  warnings: readonly { readonly field: string }[],
+  ofDialect?: Readonly<Record<string, string>>,
+): Record<string, string> {
   const headers: Record<string, string> = { 'x-blockhouse-model': modelText(adapter, model) };
+  if (ofDialect !== undefined) Object.assign(headers, ofDialect);
   if (warnings.length > 0) headers['x-blockhouse-warnings'] = headerText([...new Set(warnings.map(({ field }) => field))].join('; ')).slice(0, 2048);
   return headers;
 }
@@ -281,7 +291,7 @@ class Collector implements StreamSink {
 
   pieces(pieces: readonly AnswerPiece[]): boolean {
     for (const piece of pieces) {
-      if (piece.type === 'toolCallStart' || piece.type === 'toolCallDelta') continue;
+      if (piece.type === 'toolCallStart' || piece.type === 'toolCallDelta' || piece.type === 'reasoningState') continue; // the end has it
       const last = this.#pieces.at(-1);
       if (piece.type !== 'toolCall' && last?.type === piece.type) this.#pieces[this.#pieces.length - 1] = { type: piece.type, text: last.text + piece.text };
       else this.#pieces.push(piece);

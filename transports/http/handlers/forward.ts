@@ -49,14 +49,21 @@ export function faultReply({ providerFault }: BlockhouseError, headers: Readonly
   if (providerFault === undefined || providerFault === 'sent') return undefined;
   const { status, body, headers: own } = providerFault;
   const { 'content-type': type, ...others } = own;
-  return { status, body: new Written(body, type), headers: { ...headers, ...others } };
+  return { status, body: new Written(body, type), headers: besides(headers, others) };
 }
+
+/** Where the provider's id of a request is that has ours in its place. */
+const UPSTREAM_ID = 'x-blockhouse-upstream-request-id';
 
 /** Our headers and those of the provider, but for the type, which belongs to the body. Field by field: this runs for every answer. */
 function besides(own: Readonly<Record<string, string>>, theirs: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in own) headers[name] = own[name] ?? '';
-  for (const name in theirs) if (name !== 'content-type') headers[name] = theirs[name] ?? '';
+  for (const name in theirs) {
+    if (name === 'content-type') continue;
+    if (own[name] === undefined) headers[name] = theirs[name] ?? '';
+    else if (name.endsWith('request-id')) headers[UPSTREAM_ID] ??= theirs[name] ?? '';
+  }
   return headers;
 }
 
@@ -77,7 +84,7 @@ class Answer implements ForwardTarget {
   head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
     this.#headers = headers;
     this.#isStream = isStream && this.reader !== undefined;
-    if (this.#isStream) this.reader?.useHeaders({ ...this.#own, ...headers });
+    if (this.#isStream) this.reader?.useHeaders(besides(this.#own, headers));
   }
 
   bytes(bytes: Buffer): boolean {

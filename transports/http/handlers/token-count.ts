@@ -1,15 +1,15 @@
 // Serves the count of tokens of a dialect: as the provider of the model counts them, or estimated. Never an inference.
-import { assertMayAsk, type RequestFields } from '../../../core/index.ts';
-import type { DialectRequest } from '../../../dialects/dialect.ts';
+import { assertMayAsk } from '../../../core/index.ts';
+import type { Dialect, DialectRequest } from '../../../dialects/dialect.ts';
 import { readCompatibleBody } from '../body.ts';
 import { ok, type Reply } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
 import { targetsOf } from './client-model.ts';
 import { headersOf, inClientsWords } from './dialect.ts';
 
-/** The handler of a route that reads its request with `read`, where `fields` says what each field decides, and answers `{input_tokens}`. */
+/** The handler of a route that reads its request with `read`, where `dialect` says what each field decides, and answers `{input_tokens}`. */
 export const countTokens =
-  (read: (body: unknown) => DialectRequest, fields: RequestFields) =>
+  (read: (body: unknown) => DialectRequest, { fields, answerHeaders }: Pick<Dialect, 'fields' | 'answerHeaders'>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
     const { core, signal, requestId, key } = context;
     const { value } = await readCompatibleBody(context);
@@ -22,5 +22,8 @@ export const countTokens =
       .catch((error: unknown) => {
         throw inClientsWords(error, request);
       });
-    return ok({ input_tokens: tokens }, { ...headersOf(target, request.warnings), ...(isEstimated && { 'x-blockhouse-estimated': 'true' }) });
+    return ok(
+      { input_tokens: tokens },
+      { ...headersOf(target, request.warnings, answerHeaders?.(requestId)), ...(isEstimated && { 'x-blockhouse-estimated': 'true' }) },
+    );
   };

@@ -17,9 +17,27 @@ const CONFIG = {
   updatedAt: CREATED_AT,
   rev: 3,
 };
-const PULSE = { status: 'ACTIVE', state: 'idle', reason: null, desired: 'running', attention: false, lastPulse: ANSWERED_AT, nextWakeUp: null, error: null };
-const STOPPED = { ...PULSE, status: 'SLEEPING', state: 'stopped', desired: 'stopped' };
 const QUEUE = { queued: 0, processing: 0, failed: 0, oldestQueuedAt: null };
+const PULSE = {
+  status: 'ACTIVE',
+  state: 'idle',
+  reason: null,
+  desired: 'running',
+  attention: false,
+  lastPulse: ANSWERED_AT,
+  lastRun: ANSWERED_AT,
+  nextWakeUp: null,
+  error: null,
+  currentTask: null,
+  startedAt: CREATED_AT,
+  stoppedAt: null,
+  uptimeSeconds: 60,
+  restarts: 0,
+  consecutiveFailures: 0,
+  queue: QUEUE,
+  transitions: [],
+};
+const STOPPED = { ...PULSE, status: 'SLEEPING', state: 'stopped', desired: 'stopped' };
 const FAILURES = { count: 0, since: null, last: null };
 const FACT = { id: 'febbe17065c2a', text: 'The customer prefers metric units.', pinned: true, createdAt: ASKED_AT };
 const MEMORY = {
@@ -31,6 +49,23 @@ const MEMORY = {
   compactionCount: 0,
 };
 const COSTS = { totalInput: 24, totalOutput: 12, totalCost: null, calls: 1 };
+const ALL_COSTS = {
+  ...COSTS,
+  sessionInput: 24,
+  sessionOutput: 12,
+  sessionCost: null,
+  currency: 'USD',
+  failedCalls: 0,
+  unpricedCalls: 1,
+  byModel: {},
+  byDay: {},
+  byPurpose: {},
+  answersByHour: {},
+  lastCall: null,
+  budget: { day: { usd: 0, tokens: 36 }, month: { usd: 0, tokens: 36 }, state: 'ok' },
+  lastUpdated: ANSWERED_AT,
+  lastReset: null,
+};
 const BUCKET = { calls: 1, input: 24, output: 12, cacheRead: 0, cacheWrite: 0, costUsd: null, unpricedCalls: 1 };
 const MESSAGE = {
   id: 'm0mwsgohuc000030c1625b',
@@ -85,7 +120,7 @@ export const BLOCK_EXAMPLES = {
       ],
     },
   },
-  Block: { of: 'BlockDetails', summary: 'A block that runs', value: { name: 'ada', config: CONFIG, memory: MEMORY, costs: COSTS, pulse: PULSE } },
+  Block: { of: 'BlockDetails', summary: 'A block that runs', value: { name: 'ada', config: CONFIG, memory: MEMORY, costs: ALL_COSTS, pulse: PULSE } },
   WhyIdle: {
     of: 'Explanation',
     summary: 'Nothing to do',

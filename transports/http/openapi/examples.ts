@@ -4,6 +4,7 @@ import { TOKEN_HINT } from '../../wrong-tokens.ts';
 import { BLOCK_EXAMPLES } from './examples-blocks.ts';
 import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
+import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
 import type { SchemaName } from './schemas.ts';
 
 /** An example of the bodies with one schema. */
@@ -30,6 +31,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   ...GATEWAY_EXAMPLES,
   ...BLOCK_EXAMPLES,
   ...CLIENT_EXAMPLES,
+  ...PROTOCOL_EXAMPLES,
   InvalidRequest: { ...errorExample(400, 'INVALID_REQUEST', 'config.temperature must be <= 1.', { details: INVALID }), operations: ['chat'] },
   Unauthorized: errorExample(401, 'UNAUTHORIZED', TOKEN_HINT),
   ForeignOrigin: errorExample(

@@ -3,6 +3,7 @@ import { ERROR_TABLE, type ErrorCode } from '../../../core/index.ts';
 import type { Parameter, ResponseWords, Route } from '../route.ts';
 import { examplesFor } from './examples.ts';
 import { either, json } from './parts.ts';
+import { ref } from './schemas.ts';
 
 /** Errors of every route, and those of every route that needs a token. */
 const EVERYWHERE = ['FORBIDDEN_ORIGIN', 'INTERNAL_ERROR', 'SHUTTING_DOWN'] as const;
@@ -14,18 +15,10 @@ const ERROR_HEADERS: Readonly<Record<number, object>> = {
   429: { 'Retry-After': { description: 'Seconds to wait before another attempt', schema: { type: 'integer', minimum: 1 } } },
 };
 
-/** The body of an error of a route that speaks another protocol: what is in `error`, that protocol says. */
-const FAULT = {
-  'application/json': {
-    schema: {
-      type: 'object',
-      required: ['error'],
-      properties: { error: { type: ['object', 'string'] }, type: { type: 'string' }, request_id: { type: 'string' } },
-    },
-  },
-};
+/** The body of an error of a route that speaks another protocol. */
+const FAULT = { 'application/json': { schema: { anyOf: [ref('OpenAIError'), ref('MessageError'), ref('OllamaError')] } } };
 /** The statuses that such a route may answer besides those of every route. */
-const FAULT_STATUSES = [400, 404, 413, 415, 502, 504];
+const FAULT_STATUSES = [400, 404, 413, 415, 422, 502, 504, 529];
 
 /** The Operation Object of OpenAPI for a route. */
 export function operationOf(route: Route): object {
@@ -60,7 +53,11 @@ function responsesOf({ answers, errors = [], ...route }: Route): Record<string, 
       status,
       { ...response, content: FAULT },
     ]);
-    return { ...Object.fromEntries(own), ...Object.fromEntries(usual), ...answers, default: { $ref: '#/components/responses/Refused' } };
+    const good = Object.entries(answers).map(([status, answer]) => [
+      status,
+      { ...answer, content: illustrated(answer.content, (schema) => examplesFor(schema, route.id, Number(status))) },
+    ]);
+    return { ...Object.fromEntries(own), ...Object.fromEntries(usual), ...Object.fromEntries(good), default: { $ref: '#/components/responses/Refused' } };
   }
   const codes = [...errors, ...(route.public ? [] : WITH_TOKEN), ...EVERYWHERE];
   const responses = errorResponses(codes);

@@ -9,6 +9,14 @@ export const json = (name: SchemaName, description: string, headers?: object) =>
   content: { 'application/json': { schema: ref(name) } },
 });
 
+/** What of an answer is told in headers. */
+const TOLD = 'The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.';
+
+/** The answer of a route that gives it whole, or with `stream: true` as frames of this media type. */
+export const streamed = (whole: SchemaName, frame: SchemaName, description: string, type = 'text/event-stream') => ({
+  200: { description: `${description} ${TOLD}`, content: { 'application/json': { schema: ref(whole) }, [type]: { schema: ref(frame) } } },
+});
+
 /** The request header and the answers of a route that answers 304 to who has the body already. */
 export function tagged(name: SchemaName, description: string) {
   const etag = { etag: { description: 'Changes with the body: for `If-None-Match`', schema: { type: 'string' } } };

@@ -89,7 +89,19 @@ import {
   Warning,
   WasReset,
 } from '../../../core/index.ts';
+import { CHAT_SHAPES } from './protocol-chat.ts';
+import { MESSAGES_SHAPES } from './protocol-messages.ts';
+import { NDJSON_SHAPES } from './protocol-ndjson.ts';
+import { RESPONSES_SHAPES } from './protocol-responses.ts';
 import { UNIONS } from './unions.ts';
+
+/** Over HTTP, every error says which request it is of. */
+const HttpError = { ...ErrorReport, required: [...ErrorReport.required, 'requestId'] };
+
+/** A file as an answer has it: what the file lacks has its default there. */
+function filled(file: { readonly properties: object }): object {
+  return { ...file, required: Object.keys(file.properties) };
+}
 
 const NAMED = {
   AddFact,
@@ -124,7 +136,7 @@ const NAMED = {
   ConfigAnswer,
   ConfigChanged,
   CostBucket,
-  CostsFile,
+  CostsFile: filled(CostsFile),
   CostsReport,
   CreateBlock,
   CreateKey,
@@ -138,7 +150,7 @@ const NAMED = {
   SetDefaultProvider,
   DoctorReport,
   Done,
-  ErrorReport,
+  ErrorReport: HttpError,
   Explanation,
   Fact,
   FactAdded,
@@ -151,14 +163,14 @@ const NAMED = {
   LogList,
   LogPart,
   MemoryAnswer,
-  MemoryFile,
+  MemoryFile: filled(MemoryFile),
   MessageChanged,
   MessageFound,
   ModelList,
   MonitorChanged,
   NestedTool,
   PostMessage,
-  PulseFile,
+  PulseFile: filled(PulseFile),
   RenameBlock,
   Restored,
   RestoreArchive,
@@ -180,13 +192,24 @@ const NAMED = {
   Warning,
   WasReset,
   ...UNIONS,
+  ...CHAT_SHAPES,
+  ...RESPONSES_SHAPES,
+  ...MESSAGES_SHAPES,
+  ...NDJSON_SHAPES,
 } as const;
 
 /** A key of `components.schemas`. */
 export type SchemaName = keyof typeof NAMED;
 
 /** The document has a union of the roles where the validator has one schema for all, whose errors are clearer. */
-const names = new Map<object, SchemaName>([...Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName] as const), [Message, 'ChatMessage']]);
+const names = new Map<object, SchemaName>([
+  ...Object.entries(NAMED).map(([name, schema]) => [schema, name as SchemaName] as const),
+  [Message, 'ChatMessage'],
+  [ErrorReport, 'ErrorReport'],
+  [CostsFile, 'CostsFile'],
+  [PulseFile, 'PulseFile'],
+  [MemoryFile, 'MemoryFile'],
+]);
 
 /** A reference to a schema of the document. */
 export function ref(name: SchemaName): { readonly $ref: string } {

@@ -3,9 +3,8 @@ import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
 import { readCounted } from '../../../dialects/anthropic/request.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
 import { countTokens } from '../handlers/token-count.ts';
+import { body, json, streamed } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
-
-const object = { 'application/json': { schema: { type: 'object' } } } as const;
 
 /** The routes by `METHOD /path`. */
 export const ANTHROPIC_ROUTES = {
@@ -15,14 +14,8 @@ export const ANTHROPIC_ROUTES = {
     summary: 'Create a message, as Anthropic',
     description:
       "Takes and answers what Anthropic's Messages does, streams and errors included. `model` may be an alias, provider/model, or a provider's own name. For Anthropic itself, request and answer pass as they are.",
-    body: { required: true, content: object },
-    answers: {
-      200: {
-        description:
-          'A message; with `stream: true`, its events as server-sent events. The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.',
-        content: { ...object, 'text/event-stream': { schema: { type: 'string' } } },
-      },
-    },
+    body: body('MessageRequest'),
+    answers: streamed('AnswerMessage', 'MessageFrame', 'A message; with `stream: true`, its events as server-sent events.'),
     fault: faultOf(ANTHROPIC),
     handler: speak(ANTHROPIC),
   },
@@ -32,9 +25,9 @@ export const ANTHROPIC_ROUTES = {
     summary: 'Count the tokens of a message',
     description:
       'Takes the body of a message, without max_tokens, and calls no model. Anthropic, Google and Bedrock count themselves; for other models the count is estimated, and the header x-blockhouse-estimated says so.',
-    body: { required: true, content: object },
-    answers: { 200: { description: 'The count, as `{input_tokens}`.', content: object } },
+    body: body('MessageCountRequest'),
+    answers: { 200: json('MessageCount', 'The count.') },
     fault: faultOf(ANTHROPIC),
-    handler: countTokens(readCounted, ANTHROPIC.fields),
+    handler: countTokens(readCounted, ANTHROPIC),
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -5,25 +5,19 @@ import { OLLAMA_CHAT, OLLAMA_GENERATE } from '../../../dialects/ollama/index.ts'
 import { embedWith } from '../handlers/compatible-embeddings.ts';
 import * as ollama from '../handlers/compatible-ollama.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
+import { body, json, streamed } from '../openapi/parts.ts';
+import type { SchemaName } from '../openapi/schemas.ts';
 import { type Route, type RouteEntry, type RouteKey, routesOf } from '../route.ts';
 
-const object = { 'application/json': { schema: { type: 'object' } } } as const;
 const common = { tag: 'Compatible', fault: faultOf(OLLAMA_CHAT) } as const;
-const request = { body: { required: true, content: object } } as const;
-const answer = (description: string) => ({ answers: { 200: { description, content: object } } }) as const;
-const lines = {
-  answers: {
-    200: {
-      description:
-        'Lines of JSON, the last with `done: true`; with `stream: false`, one object. The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.',
-      content: { 'application/x-ndjson': { schema: { type: 'string' } }, ...object },
-    },
-  },
-} as const;
+const answer = (name: SchemaName, description: string) => ({ answers: { 200: json(name, description) } });
+const lines = (whole: SchemaName, line: SchemaName) => ({
+  answers: streamed(whole, line, 'Lines of JSON, the last with `done: true`; with `stream: false`, one object.', 'application/x-ndjson'),
+});
 const refusal = {
   ...common,
   params: { operation: 'The rest of the path' },
-  ...answer('Never.'),
+  ...answer('OllamaError', 'Never.'),
   handler: ollama.refuse,
 } as const;
 
@@ -43,8 +37,8 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaChat',
     summary: 'Chat, as Ollama does',
     description: "Takes and answers what Ollama's chat does, streams and errors included. `model` may be an alias, provider/model, or a provider's own name.",
-    ...request,
-    ...lines,
+    body: body('OllamaChatRequest'),
+    ...lines('OllamaChatAnswer', 'OllamaChatLine'),
     handler: speak(OLLAMA_CHAT),
   },
   'POST /ollama/api/generate': {
@@ -52,8 +46,8 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaGenerate',
     summary: 'Answer a prompt, as Ollama does',
     description: 'Takes and answers what Ollama does for one prompt. `raw`, `template` and `context` are ignored, `suffix` is refused.',
-    ...request,
-    ...lines,
+    body: body('OllamaGenerateRequest'),
+    ...lines('OllamaGenerateAnswer', 'OllamaGenerateLine'),
     handler: speak(OLLAMA_GENERATE),
   },
   'POST /ollama/api/embed': {
@@ -61,8 +55,8 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaEmbed',
     summary: 'Make embeddings, as Ollama does',
     description: 'Vectors of a text or of a list of texts, from any provider that makes embeddings.',
-    ...request,
-    ...answer('One vector for each text, in their order.'),
+    body: body('OllamaEmbedRequest'),
+    ...answer('OllamaEmbed', 'One vector for each text, in their order.'),
     handler: embedWith(readEmbed, OLLAMA_CHAT.fields, true),
   },
   'POST /ollama/api/embeddings': {
@@ -70,8 +64,8 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaOldEmbeddings',
     summary: 'Make one embedding, as before',
     description: 'The older form: the vector of one prompt.',
-    ...request,
-    ...answer('The vector.'),
+    body: body('OllamaOldEmbedRequest'),
+    ...answer('OllamaOldEmbed', 'The vector.'),
     handler: embedWith(readOldEmbeddings, OLLAMA_CHAT.fields, true),
   },
   'GET /ollama/api/tags': {
@@ -79,7 +73,7 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaTags',
     summary: "List models in Ollama's form",
     description: 'Aliases, and provider/model for each model of each adapter that could be called now.',
-    ...answer('The models.'),
+    ...answer('OllamaModels', 'The models.'),
     handler: ollama.tags,
   },
   'POST /ollama/api/show': {
@@ -87,8 +81,8 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaShow',
     summary: "Show a model in Ollama's form",
     description: 'What is known of a model: its provider, what it can do, and its context length.',
-    ...request,
-    ...answer('The model.'),
+    body: body('OllamaShowRequest'),
+    ...answer('OllamaModel', 'The model.'),
     handler: ollama.show,
   },
   'GET /ollama/api/version': {
@@ -96,7 +90,7 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaVersion',
     summary: "Version of Ollama's API",
     description: 'The version of Ollama whose API is served. Clients ask for a least one.',
-    ...answer('The version.'),
+    ...answer('OllamaVersion', 'The version.'),
     handler: ollama.version,
   },
   'GET /ollama/api/ps': {
@@ -104,7 +98,7 @@ export const OLLAMA_ROUTES = {
     id: 'ollamaRunning',
     summary: 'List loaded models: none',
     description: 'An empty list, because Blockhouse loads no models.',
-    ...answer('The empty list.'),
+    ...answer('OllamaRunning', 'The empty list.'),
     handler: ollama.running,
   },
   'GET /ollama/api/:operation*': {

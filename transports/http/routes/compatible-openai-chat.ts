@@ -2,9 +2,8 @@
 import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
 import * as models from '../handlers/compatible-models.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
+import { body, json, streamed } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../route.ts';
-
-const object = { 'application/json': { schema: { type: 'object' } } } as const;
 
 /** The routes by `METHOD /path`. */
 export const OPENAI_CHAT_ROUTES = {
@@ -14,14 +13,8 @@ export const OPENAI_CHAT_ROUTES = {
     summary: 'Complete a chat, as OpenAI does',
     description:
       "Takes and answers what OpenAI's Chat Completions does, streams and errors included. `model` may be an alias, provider/model, or a provider's own name.",
-    body: { required: true, content: object },
-    answers: {
-      200: {
-        description:
-          'A chat completion; with `stream: true`, its chunks as server-sent events. The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.',
-        content: { ...object, 'text/event-stream': { schema: { type: 'string' } } },
-      },
-    },
+    body: body('ChatCompletionRequest'),
+    answers: streamed('ChatCompletion', 'ChatCompletionFrame', 'A chat completion; with `stream: true`, its chunks as server-sent events.'),
     fault: faultOf(OPENAI_CHAT),
     handler: speak(OPENAI_CHAT),
   },
@@ -36,7 +29,7 @@ export const OPENAI_CHAT_ROUTES = {
       after_id: { schema: { type: 'string' }, description: "The page begins after this model, in Anthropic's shape" },
       before_id: { schema: { type: 'string' }, description: "The page ends before this model, in Anthropic's shape" },
     },
-    answers: { 200: { description: 'The models.', content: object } },
+    answers: { 200: json('CompatibleModels', 'The models.') },
     errors: ['INVALID_REQUEST'],
     fault: models.fault,
     handler: models.list,
@@ -47,7 +40,7 @@ export const OPENAI_CHAT_ROUTES = {
     summary: 'Find a model for clients',
     description: 'A name with slashes may be URL-encoded or not.',
     params: { id: 'A model name as clients send it' },
-    answers: { 200: { description: 'The model.', content: object } },
+    answers: { 200: json('CompatibleModel', 'The model.') },
     fault: models.fault,
     handler: models.one,
   },
