@@ -4,7 +4,7 @@
 // So a request sends back all of them, after comparing a digest of the conversation before each, or none.
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
-import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
+import { type AssistantTurn, type MergedTurn, writtenText } from '../merge-turns.ts';
 import { asObject, asString } from '../read.ts';
 import { stateIn } from '../turn-state.ts';
 import type { AssistantBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
@@ -63,7 +63,7 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ReasoningState
   const prefix = asString(state?.['prefix']);
   if (part === undefined || state?.['model'] !== model || prefix === undefined) return undefined;
   const content = readContent(state['content']);
-  if (content === undefined || textOf(content).trim() !== part.text.trim()) return undefined;
+  if (content === undefined || textOf(content).trim() !== writtenText(part).trim()) return undefined;
   const ids = content.flatMap((block) => ('toolUse' in block ? [block.toolUse.toolUseId] : []));
   const sameCalls = ids.length === part.toolCalls.length && ids.every((id, at) => id === part.toolCalls[at]?.id);
   return sameCalls ? { model, prefix, content } : undefined;
