@@ -2,8 +2,9 @@
 // provider, judged by the bytes that reach it.
 import t, { type Test } from 'tap';
 import type { Wire } from '../conformance/wire.ts';
-import { type Fields, startTranslating } from '../support/dialect-clients.ts';
+import { dataOf, type Fields, startTranslating } from '../support/dialect-clients.ts';
 import { type OutlineStep, outlineOf } from '../support/outline.ts';
+import { sendJson } from '../support/upstream.ts';
 import { answerWith, WIRES } from '../support/wire-server.ts';
 
 interface Call {
@@ -194,5 +195,106 @@ for (const wire of WIRES) {
     const withoutIds = { ...protocol, body: () => ({ model: modelOf(wire), stream: false, messages: spoken.flatMap((one) => toOllama(one, false)) }) };
     const sentFor = await askingFor(t, wire, withoutIds);
     t.same(await sentFor('without ids', spoken), ['user: weather?', ...step('Oslo', 'Rome')]);
+  });
+}
+
+/** An answer with texts and calls in turns, whole and, where its format is text, as a stream. */
+const ANSWERS: Readonly<Record<string, { readonly whole: Fields; readonly stream?: readonly Fields[] }>> = {
+  bedrock: {
+    whole: {
+      output: {
+        message: {
+          role: 'assistant',
+          content: [
+            { text: 'First.' },
+            { toolUse: { toolUseId: 'a', name: 'f', input: {} } },
+            { text: 'Then.' },
+            { toolUse: { toolUseId: 'b', name: 'f', input: {} } },
+          ],
+        },
+      },
+      stopReason: 'tool_use',
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    },
+  },
+  anthropic: {
+    whole: {
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'First.' },
+        { type: 'tool_use', id: 'a', name: 'f', input: {} },
+        { type: 'text', text: 'Then.' },
+        { type: 'tool_use', id: 'b', name: 'f', input: {} },
+      ],
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+    stream: [
+      { type: 'message_start', message: { usage: { input_tokens: 1 } } },
+      ...[
+        { type: 'text', text: 'First.' },
+        { type: 'tool_use', id: 'a', name: 'f' },
+        { type: 'text', text: 'Then.' },
+        { type: 'tool_use', id: 'b', name: 'f' },
+      ].flatMap((content_block, index) => [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ],
+  },
+  google: {
+    whole: googleAnswer(),
+    stream: [googleAnswer()],
+  },
+  'openai-responses': {
+    whole: {
+      id: 'r',
+      object: 'response',
+      status: 'completed',
+      output: [
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'First.' }] },
+        { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Then.' }] },
+        { type: 'function_call', call_id: 'b', name: 'f', arguments: '{}' },
+      ],
+      usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+    },
+  },
+};
+
+function googleAnswer(): Fields {
+  const parts = [{ text: 'First.' }, { functionCall: { name: 'f', args: {} } }, { text: 'Then.' }, { functionCall: { name: 'f', args: {} } }];
+  return { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1 } };
+}
+
+for (const wire of WIRES) {
+  const answer = ANSWERS[wire.name];
+  if (answer === undefined) continue;
+  t.test(`texts and calls of an answer come back in their order (${wire.name})`, async (t) => {
+    const { call: ask, model } = await startTranslating(t, wire, (request, res) => {
+      if (!wire.readRequest(request).stream) return sendJson(res, answer.whole);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.end(answer.stream?.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+    });
+    for (const stream of answer.stream === undefined ? [false] : [false, true]) {
+      const messages = await ask('POST', '/v1/messages', { body: { model, max_tokens: 9, stream, messages: [{ role: 'user', content: 'hi' }] } });
+      const blocks = stream
+        ? dataOf(messages.text).flatMap((event) => (event['type'] === 'content_block_start' ? [event['content_block'] as Fields] : []))
+        : (messages.json['content'] as Fields[]);
+      t.same(
+        blocks.map(({ type }) => type),
+        ['text', 'tool_use', 'text', 'tool_use'],
+      );
+      const responses = await ask('POST', '/v1/responses', { body: { model, stream, input: 'hi' } });
+      const items = stream ? (dataOf(responses.text).at(-1)?.['response'] as Fields)['output'] : responses.json['output'];
+      t.same(
+        (items as Fields[]).map(({ type }) => type),
+        ['message', 'function_call', 'message', 'function_call'],
+      );
+    }
   });
 }

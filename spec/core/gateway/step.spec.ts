@@ -53,9 +53,13 @@ t.test('the same id in two messages of a step is answered in order, and no resul
       { toolCallId: '1_2', toolName: 'g' },
     ],
   });
-  t.throws(() => turnsOf([...step, results('1')]), { details: [{ path: 'messages[2].toolCalls[0]' }] });
-  t.throws(() => turnsOf([...step, results('1'), results('1'), results('1')]), { details: [{ path: 'messages[5].toolResults[0].toolCallId' }] });
+  t.throws(() => turnsOf([...step, results('1')]), { code: 'INVALID_REQUEST', details: [{ path: 'messages[2].toolCalls[0]' }] });
+  t.throws(() => turnsOf([...step, results('1'), results('1'), results('1')]), {
+    code: 'INVALID_REQUEST',
+    details: [{ path: 'messages[5].toolResults[0].toolCallId' }],
+  });
   t.throws(() => turnsOf([user(), says('', call('1'), call('2')), results('1'), says('', call('3')), results('2', '3')]), {
+    code: 'INVALID_REQUEST',
     details: [{ path: 'messages[1].toolCalls[1]' }],
   });
 });
