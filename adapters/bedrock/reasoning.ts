@@ -7,7 +7,7 @@ import { prefixDigest } from '../claude.ts';
 import { type AssistantTurn, type MergedTurn, writtenText } from '../merge-turns.ts';
 import { asObject, asString } from '../read.ts';
 import { stateIn } from '../turn-state.ts';
-import type { AssistantBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
+import type { AssistantBlock, BedrockBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
 
 /** The part of a request that comes before its messages. */
 export type Frame = Pick<BedrockRequest, 'system' | 'toolConfig'>;
@@ -50,10 +50,14 @@ export function replayReasoning(model: string, frame: Frame, turns: readonly Mer
   return found ? replayed : plain;
 }
 
-/** The answer's own blocks in their order, with its calls as the caller sent them back, because the caller may have edited the arguments. */
+/** The answer's own blocks in their order, with its calls and their cache points as the caller sent them back, because the caller may have edited the arguments. */
 function withReasoning(message: BedrockMessage, content: readonly AssistantBlock[]): BedrockMessage['content'] {
-  const calls = message.content.filter((block) => 'toolUse' in block);
-  return content.map((block) => ('toolUse' in block ? (calls.shift() ?? block) : block));
+  const calls = message.content.flatMap((block, index) => {
+    if (!('toolUse' in block)) return [];
+    const next = message.content[index + 1];
+    return [next !== undefined && 'cachePoint' in next ? [block, next] : [block]];
+  });
+  return content.flatMap((block): BedrockBlock[] => ('toolUse' in block ? (calls.shift() ?? [block]) : [block]));
 }
 
 /** The reasoning of a turn; undefined if the model, the text or the calls differ from what the model wrote. */

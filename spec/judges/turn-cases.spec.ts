@@ -290,7 +290,7 @@ for (const wire of WIRES) {
         ['text', 'tool_use', 'text', 'tool_use'],
       );
       const responses = await ask('POST', '/v1/responses', { body: { model, stream, input: 'hi' } });
-      const items = stream ? (dataOf(responses.text).at(-1)?.['response'] as Fields)['output'] : responses.json['output'];
+      const items = stream ? (dataOf(responses.text).at(-1)?.['response'] as Fields | undefined)?.['output'] : responses.json['output'];
       t.same(
         (items as Fields[]).map(({ type }) => type),
         ['message', 'function_call', 'message', 'function_call'],
