@@ -1,6 +1,6 @@
 // How each Claude is asked to think more or less, for every provider that serves them. Pure: no I/O.
 // Source: Anthropic's model pages and @anthropic-ai/sdk `ThinkingConfig…`, November 2026.
-import type { PromptOptions, Warning } from '../core/index.ts';
+import type { Prompt, PromptOptions, Warning } from '../core/index.ts';
 
 type Reasoning = NonNullable<PromptOptions['reasoning']>;
 type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
@@ -102,4 +102,10 @@ function nearest(model: string, effort: Exclude<NonNullable<Reasoning['effort']>
 }
 
 /** What a Claude is told instead of a JSON mode, which it has only with a schema. */
-export const JSON_ONLY = 'Answer with one JSON object and nothing else: no other text, no code fence.';
+const JSON_ONLY = 'Answer with one JSON object and nothing else: no other text, no code fence.';
+
+/** The texts of the system: the caller's parts as they are, then what a JSON mode is replaced by. */
+export function systemTexts({ system, systemParts, options }: Prompt): string[] {
+  const own = systemParts?.map(({ text }) => text) ?? (system === undefined ? [] : [system]);
+  return options?.output?.type === 'json' ? [...own, JSON_ONLY] : own;
+}

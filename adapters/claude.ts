@@ -1,6 +1,7 @@
 // Rules of Claude models, for every provider that serves them. Pure: no I/O.
 // Source: Anthropic's migration notes for API version 2026-10-21 and the model pages.
 import { createHash } from 'node:crypto';
+import type { Warning } from '../core/index.ts';
 
 /** The models that still take `temperature`; every other Claude, and every unknown one, answers 400. */
 const TAKES_TEMPERATURE =
@@ -10,6 +11,9 @@ const TAKES_TEMPERATURE =
 export function takesTemperature(model: string): boolean {
   return TAKES_TEMPERATURE.test(model);
 }
+
+/** The warning about marks for caching that were not sent. */
+export const TOO_MANY_MARKS: Warning = { field: 'messages', message: 'A request may have four marks for caching, so only the last four were sent.' };
 
 /** The tool-call ids that Claude accepts; others are rewritten. */
 export const CLAUDE_ID = /^[a-zA-Z0-9_-]{1,64}$/;

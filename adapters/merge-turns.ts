@@ -1,6 +1,6 @@
 // Turns for the providers that want strictly alternating roles and tool results inside the user's turn.
 // Pure: no I/O.
-import type { PromptToolResult, Turn, Warning } from '../core/index.ts';
+import type { PromptToolResult, ToolCall, Turn, TurnPiece, Warning } from '../core/index.ts';
 
 /** A prompt's turn of the assistant, with its text and calls. */
 export type AssistantTurn = Extract<Turn, { role: 'assistant' }>;
@@ -41,4 +41,33 @@ export function mergeTurns(turns: readonly Turn[]): { readonly turns: MergedTurn
     }
   }
   return { turns: merged, warnings };
+}
+
+/** What a turn of the assistant says and calls, in its order. */
+export function piecesOf({ text, parts, toolCalls, order }: AssistantTurn): readonly TurnPiece[] {
+  if (order !== undefined) return order;
+  const said = parts ?? (text === '' ? [] : [{ type: 'text' as const, text }]);
+  return [...said.map((part) => ({ part })), ...toolCalls.map((call) => ({ call }))];
+}
+
+/** The same for providers that take only text of an assistant: all that stands between two calls is one text. */
+export function textsAndCalls(turn: AssistantTurn): readonly (string | ToolCall)[] {
+  if (turn.order === undefined) return turn.text === '' ? turn.toolCalls : [turn.text, ...turn.toolCalls];
+  const found: (string | ToolCall)[] = [];
+  for (const piece of turn.order) {
+    const last = found.at(-1);
+    if ('call' in piece) found.push(piece.call);
+    else if (piece.part.type === 'text') {
+      if (typeof last === 'string') found[found.length - 1] = last + (piece.part.text ?? '');
+      else found.push(piece.part.text ?? '');
+    }
+  }
+  return found.filter((one) => one !== '');
+}
+
+/** All that the assistant has written in a turn. */
+export function writtenText(turn: AssistantTurn): string {
+  return textsAndCalls(turn)
+    .filter((one) => typeof one === 'string')
+    .join('');
 }

@@ -32,7 +32,7 @@ export type { CallOptions } from './gateway/call-options.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { CallState, PausedCaller } from './gateway/live.ts';
 export { type EndedCall, type MeterPoint, WINDOWS, type Window } from './gateway/meter.ts';
-export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
+export type { Prompt, PromptOptions, PromptToolResult, SystemPart, Turn, TurnPiece } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';

@@ -7,7 +7,7 @@ export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
 export type { CallOptions } from './gateway/call-options.ts';
 export type { EgressRule } from './gateway/egress.ts';
-export type { Prompt, PromptOptions, PromptToolResult, Turn } from './gateway/prompt.ts';
+export type { Prompt, PromptOptions, PromptToolResult, SystemPart, Turn, TurnPiece } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
 export type { ShownPiece } from './gateway/shown-pieces.ts';

@@ -1119,6 +1119,8 @@ export interface ToolCall {
   readonly name: string;
   /** Arguments as a JSON object */
   readonly arguments: Readonly<Record<string, unknown>>;
+  /** In requests: everything up to here may be cached for this long (anthropic, bedrock) */
+  readonly cache?: '5m' | '1h';
   /** Opaque state of the provider. Send it back unchanged with the message or tool call that it came with. */
   readonly providerMetadata?: Readonly<Record<string, unknown>>;
 }

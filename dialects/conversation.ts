@@ -1,6 +1,6 @@
 // What every dialect does to a client's conversation so that the gateway takes it: clients can't be changed, so odd but harmless histories are mended and
 // warned of. Pure: no I/O.
-import type { ChatRequest, ContentPart, Message, ToolCall, ToolResult, Warning } from '../core/index.ts';
+import type { ChatRequest, ContentPart, Message, ToolResult, Warning } from '../core/index.ts';
 import type { DialectRequest } from './dialect.ts';
 
 type Messages = ChatRequest['messages'];
@@ -8,51 +8,130 @@ type Content = string | readonly ContentPart[];
 
 const NO_RESULT = '(no result)';
 
+/** A call that waits for its result, in its step: the assistant's messages in a row, from the first that calls a tool. */
+interface WaitingCall {
+  readonly id: string;
+  readonly step: Step;
+  result?: ToolResult;
+}
+
+/** The calls of a step. What the assistant says goes on in it until a result or another's message comes. */
+interface Step {
+  readonly calls: WaitingCall[];
+  isOpen: boolean;
+  /** True once the user or the assistant has spoken after it. */
+  isPast: boolean;
+}
+
 /**
- * Calls without a result get one, a result without its call becomes text of the user, and assistant turns without anything are left out. Warnings name
- * `field`, the client's own name of the list.
+ * Each result comes right after the step of its call, wherever the client has it. Calls without a result get one, a result without its call becomes text of the
+ * user, and assistant turns without anything are left out. Warnings name `field`, the client's own name of the list.
  */
 export function mended(messages: Messages, field: string): { readonly messages: Messages; readonly warnings: readonly Warning[] } {
   if (messages.every(hasNothingOpen)) return { messages, warnings: [] };
-  const warnings: Warning[] = [];
-  const out: Message[] = [];
-  let open = new Map<string, ToolCall>();
-  let results: ToolResult[] = [];
-  const close = (): void => {
-    const missing = [...open.keys()].filter((id) => !results.some(({ toolCallId }) => toolCallId === id));
-    if (missing.length > 0) warnings.push({ field, message: `A tool call has no result, so it got "${NO_RESULT}".` });
-    const all = [...results, ...missing.map((toolCallId): ToolResult => ({ toolCallId, content: NO_RESULT }))];
-    if (all.length > 0) out.push({ role: 'tool', toolResults: all });
-    open = new Map();
-    results = [];
-  };
-  for (const message of messages) {
-    if (message.role === 'tool') {
-      const orphans: Content[] = [];
-      for (const result of message.toolResults) {
-        const isKnown = open.has(result.toolCallId) && !results.some(({ toolCallId }) => toolCallId === result.toolCallId);
-        if (isKnown) results.push(result);
-        else orphans.push(result.content);
-      }
-      if (orphans.length === 0) continue;
-      warnings.push({ field, message: 'A tool result answers no call, so it became text of the user.' });
-      close();
-      for (const content of orphans) if (!isEmpty(content)) out.push({ role: 'user', content });
-      continue;
-    }
-    if (message.role !== 'system') close();
-    if (message.role === 'assistant') {
-      const calls = message.toolCalls ?? [];
-      if (calls.length === 0 && isEmpty(message.content)) {
-        warnings.push({ field, message: 'An empty turn of the assistant was left out.' });
-        continue;
-      }
-      open = new Map(calls.map((call) => [call.id, call]));
-    }
-    out.push(message);
+  const mender = new Mender(field);
+  for (const message of messages) mender.take(message);
+  return { messages: mender.messages(), warnings: mender.warnings };
+}
+
+class Mender {
+  readonly warnings: Warning[] = [];
+  readonly #field: string;
+  /** A step stands where its results go. */
+  readonly #out: (Message | Step)[] = [];
+  /** The calls without a result by their id: for each step that has some, in the order of the conversation. */
+  readonly #waiting = new Map<string, WaitingCall[][]>();
+  #step: Step | undefined;
+
+  constructor(field: string) {
+    this.#field = field;
   }
-  close();
-  return { messages: out, warnings };
+
+  take(message: Message): void {
+    switch (message.role) {
+      case 'tool':
+        this.#endStep();
+        for (const result of message.toolResults) this.#answer(result);
+        break;
+      case 'assistant':
+        this.#assistant(message);
+        break;
+      case 'user':
+        this.#endStep();
+        this.#pass();
+        this.#out.push(message);
+        break;
+      default:
+        this.#out.push(message);
+    }
+  }
+
+  messages(): Message[] {
+    this.#endStep();
+    return this.#out.map((one) => ('calls' in one ? { role: 'tool', toolResults: one.calls.map((call) => this.#resultOf(call)) } : one));
+  }
+
+  #resultOf({ id, result }: WaitingCall): ToolResult {
+    if (result !== undefined) return result;
+    this.#warn(`A tool call has no result, so it got "${NO_RESULT}".`);
+    return { toolCallId: id, content: NO_RESULT };
+  }
+
+  #assistant(message: Extract<Message, { readonly role: 'assistant' }>): void {
+    const calls = message.toolCalls ?? [];
+    if (calls.length === 0 && isEmpty(message.content)) {
+      this.#warn('An empty turn of the assistant was left out.');
+      return;
+    }
+    if (this.#step?.isOpen !== true) {
+      this.#pass();
+      if (calls.length > 0) this.#step = { calls: [], isOpen: true, isPast: false };
+    }
+    this.#out.push(message);
+    for (const { id } of calls) this.#wait(id);
+  }
+
+  #wait(id: string): void {
+    const step = this.#step;
+    if (step === undefined) return;
+    const call: WaitingCall = { id, step };
+    step.calls.push(call);
+    const steps = this.#waiting.get(id);
+    const last = steps?.at(-1);
+    if (steps === undefined) this.#waiting.set(id, [[call]]);
+    else if (last?.[0]?.step === step) last.push(call);
+    else steps.push([call]);
+  }
+
+  /** A client that counts its calls from 0 in each step means the last step; within a step the first call. */
+  #answer(result: ToolResult): void {
+    const steps = this.#waiting.get(result.toolCallId);
+    const last = steps?.at(-1);
+    const call = last?.shift();
+    if (last?.length === 0) steps?.pop();
+    if (call !== undefined) {
+      if (call.step.isPast) this.#warn('A tool result came late, so it was put right after its call.');
+      call.result = result;
+      return;
+    }
+    this.#warn('A tool result answers no call, so it became text of the user.');
+    this.#pass();
+    if (!isEmpty(result.content)) this.#out.push({ role: 'user', content: result.content });
+  }
+
+  #endStep(): void {
+    if (this.#step?.isOpen !== true) return;
+    this.#step.isOpen = false;
+    this.#out.push(this.#step);
+  }
+
+  #pass(): void {
+    if (this.#step !== undefined) this.#step.isPast = true;
+  }
+
+  #warn(message: string): void {
+    this.warnings.push({ field: this.#field, message });
+  }
 }
 
 /** Most conversations have no calls, and nothing to mend. */

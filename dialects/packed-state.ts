@@ -37,6 +37,11 @@ export function unpackState(text: unknown): AnswerState | undefined {
   return { ...(isObject(message) && { message }), ...(isObject(calls) && Object.values(calls).every(isObject) && { calls: calls as AnswerState['calls'] }) };
 }
 
+/** The messages of one answer with its states: that of the answer is in the first, that of each call with it. */
+export function withStates(messages: readonly AssistantMessage[], states: readonly AnswerState[]): AssistantMessage[] {
+  return messages.map((message, index) => states.reduce((made, state) => withState(made, index === 0 ? state : { calls: state.calls }), message));
+}
+
 /** The assistant's message with its state; an adapter drops what is not its own or of another model. */
 export function withState(given: AssistantMessage, { message, calls }: AnswerState): AssistantMessage {
   return {

@@ -23,9 +23,10 @@ export function markForCaching(body: AnthropicRequest): void {
   }
 }
 
-/** Removes the first marks of more than four. Claude caches in this order: tools, system, messages. */
-export function dropExtraMarks(body: AnthropicRequest): void {
+/** Removes the first marks of more than four; true if there were more. Claude caches in this order: tools, system, messages. */
+export function dropExtraMarks(body: AnthropicRequest): boolean {
   const blocks: Marked[] = [...(body.tools ?? []), ...(body.system ?? []), ...body.messages.flatMap(({ content }) => content)];
   const marked = blocks.filter((block) => block.cache_control !== undefined);
   for (const block of marked.slice(0, -MOST_MARKS)) delete block.cache_control;
+  return marked.length > MOST_MARKS;
 }

@@ -1,11 +1,12 @@
 // A prompt as a Messages request. Pure: no I/O.
-import type { Prompt, PromptToolResult, Tool, Warning } from '../../core/index.ts';
+import type { ContentPart, Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { CLAUDE_ID, takesTemperature } from '../claude.ts';
-import { JSON_ONLY } from '../claude-thinking.ts';
-import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
+import { systemTexts } from '../claude-thinking.ts';
+import { type MergedTurn, mergeTurns, piecesOf } from '../merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
 import { idMapper, objectSchema } from '../tools.ts';
+import { TOO_MANY_MARKS } from '../claude.ts';
 import { dropExtraMarks, markForCaching, setMarks } from './caching.ts';
 import { type CacheMarks, toBlocks } from './content.ts';
 import { applyOptions } from './options.ts';
@@ -35,7 +36,7 @@ export function buildRequest(context: ChatContext): WireRequest {
   if (stream) body.stream = true;
   if (marks.length > 0) setMarks(marks);
   if (prompt.cacheControl) markForCaching(body);
-  if (marks.length > 0) dropExtraMarks(body);
+  if (marks.length > 0 && dropExtraMarks(body)) warnings.push(TOO_MANY_MARKS);
   return { url: joinURL(settings.values['baseURL'] ?? '', '/v1/messages', VERSION_SUFFIX), body, stream, warnings };
 }
 
@@ -60,8 +61,10 @@ export function translate(model: string, prompt: Prompt): { body: AnthropicReque
     ...systemOf(prompt),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map((tool) => toTool(tool, marks)) }),
   };
-  const system = prompt.system === undefined ? undefined : frame.system?.[0];
-  if (system !== undefined && prompt.systemCache !== undefined) marks.push({ target: system, cache: prompt.systemCache });
+  for (const [index, { cache }] of (prompt.systemParts ?? []).entries()) {
+    const target = frame.system?.[index];
+    if (target !== undefined && cache !== undefined) marks.push({ target, cache });
+  }
   const mapId = idMapper(CLAUDE_ID);
   const plain = merged.turns.map((turn) => toMessage(turn, mapId, marks));
   const messages = replayThinking(model, frame, merged.turns, plain);
@@ -76,10 +79,9 @@ export function translate(model: string, prompt: Prompt): { body: AnthropicReque
   return { body, warnings, marks };
 }
 
-function systemOf({ system, options }: Prompt): Pick<AnthropicRequest, 'system'> {
-  const asksForJson = options?.output?.type === 'json';
-  if (system === undefined && !asksForJson) return {};
-  const texts = [...(system === undefined ? [] : [system]), ...(asksForJson ? [JSON_ONLY] : [])];
+function systemOf(prompt: Prompt): Pick<AnthropicRequest, 'system'> {
+  const texts = systemTexts(prompt);
+  if (texts.length === 0) return {};
   return { system: texts.map((text) => ({ type: 'text', text })) };
 }
 
@@ -99,16 +101,14 @@ function toMessage(turn: MergedTurn, mapId: (id: string) => string, marks: Cache
     const own = turn.turns.flatMap(({ text, parts }): AnthropicBlock[] => (parts === undefined ? [{ type: 'text', text }] : toBlocks(parts, marks)));
     return { role: 'user', content: [...results, ...own] };
   }
-  const content = turn.turns.flatMap((part): AnthropicBlock[] => [
-    ...assistantText(part, marks),
-    ...part.toolCalls.map((call) => ({ type: 'tool_use' as const, id: mapId(call.id), name: call.name, input: call.arguments })),
-  ]);
+  const content = turn.turns.flatMap(piecesOf).flatMap((piece) => ('call' in piece ? [toolUse(piece.call, mapId, marks)] : toBlocks([piece.part], marks)));
   return { role: 'assistant', content };
 }
 
-function assistantText({ text, parts }: AssistantTurn, marks: CacheMarks): AnthropicBlock[] {
-  if (parts !== undefined) return toBlocks(parts, marks);
-  return text === '' ? [] : [{ type: 'text', text }];
+function toolUse({ id, name, arguments: input, cache }: ToolCall, mapId: (id: string) => string, marks: CacheMarks): AnthropicBlock {
+  const block: AnthropicBlock = { type: 'tool_use', id: mapId(id), name, input };
+  if (cache !== undefined) marks.push({ target: block, cache });
+  return block;
 }
 
 /** A mark inside a result stands on the result itself. */
@@ -116,12 +116,16 @@ function toResult(result: PromptToolResult, mapId: (id: string) => string, marks
   const block: AnthropicBlock = {
     type: 'tool_result',
     tool_use_id: mapId(result.toolCallId),
-    content: result.parts === undefined ? result.content : toBlocks(result.parts, []),
+    content: result.parts === undefined || isOneText(result.parts) ? result.content : toBlocks(result.parts, []),
     ...(result.isError && { is_error: true }),
   };
   const cache = result.parts?.findLast((part) => part.cache !== undefined)?.cache;
   if (cache !== undefined) marks.push({ target: block, cache });
   return block;
+}
+
+function isOneText([first, ...others]: readonly ContentPart[]): boolean {
+  return first?.type === 'text' && others.length === 0;
 }
 
 /** A final assistant text may not end in white space. */

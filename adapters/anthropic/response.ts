@@ -26,8 +26,8 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (type === 'error' || (type !== 'message' && error !== undefined && error !== null)) throw new StreamError(readErrorObject(error));
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
-  const texts = blocks.flatMap(readBlock);
-  return [...texts, ...readEnd(blocks, answer, answer['usage'], context)];
+  const content = blocks.flatMap((block, index) => (block['type'] === 'tool_use' ? readCall(block, answer, index === blocks.length - 1) : readBlock(block)));
+  return [...content, ...readState(content, blocks, answer, answer['usage'], context)];
 }
 
 function readBlock(block: RawBlock): ChatEvent[] {
@@ -37,9 +37,8 @@ function readBlock(block: RawBlock): ChatEvent[] {
 }
 
 /**
- * The events that only the end of an answer allows: tool calls, thinking, usage, stop. A call whose `input` is not an object was
- * never finished. When the token limit ends the answer, its last call is cut off too, even if the arguments look complete. `started` has the
- * calls whose pieces have been emitted, with their index; `stop` has the fields `stop_reason` and `stop_sequence`.
+ * The events that only the end of a stream allows: tool calls, thinking, usage, stop. `started` has the calls whose pieces have been emitted, with their
+ * index; `stop` has the fields `stop_reason` and `stop_sequence`.
  */
 export function readEnd(
   blocks: readonly RawBlock[],
@@ -48,26 +47,38 @@ export function readEnd(
   context: ChatContext,
   started?: ReadonlyMap<RawBlock, number>,
 ): ChatEvent[] {
+  const calls = blocks.flatMap((block, index) => (block['type'] === 'tool_use' ? readCall(block, stop, index === blocks.length - 1, started?.get(block)) : []));
+  return [...calls, ...readState(calls, blocks, stop, usage, context)];
+}
+
+/**
+ * A call, or a warning of one that was cut off: its `input` is not an object, or it is the last block of an answer that the token limit ended, even if the
+ * arguments look complete.
+ */
+function readCall(block: RawBlock, stop: Record<string, unknown>, isLast: boolean, place?: number): ChatEvent[] {
   const stopReason = readStopReason(stop['stop_reason']);
-  const stopSequence = asString(stop['stop_sequence']);
-  const events: ChatEvent[] = [];
-  let whole = true;
-  for (const [index, block] of blocks.entries()) {
-    if (block['type'] !== 'tool_use') continue;
-    const name = expectText(block['name'], 'the name of a tool call');
-    const input = block['input'] === undefined ? {} : block['input']; // compatible servers leave an empty one out
-    if (isObject(input) && !(stopReason === 'max_tokens' && index === blocks.length - 1)) {
-      const call = started?.get(block);
-      events.push({ type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name, arguments: input }, ...(call !== undefined && { index: call }) });
-      continue;
-    }
-    if (stopReason !== 'max_tokens' && stopReason !== 'refusal') throw malformed('the arguments of a tool call are not a JSON object');
-    whole = false;
-    events.push({ type: 'warning', warning: { field: 'message.toolCalls', message: `A call to ${name} was cut off (${stopReason}) and is not included.` } });
+  const name = expectText(block['name'], 'the name of a tool call');
+  const input = block['input'] === undefined ? {} : block['input']; // compatible servers leave an empty one out
+  if (isObject(input) && !(stopReason === 'max_tokens' && isLast)) {
+    return [{ type: 'toolCall', toolCall: { id: asString(block['id']) ?? '', name, arguments: input }, ...(place !== undefined && { index: place }) }];
   }
+  if (stopReason !== 'max_tokens' && stopReason !== 'refusal') throw malformed('the arguments of a tool call are not a JSON object');
+  return [{ type: 'warning', warning: { field: 'message.toolCalls', message: `A call to ${name} was cut off (${stopReason}) and is not included.` } }];
+}
+
+/** What comes after the content: thinking, usage, stop. */
+function readState(
+  content: readonly ChatEvent[],
+  blocks: readonly RawBlock[],
+  stop: Record<string, unknown>,
+  usage: unknown,
+  context: ChatContext,
+): ChatEvent[] {
+  const stopSequence = asString(stop['stop_sequence']);
   // A turn that lacks a block is no longer what the model wrote, so its thinking must not be sent back.
-  if (whole) events.push(...thinkingState(blocks, context));
-  return [...events, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) }];
+  const state = content.some(({ type }) => type === 'warning') ? [] : thinkingState(blocks, context);
+  const stopReason = readStopReason(stop['stop_reason']);
+  return [...state, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) }];
 }
 
 function readStopReason(value: unknown): StopReason {

@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
-import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
+import { type AssistantTurn, type MergedTurn, writtenText } from '../merge-turns.ts';
 import { stateIn } from '../turn-state.ts';
 import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
 
@@ -74,6 +74,6 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ThinkingState 
   const calls = content.filter((block) => block['type'] === 'tool_use');
   const asked = part.toolCalls.map((call) => [call.id, call.name, call.arguments]);
   const written = calls.map((block) => [block['id'], block['name'], block['input']]);
-  const unchanged = text.trim() === part.text.trim() && isDeepStrictEqual(written, asked);
+  const unchanged = text.trim() === writtenText(part).trim() && isDeepStrictEqual(written, asked);
   return unchanged ? { model, prefix: state['prefix'], content } : undefined;
 }

@@ -78,12 +78,21 @@ export class AnswerBlocks {
     return thought === '' ? [] : [{ type: 'reasoning', text: thought }];
   }
 
-  /** The tool calls, and the reasoning that the next request must send back. */
+  /** What only the end of a stream allows: the tool calls, and the reasoning that the next request must send back. */
   finish(stopReason: StopReason): ChatEvent[] {
+    const calls = this.calls(stopReason);
+    return [...calls, ...this.state(calls)];
+  }
+
+  /** The tool calls. A call that came as a whole is one event, a warning if it was cut off. */
+  calls(stopReason: StopReason): ChatEvent[] {
     const blocks = [...this.#blocks.values()];
-    const events = blocks.flatMap((block) => (block.kind === 'toolUse' ? toCall(block, stopReason, block === blocks.at(-1)) : []));
-    // A turn that lacks a block is no longer what the model wrote, so its reasoning must not be sent back.
-    return events.some((event) => event.type === 'warning') ? events : [...events, ...this.#reasoningState('providerMetadata', blocks)];
+    return blocks.flatMap((block) => (block.kind === 'toolUse' ? toCall(block, stopReason, block === blocks.at(-1)) : []));
+  }
+
+  /** The reasoning that the next request must send back with these calls. A turn that lacks one is no longer what the model wrote, so it has none. */
+  state(calls: readonly ChatEvent[]): ChatEvent[] {
+    return calls.some((event) => event.type === 'warning') ? [] : this.#reasoningState('providerMetadata', [...this.#blocks.values()]);
   }
 
   /** The reasoning that leads the answer, when another block begins. */

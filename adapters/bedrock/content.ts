@@ -35,11 +35,16 @@ export class BlockMaker {
    * file type that Bedrock does not read.
    */
   toBlocks(parts: readonly ContentPart[]): BedrockBlock[] {
-    return parts.flatMap((part): BedrockBlock[] => {
+    return parts.flatMap((part) => {
       const block = this.#toBlock(part);
-      if (block === undefined) return [];
-      return part.cache === undefined || !this.#takesCachePoints ? [block] : [block, cachePoint(part.cache)];
+      return block === undefined ? [] : this.withPoint([block], part.cache);
     });
+  }
+
+  /** The blocks, and behind them the point of a mark. */
+  withPoint(blocks: BedrockBlock[], cache: ContentPart['cache']): BedrockBlock[] {
+    if (cache !== undefined && this.#takesCachePoints) blocks.push(cachePoint(cache));
+    return blocks;
   }
 
   /** The blocks inside a tool's result, which has no cache points. */

@@ -56,6 +56,14 @@ export function takesCachePoints(model: string): boolean {
   return isClaude(model) || isNova(model);
 }
 
+/** Claude up to 4.1 caches for five minutes only. */
+const WITHOUT_HOUR = /claude-(?:[23]|v2|instant|(?:opus|sonnet)-4-[01](?!\d)|(?:opus|sonnet)-4-2025)/;
+
+/** True for the models that can cache for an hour: Claude from 4.5 on. */
+export function takesHour(model: string): boolean {
+  return isClaude(model) && !WITHOUT_HOUR.test(model);
+}
+
 /** True for Claude and Nova; all other models answer 400 to `toolResult.status`. */
 export function takesResultStatus(model: string): boolean {
   return isClaude(model) || isNova(model);

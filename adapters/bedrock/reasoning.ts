@@ -7,10 +7,10 @@
 //   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isObject } from '../../core/index.ts';
 import { prefixDigest } from '../claude.ts';
-import type { AssistantTurn, MergedTurn } from '../merge-turns.ts';
+import { type AssistantTurn, type MergedTurn, writtenText } from '../merge-turns.ts';
 import { asObject, asString } from '../read.ts';
 import { stateIn } from '../turn-state.ts';
-import type { AssistantBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
+import type { AssistantBlock, BedrockBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
 
 /** The part of a request that comes before its messages. */
 export type Frame = Pick<BedrockRequest, 'system' | 'toolConfig'>;
@@ -57,11 +57,15 @@ export function replayReasoning(model: string, frame: Frame, turns: readonly Mer
   return found ? replayed : plain;
 }
 
-/** The answer's own blocks in their order, with its calls as the caller sent them back, because the caller may have edited the arguments. */
+/** The answer's own blocks in their order, with its calls and their cache points as the caller sent them back, because the caller may have edited the arguments. */
 function withReasoning(message: BedrockMessage, content: readonly AssistantBlock[]): BedrockMessage['content'] {
   if (content.every(isReasoning)) return [...content, ...message.content];
-  const calls = message.content.filter((block) => 'toolUse' in block);
-  return content.map((block) => ('toolUse' in block ? (calls.shift() ?? block) : block));
+  const calls = message.content.flatMap((block, index) => {
+    if (!('toolUse' in block)) return [];
+    const next = message.content[index + 1];
+    return [next !== undefined && 'cachePoint' in next ? [block, next] : [block]];
+  });
+  return content.flatMap((block): BedrockBlock[] => ('toolUse' in block ? (calls.shift() ?? [block]) : [block]));
 }
 
 /** The reasoning of a turn; undefined if the model, the text or the calls differ from what the model wrote. */
@@ -73,7 +77,7 @@ function stateOf(parts: readonly AssistantTurn[], model: string): ReasoningState
   const content = readContent(state['content']);
   // leading, but for a message of reasoning alone, which would be refused
   if (content?.every(isReasoning) && (part.text.trim() !== '' || part.toolCalls.length > 0)) return { model, prefix, content };
-  if (content === undefined || textOf(content).trim() !== part.text.trim()) return undefined;
+  if (content === undefined || textOf(content).trim() !== writtenText(part).trim()) return undefined;
   const ids = content.flatMap((block) => ('toolUse' in block ? [block.toolUse.toolUseId] : []));
   const sameCalls = ids.length === part.toolCalls.length && ids.every((id, at) => id === part.toolCalls[at]?.id);
   return sameCalls ? { model, prefix, content } : undefined;

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
 import { CLAUDE_ID } from '../claude.ts';
-import { JSON_ONLY } from '../claude-thinking.ts';
-import { type MergedTurn, mergeTurns } from '../merge-turns.ts';
+import { systemTexts } from '../claude-thinking.ts';
+import { type MergedTurn, mergeTurns, piecesOf } from '../merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
 import { idMapper, objectSchema } from '../tools.ts';
 import { stateIn } from '../turn-state.ts';
@@ -28,7 +28,7 @@ const REASONING_LEFT_OUT: Warning = {
 export function buildRequest(context: ChatContext): WireRequest {
   const { model, prompt, settings, stream } = context;
   const { body, warnings } = translate(model, prompt);
-  if (takesCachePoints(model)) addCachePoints(body, model, prompt);
+  if (takesCachePoints(model)) warnings.push(...addCachePoints(body, model, prompt));
   return {
     url: runtimeURL(settings, `/model/${encodeSegment(model)}/converse${stream ? '-stream' : ''}`),
     headers: { accept: stream ? EVENT_STREAM : 'application/json' },
@@ -72,8 +72,8 @@ export function translate(model: string, prompt: Prompt): { body: BedrockRequest
   return { body, warnings };
 }
 
-function systemOf({ system, options }: Prompt): Pick<Frame, 'system'> {
-  const texts = [...(system === undefined ? [] : [system]), ...(options?.output?.type === 'json' ? [JSON_ONLY] : [])];
+function systemOf(prompt: Prompt): Pick<Frame, 'system'> {
+  const texts = systemTexts(prompt);
   return texts.length === 0 ? {} : { system: texts.map((text) => ({ text })) };
 }
 
@@ -103,23 +103,26 @@ function toTools(prompt: Prompt): BedrockTool[] {
 
 function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockMessage {
   if (turn.role === 'user') {
-    const results = turn.results.map((result) => toResult(result, mapId, hasStatus, maker));
+    const results = turn.results.flatMap((result) => toResult(result, mapId, hasStatus, maker));
     const own = turn.turns.flatMap(({ text, parts }): BedrockBlock[] => (parts === undefined ? [{ text }] : maker.toBlocks(parts)));
     return { role: 'user', content: [...results, ...own] };
   }
-  const content = turn.turns.flatMap((part): BedrockBlock[] => [
-    ...(part.parts !== undefined ? maker.toBlocks(part.parts) : part.text === '' ? [] : [{ text: part.text }]),
-    ...part.toolCalls.map((call) => ({ toolUse: { toolUseId: mapId(call.id), name: call.name, input: call.arguments } })),
-  ]);
+  const content = turn.turns.flatMap(piecesOf).flatMap((piece): BedrockBlock[] => {
+    if (!('call' in piece)) return maker.toBlocks([piece.part]);
+    const { id, name, arguments: input, cache } = piece.call;
+    return maker.withPoint([{ toolUse: { toolUseId: mapId(id), name, input } }], cache);
+  });
   return { role: 'assistant', content };
 }
 
-function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockBlock {
+/** A mark inside a result stands behind the result itself: there are no cache points inside. */
+function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockBlock[] {
   const text = result.content.trim() === '' ? NO_OUTPUT : result.content;
   const status = result.isError ? 'error' : 'success';
   const content = result.parts === undefined ? [{ text }] : maker.toResult(result.parts);
   if (content.length === 0) content.push({ text });
-  return { toolResult: { toolUseId: mapId(result.toolCallId), content, ...(hasStatus && { status }) } };
+  const cache = result.parts?.findLast((part) => part.cache !== undefined)?.cache;
+  return maker.withPoint([{ toolResult: { toolUseId: mapId(result.toolCallId), content, ...(hasStatus && { status }) } }], cache);
 }
 
 /** Mistral wants nine letters and digits. */

@@ -23,11 +23,13 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const stopReason = readStopReason(answer['stopReason']);
   const blocks = new AnswerBlocks(context);
   const message = expectObject(expectObject(answer['output'], '`output`')['message'], 'the message');
-  const content = expectList(message['content'], 'the content');
-  const events = content
-    .flatMap((block, index) => addWhole(blocks, index, expectObject(block, 'a content block')))
-    .filter(({ type }) => type !== 'reasoningState'); // all of the state is there already
-  return [...events, ...blocks.finish(stopReason), usageEvent(answer), stopEvent(stopReason, answer['additionalModelResponseFields'])];
+  const content = expectList(message['content'], 'the content').map((block) => expectObject(block, 'a content block'));
+  // The event of the state that leads is left out: all of the state is there already.
+  const said = content.map((block, index) => addWhole(blocks, index, block).filter(({ type }) => type !== 'reasoningState'));
+  const calls = blocks.calls(stopReason);
+  let next = 0;
+  const events = said.flatMap((own, index) => (content[index]?.['toolUse'] === undefined ? own : calls.slice(next++, next)));
+  return [...events, ...blocks.state(calls), usageEvent(answer), stopEvent(stopReason, answer['additionalModelResponseFields'])];
 }
 
 /** Throws a StreamError for a stop reason that means that the model's output is unusable. */

@@ -4,7 +4,7 @@
 // A signature goes back only to the model that made it; other models get the documented sentinel.
 import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
-import { type AssistantTurn, type MergedTurn, mergeTurns } from '../merge-turns.ts';
+import { type AssistantTurn, type MergedTurn, mergeTurns, textsAndCalls } from '../merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
 import { asString, metadataOf } from '../read.ts';
 import { objectSchema } from '../tools.ts';
@@ -118,32 +118,40 @@ function geminiId(call: ToolCall): string | undefined {
 }
 
 function modelParts(turn: AssistantTurn, model: string): GooglePart[] {
-  const thoughtSignature = signatureOf(turn, 'textSignature', model);
-  const text: GooglePart[] =
-    turn.text === '' && thoughtSignature === undefined ? [] : [{ text: turn.text, ...(thoughtSignature !== undefined && { thoughtSignature }) }];
-  return [...text, ...turn.toolCalls.map((call, index) => callPart(call, index === 0, model))];
+  const said = textsAndCalls(turn);
+  const parts = said.map((one): GooglePart => (typeof one === 'string' ? { text: one } : callPart(one, one === turn.toolCalls[0], model)));
+  const thoughtSignature = signatureOf(turn, model);
+  if (thoughtSignature === undefined) return parts;
+  // Gemini signs the end of what it writes.
+  const at = said.findLastIndex((one) => typeof one === 'string');
+  return at < 0 ? [{ text: '', thoughtSignature }, ...parts] : parts.with(at, { text: said[at] as string, thoughtSignature });
 }
 
 function callPart(call: ToolCall, isFirst: boolean, model: string): GooglePart {
   const id = geminiId(call);
-  const thoughtSignature = signatureOf(call, 'thoughtSignature', model) ?? (isFirst && WANTS_SIGNATURE.test(model) ? SENTINEL : undefined);
+  const thoughtSignature = signatureOf(call, model) ?? (isFirst && WANTS_SIGNATURE.test(model) ? SENTINEL : undefined);
   return {
     functionCall: { ...(id !== undefined && { id }), name: call.name, args: call.arguments },
     ...(thoughtSignature !== undefined && { thoughtSignature }),
   };
 }
 
-/** The signature, if `model` is the one that made it. */
-function signatureOf(holder: AssistantTurn | ToolCall, key: 'textSignature' | 'thoughtSignature', model: string): string | undefined {
+/** The signature, if `model` is the one that made it. Without a model it comes from Google's own endpoint for OpenAI's clients, or through one that keeps nothing else. */
+function signatureOf(holder: AssistantTurn | ToolCall, model: string): string | undefined {
   const metadata = metadataOf(holder, 'google');
-  return metadata?.['model'] === model ? asString(metadata[key]) : undefined;
+  return (metadata?.['model'] ?? model) === model ? signatureIn(metadata) : undefined;
+}
+
+/** `thoughtSignature` is the name that earlier versions gave it. */
+function signatureIn(metadata: Record<string, unknown> | undefined): string | undefined {
+  return asString(metadata?.['thought_signature']) ?? asString(metadata?.['thoughtSignature']) ?? asString(metadata?.['textSignature']);
 }
 
 /** True if `model` did not make every signature, so that some are not sent. */
 function hasForeignSignature(turns: readonly MergedTurn[], model: string): boolean {
   const isForeign = (holder: AssistantTurn | ToolCall): boolean => {
-    const { model: maker, textSignature, thoughtSignature } = metadataOf(holder, 'google') ?? {};
-    return maker !== model && (asString(textSignature) ?? asString(thoughtSignature)) !== undefined;
+    const metadata = metadataOf(holder, 'google');
+    return signatureIn(metadata) !== undefined && signatureOf(holder, model) === undefined;
   };
   return turns.some((turn) => turn.role === 'assistant' && turn.turns.some((part) => isForeign(part) || part.toolCalls.some(isForeign)));
 }

@@ -76,7 +76,7 @@ function readToolCall(call: Record<string, unknown>, thoughtSignature: string | 
   const args = call['args'] ?? {};
   if (!isObject(args)) throw malformed('the arguments of a tool call are not a JSON object');
   const id = asString(call['id']) ?? '';
-  const providerMetadata = metadata({ model, ...(thoughtSignature !== undefined && { thoughtSignature }), ...(id !== '' && { id }) });
+  const providerMetadata = metadata({ model, ...(thoughtSignature !== undefined && { thought_signature: thoughtSignature }), ...(id !== '' && { id }) });
   return { type: 'toolCall', toolCall: { id, name, arguments: args, providerMetadata } };
 }
 

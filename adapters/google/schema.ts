@@ -68,8 +68,8 @@ export interface GoogleGenerationConfig {
 export interface GoogleMetadata {
   /** The model that wrote it, without `models/`: no other model takes its signatures. */
   model: string;
-  /** On a call: the signature to send back with it. */
-  thoughtSignature?: string;
+  /** On a call: the signature to send back with it, by the name that it has at Google's endpoint for OpenAI's clients. */
+  thought_signature?: string;
   /** On a call: the id that Gemini gave it. */
   id?: string;
   /** On a message: the signature of its text. */

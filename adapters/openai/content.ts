@@ -34,9 +34,12 @@ function toInputPart(part: ContentPart): InputPart {
   }
 }
 
-/** The output of a tool for `/responses`: text, or parts. */
+/** The output of a tool for `/responses`: text, or parts if it is more than text. The format has no field for a failed tool, so the text says it. */
 export function toOutput(result: PromptToolResult): string | InputPart[] {
-  return result.parts === undefined ? outputText(result) : toInputParts(result.parts);
+  const text = outputText(result);
+  if (result.parts === undefined || result.parts.every(({ type }) => type === 'text')) return text;
+  const parts = toInputParts(result.parts);
+  return text === result.content ? parts : [{ type: 'input_text', text: 'Error:' }, ...parts];
 }
 
 /** For `/chat/completions`. Throws INVALID_REQUEST for a part that the endpoint does not take. */

@@ -1,5 +1,5 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
-import type { Prompt, PromptToolResult, Tool } from '../../core/index.ts';
+import type { ContentPart, Prompt, PromptToolResult, Tool } from '../../core/index.ts';
 import type { AssistantTurn } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { idMapper, objectSchema, outputText } from '../tools.ts';
@@ -42,11 +42,28 @@ function toMessages({ system, turns }: Prompt): ChatMessage[] {
     else if (turn.role === 'tool') {
       for (const result of turn.results) messages.push({ role: 'tool', tool_call_id: idOf(result.toolCallId), content: resultText(result) });
       // A tool message takes text only, and all tool messages of a turn must come before anything else.
-      const shown = turn.results.flatMap(({ parts = [] }) => parts.filter(({ type }) => type !== 'text' && type !== 'reasoning'));
-      if (shown.length > 0) messages.push({ role: 'user', content: toChatParts(shown) });
+      const shown = turn.results.flatMap((result) => shownBy(result, idOf));
+      const media = shown.flatMap(({ parts }) => parts);
+      if (media.length > 0) messages.push({ role: 'user', content: toChatParts(shown.length === 1 ? media : shown.flatMap(labelled)) });
     } else messages.push(toAssistantMessage(turn, idOf));
   }
   return messages;
+}
+
+/** What of a result is more than text. */
+interface Shown {
+  readonly name: string;
+  readonly parts: readonly ContentPart[];
+}
+
+function shownBy({ toolCallId, toolName, parts = [] }: PromptToolResult, idOf: (id: string) => string): Shown[] {
+  const shown = parts.filter(({ type }) => type !== 'text' && type !== 'reasoning');
+  return shown.length === 0 ? [] : [{ name: `${toolName} (${idOf(toolCallId)})`, parts: shown }];
+}
+
+/** Says whose result it is, where several results have more than text. */
+function labelled({ name, parts }: Shown): ContentPart[] {
+  return [{ type: 'text', text: `From the result of ${name}:` }, ...parts];
 }
 
 function resultText(result: PromptToolResult): string {

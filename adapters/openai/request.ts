@@ -1,6 +1,6 @@
 // A prompt as a request to OpenAI: picks the endpoint, and builds the Responses form. Pure: no I/O.
 import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
-import type { AssistantTurn } from '../merge-turns.ts';
+import { type AssistantTurn, textsAndCalls } from '../merge-turns.ts';
 import type { ChatContext, WireRequest } from '../provider.ts';
 import { asArray, asObject, metadataOf } from '../read.ts';
 import { idMapper, objectSchema } from '../tools.ts';
@@ -60,8 +60,9 @@ function toInput(turns: readonly Turn[], reasoner: string | undefined): InputIte
     if (turn.role === 'user') return [{ role: 'user', content: turn.parts === undefined ? turn.text : toInputParts(turn.parts) }];
     if (turn.role === 'tool')
       return turn.results.map((result) => ({ type: 'function_call_output', call_id: idOf(result.toolCallId), output: toOutput(result) }));
-    const text: InputItem[] = turn.text === '' ? [] : [{ role: 'assistant', content: turn.text }];
-    return [...text, ...turn.toolCalls.flatMap((call) => [...reasoningBefore(call, turn, reasoner), toFunctionCall(call, idOf)])];
+    return textsAndCalls(turn).flatMap((one): InputItem[] =>
+      typeof one === 'string' ? [{ role: 'assistant', content: one }] : [...reasoningBefore(one, turn, reasoner), toFunctionCall(one, idOf)],
+    );
   });
 }
 

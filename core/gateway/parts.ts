@@ -35,6 +35,12 @@ export function textOf(content: Content | undefined, role: string): string {
   return textsIn(content).join(role === 'assistant' ? '' : '\n');
 }
 
+/** True for a content without text or other parts. */
+export function isBlank(content: Content | undefined): boolean {
+  if (content === undefined || typeof content === 'string') return content === undefined || content.trim() === '';
+  return content.every(({ type, text }) => type === 'text' && (text ?? '').trim() === '');
+}
+
 /**
  * The parts of a content; undefined if one text says everything. Several texts of a tool are one text, because most providers take no parts there. Throws
  * INVALID_REQUEST naming the field of a part that is wrong.

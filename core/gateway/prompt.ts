@@ -3,12 +3,14 @@
 // Of every prompt that comes out this holds:
 // - The system text is the system messages in order, joined by blank lines.
 // - No turn is blank, and at least one turn is the user's or a tool's.
+// - one-step (step.ts): Assistant messages in a row are one turn from the first that calls a tool.
 // - Each assistant turn with tool calls is followed by one tool turn with a result for every call, in the order of the calls.
 // - Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
 import { invalidRequest } from '../errors.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../json.ts';
-import type { ChatConfig, ChatRequest, ContentPart, Message, Tool, ToolCall, ToolResult, Warning } from '../types.ts';
-import { type Content, partsOf, textOf } from './parts.ts';
+import type { ChatConfig, ChatRequest, ContentPart, Tool, ToolCall, Warning } from '../types.ts';
+import { type Content, isBlank, partsOf, textOf } from './parts.ts';
+import { type CheckedMessage, PendingCalls, userTurn } from './step.ts';
 
 /** The result of one tool call. */
 export interface PromptToolResult {
@@ -19,6 +21,9 @@ export interface PromptToolResult {
   readonly parts?: readonly ContentPart[] | undefined;
   readonly isError: boolean;
 }
+
+/** What an assistant says, or a tool that it calls. */
+export type TurnPiece = { readonly part: ContentPart } | { readonly call: ToolCall };
 
 /** One turn of the conversation. */
 export type Turn =
@@ -33,11 +38,11 @@ export type Turn =
       readonly text: string;
       readonly parts?: readonly ContentPart[] | undefined;
       readonly toolCalls: readonly ToolCall[];
+      /** Set if a text comes after a call: everything in its order. Else all texts come before all calls. */
+      readonly order?: readonly TurnPiece[] | undefined;
       readonly providerMetadata?: Record<string, unknown> | undefined;
     }
   | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };
-
-type UserTurn = Extract<Turn, { readonly role: 'user' }>;
 
 /** What a request may ask for besides the conversation. An adapter lists what it supports; what it doesn't gets a warning and is not there. */
 export type PromptOptions = Pick<
@@ -82,11 +87,18 @@ export const PROMPT_OPTIONS = [
 
 const IS_OPTION: ReadonlySet<string> = new Set(PROMPT_OPTIONS);
 
+/** A part of the system text. */
+export interface SystemPart {
+  readonly text: string;
+  /** Everything up to here may be cached for this long. */
+  readonly cache?: ContentPart['cache'];
+}
+
 /** A conversation in the form that adapters translate. */
 export interface Prompt {
   readonly system: string | undefined;
-  /** Set if the system text was marked for caching; the last mark counts. */
-  readonly systemCache?: ContentPart['cache'] | undefined;
+  /** Set if the system text came in parts: its texts, none of them blank, with their marks for caching. */
+  readonly systemParts?: readonly SystemPart[] | undefined;
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   /** Undefined if the request does not set it. */
@@ -101,15 +113,6 @@ export interface Prompt {
   readonly warnings: readonly Warning[];
 }
 
-/** A message as far as its schema has checked it: `assertFields` compares its fields with its role. */
-interface CheckedMessage {
-  readonly role: Message['role'];
-  readonly content?: Content;
-  readonly toolCalls?: readonly ToolCall[];
-  readonly toolResults?: readonly ToolResult[];
-  readonly providerMetadata?: Readonly<Record<string, unknown>>;
-}
-
 /** The token limit that the contract sets for a request without `maxTokens`. */
 export const DEFAULT_MAX_TOKENS = 4096;
 
@@ -119,8 +122,7 @@ export const DEFAULT_MAX_TOKENS = 4096;
  */
 export function toPrompt(request: ChatRequest, leavesTokenLimit = false): Prompt {
   const warnings: Warning[] = [];
-  const system: string[] = [];
-  let systemCache: ContentPart['cache'];
+  const system = new SystemText();
   const turns: Turn[] = [];
   let pending: PendingCalls | undefined;
   const messages: readonly CheckedMessage[] = request.messages;
@@ -133,18 +135,17 @@ export function toPrompt(request: ChatRequest, leavesTokenLimit = false): Prompt
       continue;
     }
     if (message.role === 'system') {
-      if (isBlank(message.content)) continue;
-      system.push(textOf(message.content, message.role));
-      if (typeof message.content === 'object') systemCache = message.content.findLast(({ cache }) => cache !== undefined)?.cache ?? systemCache;
+      system.add(message.content, path);
       continue;
     }
     if (isBlank(message.content) && (message.toolCalls ?? []).length === 0) {
       warnings.push({ field: `${path}.content`, message: 'The message is blank, so it was not sent.' });
       continue;
     }
-    pending?.flush(turns);
-    if (message.role === 'user') turns.push(userTurn(message, path));
-    else {
+    if (message.role === 'user') {
+      pending?.flush(turns);
+      turns.push(userTurn(message, path));
+    } else {
       pending ??= new PendingCalls();
       pending.open(message, path, turns);
     }
@@ -152,8 +153,8 @@ export function toPrompt(request: ChatRequest, leavesTokenLimit = false): Prompt
   pending?.flush(turns);
   if (!turns.some((turn) => turn.role !== 'assistant')) throw invalidRequest('messages', 'must contain at least one user message that is not blank');
   return {
-    system: system.length === 0 ? undefined : system.join('\n\n'),
-    systemCache,
+    system: system.text,
+    systemParts: system.parts,
     turns,
     tools: flattenTools(request.tools ?? [], warnings),
     maxTokens: request.config?.maxTokens,
@@ -184,25 +185,6 @@ function optionsOf({ config, toolChoice, tools }: ChatRequest): PromptOptions | 
   return options;
 }
 
-function userTurn({ content, role }: CheckedMessage, path: string): UserTurn {
-  const parts = partsOf(content, role, `${path}.content`);
-  const text = textOf(content, role);
-  return parts === undefined ? { role: 'user', text } : { role: 'user', text, parts };
-}
-
-/** One turn that says what several say. */
-function joined(turns: readonly UserTurn[]): UserTurn {
-  const text = turns.flatMap((turn) => (turn.text === '' ? [] : [turn.text])).join('\n\n');
-  if (turns.every(({ parts }) => parts === undefined)) return { role: 'user', text };
-  return { role: 'user', text, parts: turns.flatMap((turn) => turn.parts ?? [{ type: 'text', text: turn.text } as const]) };
-}
-
-/** True for a content without text or other parts. */
-function isBlank(content: Content | undefined): boolean {
-  if (content === undefined || typeof content === 'string') return content === undefined || content.trim() === '';
-  return content.every(({ type, text }) => type === 'text' && (text ?? '').trim() === '');
-}
-
 function assertFields(message: CheckedMessage, path: string): void {
   if (message.toolCalls !== undefined && message.role !== 'assistant')
     throw invalidRequest(`${path}.toolCalls`, 'is only allowed on messages with role assistant');
@@ -222,82 +204,35 @@ function assertShallow(value: unknown, path: string): void {
   if (isDeeperThan(value, MAX_JSON_DEPTH)) throw invalidRequest(path, `nests deeper than ${MAX_JSON_DEPTH} levels`);
 }
 
-/** The calls of the last assistant turn, and the results that have come for them. */
-class PendingCalls {
-  #calls: readonly ToolCall[] = [];
-  /** From the id as the caller wrote it to the id that it has in the prompt. */
-  #renamed: ReadonlyMap<string, string> = new Map();
-  readonly #used = new Set<string>();
-  /** The last number tried for an id, so that a thousand turns with the same id don't each count from the start. */
-  readonly #lastNumber = new Map<string, number>();
-  #path = '';
-  readonly #results = new Map<string, PromptToolResult>();
-  /** Contents beside the results. */
-  readonly #extra: UserTurn[] = [];
+/** The system messages in their order. */
+class SystemText {
+  readonly #texts: string[] = [];
+  readonly #parts: SystemPart[] = [];
+  #isInParts = false;
 
-  open(message: CheckedMessage, path: string, turns: Turn[]): void {
-    const given = message.toolCalls ?? [];
-    const renamed = new Map<string, string>();
-    const toolCalls = given.map((call, index) => {
-      if (renamed.has(call.id)) throw invalidRequest(`${path}.toolCalls[${index}].id`, 'is used twice in this message');
-      const id = this.#unused(call.id);
-      renamed.set(call.id, id);
-      return id === call.id ? call : { ...call, id };
-    });
-    this.#renamed = renamed;
-    const parts = partsOf(message.content, message.role, `${path}.content`);
-    const text = isBlank(message.content) ? '' : textOf(message.content, message.role);
-    turns.push({ role: 'assistant', text, ...(parts !== undefined && { parts }), toolCalls, providerMetadata: message.providerMetadata });
-    this.#calls = toolCalls;
-    this.#path = path;
+  get text(): string | undefined {
+    return this.#texts.length === 0 ? undefined : this.#texts.join('\n\n');
   }
 
-  answer(message: CheckedMessage, path: string): void {
-    message.toolResults?.forEach((result, index) => {
-      const at = `${path}.toolResults[${index}].toolCallId`;
-      const id = this.#renamed.get(result.toolCallId);
-      const call = this.#calls.find((candidate) => candidate.id === id);
-      if (call === undefined) throw invalidRequest(at, 'does not match a tool call of the assistant message before it; send that message with its toolCalls');
-      if (this.#results.has(call.id)) throw invalidRequest(at, 'appears twice; each tool call can have only one result');
-      const parts = partsOf(result.content, 'tool', `${path}.toolResults[${index}].content`);
-      this.#results.set(call.id, {
-        toolCallId: call.id,
-        toolName: call.name,
-        content: textOf(result.content, 'tool'),
-        isError: result.isError ?? false,
-        ...(parts !== undefined && { parts }),
-      });
-    });
-    if (!isBlank(message.content)) this.#extra.push(userTurn(message, path));
+  get parts(): readonly SystemPart[] | undefined {
+    return this.#isInParts && this.#parts.length > 0 ? this.#parts : undefined;
   }
 
-  #unused(id: string): string {
-    let candidate = id;
-    let n = this.#lastNumber.get(id) ?? 1;
-    while (this.#used.has(candidate)) {
-      n += 1;
-      candidate = `${id}_${n}`;
+  add(content: Content | undefined, path: string): void {
+    const text = textOf(content, 'system');
+    const parts = partsOf(content, 'system', `${path}.content`);
+    if (!isBlank(content)) this.#texts.push(text);
+    if (parts === undefined) this.#addPart(text, undefined);
+    else {
+      this.#isInParts = true;
+      for (const part of parts) this.#addPart(part.text ?? '', part.cache);
     }
-    this.#lastNumber.set(id, n);
-    this.#used.add(candidate);
-    return candidate;
   }
 
-  flush(turns: Turn[]): void {
-    if (this.#calls.length === 0) return;
-    const results = this.#calls.map((call, index) => {
-      const result = this.#results.get(call.id);
-      if (result === undefined)
-        throw invalidRequest(`${this.#path}.toolCalls[${index}]`, 'has no result; add a message with role tool after it, with the result in toolResults');
-      return result;
-    });
-    turns.push({ role: 'tool', results });
-    // What stands beside results becomes the user's: no provider takes it inside a tool turn.
-    if (this.#extra.length > 0) turns.push(joined(this.#extra));
-    this.#calls = [];
-    this.#renamed = new Map();
-    this.#results.clear();
-    this.#extra.length = 0;
+  /** No provider takes a blank text; a mark behind one stands behind the text before it. */
+  #addPart(text: string, cache: ContentPart['cache']): void {
+    const before = text.trim() === '' ? this.#parts.pop() : { text };
+    if (before !== undefined) this.#parts.push({ ...before, ...(cache !== undefined && { cache }) });
   }
 }
 

@@ -104,13 +104,21 @@ const providerMetadata = {
   description: 'Opaque state of the provider. Send it back unchanged with the message or tool call that it came with.',
 } as const;
 
+const cache = { type: 'string', enum: ['5m', '1h'], description: 'Everything up to here may be cached for this long (anthropic, bedrock)' } as const;
+
 /** A tool call of the model, in answers and in the history of requests. */
-export const ToolCall = closedObject({ id: callId, name: toolName, arguments: { ...anyObject, description: 'Arguments as a JSON object' }, providerMetadata }, [
-  'providerMetadata',
-]);
+export const ToolCall = closedObject(
+  {
+    id: callId,
+    name: toolName,
+    arguments: { ...anyObject, description: 'Arguments as a JSON object' },
+    cache: { ...cache, description: 'In requests: everything up to here may be cached for this long (anthropic, bedrock)' },
+    providerMetadata,
+  },
+  ['cache', 'providerMetadata'],
+);
 export type ToolCall = types.ToolCall;
 
-const cache = { type: 'string', enum: ['5m', '1h'], description: 'Everything up to here may be cached for this long (anthropic, bedrock)' } as const;
 const mediaType = { type: 'string', pattern: '^[a-z]+/[a-zA-Z0-9.+-]{1,100}$', description: 'Such as image/png' } as const;
 /** Base64 of some 24 MB. */
 const base64 = { type: 'string', minLength: 1, maxLength: 33_554_432, description: 'Base64' } as const;

@@ -1,12 +1,13 @@
 // The messages of a Messages request as canonical ones. Pure: no I/O.
 //
 // results-first: what a user says beside results of tools comes after them.
+// as-spoken: a turn of the assistant that says something after a call is several messages, one after the other.
 import { createHash } from 'node:crypto';
 import { type ContentPart, invalidRequest, type Message, type ToolCall, type ToolResult } from '../../core/index.ts';
 import type { ToolNames } from '../conversation.ts';
 import { type Fields, list, objectAt, requiredText } from '../fields.ts';
 import { contentOfParts } from '../media.ts';
-import { type AnswerState, unpackState, withState } from '../packed-state.ts';
+import { type AnswerState, unpackState, withStates } from '../packed-state.ts';
 import { argumentsOf } from '../tool-calls.ts';
 import { blocksOf, cacheOf, type Notes, partOf, partsOf } from './content.ts';
 
@@ -44,7 +45,7 @@ export function readMessages(body: Fields, names: ToolNames, notes: Notes): Mess
       case 'user':
         return readUser(message, path, notes);
       case 'assistant':
-        return [readAssistant(message, path, names, notes)];
+        return readAssistant(message, path, names, notes);
       default:
         throw invalidRequest(`${path}.role`, 'must be user, assistant or system');
     }
@@ -71,32 +72,49 @@ function readUser(message: Fields, path: string, notes: Notes): Message[] {
 function readResult(block: Fields, path: string, notes: Notes): ToolResult {
   const parts = partsOf(block['content'], `${path}.content`, notes);
   const { cache } = cacheOf(block);
-  const last = parts.at(-1);
-  if (cache !== undefined && last !== undefined) parts[parts.length - 1] = { ...last, cache };
+  if (cache !== undefined) parts.push({ ...(parts.pop() ?? { type: 'text', text: '' }), cache });
   const result: ToolResult = { toolCallId: requiredText(block, 'tool_use_id', `${path}.tool_use_id`), content: contentOfParts(parts) };
   return notes.sources.note(block['is_error'] === true ? { ...result, isError: true } : result, path);
 }
 
-function readAssistant(message: Fields, path: string, names: ToolNames, notes: Notes): AssistantMessage {
-  const calls: ToolCall[] = [];
-  const parts: ContentPart[] = [];
+/** as-spoken. */
+function readAssistant(message: Fields, path: string, names: ToolNames, notes: Notes): AssistantMessage[] {
+  const first: Said = { parts: [], calls: [] };
+  const said = [first];
+  let now = first;
   const states: AnswerState[] = [];
   for (const { block, path: at } of blocksOf(message['content'], `${path}.content`)) {
     switch (block['type']) {
       case 'tool_use':
-        calls.push(notes.sources.note(readCall(block, at, names), at));
+        now.calls.push(notes.sources.note(readCall(block, at, names), at));
         break;
       case 'thinking':
       case 'redacted_thinking':
         states.push(...readThinking(block, at, notes));
         break;
-      default:
-        parts.push(...[partOf(block, at, notes)].filter((part) => part !== undefined));
+      default: {
+        const part = partOf(block, at, notes);
+        if (part === undefined) break;
+        if (now.calls.length > 0) {
+          now = { parts: [], calls: [] };
+          said.push(now);
+        }
+        now.parts.push(part);
+      }
     }
   }
+  return withStates(said.map(messageOf), states).map((one) => notes.sources.note(one, path));
+}
+
+/** What an assistant says until it speaks again after a call. */
+interface Said {
+  readonly parts: ContentPart[];
+  readonly calls: ToolCall[];
+}
+
+function messageOf({ parts, calls }: Said): AssistantMessage {
   const content = contentOfParts(parts);
-  const plain: AssistantMessage = { role: 'assistant', ...(content.length > 0 && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
-  return notes.sources.note(states.reduce(withState, plain), path);
+  return { role: 'assistant', ...(content.length > 0 && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
 }
 
 function readCall(block: Fields, path: string, names: ToolNames): ToolCall {
@@ -104,6 +122,7 @@ function readCall(block: Fields, path: string, names: ToolNames): ToolCall {
     id: requiredText(block, 'id', `${path}.id`),
     name: names.toOurs(requiredText(block, 'name', `${path}.name`)),
     arguments: argumentsOf(block['input'], `${path}.input`),
+    ...cacheOf(block),
   };
 }
 

@@ -1,7 +1,8 @@
 // Messages in Ollama's words as canonical ones. Pure: no I/O.
 //
 // ids-by-place: calls may come without ids, so each gets one by its place in the conversation, the same in every request. A result belongs to the call
-//   whose id it names, else to the first open call of its tool, else to the first open call.
+//   whose id it names, else to the first open call of its tool, else, if it names neither, to the first open call. Open are the calls of the last assistant
+//   messages in a row.
 import { type ContentPart, invalidRequest, isObject, type Message, tryParseJson } from '../../core/index.ts';
 import type { ToolNames } from '../conversation.ts';
 import { type Fields, list, objectAt, text } from '../fields.ts';
@@ -11,6 +12,9 @@ interface OpenCall {
   readonly id: string;
   /** The client's name of the tool. */
   readonly name: string;
+  /** True if the client wrote the id. */
+  readonly isNamed: boolean;
+  isAnswered: boolean;
 }
 
 /** As many as the gateway takes. Each result is looked for among them. */
@@ -18,7 +22,7 @@ const MOST_CALLS = 256;
 
 /** The conversation. Throws INVALID_REQUEST whose path is the client's own field. */
 export function readMessages(messages: readonly unknown[], names: ToolNames, sources: Sources): Message[] {
-  let open: OpenCall[] = [];
+  const open = new OpenCalls();
   return messages.map((given, index): Message => {
     const path = `messages[${index}]`;
     const message = objectAt(given, path);
@@ -29,13 +33,12 @@ export function readMessages(messages: readonly unknown[], names: ToolNames, sou
         return sources.note({ role, content: contentOf(message, path) }, path);
       case 'assistant': {
         const { calls, message: made } = readAssistant(message, path, index, names);
-        open = calls;
+        open.add(calls);
         return sources.note(made, path);
       }
       case 'tool': {
-        const call = answeredCall(message, open);
-        open = open.filter((one) => one !== call);
-        return { role, toolResults: [sources.note({ toolCallId: call?.id ?? `unknown_${index}`, content: contentOf(message, path) }, path)] };
+        const toolCallId = open.answered(message) ?? `unknown_${index}`;
+        return { role, toolResults: [sources.note({ toolCallId, content: contentOf(message, path) }, path)] };
       }
       default:
         throw invalidRequest(`${path}.role`, 'must be one of system, user, assistant, tool');
@@ -43,10 +46,54 @@ export function readMessages(messages: readonly unknown[], names: ToolNames, sou
   });
 }
 
-/** ids-by-place. */
-function answeredCall(message: Fields, open: readonly OpenCall[]): OpenCall | undefined {
-  const [id, name] = [message['tool_call_id'], message['tool_name'] ?? message['name']];
-  return open.find((call) => call.id === id) ?? open.find((call) => call.name === name) ?? (name === undefined ? open[0] : undefined);
+/** The calls that a result may answer (ids-by-place). */
+class OpenCalls {
+  /** All ids of the conversation. Which call is meant where an id comes again, is for `mended`. */
+  readonly #ids = new Set<string>();
+  /** Of the last messages in a row, in order, and the same by name and by id. */
+  #calls: OpenCall[] = [];
+  #byName = new Map<string, OpenCall[]>();
+  #byId = new Map<string, OpenCall[]>();
+  #isAnswered = false;
+
+  add(calls: readonly OpenCall[]): void {
+    if (this.#isAnswered) {
+      this.#calls = [];
+      this.#byName = new Map();
+      this.#byId = new Map();
+      this.#isAnswered = false;
+    }
+    for (const call of calls) {
+      this.#ids.add(call.id);
+      this.#calls.push(call);
+      push(this.#byName, call.name, call);
+      push(this.#byId, call.id, call);
+    }
+  }
+
+  /** The id of the call that a message answers. */
+  answered(message: Fields): string | undefined {
+    this.#isAnswered = true;
+    const [id, name] = [message['tool_call_id'], message['tool_name'] ?? message['name']];
+    const isKnown = typeof id === 'string' && this.#ids.has(id);
+    const call = isKnown ? next(this.#byId.get(id)) : next(typeof name === 'string' ? this.#byName.get(name) : this.#calls);
+    // A call with an id of the client's own is not what another id means.
+    if (call !== undefined && !isKnown && id != null && id !== '' && name == null && call.isNamed) return undefined;
+    if (call !== undefined) call.isAnswered = true;
+    return isKnown ? id : call?.id;
+  }
+}
+
+function push(lists: Map<string, OpenCall[]>, key: string, call: OpenCall): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [call]);
+  else list.push(call);
+}
+
+/** The first call that is not answered; those before it are taken out. */
+function next(calls: OpenCall[] = []): OpenCall | undefined {
+  while (calls[0]?.isAnswered === true) calls.shift();
+  return calls[0];
 }
 
 function readAssistant(message: Fields, path: string, place: number, names: ToolNames): { readonly calls: OpenCall[]; readonly message: Message } {
@@ -58,8 +105,9 @@ function readAssistant(message: Fields, path: string, place: number, names: Tool
     const call = objectAt(one, at);
     const fn = objectAt(call['function'], `${at}.function`);
     const name = text(fn, 'name', `${at}.function.name`) ?? '';
-    const id = text(call, 'id', `${at}.id`) || `call_${place}_${index}`; // ids-by-place
-    calls.push({ id, name });
+    const given = text(call, 'id', `${at}.id`) ?? '';
+    const id = given || `call_${place}_${index}`; // ids-by-place
+    calls.push({ id, name, isNamed: given !== '', isAnswered: false });
     return { id, name: names.toOurs(name), arguments: argumentsOf(fn['arguments']) };
   });
   const content = contentOf(message, path);

@@ -1,9 +1,10 @@
 // The items of a Responses request as messages. Pure: no I/O.
 //
 // one-turn: the items of the assistant between two others are one message: its texts, its calls, and the provider's state, wherever it stands among them.
+//   Where it says something after a call, or calls with the same id again, they are several messages, one after the other.
 import { type ContentPart, invalidRequest, type Message, type ToolCall } from '../../core/index.ts';
 import { type Fields, list, objectAt, requiredText, text } from '../fields.ts';
-import { type AnswerState, unpackState, withState } from '../packed-state.ts';
+import { type AnswerState, unpackState, withStates } from '../packed-state.ts';
 import { argumentsOf, callIdOf } from '../tool-calls.ts';
 import { contentOf, type Notes } from './content.ts';
 import type { Toolbox, ToolList } from './tools.ts';
@@ -13,11 +14,20 @@ type AssistantMessage = Extract<Message, { readonly role: 'assistant' }>;
 
 /** The items of the assistant that are not a message yet (one-turn). */
 interface OpenTurn {
+  readonly said: Said[];
+  /** The last of them. */
+  now: Said;
+  /** The last call with each id. */
+  readonly byId: Map<string, { readonly call: ToolCall; readonly said: Said }>;
+  readonly states: AnswerState[];
+}
+
+/** What becomes a message. */
+interface Said {
   readonly path: string;
   readonly contents: Content[];
   readonly calls: ToolCall[];
   readonly callPaths: string[];
-  readonly states: AnswerState[];
 }
 
 /** The tools that come as items of the input. Throws INVALID_REQUEST naming the field. */
@@ -92,7 +102,7 @@ class ItemReader {
     const content = contentOf(item['content'], `${path}.content`, this.#notes);
     switch (item['role']) {
       case 'assistant':
-        if (content.length > 0) this.#open(path).contents.push(content);
+        if (content.length > 0) this.#say(content, path);
         break;
       case 'system':
       case 'developer':
@@ -106,6 +116,12 @@ class ItemReader {
     }
   }
 
+  #say(content: Content, path: string): void {
+    const turn = this.#open(path);
+    if (turn.now.calls.length > 0) next(turn, path);
+    turn.now.contents.push(content);
+  }
+
   #call(item: Fields, path: string, name: string, args: Fields): void {
     const id = givenId(item, path);
     const itemId = text(item, 'id', `${path}.id`);
@@ -113,12 +129,17 @@ class ItemReader {
       this.#callIds ??= new Map();
       this.#callIds.set(callIdOf(itemId), id);
     }
-    const { calls, callPaths } = this.#open(path);
-    if (calls.some((call) => call.id === id)) {
-      this.#notes.warnings.push({ field: `${path}.call_id`, message: 'It is used twice, so the second call was left out.' });
+    const call: ToolCall = { id, name: this.#toolbox.oursOf(name, text(item, 'namespace', `${path}.namespace`)), arguments: args };
+    const turn = this.#open(path);
+    const same = turn.byId.get(id);
+    if (JSON.stringify(same?.call) === JSON.stringify(call)) {
+      this.#notes.warnings.push({ field: path, message: 'It repeats the call before it, so it was left out.' });
       return;
     }
-    calls.push({ id, name: this.#toolbox.oursOf(name, text(item, 'namespace', `${path}.namespace`)), arguments: args });
+    if (turn.now === same?.said) next(turn, path);
+    turn.byId.set(id, { call, said: turn.now });
+    const { calls, callPaths } = turn.now;
+    calls.push(call);
     callPaths.push(path);
   }
 
@@ -143,21 +164,40 @@ class ItemReader {
   }
 
   #open(path: string): OpenTurn {
-    this.#turn ??= { path, contents: [], calls: [], callPaths: [], states: [] };
+    if (this.#turn === undefined) {
+      const now = nothingAt(path);
+      this.#turn = { said: [now], now, byId: new Map(), states: [] };
+    }
     return this.#turn;
   }
 
   /** one-turn. */
   #close(): void {
     if (this.#turn === undefined) return;
-    const { path, contents, calls, callPaths, states } = this.#turn;
+    const { said, states } = this.#turn;
     this.#turn = undefined;
-    const content = joined(contents, states.length > 0 ? '' : '\n\n');
-    const plain: AssistantMessage = { role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
-    const message = states.reduce(withState, plain);
-    for (const [index, call] of (message.toolCalls ?? []).entries()) this.#notes.sources.note(call, callPaths[index] ?? path);
-    this.#messages.push(this.#notes.sources.note(message, path));
+    const plain = said.map((one) => messageOf(one, states.length > 0 ? '' : '\n\n'));
+    for (const [place, message] of withStates(plain, states).entries()) {
+      const { path, callPaths } = said[place] as Said;
+      for (const [index, call] of (message.toolCalls ?? []).entries()) this.#notes.sources.note(call, callPaths[index] ?? path);
+      this.#messages.push(this.#notes.sources.note(message, path));
+    }
   }
+}
+
+/** What follows is another message. */
+function next(turn: OpenTurn, path: string): void {
+  turn.now = nothingAt(path);
+  turn.said.push(turn.now);
+}
+
+function nothingAt(path: string): Said {
+  return { path, contents: [], calls: [], callPaths: [] };
+}
+
+function messageOf({ contents, calls }: Said, separator: string): AssistantMessage {
+  const content = joined(contents, separator);
+  return { role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
 }
 
 function givenId(item: Fields, path: string): string {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { mergeTurns } from '../../adapters/merge-turns.ts';
+import { mergeTurns, piecesOf, textsAndCalls, writtenText } from '../../adapters/merge-turns.ts';
 import type { Turn } from '../../core/index.ts';
 
 const user = (text: string): Turn => ({ role: 'user', text });
@@ -37,4 +37,21 @@ t.test('the turns that were given stay untouched', async (t) => {
   const before = structuredClone(given);
   mergeTurns(given);
   t.same(given, before);
+});
+
+t.test('what a turn says and calls is in its order, else texts come first', async (t) => {
+  const plain = assistant('One.', 'a');
+  const [call] = plain.toolCalls;
+  if (call === undefined) return t.fail('there is no call');
+  const text = (words: string) => ({ type: 'text', text: words }) as const;
+  t.same(piecesOf(plain), [{ part: text('One.') }, { call }]);
+  t.same(textsAndCalls(plain), ['One.', call]);
+  t.same(textsAndCalls(assistant('', 'a')), [call]);
+  const thought = { type: 'reasoning', text: 'Hm.' } as const;
+  const order = [{ part: text('One') }, { part: thought }, { part: text('.') }, { call }, { part: text('') }, { part: text('Two.') }];
+  const mixed = { ...plain, text: 'One.\n\nTwo.', order };
+  t.same(piecesOf(mixed), order);
+  t.same(textsAndCalls(mixed), ['One.', call, 'Two.']);
+  t.equal(writtenText(mixed), 'One.Two.');
+  t.equal(writtenText(plain), 'One.');
 });

@@ -52,3 +52,39 @@ t.test('a temperature above 1 is sent as 1, with a warning', async (t) => {
   t.equal(clampedTemperature(1.5, warnings), 1);
   t.match(warnings, [{ field: 'temperature' }]);
 });
+
+t.test('calls in messages in a row are one step, whose results come after the last of them', async (t) => {
+  const says = (content: string): Message => ({ role: 'assistant', content });
+  for (const given of [
+    [asks('a'), asks('b'), says('Wait.'), gives('b'), gives('a')],
+    [asks('a'), asks('b'), says('Wait.'), gives('a', 'b')],
+  ]) {
+    const { messages, warnings } = mended([user('hi'), ...given, user('then')], 'messages');
+    t.same(messages, [user('hi'), asks('a'), asks('b'), says('Wait.'), gives('a', 'b'), user('then')]);
+    t.same(warnings, []);
+  }
+});
+
+t.test("a result that comes after another's words is put to its call, which is said if the words are the user's or the assistant's", async (t) => {
+  const system: Message = { role: 'system', content: 's' };
+  for (const [between, isLate] of [
+    [system, false],
+    [user('then'), true],
+    [asks('b'), true],
+  ] as const) {
+    const { messages, warnings } = mended([user('hi'), asks('a', 'x'), gives('x'), between, gives('a')], 'messages');
+    t.same(messages.slice(0, 3), [user('hi'), asks('a', 'x'), gives('a', 'x')]);
+    t.equal(
+      warnings.some(({ message }) => /late/.test(message)),
+      isLate,
+    );
+  }
+});
+
+t.test('an id that comes again means the last step, and within a step the first call that waits', async (t) => {
+  const { messages, warnings } = mended([user('hi'), asks('a'), user('again'), asks('a'), asks('a'), gives('a'), gives('a')], 'messages');
+  const [first, second] = [messages[2], messages[6]];
+  t.match(first, { toolResults: [{ content: '(no result)' }] });
+  t.match(second, { toolResults: [{ content: 'a' }, { content: 'a' }] });
+  t.equal(warnings.length, 1);
+});

@@ -1,4 +1,6 @@
 // What clients of Messages have stumbled over at other gateways: Anthropic's own client before a whole server, with a provider's own bytes behind it.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import type { ContentBlockParam, MessageParam } from '@anthropic-ai/sdk/resources/messages';
@@ -156,6 +158,89 @@ t.test('case 34: marks for caching become cache points behind the same places, a
     toolConfig: { tools: [{ toolSpec: { name: 'look' } }, point] },
     messages: [{ content: [{ text: 'long' }, point, { text: 'short' }] }],
   });
+});
+
+/** Every place that may bear a mark, each with one. */
+const marked = (ttl?: '1h') => {
+  const cache_control = { type: 'ephemeral' as const, ...(ttl !== undefined && { ttl }) };
+  const system = (text: string) => ({ type: 'text' as const, text, cache_control });
+  const LATER = { role: 'user' as const, content: [{ type: 'text' as const, text: 'More.' }] };
+  return {
+    system: { system: [system('Who you are.'), system('What you know.'), { type: 'text' as const, text: 'Today.' }], messages: [LATER] },
+    tools: {
+      tools: [
+        { ...LOOK, cache_control },
+        { ...LOOK, name: 'see' },
+      ],
+      messages: [LATER],
+    },
+    steps: {
+      tools: [LOOK],
+      messages: [
+        { role: 'user' as const, content: [system('Look.')] },
+        {
+          role: 'assistant' as const,
+          content: [
+            { type: 'tool_use' as const, id: 'a', name: 'look', input: {}, cache_control },
+            { type: 'tool_use' as const, id: 'b', name: 'look', input: {} },
+          ],
+        },
+        {
+          role: 'user' as const,
+          content: [
+            { type: 'tool_result' as const, tool_use_id: 'a', content: 'seen', cache_control },
+            { type: 'tool_result' as const, tool_use_id: 'b', cache_control },
+          ],
+        },
+      ],
+    },
+  };
+};
+
+t.test('case 34: each part of the system, each tool, call and result keeps its own mark and its place', async (t) => {
+  for (const ttl of [undefined, '1h'] as const) {
+    const point = { cachePoint: { type: 'default', ...(ttl !== undefined && { ttl }) } };
+    const { system, tools, steps } = marked(ttl);
+    const { client, sent, model } = await rig(t, bedrock, undefined, CLAUDE);
+    await client.messages.create({ model, max_tokens: 9, ...system });
+    t.same(sent()['system'], [{ text: 'Who you are.' }, point, { text: 'What you know.' }, point, { text: 'Today.' }]);
+    await client.messages.create({ model, max_tokens: 9, ...tools });
+    t.match(sent()['toolConfig'], { tools: [{ toolSpec: { name: 'look' } }, point, { toolSpec: { name: 'see' } }] });
+    await client.messages.create({ model, max_tokens: 9, ...steps });
+    t.match(sent()['messages'], [
+      { content: [{ text: 'Look.' }, point] },
+      { content: [{ toolUse: { toolUseId: 'a' } }, point, { toolUse: { toolUseId: 'b' } }] },
+      { content: [{ toolResult: { toolUseId: 'a' } }, point, { toolResult: { toolUseId: 'b' } }, point] },
+    ]);
+  }
+});
+
+t.test('case 34: a request before Anthropic that is translated is as it was, marks included', async (t) => {
+  const { client, sent, model, workspace } = await rig(t, anthropic);
+  writeFileSync(join(workspace, 'models.json'), JSON.stringify({ native: { anthropic: false } }));
+  const { system, tools, steps } = marked('1h');
+  for (const asked of [system, tools, steps]) {
+    await client.messages.create({ model, max_tokens: 9, ...asked });
+    const { messages, ...rest } = asked;
+    t.match(sent(), rest);
+    t.match(
+      sent()['messages'],
+      messages.map(({ role, content }) => ({ role, content: content.map((block) => ({ ...block })) })),
+    );
+  }
+});
+
+t.test('case 34: a fifth mark is left out, from the front, and warned of', async (t) => {
+  const cache_control = { type: 'ephemeral' as const };
+  const content = ['1', '2', '3', '4', '5'].map((text) => ({ type: 'text' as const, text, cache_control }));
+  for (const wire of [bedrock, anthropic]) {
+    const { client, sent, model, workspace } = await rig(t, wire, undefined, wire === bedrock ? CLAUDE : undefined);
+    writeFileSync(join(workspace, 'models.json'), JSON.stringify({ native: { anthropic: false } }));
+    const { response } = await client.messages.create({ model, max_tokens: 9, messages: [{ role: 'user', content }] }).withResponse();
+    t.match(response.headers.get('x-blockhouse-warnings'), /messages/);
+    t.equal(JSON.stringify(sent()).split(/cachePoint|cache_control/).length - 1, 4);
+    t.notMatch(JSON.stringify(sent()), /"1"[^"]*"cache/);
+  }
 });
 
 t.test('case 34: marks reach Anthropic at the same places, also where the request is translated', async (t) => {

@@ -6,7 +6,7 @@ import type { Meaning } from '../conformance/wire.ts';
 import { NEXT, toolOf } from '../support/client-readers.ts';
 import { CLIENTS, type Client, type Fields, startTranslating } from '../support/dialect-clients.ts';
 import type { TestServer } from '../support/server.ts';
-import { answerWith, PLAIN, WIRES } from '../support/wire-server.ts';
+import { answerWith, bodyOf, PLAIN, WIRES } from '../support/wire-server.ts';
 
 const STATE = 'b3BhcXVlIHN0YXRl';
 const ANSWER: Meaning = {
@@ -70,3 +70,34 @@ for (const wire of WIRES) {
     );
   }
 }
+
+t.test("the signature of a call is where Google's own endpoint for OpenAI's clients has it, and comes back from there (chat before google)", async (t) => {
+  const wire = WIRES.find(({ name }) => name === 'google');
+  const client = CLIENTS.find(({ id }) => id === 'chat');
+  if (wire === undefined || client === undefined) return t.fail('there is no such wire');
+  const { url, token, upstream } = await startTranslating(t, wire, answerWith(wire, ANSWER));
+  const { chat } = new OpenAI({ apiKey: token, baseURL: `${url}/v1`, maxRetries: 0 });
+  const model = 'google/gemini-3.8-flash';
+  const tools = [toolOf(client, 'weather', { type: 'object' })] as unknown as OpenAI.Chat.ChatCompletionTool[];
+  const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [{ role: 'user', content: 'hi' }];
+  for (const answer of [
+    await chat.completions.create({ model, messages, tools }),
+    await chat.completions.stream({ model, messages, tools }).finalChatCompletion(),
+  ]) {
+    const message = answer.choices[0]?.message;
+    const [call] = message?.tool_calls ?? [];
+    if (message === undefined || call === undefined) return t.fail('there is no call');
+    t.match(call, { extra_content: { google: { thought_signature: STATE } } });
+    const { id, type, function: fn } = call as OpenAI.Chat.ChatCompletionMessageFunctionToolCall;
+    // As a client keeps it that knows only Google's field.
+    const kept = { id, type, function: { name: fn.name, arguments: fn.arguments }, extra_content: { google: { thought_signature: STATE } } };
+    await chat.completions.create({
+      model,
+      tools,
+      messages: [...messages, { role: 'assistant', content: message.content, tool_calls: [kept] }, { role: 'tool', tool_call_id: id, content: '3 C' }],
+    });
+    t.match(bodyOf(upstream.requests.at(-1)), {
+      contents: [{}, { parts: [{ text: 'Hello' }, { functionCall: { name: 'weather' }, thoughtSignature: STATE }] }],
+    });
+  }
+});

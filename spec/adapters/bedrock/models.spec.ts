@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DEFAULT_MODEL, isClaude, MODELS, takesCachePoints, takesResultStatus, takesTemperature } from '../../../adapters/bedrock/models.ts';
+import { DEFAULT_MODEL, isClaude, MODELS, takesCachePoints, takesHour, takesResultStatus, takesTemperature } from '../../../adapters/bedrock/models.ts';
 
 const ARN = 'arn:aws:bedrock:us-east-1:123456789012:';
 
@@ -41,4 +41,11 @@ t.test('cache points and result status are for Claude and Nova only', async (t) 
     t.equal(takes('us.deepseek.r1-v1:0'), false);
     t.equal(takes(`${ARN}application-inference-profile/abc123def456`), false);
   }
+});
+
+t.test('an hour in the cache is for Claude from 4.5 on', async (t) => {
+  for (const model of MODELS.filter(isClaude)) t.equal(takesHour(model), true, model);
+  for (const old of ['claude-3-7-sonnet-20250219-v1:0', 'claude-v2:1', 'claude-sonnet-4-20250514-v1:0', 'claude-opus-4-1-20250805-v1:0'])
+    t.equal(takesHour(`us.anthropic.${old}`), false, old);
+  t.equal(takesHour('amazon.nova-pro-v1:0'), false);
 });

@@ -83,7 +83,12 @@ t.test('images and documents, also in results; what Bedrock can’t take is refu
 
 t.test('of more than four cache points the last ones stay; other models get none', async (t) => {
   const parts = ['1', '2', '3', '4'].map((text) => ({ type: 'text', text, cache: '5m' }) as const);
-  const prompt: Partial<Prompt> = { turns: [{ role: 'user', text: 'x', parts }], tools: [{ name: 'f', cache: '5m' }], system: 's', systemCache: '5m' };
+  const prompt: Partial<Prompt> = {
+    turns: [{ role: 'user', text: 'x', parts }],
+    tools: [{ name: 'f', cache: '5m' }],
+    system: 's',
+    systemParts: [{ text: 's', cache: '5m' }],
+  };
   const { body } = build(prompt);
   t.equal(body.toolConfig?.tools.length, 1);
   t.same(body.system, [{ text: 's' }]);

@@ -141,3 +141,15 @@ t.test('reasoning that was cut off, or is not Claude’s, leaves no state', asyn
   t.equal(answered(OPENING, [{ reasoningContent: { reasoningText: { text: 'a' } } }, { text: 'x' }]).providerMetadata, undefined);
   t.equal(answered(OPENING, [thinks('a'), { text: 'x' }], 'us.deepseek.r1-v1:0').providerMetadata, undefined);
 });
+
+t.test('the cache point behind a call stays there beside reasoning, and reasoning is not bound to it', async (t) => {
+  const first = answered(OPENING, [thinks('a'), { text: 'Looking.' }, calls('t1'), { text: 'On.' }, calls('t2')]);
+  const marked: Assistant = { ...first, toolCalls: first.toolCalls.map((call, index) => (index === 0 ? { ...call, cache: '5m' } : call)) };
+  const later = [...OPENING, marked, resultFor(marked)];
+  const second = answered([...OPENING, first, resultFor(first)], [thinks('b'), calls('t3')]);
+  const { messages, warnings } = build([...later, second, resultFor(second)]);
+  const point = { cachePoint: { type: 'default' } };
+  t.same(messages[1]?.content, [thinks('a'), { text: 'Looking.' }, calls('t1'), point, { text: 'On.' }, calls('t2')]);
+  t.equal(reasoningIn(messages), 2);
+  t.same(warnings, []);
+});

@@ -110,7 +110,7 @@ t.test('gotcha 4: a streamed answer with a call ends in tool_use though Gemini s
     stopReason: 'tool_use',
     usage: { inputTokens: 3, outputTokens: 6, totalTokens: 9 },
     providerMetadata: { google: { model: 'gemini-3.8-flash', textSignature: 'dHh0' } },
-    toolCalls: [{ id: /^call_[0-9a-f]{24}$/, name: 'now', providerMetadata: { google: { model: 'gemini-3.8-flash', thoughtSignature: 'c2ln' } } }],
+    toolCalls: [{ id: /^call_[0-9a-f]{24}$/, name: 'now', providerMetadata: { google: { model: 'gemini-3.8-flash', thought_signature: 'c2ln' } } }],
   });
   t.equal(upstream.requests[0]?.path, '/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse');
 });

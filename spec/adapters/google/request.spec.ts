@@ -226,6 +226,40 @@ t.test('a signature of another model that is not sent is warned of, once', async
   t.same(warned(step([{ ...call, ...google({ model: 'gemini-3.5-flash', id: 'fc-1' }) }])), [], 'it had no signature');
 });
 
+t.test('a signature goes back by the name that OpenAI clients of Google know, also where a client keeps nothing else, and by the older one', async (t) => {
+  for (const fields of [{ model: MODEL, thought_signature: 's' }, { thought_signature: 's' }, { model: MODEL, thoughtSignature: 's' }]) {
+    const messages = step([{ id: 'a', name: 'f', arguments: {}, ...google(fields) }]);
+    t.match(contents(messages)[1]?.parts[0], { thoughtSignature: 's' });
+    t.same(build({ messages }).warnings, []);
+  }
+  t.match(contents(step([{ id: 'a', name: 'f', arguments: {}, ...google({ model: 'gemini-3.5-flash', thought_signature: 's' }) }]))[1]?.parts[0], {
+    thoughtSignature: SENTINEL,
+  });
+});
+
+t.test('texts and calls keep their order, and the signature of the text is on the last of them', async (t) => {
+  const call = (id: string): ToolCall => ({ id, name: 'f', arguments: { id }, ...google({ model: MODEL, thought_signature: id }) });
+  const messages: Message[] = [
+    HI,
+    { role: 'assistant', content: 'One.', toolCalls: [call('a')], ...google({ model: MODEL, textSignature: 's' }) },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'Two' },
+        { type: 'text', text: '.' },
+      ],
+      toolCalls: [call('b')],
+    },
+    { role: 'tool', toolResults: ['a', 'b'].map((toolCallId) => ({ toolCallId, content: toolCallId })) },
+  ];
+  t.strictSame(contents(messages)[1]?.parts, [
+    { text: 'One.' },
+    { functionCall: { name: 'f', args: { id: 'a' } }, thoughtSignature: 'a' },
+    { text: 'Two.', thoughtSignature: 's' },
+    { functionCall: { name: 'f', args: { id: 'b' } }, thoughtSignature: 'b' },
+  ]);
+});
+
 t.test('the signature of another model is replaced by the sentinel', async (t) => {
   const [, model] = contents(step([{ id: 'a', name: 'f', arguments: {}, ...google({ model: 'gemini-3.5-flash', thoughtSignature: 's' }) }]));
   t.match(model?.parts[0], { thoughtSignature: SENTINEL });

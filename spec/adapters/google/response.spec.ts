@@ -26,7 +26,7 @@ t.test("a call carries its id, the model and the signature as the provider's own
       id: 'fc-1',
       name: 'weather',
       arguments: { city: 'Oslo' },
-      providerMetadata: { google: { model: MODEL, thoughtSignature: 'c2ln', id: 'fc-1' } },
+      providerMetadata: { google: { model: MODEL, thought_signature: 'c2ln', id: 'fc-1' } },
     },
   });
 });

@@ -41,7 +41,7 @@ const WANT: ChatEvent[] = [
       id: 'fc-1',
       name: 'weather',
       arguments: { city: 'Oslo' },
-      providerMetadata: { google: { model: MODEL, thoughtSignature: 'c2lnLTE=', id: 'fc-1' } },
+      providerMetadata: { google: { model: MODEL, thought_signature: 'c2lnLTE=', id: 'fc-1' } },
     },
   },
   { type: 'toolCall', toolCall: { id: 'fc-2', name: 'weather', arguments: { city: 'Rome' }, providerMetadata: { google: { model: MODEL, id: 'fc-2' } } } },

@@ -114,3 +114,26 @@ t.test('options are part of the request', async (t) => {
     response_format: { type: 'json_object' },
   });
 });
+
+t.test('where several tools have images, each is said to be of its own result', async (t) => {
+  const image = (data: string) => ({ type: 'image', mediaType: 'image/png', data }) as const;
+  const calls = ['a', 'b:1'].map((id) => ({ id, name: 'f', arguments: {} }));
+  const results = calls.map(({ id }, index) => ({ toolCallId: id, toolName: 'f', content: 'text', isError: false, parts: [image(`AAA${index}`)] }));
+  const turns: Turn[] = [
+    { role: 'user', text: 'look' },
+    { role: 'assistant', text: '', toolCalls: calls },
+    { role: 'tool', results },
+  ];
+  const { messages } = buildChatRequest(contextOf({ turns }, { model: 'gpt-4.1', settings: foreign })).body as {
+    messages: { tool_call_id?: string; content: { text?: string; image_url?: { url: string } }[] }[];
+  };
+  t.same(
+    messages.at(-1)?.content.map(({ text, image_url }) => text ?? image_url?.url),
+    [
+      `From the result of f (${messages[2]?.tool_call_id}):`,
+      'data:image/png;base64,AAA0',
+      `From the result of f (${messages[3]?.tool_call_id}):`,
+      'data:image/png;base64,AAA1',
+    ],
+  );
+});

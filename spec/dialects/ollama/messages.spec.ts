@@ -24,6 +24,29 @@ t.test('ids-by-place: a result finds its call by id, by name, or by order', asyn
   t.same(resultIds(asked, result({ tool_name: 'other' })), ['unknown_1'], 'a result of another tool is not forced on a call');
 });
 
+t.test('ids-by-place: the calls of messages in a row are open together, and results end the row', async (t) => {
+  const asks = (...calls: object[]) => ({ role: 'assistant', tool_calls: calls });
+  const result = (fields: object) => ({ role: 'tool', content: 'r', ...fields });
+  t.same(resultIds(asks(call('a')), asks(call('a'), call('b')), result({ tool_name: 'b' }), result({ tool_name: 'a' }), result({ tool_name: 'a' })), [
+    'call_1_1',
+    'call_0_0',
+    'call_1_0',
+  ]);
+  t.same(resultIds(asks(call('a')), result({ tool_name: 'a' }), asks(call('a')), result({ tool_name: 'a' }), result({ tool_name: 'a' })), [
+    'call_0_0',
+    'call_2_0',
+    'unknown_4',
+  ]);
+});
+
+t.test('ids-by-place: an id is never that of another call', async (t) => {
+  const asked = { role: 'assistant', tool_calls: [call('a', 'one'), call('a', 'two')] };
+  const result = (fields: object) => ({ role: 'tool', content: 'r', ...fields });
+  t.same(resultIds(asked, result({ tool_call_id: 'two' }), result({ tool_name: 'a' })), ['two', 'one']);
+  t.same(resultIds(asked, result({ tool_call_id: 'three' })), ['unknown_1']);
+  t.same(resultIds(asked, result({ tool_call_id: '' })), ['one'], 'no id at all');
+});
+
 t.test('more calls than the gateway takes are refused before their results are looked for', async (t) => {
   const calls = (count: number) => ({ role: 'assistant', tool_calls: Array.from({ length: count }, () => call('a')) });
   t.equal(callsOf(read(calls(256))[0])?.length, 256);

@@ -66,7 +66,29 @@ t.test('a local shell is a call like any other, and its output may name the item
 t.test('a call that comes twice is taken once', async (t) => {
   const { messages, warnings } = read([call('a'), call('a')]);
   t.match(messages, [{ toolCalls: [{ id: 'a' }] }]);
-  t.match(warnings, [{ field: 'input[1].call_id' }]);
+  t.match(warnings, [{ field: 'input[1]' }]);
+  t.equal(messages.length, 1);
+});
+
+t.test('a text after a call, and another call with the same id, begin another message with its own place and states', async (t) => {
+  const toolCalls = [{ id: 'b', name: 'f', arguments: {}, providerMetadata: { y: 2 } }];
+  const state = packState({ usage: USAGE, stopReason: 'tool_use', providerMetadata: { x: 1 }, toolCalls });
+  const { messages, warnings } = read([
+    { role: 'assistant', content: 'One.' },
+    call('a'),
+    { type: 'reasoning', summary: [], encrypted_content: state },
+    { role: 'assistant', content: 'Two.' },
+    call('b'),
+    { ...call('b'), arguments: '{"x":1}' },
+    output('a'),
+  ]);
+  t.match(messages, [
+    { content: 'One.', toolCalls: [{ id: 'a' }], providerMetadata: { x: 1 } },
+    { content: 'Two.', toolCalls: [{ id: 'b', providerMetadata: { y: 2 } }], providerMetadata: undefined },
+    { content: undefined, toolCalls: [{ id: 'b', arguments: { x: 1 } }] },
+    { role: 'tool' },
+  ]);
+  t.same(warnings, []);
 });
 
 t.test('a call and its output have the same id, however long it is', async (t) => {
