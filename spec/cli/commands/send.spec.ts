@@ -66,9 +66,9 @@ t.test('a message that fails ends with the code of the provider, and its text', 
   t.match(JSON.parse(json.stdout), { status: 'failed', answer: null, error: /no/ });
 });
 
-t.test('who waits at a stopped block is told, and why after a while; Ctrl-C leaves the message where it is', async (t) => {
+t.test('who waits at a stopped block for a given time is told what is in the way; Ctrl-C leaves the message where it is', async (t) => {
   const { begin, on } = await withBlock(await openDesk(t));
-  const { child, ended } = begin(['send', 'one', '--wait', 'hi']);
+  const { child, ended } = begin(['send', 'one', '--wait', '--timeout', '60', 'hi']);
   let said = '';
   for await (const chunk of child.stderr) {
     said += String(chunk);
