@@ -28,6 +28,7 @@ export {
   toBlockhouseError,
 } from './errors.ts';
 export { offAbort, onAbort } from './gateway/abort.ts';
+export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export type { CallOptions } from './gateway/call-options.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { CallState } from './gateway/live.ts';
