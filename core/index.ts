@@ -13,7 +13,15 @@ export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, Repl
 export { unknownFields } from './block/config-warnings.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
 export { Chunks } from './chunks.ts';
-export { DEFAULT_MAX_CONNECTIONS, type Flags, type LogLevel, type ProcessConfig, type RequestLogLevel, resolveProcessConfig } from './config.ts';
+export {
+  DEFAULT_BODY_MEMORY_BYTES,
+  DEFAULT_MAX_CONNECTIONS,
+  type Flags,
+  type LogLevel,
+  type ProcessConfig,
+  type RequestLogLevel,
+  resolveProcessConfig,
+} from './config.ts';
 export {
   BlockhouseError,
   ERROR_TABLE,

@@ -4,12 +4,14 @@
 // `Expect: 100-continue` get its 100. Reading stops at the limit, and at `bodyStallMs` without a byte. A body with too many
 // JSON values is refused before it is parsed, because parsing it would hold up the event loop.
 //
+// room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read.
 // all-at-once: a small body comes in the same packet as its head. It is then taken in one piece, without the listeners and the timer of a body that comes in
 //   parts, which cost as much as its parsing.
 import { isAscii } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson, ReusedTimer } from '../../core/index.ts';
+import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, type NamedKey, parseJson, ReusedTimer } from '../../core/index.ts';
+import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
 import type { ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
@@ -30,7 +32,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly server: Pick<ServerContext, 'bodyStallMs'>;
+  readonly server: Pick<ServerContext, 'bodyStallMs' | 'bodies'>;
+  readonly key?: NamedKey | undefined;
 }
 
 /**
@@ -80,7 +83,7 @@ export function assertBytes(req: IncomingMessage, limit: number, type: string): 
  */
 export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
   assertBytes(exchange.req, limit, type);
-  const bytes = await receive(exchange, limit, new Chunks(Number(exchange.req.headers['content-length'] ?? 0)));
+  const bytes = await receive(exchange, limit, Number(exchange.req.headers['content-length'] ?? 0));
   if (bytes.length === 0) throw invalidRequest('', `The body is empty; send ${type}.`);
   return bytes;
 }
@@ -89,11 +92,32 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-async function receive({ req, res, server }: Exchange, limit: number, chunks = new Chunks()): Promise<Buffer> {
+async function receive(exchange: Exchange, limit: number, allocated = 0): Promise<Buffer> {
+  const { req, res, server } = exchange;
+  const announced = req.headers['content-length'];
+  const share = announced !== undefined && Number(announced) <= FREE_BODY_BYTES ? undefined : shareOf(exchange);
+  if (announced !== undefined && share !== undefined) await share.reserve(Number(announced)); // room-first
   // HTTP/1.0 has no interim answers.
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
   await undefined; // all-at-once: the parser hands the body over right after the head
-  return takeWhole(req) ?? collect(req, limit, chunks, server.bodyStallMs);
+  const whole = takeWhole(req);
+  if (whole !== undefined) return whole;
+  const bytes = await collect(req, limit, new Chunks(allocated), server.bodyStallMs, share);
+  share?.settle(bytes.length);
+  return bytes;
+}
+
+/** One caller is a named key, or else an address: until a key is known, nothing else tells callers apart. */
+function shareOf({ req, res, server, key }: Exchange): BodyShare {
+  const share = new BodyShare(server.bodies, key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`);
+  if (res.destroyed) share.release();
+  else res.once('close', () => share.release());
+  return share;
+}
+
+/** The steps in which a body of unknown length takes its room. */
+function nextStep(bytes: number, limit: number): number {
+  return bytes <= FREE_BODY_BYTES ? FREE_BODY_BYTES : bytes <= OTHER_BODY_BYTES ? OTHER_BODY_BYTES : limit;
 }
 
 /** Set on a request whose whole body was taken before Node has noted its end. */
@@ -138,7 +162,7 @@ function assertCharset(parameters: readonly string[]): void {
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8.');
 }
 
-function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number): Promise<Buffer> {
+function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number, share: BodyShare | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const silence = silenceOf(req.socket);
     const refuse = (failure: BlockhouseError): void => {
@@ -148,8 +172,24 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
     };
     const take = (chunk: Buffer): void => {
       silence.refresh();
-      if (chunks.bytes + chunk.length > limit) refuse(tooLarge(limit));
-      else chunks.add(chunk);
+      if (chunks.bytes + chunk.length > limit) {
+        refuse(tooLarge(limit));
+        return;
+      }
+      chunks.add(chunk);
+      if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
+    };
+    /** room-first: the time of the wait is not the client's. */
+    const waitForRoom = (owner: BodyShare): void => {
+      req.pause();
+      silence.stop(stall);
+      owner.reserve(nextStep(chunks.bytes, limit)).then(
+        () => {
+          silence.start(stallMs, stall);
+          req.resume();
+        },
+        (failure: BlockhouseError) => refuse(failure),
+      );
     };
     const stall = (): void => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No data of the body arrived for ${stallMs / 1000} s.`));
     const finish = (): void => {

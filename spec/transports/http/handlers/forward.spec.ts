@@ -113,7 +113,11 @@ t.test('a stream without [DONE] is whole if it has a finish reason', async (t) =
 
 t.test('a stream that nobody asked for, and that never ends, is not collected for ever; its call is paid for', async (t) => {
   const frame = `data: {"choices":[{"delta":{"content":"${'word '.repeat(13_000)}"}}]}\n\n`;
-  const { ask: send, upstream, core } = await serve(t, (_request, res) => {
+  const {
+    ask: send,
+    upstream,
+    core,
+  } = await serve(t, (_request, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
     const more = (): void => {
       while (!res.destroyed && res.write(frame));
