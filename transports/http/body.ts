@@ -2,15 +2,27 @@
 //
 // The headers are checked first: length, media type, charset and content-encoding. Only then does a client that sent
 // `Expect: 100-continue` get its 100. Reading stops at the limit, and at `bodyStallMs` without a byte. A body with too many
-// JSON values is refused before it is parsed, because parsing it would hold up the event loop.
+// JSON values is refused before it is parsed, because parsing it would hold up the event loop. A large one is parsed in slices, while others are served.
 //
 // room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read.
 // all-at-once: a small body comes in the same packet as its head. It is then taken in one piece, without the listeners and the timer of a body that comes in
 //   parts, which cost as much as its parsing.
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, type NamedKey, parseJson, ReusedTimer } from '../../core/index.ts';
+import {
+  BlockhouseError,
+  Chunks,
+  holdsMoreThan,
+  invalidRequest,
+  MAX_JSON_VALUES,
+  type NamedKey,
+  nextTurn,
+  parseInSlices,
+  parseJson,
+  ReusedTimer,
+  TooManyValues,
+} from '../../core/index.ts';
 import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
 import type { ServerContext } from './route.ts';
 
@@ -25,6 +37,9 @@ export const COMPATIBLE_JSON_VALUES = 300_000;
 export const OTHER_BODY_BYTES = MIB;
 /** The largest archive that `POST /api/import` takes, in bytes. */
 export const IMPORT_BODY_BYTES = 64 * MIB;
+
+/** Larger bodies are parsed in slices, since one piece would hold up the event loop for longer than some milliseconds. */
+const LARGE_BODY_BYTES = MIB;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -43,7 +58,8 @@ interface Exchange {
 export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
   if (!hasBody(exchange.req) && optional) return undefined;
   const bytes = await receiveJson(exchange, limit);
-  return bytes.length === 0 && optional ? undefined : parse(bytes, MAX_JSON_VALUES);
+  if (bytes.length === 0 && optional) return undefined;
+  return bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, MAX_JSON_VALUES, exchange.res) : parse(bytes, MAX_JSON_VALUES);
 }
 
 /** The body of a compatible endpoint: its bytes as they came, and their value. */
@@ -55,7 +71,8 @@ export interface CompatibleBody {
 /** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
 export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
-  return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
+  const value = bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res) : parse(bytes, COMPATIBLE_JSON_VALUES);
+  return { bytes, value };
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
@@ -230,22 +247,49 @@ function silenceOf(socket: Socket): ReusedTimer {
 }
 
 function parse(bytes: Buffer, values: number): unknown {
-  if (holdsMoreThan(bytes, values)) throw invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
+  if (holdsMoreThan(bytes, values)) throw tooManyValues(values);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
   } catch (error) {
-    throw new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause: error, details: [{ path: '', message: 'is not valid UTF-8' }] });
+    throw notUtf8(error);
   }
   try {
     return parseJson(text);
   } catch (error) {
-    const where = /position \d+/.exec((error as Error).message)?.[0];
-    throw new BlockhouseError('INVALID_REQUEST', `The body is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, {
-      cause: error,
-      details: [{ path: '', message: 'is not valid JSON' }],
-    });
+    throw notJson(error as Error);
   }
+}
+
+/** Like `parse`, in slices. Ends with CANCELLED when the client has left meanwhile. */
+async function parseLarge(bytes: Buffer, values: number, res: ServerResponse): Promise<unknown> {
+  if (!isUtf8(bytes)) throw notUtf8();
+  const turn = async (): Promise<void> => {
+    await nextTurn();
+    if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
+  };
+  try {
+    return await parseInSlices(bytes, { values, turn });
+  } catch (error) {
+    if (error instanceof TooManyValues) throw tooManyValues(values);
+    throw error instanceof SyntaxError ? notJson(error) : error;
+  }
+}
+
+function tooManyValues(values: number): BlockhouseError {
+  return invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
+}
+
+function notUtf8(cause?: unknown): BlockhouseError {
+  return new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause, details: [{ path: '', message: 'is not valid UTF-8' }] });
+}
+
+function notJson(error: Error): BlockhouseError {
+  const where = /position \d+/.exec(error.message)?.[0];
+  return new BlockhouseError('INVALID_REQUEST', `The body is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, {
+    cause: error,
+    details: [{ path: '', message: 'is not valid JSON' }],
+  });
 }
 
 function tooLarge(limit: number): BlockhouseError {
