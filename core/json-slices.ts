@@ -149,14 +149,16 @@ class SlicedParse {
   #scanString(window: Buffer): void {
     let at = this.#at;
     const end = window.length;
-    for (const near = Math.min(at + NEAR, end); at < near; at += 1) {
-      if (window[at] === QUOTE) {
-        this.#endString(at);
-        return;
-      }
-      if (window[at] === BACKSLASH) at += 1;
-    }
     while (at < end) {
+      // Also behind an escaped quote: where there is one, there are more.
+      for (const near = Math.min(at + NEAR, end); at < near; at += 1) {
+        if (window[at] === QUOTE) {
+          this.#endString(at);
+          return;
+        }
+        if (window[at] === BACKSLASH) at += 1;
+      }
+      if (at >= end) break; // perhaps one further, behind an escape
       const quote = window.indexOf(QUOTE, at);
       const stop = quote < 0 ? end : quote;
       let first = stop;

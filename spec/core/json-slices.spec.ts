@@ -189,6 +189,19 @@ t.test('too many values are refused where they are, whatever comes behind', asyn
 });
 
 const MIB = 1024 * 1024;
+t.test('an escape may stand where a slice ends, in a string of any length', async (t) => {
+  for (let before = 0; before < 200; before += 1) {
+    for (const sign of ['\\"', '\\\\', '\\u0022', '\\n"', '"']) {
+      const text = `["${'x'.repeat(before)}${sign}${'y'.repeat(150)}"]`;
+      for (const size of [64, 100, 128]) {
+        const found = await sliced(text, size);
+        const wanted = whole(text);
+        if (found.keys !== wanted.keys) t.same(found, wanted, `${before} characters before ${sign}, slices of ${size}`);
+      }
+    }
+  }
+});
+
 const LARGE: [title: string, text: string][] = [
   ['one string', JSON.stringify({ a: 'x'.repeat(4 * MIB) })],
   ['one string of escapes', `["${'\\n\\u00e9\\"'.repeat((4 * MIB) / 10)}"]`],
