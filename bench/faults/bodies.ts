@@ -11,6 +11,7 @@ import { createOllama } from '../../adapters/ollama/index.ts';
 import { createOpenAI } from '../../adapters/openai/index.ts';
 import { createCore } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
+import { print } from './verdict.ts';
 
 const MIB = 1024 * 1024;
 const TICK_MS = 1;
@@ -139,14 +140,14 @@ try {
     if (only !== undefined && only !== 'loop') break;
     await ask(path, model, kind, mib * MIB); // the first one of a kind pays for its compilation
     const { bodyMiB, longestMs, answers } = await ask(path, model, kind, mib * MIB);
-    console.log(`${kind} of ${bodyMiB} MiB to ${model} (${path}): the loop stood ${longestMs} ms; ${answers}`);
+    print(`${kind} of ${bodyMiB} MiB to ${model} (${path}): the loop stood ${longestMs} ms; ${answers}`);
   }
   for (const count of [16, 64]) {
     if (only !== undefined && only !== 'memory') break;
     for (const model of ['openai/m', 'ollama/m']) {
       const before = Math.round(process.memoryUsage.rss() / MIB);
       const { peakMiB, longestMs, answers } = await ask('/v1/chat/completions', model, 'string', 30 * MIB, count, 1);
-      console.log(`${count} bodies of 30 MiB to ${model} at once: ${before} → ${peakMiB} MiB; the loop stood ${longestMs} ms; ${answers}`);
+      print(`${count} bodies of 30 MiB to ${model} at once: ${before} → ${peakMiB} MiB; the loop stood ${longestMs} ms; ${answers}`);
     }
   }
 } finally {

@@ -28,7 +28,9 @@ function whole(text: string): Outcome {
 
 async function sliced(text: string, sliceBytes: number): Promise<Outcome> {
   try {
-    return seen(await parseInSlices(Buffer.from(text), { values: MANY, sliceBytes, turn: async () => undefined }));
+    const bytes = Buffer.from(text);
+    const encoding = bytes.length === text.length ? 'latin1' : 'utf8';
+    return seen(await parseInSlices(bytes, { values: MANY, encoding, sliceBytes, turn: async () => undefined }));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return { position: /position \d+/.exec(error.message)?.[0] };

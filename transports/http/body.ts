@@ -95,12 +95,11 @@ export function assertBytes(req: IncomingMessage, limit: number, type: string): 
 }
 
 /**
- * The bytes of a body of this media type. Allocates the announced length at once, so only few callers may run at a time. Rejects as
- * `readJsonBody` does; an empty body is INVALID_REQUEST.
+ * The bytes of a body of this media type. Rejects as `readJsonBody` does; an empty body is INVALID_REQUEST.
  */
 export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
   assertBytes(exchange.req, limit, type);
-  const bytes = await receive(exchange, limit, Number(exchange.req.headers['content-length'] ?? 0));
+  const bytes = await receive(exchange, limit);
   if (bytes.length === 0) throw invalidRequest('', `The body is empty; send ${type}.`);
   return bytes;
 }
@@ -109,7 +108,7 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-async function receive(exchange: Exchange, limit: number, allocated = 0): Promise<Buffer> {
+async function receive(exchange: Exchange, limit: number): Promise<Buffer> {
   const { req, res, server } = exchange;
   const announced = req.headers['content-length'];
   const share = announced !== undefined && Number(announced) <= FREE_BODY_BYTES ? undefined : shareOf(exchange);
@@ -119,7 +118,9 @@ async function receive(exchange: Exchange, limit: number, allocated = 0): Promis
   await undefined; // all-at-once: the parser hands the body over right after the head
   const whole = takeWhole(req);
   if (whole !== undefined) return whole;
-  const bytes = await collect(req, limit, new Chunks(allocated), server.bodyStallMs, share);
+  // What has its room may be allocated at once, and is then copied once.
+  const chunks = new Chunks(share === undefined || announced === undefined ? 0 : Number(announced));
+  const bytes = await collect(req, limit, chunks, server.bodyStallMs, share);
   share?.settle(bytes.length);
   return bytes;
 }
@@ -269,7 +270,7 @@ async function parseLarge(bytes: Buffer, values: number, res: ServerResponse): P
     if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
   };
   try {
-    return await parseInSlices(bytes, { values, turn });
+    return await parseInSlices(bytes, { values, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
   } catch (error) {
     if (error instanceof TooManyValues) throw tooManyValues(values);
     throw error instanceof SyntaxError ? notJson(error) : error;
