@@ -4,8 +4,7 @@
 // unique-ids: Tool-call ids are unique within an answer.
 // one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
 // counts-grow: A later report never lowers a count of an earlier one: it may leave out what the earlier one had.
-// bounded: An answer of which more would be kept than ANSWER_LIMITS.kept is refused as it comes. Pieces count that only pass, so that an answer is
-//   refused in every form or in none.
+// bounded: An answer of which more would be kept than ANSWER_LIMITS.kept is refused as it comes. Text that only passes to a reader does not count.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
@@ -60,6 +59,7 @@ export class Accumulator {
   #tooDeep: string | undefined;
   /** Of the text, the reasoning and the calls, finished or not. */
   readonly #written = new TokenEstimate();
+  readonly #passesText: boolean;
   /** bounded: the bytes, by estimate. */
   #kept = 0;
   /** The tokens, by estimate, of what came of an answer that could not be read. */
@@ -67,8 +67,10 @@ export class Accumulator {
   /** How many tokens had come when the provider last reported outputTokens. */
   #writtenWhenReported = 0;
 
-  constructor(keepsOneCall = false) {
+  /** `passesText`: nobody keeps the text of the answer until its end. */
+  constructor(keepsOneCall = false, passesText = false) {
     this.#keepsOneCall = keepsOneCall;
+    this.#passesText = passesText;
   }
 
   /** Takes events that arrived together; returns those that a reader sees, with ids that are unique in the answer. */
@@ -98,7 +100,7 @@ export class Accumulator {
       case 'reasoning':
         if (event.text === '') return undefined;
         this.#written.add(event.text);
-        this.#keep(event.text.length);
+        if (!this.#passesText) this.#keep(event.text.length);
         return event;
       case 'toolCallStart':
         this.#written.add(event.name);

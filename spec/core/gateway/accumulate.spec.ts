@@ -281,6 +281,13 @@ t.test('where one call is asked for, the first that begins is kept with its piec
   );
 });
 
+t.test('text that only passes to its reader may be of any length', async (t) => {
+  const answer = new Accumulator(false, true);
+  const text = 'x'.repeat(1024 * 1024);
+  for (let count = 0; count < 100; count += 1) answer.add([{ type: 'text', text }]);
+  t.equal(answer.usageSoFar(PROMPT)?.outputTokens, (100 * 1024 * 1024) / 4);
+});
+
 const ENDLESS: [title: string, event: ChatEvent, keptBytes: number][] = [
   ['text', { type: 'text', text: 'x'.repeat(4096) }, 4096],
   ['reasoning in small pieces', { type: 'reasoning', text: 'x' }, 32],
