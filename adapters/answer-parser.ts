@@ -6,6 +6,7 @@
 // bounded: a head, all of its 1xx forerunners together, and the trailers each have a cap.
 // no-copies: the pieces of a body are views of the bytes that came.
 import type { IncomingHttpHeaders } from 'node:http';
+import { ANSWER_LIMITS } from '../core/index.ts';
 
 /** Bytes that are no answer of HTTP/1.x, or one that could be read in two ways. */
 export class UnreadableAnswer extends Error {}
@@ -17,7 +18,6 @@ export interface AnswerReader {
   body(piece: Buffer): void;
 }
 
-const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_SIZE_DIGITS = 12;
 const MAX_CHUNK_LINE_BYTES = 1024;
 const HEAD_END = '\r\n\r\n';
@@ -238,7 +238,7 @@ export class AnswerParser {
       this.#part = 'chunkSize';
     } else if (this.#part === 'trailers') {
       this.#trailerBytes += line.length;
-      if (this.#trailerBytes > MAX_HEAD_BYTES) throw new UnreadableAnswer(`trailers of more than ${MAX_HEAD_BYTES} bytes`);
+      if (this.#trailerBytes > ANSWER_LIMITS.head) throw new UnreadableAnswer(`trailers of more than ${ANSWER_LIMITS.head} bytes`);
       if (line === '') this.#part = 'ended';
     } else {
       const size = CHUNK_SIZE.exec(line)?.[1];
@@ -279,7 +279,7 @@ function assertLineEnds(bytes: Buffer, from: number): void {
 }
 
 function assertHeadBytes(count: number): void {
-  if (count > MAX_HEAD_BYTES) throw new UnreadableAnswer(`headers of more than ${MAX_HEAD_BYTES} bytes`);
+  if (count > ANSWER_LIMITS.head) throw new UnreadableAnswer(`headers of more than ${ANSWER_LIMITS.head} bytes`);
 }
 
 const tooLong = (): Error => new UnreadableAnswer('a chunk that is longer than its size');

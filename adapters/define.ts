@@ -14,7 +14,7 @@ import { ForwardHandler } from './forward-handler.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from './http.ts';
 import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider } from './provider.ts';
 import { asCount, asObject } from './read.ts';
-import { BodyCollector, parseAnswer, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
+import { BodyCollector, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
 
 /** The limit for a look-up before a chat, such as the context size of a model; the server has the answer in memory. */
 const LOOK_UP_MS = 10_000;
@@ -162,5 +162,5 @@ async function fetchJson(upstream: Upstream, provider: Provider, call: AdapterCa
   const body = new BodyCollector();
   await send(upstream, provider, call, request, body);
   if (body.isError) throw toError(provider, call, body.answer());
-  return parseAnswer(body.text());
+  return body.json();
 }

@@ -2,18 +2,19 @@
 //
 // whole-frames: a stream goes out in whole frames, so that a comment or an error can stand between two of them.
 // never-looks-whole: a stream that ends without its end mark is an error.
-// bounded: a frame and a whole answer have a cap.
+// bounded: a frame and a whole answer have a cap, and so has a stream for a client that wants the whole answer.
+// searched-once: bytes are searched for the end of their frame when they come, and not again.
 // error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
 //   attempt may follow. Comments before it wait for it, since they would open the client's stream.
 // no-echo: headers, error answers and frames with an error go out without the secrets of the call. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  ANSWER_LIMITS,
   BlockhouseError,
   Chunks,
   endOfFirstFrame,
   endOfFrames,
   type ForwardCall,
-  isLineEnd,
   membersOf,
   type ProviderFault,
   secretsOf,
@@ -25,17 +26,15 @@ import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { redact, redactJson } from './redact.ts';
-import { BodyCollector, toError } from './response-handlers.ts';
+import { assertFewValues, BodyCollector, toError, tooLarge } from './response-handlers.ts';
 
-/** Some frames repeat the whole request. */
-const FRAME_BYTES = 32 * 1024 * 1024;
-/** Longer than the comments of any provider. */
+/** More than the comments of any provider before its first frame with data; beyond it, they go out. */
 const SILENCE_BYTES = 4096;
-const LF = 10;
-const CR = 13;
 const COMMENT = /^\s*(?::|$)/;
 /** What begins an escape of any kind. */
 const ESCAPES = /[\\%&]/;
+/** Two empty line ends of CRLF. */
+const LONGEST_BORDER = 4;
 
 /** Passes one answer on. */
 export class ForwardHandler implements UpstreamHandler {
@@ -49,13 +48,14 @@ export class ForwardHandler implements UpstreamHandler {
   #hasBegun = false;
   /** The beginning of a frame. */
   readonly #pending = new Chunks();
-  /** The beginning ends with a line end, behind which anything may complete the frame. */
-  #hangs = false;
+  /** Its last bytes, which may be the beginning of a border. */
+  #tail = Buffer.alloc(0);
+  #bytes = 0;
   #isEnded = false;
   #mayEnd = false;
   #error: ProviderError | undefined;
   /** Comments before the first frame with data (error-is-error). */
-  #held: Buffer[] = [];
+  readonly #held = new Chunks();
 
   constructor(provider: Provider, protocol: Protocol, call: ForwardCall) {
     this.#provider = provider;
@@ -76,18 +76,37 @@ export class ForwardHandler implements UpstreamHandler {
 
   data(chunk: Buffer): boolean {
     if (this.#body !== undefined) return this.#body.data(chunk);
-    if (this.#pending.bytes + chunk.length > FRAME_BYTES) throw malformed(`it has a frame of more than ${FRAME_BYTES} bytes`); // bounded
-    // A frame has these bytes only at the ends of its lines, so most pieces of a long one need no search.
-    if (this.#pending.bytes > 0 && !this.#hangs && chunk.indexOf(LF) < 0 && chunk.indexOf(CR) < 0) {
-      this.#pending.add(chunk);
+    this.#take(chunk.length); // bounded
+    const before = this.#pending.bytes;
+    if (before === 0) return this.#passFrom(chunk, endOfFrames(chunk));
+    // searched-once
+    const near = Buffer.concat([this.#tail, chunk]);
+    const end = endOfFrames(near);
+    if (end === 0) {
+      this.#keep(chunk, near);
       return true;
     }
-    this.#hangs = chunk.length > 0 && isLineEnd(chunk[chunk.length - 1]);
-    const bytes = this.#pending.bytes === 0 ? chunk : this.#pending.join(chunk);
+    const bytes = this.#pending.join(chunk);
     this.#pending.clear();
-    const end = endOfFrames(bytes);
-    if (end < bytes.length) this.#pending.add(end === 0 ? bytes : bytes.subarray(end));
+    return this.#passFrom(bytes, before - this.#tail.length + end);
+  }
+
+  #take(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#pending.bytes + bytes > ANSWER_LIMITS.frame) throw malformed(`it has a frame of more than ${ANSWER_LIMITS.frame} bytes`);
+    if (this.#bytes > ANSWER_LIMITS.whole && isForWhole(this.#call.request)) throw tooLarge(ANSWER_LIMITS.whole);
+  }
+
+  /** Passes the whole frames and keeps the rest. False asks for a pause. */
+  #passFrom(bytes: Buffer, end: number): boolean {
+    if (end < bytes.length) this.#keep(bytes.subarray(end), bytes.subarray(end));
     return end === 0 || this.#pass(end === bytes.length ? bytes : bytes.subarray(0, end)); // whole-frames
+  }
+
+  /** `near` ends with the bytes. */
+  #keep(bytes: Buffer, near: Buffer): void {
+    this.#pending.add(bytes);
+    this.#tail = Buffer.from(near.subarray(-LONGEST_BORDER + 1));
   }
 
   onceWritable(resume: () => void): void {
@@ -123,8 +142,8 @@ export class ForwardHandler implements UpstreamHandler {
 
   /** False asks for a pause. */
   #pass(frames: Buffer): boolean {
-    if (!this.#hasBegun && isSilent(frames)) {
-      this.#held.push(frames); // error-is-error
+    if (!this.#hasBegun && this.#held.bytes + frames.length <= SILENCE_BYTES && isSilent(frames)) {
+      this.#held.add(frames); // error-is-error
       return true;
     }
     if (!this.#marks.some((mark) => frames.indexOf(mark) >= 0)) return this.#put(frames);
@@ -149,8 +168,8 @@ export class ForwardHandler implements UpstreamHandler {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       this.#call.sink.head(this.#headers, true);
-      if (this.#held.length > 0) this.#call.sink.bytes(Buffer.concat(this.#held));
-      this.#held = [];
+      if (this.#held.bytes > 0) this.#call.sink.bytes(this.#held.join());
+      this.#held.clear();
     }
     return this.#call.sink.bytes(bytes);
   }
@@ -209,8 +228,14 @@ export class ForwardHandler implements UpstreamHandler {
   }
 }
 
+/** The client has not asked for a stream. */
+function isForWhole({ fields }: ForwardCall['request']): boolean {
+  return fields !== undefined && fields['stream'] !== true;
+}
+
 /** Some members of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED for what is no JSON object, or a part of one. */
 function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unknown> {
+  assertFewValues(bytes);
   const members = membersOf(bytes, names);
   if (members === undefined) throw malformed(bytes.length === 0 ? 'it is empty' : 'it is not a JSON object');
   const values: Record<string, unknown> = {};
@@ -279,10 +304,8 @@ function eventOf(frame: string): string {
 
 /** True for comments alone. */
 function isSilent(frames: Buffer): boolean {
-  return (
-    frames.length <= SILENCE_BYTES &&
-    withoutMark(frames.toString('utf8'))
-      .split(LINE_ENDS)
-      .every((line) => line === '' || line.startsWith(':'))
-  );
+  if (frames.length > SILENCE_BYTES) return false;
+  return withoutMark(frames.toString('utf8'))
+    .split(LINE_ENDS)
+    .every((line) => line === '' || line.startsWith(':'));
 }

@@ -3,14 +3,11 @@
 // whole-lines: bytes are decoded once, in whole lines, so that no character is cut.
 // any-line-end: LF, CRLF and CR end a line, even if CR and LF arrive in different chunks.
 // bounded-line: a line longer than the cap is an error, and its bytes are dropped.
-import { BlockhouseError, Chunks } from '../core/index.ts';
+import { ANSWER_LIMITS, BlockhouseError, Chunks } from '../core/index.ts';
 
 const LF = 10;
 const CR = 13;
 const BOM = '\ufeff';
-
-/** Larger than any frame of a provider that doesn't echo the request. */
-export const MAX_LINE_BYTES = 1024 * 1024;
 
 /** Text without the byte order mark that some servers put before it, and which is no part of JSON or of an event. */
 export function withoutMark(text: string): string {
@@ -24,7 +21,7 @@ export class LineReader {
   #skipLineFeed = false;
   #first = true;
 
-  constructor(maxBytes: number = MAX_LINE_BYTES) {
+  constructor(maxBytes: number = ANSWER_LIMITS.line) {
     this.#maxBytes = maxBytes;
   }
 

@@ -1,23 +1,27 @@
 // Reads a provider's answer: the beginning of an error, a whole answer up to a cap, a stream through its decoder.
 //
-// bounded-error: at most ERROR_BODY_BYTES of an error's body are read. The status and the beginning of the text suffice.
+// bounded-error: at most ANSWER_LIMITS.error bytes of an error's body are read. The status and the beginning of the text suffice.
 // bounded-answer: an answer is read up to a cap, whole or streamed. A decoder gathers tool calls and reasoning until the end of the stream, and a
 //   provider that never ends it would fill the memory.
 // whole-instead: a server may answer a request for a stream with a JSON body: an error with status 200, or the whole answer. It is read as such.
 // events-first: events that were read before an error are emitted before the error.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AdapterCall, type BlockhouseError, type ChatCall, type ChatEvent, Chunks, secretsOf, tryParseJson } from '../core/index.ts';
+import {
+  type AdapterCall,
+  ANSWER_LIMITS,
+  type BlockhouseError,
+  type ChatCall,
+  type ChatEvent,
+  Chunks,
+  holdsMoreThan,
+  secretsOf,
+  tryParseJson,
+} from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
 import { withoutMark } from './lines.ts';
 import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
 import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
 import { EnoughRead } from './upstream-call.ts';
-
-const ERROR_BODY_BYTES = 64 * 1024;
-/** A whole answer of 128 K tokens stays below 1 MiB; some providers echo the request's 10 MiB beside it. */
-const ANSWER_BYTES = 32 * 1024 * 1024;
-/** A streamed one has some 250 bytes around each token, and the request up to three times. */
-const STREAM_BYTES = 128 * 1024 * 1024;
 
 /** The error for an answer with an error status, under the provider's name and without the call's secrets. */
 export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
@@ -37,8 +41,14 @@ export function readFailure(error: unknown, provider: Provider, call: AdapterCal
   return fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
 }
 
-function tooLarge(bytes: number): BlockhouseError {
+/** The error for an answer that is larger than `bytes`. */
+export function tooLarge(bytes: number): BlockhouseError {
   return malformed(`it is larger than ${bytes} bytes`);
+}
+
+/** bounded-answer: throws for an answer whose values would take far more memory than its bytes. */
+export function assertFewValues(bytes: Uint8Array): void {
+  if (holdsMoreThan(bytes, ANSWER_LIMITS.values)) throw malformed(`it has more than ${ANSWER_LIMITS.values} JSON values`);
 }
 
 /** Collects a body: the beginning of an error, or the whole of an answer. */
@@ -57,9 +67,9 @@ export class BodyCollector implements UpstreamHandler {
   }
 
   data(chunk: Buffer): boolean {
-    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_BYTES) throw tooLarge(ANSWER_BYTES); // bounded-answer
+    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_LIMITS.whole) throw tooLarge(ANSWER_LIMITS.whole); // bounded-answer
     this.#chunks.add(chunk);
-    if (this.isError && this.#chunks.bytes > ERROR_BODY_BYTES) throw new EnoughRead(); // bounded-error
+    if (this.isError && this.#chunks.bytes > ANSWER_LIMITS.error) throw new EnoughRead(); // bounded-error
     return true;
   }
 
@@ -83,6 +93,12 @@ export class BodyCollector implements UpstreamHandler {
 
   text(): string {
     return withoutMark(this.bytes().toString('utf8'));
+  }
+
+  /** The JSON value of an answer. Throws UPSTREAM_MALFORMED for a body that is empty or not JSON, or has too many values. */
+  json(): unknown {
+    assertFewValues(this.bytes());
+    return parseAnswer(this.text());
   }
 
   answer(): ErrorAnswer {
@@ -128,7 +144,7 @@ export class WholeHandler extends BodyCollector {
 
   #parse(): unknown {
     try {
-      return parseAnswer(this.text());
+      return this.json();
     } catch (error) {
       this.broken();
       throw error;
@@ -170,7 +186,7 @@ export class StreamHandler implements UpstreamHandler {
     const body = this.#error ?? this.#json;
     if (body !== undefined) return body.data(chunk);
     this.#bytes += chunk.length;
-    if (this.#bytes > STREAM_BYTES) throw tooLarge(STREAM_BYTES); // bounded-answer
+    if (this.#bytes > ANSWER_LIMITS.stream) throw tooLarge(ANSWER_LIMITS.stream); // bounded-answer
     const events: ChatEvent[] = [];
     try {
       this.#decoder.push(chunk, events);

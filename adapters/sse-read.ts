@@ -2,8 +2,8 @@
 //
 // last-record: a blank line completes a record; the last record is complete without one. Comments and unknown fields are skipped; several
 //   data lines are joined by a line feed.
-import { BlockhouseError } from '../core/index.ts';
-import { LineReader, MAX_LINE_BYTES } from './lines.ts';
+import { ANSWER_LIMITS, BlockhouseError } from '../core/index.ts';
+import { LineReader } from './lines.ts';
 
 /** One server-sent event. */
 export interface SseRecord {
@@ -19,7 +19,7 @@ export class SseReader {
   #event = '';
   #data: string | undefined;
 
-  constructor(maxBytes: number = MAX_LINE_BYTES) {
+  constructor(maxBytes: number = ANSWER_LIMITS.line) {
     this.#maxBytes = maxBytes;
     this.#lines = new LineReader(maxBytes);
   }

@@ -63,7 +63,8 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   file.open();
   try {
     await inWorkspace(config, async () => core.token?.ensure(config.workspace));
-    const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections } = config;
+    const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections, bodyMemoryBytes } = config;
+    const bodies = { bytes: bodyMemoryBytes };
     const hasPage = existsSync(new URL('manifest.json', DASHBOARD));
     const transport = createHttpTransport(core, {
       allowRemote,
@@ -73,8 +74,9 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
       log,
       requestLogLevel,
       maxConnections,
+      bodies,
     });
-    const bare = createBareTransport(core, { log, requestLogLevel, maxConnections });
+    const bare = createBareTransport(core, { log, requestLogLevel, maxConnections, bodies });
     const sockets = createWsTransport(core, transport.server, { allowRemote, publicOrigin, log });
     const url = await transport.listen(config.port, config.host).catch(async (error: unknown) => {
       throw new CliError('place', await listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);

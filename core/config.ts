@@ -35,6 +35,8 @@ export interface ProcessConfig {
   readonly monitorCalls: number;
   /** The most open connections. */
   readonly maxConnections: number;
+  /** The most bytes that the bodies of all requests in work have together. */
+  readonly bodyMemoryBytes: number;
   /** How long open answers may go on after the server was asked to end, in milliseconds. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
@@ -56,6 +58,11 @@ export interface Flags {
 export const DEFAULT_MONITOR_CALLS = 16;
 /** Systems give a process 1,024 file descriptors or more; a developer's machine has some tens of connections. */
 export const DEFAULT_MAX_CONNECTIONS = 2000;
+const MIB = 1024 * 1024;
+/** A body takes two to three times its size in memory. Eight of the largest ones fit in. */
+export const DEFAULT_BODY_MEMORY_BYTES = 256 * MIB;
+/** Any import fits in beside other requests. */
+const LEAST_BODY_MEMORY_MIB = 80;
 /** Leaves enough time for the rest of the shutdown, so that a server ends within five seconds. */
 export const DEFAULT_DRAIN_MS = 3500;
 /** Calls at a time and calls that may wait, for each provider. */
@@ -89,6 +96,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     timeouts: readTimeouts(text),
     monitorCalls: integer('BLOCKHOUSE_MONITOR_CALLS', text('BLOCKHOUSE_MONITOR_CALLS'), 1, 10_000) ?? DEFAULT_MONITOR_CALLS,
     maxConnections: integer('BLOCKHOUSE_MAX_CONNECTIONS', text('BLOCKHOUSE_MAX_CONNECTIONS'), 1, 1_000_000) ?? DEFAULT_MAX_CONNECTIONS,
+    bodyMemoryBytes: bodyMemory(text('BLOCKHOUSE_BODY_MEMORY_MIB')),
     drainMs: integer('BLOCKHOUSE_DRAIN_MS', text('BLOCKHOUSE_DRAIN_MS'), 0, 3_600_000) ?? DEFAULT_DRAIN_MS,
     logLevel: choice('BLOCKHOUSE_LOG_LEVEL', text, LOG_LEVELS, 'info'),
     requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'debug'),
@@ -110,6 +118,11 @@ function readTimeouts(text: (name: string) => string | undefined): Partial<Upstr
     if (value !== undefined) timeouts[key] = value;
   }
   return Object.freeze(timeouts);
+}
+
+function bodyMemory(text: string | undefined): number {
+  const mib = integer('BLOCKHOUSE_BODY_MEMORY_MIB', text, LEAST_BODY_MEMORY_MIB, 1_000_000);
+  return mib === undefined ? DEFAULT_BODY_MEMORY_BYTES : mib * MIB;
 }
 
 function choice<const V extends string>(name: string, text: (name: string) => string | undefined, values: readonly V[], otherwise: V): V {

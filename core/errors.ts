@@ -75,7 +75,7 @@ export const ERROR_TABLE = {
   QUEUE_FULL: {
     status: 429,
     retryable: true,
-    meaning: 'The queue of the provider, of the block or of the imports is full. Retry-After says when to try again.',
+    meaning: 'The queue of the provider, of the block or of the imports is full, or the room for bodies is. Retry-After says when to try again.',
   },
   TOO_MANY_ATTEMPTS: {
     status: 429,

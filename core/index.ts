@@ -13,7 +13,15 @@ export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, Repl
 export { unknownFields } from './block/config-warnings.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
 export { Chunks } from './chunks.ts';
-export { DEFAULT_MAX_CONNECTIONS, type Flags, type LogLevel, type ProcessConfig, type RequestLogLevel, resolveProcessConfig } from './config.ts';
+export {
+  DEFAULT_BODY_MEMORY_BYTES,
+  DEFAULT_MAX_CONNECTIONS,
+  type Flags,
+  type LogLevel,
+  type ProcessConfig,
+  type RequestLogLevel,
+  resolveProcessConfig,
+} from './config.ts';
 export {
   BlockhouseError,
   ERROR_TABLE,
@@ -28,6 +36,7 @@ export {
   toBlockhouseError,
 } from './errors.ts';
 export { offAbort, onAbort } from './gateway/abort.ts';
+export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export type { CallOptions } from './gateway/call-options.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { CallState, PausedCaller } from './gateway/live.ts';
@@ -52,6 +61,7 @@ export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-p
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { escapeInvisible } from './invisible.ts';
 export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
+export { nextTurn, parseInSlices, TooManyValues } from './json-slices.ts';
 export { type Member, membersOf, skipBlanks } from './json-members.ts';
 export { toJsonText } from './json-text.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS, type FieldRule, type RequestFields } from './keys/key-request.ts';

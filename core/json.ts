@@ -84,11 +84,12 @@ const NEAR = 64;
 /** The index of the quote that ends the string whose content begins at `start`; the length of the text if there is none. */
 export function endOfString(bytes: Uint8Array, start: number): number {
   let at = start;
-  for (const near = start + NEAR; at < near; at += 1) {
-    if (bytes[at] === QUOTE) return at;
-    if (bytes[at] === BACKSLASH) at += 1;
-  }
   for (;;) {
+    // Also behind an escaped quote: where there is one, there are more.
+    for (const near = at + NEAR; at < near; at += 1) {
+      if (bytes[at] === QUOTE) return at;
+      if (bytes[at] === BACKSLASH) at += 1;
+    }
     const quote = bytes.indexOf(QUOTE, at);
     if (quote === -1) return bytes.length;
     let first = quote;

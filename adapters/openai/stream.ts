@@ -1,14 +1,11 @@
 // The stream of the Responses endpoint: named events; one of them ends the answer. Pure: no I/O.
-import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+import { ANSWER_LIMITS, type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { logprobsIn } from '../logprobs.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { asObject, asString, expectObject } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
-
-/** The first events and the last one echo the instructions and tools of the request, which may have 10 MiB. */
-const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
 /** The events that end an answer, with the status of each. */
 const ENDS = new Map([
@@ -26,7 +23,8 @@ interface OpenCall {
 
 /** Decodes one streamed answer. It throws a StreamError for a failed response and UPSTREAM_MALFORMED for a stream without an end. */
 export class ResponsesDecoder implements StreamDecoder {
-  readonly #records = new SseReader(MAX_RECORD_BYTES);
+  /** The first events and the last one echo the instructions and tools of the request. */
+  readonly #records = new SseReader(ANSWER_LIMITS.record);
   readonly #items: OutputItems;
   /** Calls that have begun and not ended, by their place in the output. */
   readonly #open = new Map<unknown, OpenCall>();

@@ -4,6 +4,7 @@
 // unique-ids: Tool-call ids are unique within an answer.
 // one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
 // counts-grow: A later report never lowers a count of an earlier one: it may leave out what the earlier one had.
+// bounded: An answer of which more would be kept than ANSWER_LIMITS.kept is refused as it comes. Text that only passes to a reader does not count.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
@@ -14,6 +15,7 @@ import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage, Warning } fro
 import { TokenEstimate } from '../tokens.ts';
 import type { Writable } from '../writable.ts';
 import type { Prompt } from './prompt.ts';
+import { ANSWER_LIMITS, PIECE_BYTES } from './answer-limits.ts';
 import { promptTokens } from './prompt-tokens.ts';
 
 /** The counts that not every provider reports. */
@@ -57,13 +59,18 @@ export class Accumulator {
   #tooDeep: string | undefined;
   /** Of the text, the reasoning and the calls, finished or not. */
   readonly #written = new TokenEstimate();
+  readonly #passesText: boolean;
+  /** bounded: the bytes, by estimate. */
+  #kept = 0;
   /** The tokens, by estimate, of what came of an answer that could not be read. */
   #unread = 0;
   /** How many tokens had come when the provider last reported outputTokens. */
   #writtenWhenReported = 0;
 
-  constructor(keepsOneCall = false) {
+  /** `passesText`: nobody keeps the text of the answer until its end. */
+  constructor(keepsOneCall = false, passesText = false) {
     this.#keepsOneCall = keepsOneCall;
+    this.#passesText = passesText;
   }
 
   /** Takes events that arrived together; returns those that a reader sees, with ids that are unique in the answer. */
@@ -93,12 +100,15 @@ export class Accumulator {
       case 'reasoning':
         if (event.text === '') return undefined;
         this.#written.add(event.text);
+        if (!this.#passesText) this.#keep(event.text.length);
         return event;
       case 'toolCallStart':
         this.#written.add(event.name);
+        this.#keep(event.name.length + event.id.length);
         return this.#isFurtherCall(event.index) ? undefined : event;
       case 'toolCallDelta':
         this.#written.add(event.text);
+        this.#keep(event.text.length);
         return this.#isFurtherCall(event.index) ? undefined : event;
       case 'toolCall':
         return this.#takeCall(event);
@@ -106,7 +116,10 @@ export class Accumulator {
         return this.#isTooDeep(event.providerMetadata, 'the state of the reasoning') ? undefined : event;
       case 'logprobs':
         this.#logprobs ??= [];
-        this.#logprobs.push(...event.logprobs);
+        for (const logprob of event.logprobs) {
+          this.#logprobs.push(logprob);
+          this.#keep(PIECE_BYTES * (1 + (logprob.topLogprobs?.length ?? 0)));
+        }
         return undefined;
       case 'usage':
         addReport(this.#usage, event.usage);
@@ -120,6 +133,7 @@ export class Accumulator {
         return undefined;
       case 'warning':
         this.#warnings.push(event.warning);
+        this.#keep(event.warning.message.length);
         return undefined;
       case 'stop':
         this.#stopReason = event.stopReason;
@@ -190,7 +204,7 @@ export class Accumulator {
     const { toolCall: call, index } = event;
     if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return undefined;
     if (this.#isTooDeep(call.providerMetadata, 'the providerMetadata of a tool call')) return undefined;
-    if (index === undefined) this.#written.add(call.name).add(JSON.stringify(call.arguments)); // else its pieces have been counted
+    if (index === undefined) this.#countWhole(call); // else its pieces have been counted
     if (this.#isFurtherCall(index)) {
       if (!this.#warnings.includes(FURTHER_CALLS)) this.#warnings.push(FURTHER_CALLS);
       return undefined;
@@ -199,6 +213,20 @@ export class Accumulator {
     const toolCall = id === call.id ? call : { ...call, id };
     this.#toolCalls.push(toolCall);
     return toolCall === call ? event : { ...event, toolCall };
+  }
+
+  #countWhole({ name, arguments: value }: ToolCall): void {
+    const text = JSON.stringify(value);
+    this.#written.add(name).add(text);
+    this.#keep(name.length + text.length);
+  }
+
+  /** bounded. */
+  #keep(bytes: number): void {
+    this.#kept += bytes + PIECE_BYTES;
+    if (this.#kept <= ANSWER_LIMITS.kept) return;
+    const message = `The provider's answer could not be read: more than ${ANSWER_LIMITS.kept} bytes of it would have to be kept.`;
+    throw new BlockhouseError('UPSTREAM_MALFORMED', message, { mayHaveRun: true });
   }
 
   /** bounded-depth. */

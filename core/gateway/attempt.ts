@@ -49,7 +49,9 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
 
   constructor(chat: ChatWork, trial: Trial, now: () => number) {
     this.#chat = chat;
-    this.#accumulator = new Accumulator(chat.keepsOneCall);
+    const { sink } = chat;
+    // The protocols that show pieces may repeat them at their end.
+    this.#accumulator = new Accumulator(chat.keepsOneCall, sink !== undefined && sink.whole !== true && sink.pieces === undefined);
     this.#trial = trial;
     this.#now = now;
   }

@@ -234,3 +234,37 @@ t.test('a frame with an error goes out without the key, and every other frame as
   t.throws(() => reader.end(), { code: 'UPSTREAM_FAILED' });
   t.equal(got.join(''), 'data: a\n\ndata: {"error" is no JSON: [redacted]\n\n');
 });
+
+t.test('a frame is passed on wherever it is cut, and a border that comes in two pieces ends it', async (t) => {
+  const text = 'data: a\n\ndata: b\r\ndata: b\r\n\r\n: c\r\rdata: end\n\n';
+  for (let first = 1; first < text.length; first += 1) {
+    for (let second = first; second < text.length; second += 1) {
+      const { reader, got } = handler();
+      reader.head(200, STREAM);
+      feed(reader, text.slice(0, first), text.slice(first, second), text.slice(second));
+      reader.end();
+      if (got.join('') !== text) t.equal(got.join(''), text, `cut at ${first} and ${second}`);
+    }
+  }
+});
+
+t.test('a frame that never ends is refused at its limit, also if it has a line end in each piece', async (t) => {
+  const { reader, got } = handler();
+  reader.head(200, STREAM);
+  const line = Buffer.from(`data: ${'x'.repeat(1000)}\n`);
+  t.throws(
+    () => {
+      for (;;) reader.data(line);
+    },
+    { code: 'UPSTREAM_MALFORMED', message: /a frame of more than 33554432 bytes/ },
+  );
+  t.same(got, []);
+});
+
+t.test('a whole answer of too many values is refused before it is parsed', async (t) => {
+  const { reader, unread } = handler();
+  reader.head(200, { 'content-type': 'application/json' });
+  feed(reader, `{"usage":[${'[],'.repeat(2_000_000)}[]]}`);
+  t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', message: /more than 2000000 JSON values/ });
+  t.same(unread.length, 1, 'it is paid for by its size');
+});

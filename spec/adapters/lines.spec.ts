@@ -1,5 +1,6 @@
 import t from 'tap';
-import { LineReader, MAX_LINE_BYTES } from '../../adapters/lines.ts';
+import { LineReader } from '../../adapters/lines.ts';
+import { ANSWER_LIMITS } from '../../core/index.ts';
 
 /** All lines of `bytes`, handed over in these pieces. */
 function read(pieces: readonly Buffer[], reader = new LineReader()): string[] {
@@ -55,9 +56,9 @@ t.test('nothing at all has no line', async (t) => {
 });
 
 t.test('a line up to 1 MiB is taken', async (t) => {
-  const line = Buffer.alloc(MAX_LINE_BYTES, 'x');
-  t.equal(read([line, Buffer.from('\n')])[0]?.length, MAX_LINE_BYTES);
-  t.equal(read([line])[0]?.length, MAX_LINE_BYTES, 'also without its end');
+  const line = Buffer.alloc(ANSWER_LIMITS.line, 'x');
+  t.equal(read([line, Buffer.from('\n')])[0]?.length, ANSWER_LIMITS.line);
+  t.equal(read([line])[0]?.length, ANSWER_LIMITS.line, 'also without its end');
 });
 
 const TOO_LONG = { code: 'UPSTREAM_MALFORMED', mayHaveRun: true };
@@ -72,7 +73,7 @@ t.test('a longer line is an error as soon as it is too long', async (t) => {
         taken += 64 * 1024;
       }
     }, TOO_LONG);
-    t.equal(taken, MAX_LINE_BYTES);
+    t.equal(taken, ANSWER_LIMITS.line);
   });
   t.test('in one piece with its end', async (t) => {
     t.throws(() => new LineReader(10).push(Buffer.from(`${'x'.repeat(11)}\n`)), TOO_LONG);

@@ -103,9 +103,10 @@ const READERS: readonly [what: string, setUp: string, read: string, result: stri
   ],
   [
     'a request',
-    `import { EventEmitter } from 'node:events'; import { readBytes } from './transports/http/body.ts';
-     const headers = { 'transfer-encoding': 'chunked', 'content-type': 'x/y' }; const req = Object.assign(new EventEmitter(), { headers, socket: {} });
-     const body = readBytes({ req, res: {}, server: { bodyStallMs: 60_000 } }, ${CHUNK_COUNT}, 'x/y');
+    `import { EventEmitter } from 'node:events'; import { readBytes } from './transports/http/body.ts'; import { BodyRoom } from './transports/http/body-room.ts';
+     const headers = { 'transfer-encoding': 'chunked', 'content-type': 'x/y' }; const req = Object.assign(new EventEmitter(), { headers, socket: {}, pause() {}, resume() {} });
+     const bodies = new BodyRoom({ bytes: 1e9, patienceMs: 60_000 });
+     const body = readBytes({ req, res: new EventEmitter(), server: { bodyStallMs: 60_000, bodies } }, ${CHUNK_COUNT}, 'x/y');
      await new Promise(setImmediate);`,
     `req.emit('data', chunk);`,
     `req.emit('end') && (await body).length`,

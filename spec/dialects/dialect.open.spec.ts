@@ -10,6 +10,7 @@ import { CLIENTS } from '../support/dialect-clients.ts';
 import { scriptedAdapter } from '../support/scripted-adapter.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { answerWith, startWireServer, WIRES } from '../support/wire-server.ts';
+import { BodyRoom } from '../../transports/http/body-room.ts';
 
 const SIXTH: Adapter = {
   ...scriptedAdapter(
@@ -62,7 +63,14 @@ function mountOf(server: () => TestServer) {
   return {
     prefix: '/fourth',
     handler: async (req: RouteContext['req'], res: RouteContext['res']) => {
-      const context = { core: server().core, server: { sse: timing, bodyStallMs: 1000 }, req, res, params: {}, requestId: 'req_1' };
+      const context = {
+        core: server().core,
+        server: { sse: timing, bodyStallMs: 1000, bodies: new BodyRoom({ bytes: 1e9, patienceMs: 1000 }) },
+        req,
+        res,
+        params: {},
+        requestId: 'req_1',
+      };
       try {
         const reply = await handler({ ...context, signal: new AbortController().signal, key: undefined } as unknown as RouteContext);
         if (typeof reply === 'object') writeJson(res, reply, 'req_1');

@@ -2,14 +2,28 @@
 //
 // The headers are checked first: length, media type, charset and content-encoding. Only then does a client that sent
 // `Expect: 100-continue` get its 100. Reading stops at the limit, and at `bodyStallMs` without a byte. A body with too many
-// JSON values is refused before it is parsed, because parsing it would hold up the event loop.
+// JSON values is refused before it is parsed, because parsing it would hold up the event loop. A large one is parsed in slices, while others are served.
 //
+// room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read.
 // all-at-once: a small body comes in the same packet as its head. It is then taken in one piece, without the listeners and the timer of a body that comes in
 //   parts, which cost as much as its parsing.
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { BlockhouseError, Chunks, holdsMoreThan, invalidRequest, MAX_JSON_VALUES, parseJson, ReusedTimer } from '../../core/index.ts';
+import {
+  BlockhouseError,
+  Chunks,
+  holdsMoreThan,
+  invalidRequest,
+  MAX_JSON_VALUES,
+  type NamedKey,
+  nextTurn,
+  parseInSlices,
+  parseJson,
+  ReusedTimer,
+  TooManyValues,
+} from '../../core/index.ts';
+import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
 import type { ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
@@ -24,13 +38,17 @@ export const OTHER_BODY_BYTES = MIB;
 /** The largest archive that `POST /api/import` takes, in bytes. */
 export const IMPORT_BODY_BYTES = 64 * MIB;
 
+/** Larger bodies are parsed in slices, since one piece would hold up the event loop for longer than some milliseconds. */
+const LARGE_BODY_BYTES = MIB;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The part of a request's context that reading its body needs. */
 interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly server: Pick<ServerContext, 'bodyStallMs'>;
+  readonly server: Pick<ServerContext, 'bodyStallMs' | 'bodies'>;
+  readonly key?: NamedKey | undefined;
 }
 
 /**
@@ -40,7 +58,8 @@ interface Exchange {
 export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
   if (!hasBody(exchange.req) && optional) return undefined;
   const bytes = await receiveJson(exchange, limit);
-  return bytes.length === 0 && optional ? undefined : parse(bytes, MAX_JSON_VALUES);
+  if (bytes.length === 0 && optional) return undefined;
+  return bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, MAX_JSON_VALUES, exchange.res) : parse(bytes, MAX_JSON_VALUES);
 }
 
 /** The body of a compatible endpoint: its bytes as they came, and their value. */
@@ -52,7 +71,8 @@ export interface CompatibleBody {
 /** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
 export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
-  return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
+  const value = bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res) : parse(bytes, COMPATIBLE_JSON_VALUES);
+  return { bytes, value };
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
@@ -75,12 +95,11 @@ export function assertBytes(req: IncomingMessage, limit: number, type: string): 
 }
 
 /**
- * The bytes of a body of this media type. Allocates the announced length at once, so only few callers may run at a time. Rejects as
- * `readJsonBody` does; an empty body is INVALID_REQUEST.
+ * The bytes of a body of this media type. Rejects as `readJsonBody` does; an empty body is INVALID_REQUEST.
  */
 export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
   assertBytes(exchange.req, limit, type);
-  const bytes = await receive(exchange, limit, new Chunks(Number(exchange.req.headers['content-length'] ?? 0)));
+  const bytes = await receive(exchange, limit);
   if (bytes.length === 0) throw invalidRequest('', `The body is empty; send ${type}.`);
   return bytes;
 }
@@ -89,11 +108,34 @@ function hasBody(req: IncomingMessage): boolean {
   return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
 }
 
-async function receive({ req, res, server }: Exchange, limit: number, chunks = new Chunks()): Promise<Buffer> {
+async function receive(exchange: Exchange, limit: number): Promise<Buffer> {
+  const { req, res, server } = exchange;
+  const announced = req.headers['content-length'];
+  const share = announced !== undefined && Number(announced) <= FREE_BODY_BYTES ? undefined : shareOf(exchange);
+  if (announced !== undefined && share !== undefined) await share.reserve(Number(announced)); // room-first
   // HTTP/1.0 has no interim answers.
   if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
   await undefined; // all-at-once: the parser hands the body over right after the head
-  return takeWhole(req) ?? collect(req, limit, chunks, server.bodyStallMs);
+  const whole = takeWhole(req);
+  if (whole !== undefined) return whole;
+  // What has its room may be allocated at once, and is then copied once.
+  const chunks = new Chunks(share === undefined || announced === undefined ? 0 : Number(announced));
+  const bytes = await collect(req, limit, chunks, server.bodyStallMs, share);
+  share?.settle(bytes.length);
+  return bytes;
+}
+
+/** One caller is a named key, or else an address: until a key is known, nothing else tells callers apart. */
+function shareOf({ req, res, server, key }: Exchange): BodyShare {
+  const share = new BodyShare(server.bodies, key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`);
+  if (res.destroyed) share.release();
+  else res.once('close', () => share.release());
+  return share;
+}
+
+/** The steps in which a body of unknown length takes its room. */
+function nextStep(bytes: number, limit: number): number {
+  return bytes <= FREE_BODY_BYTES ? FREE_BODY_BYTES : bytes <= OTHER_BODY_BYTES ? OTHER_BODY_BYTES : limit;
 }
 
 /** Set on a request whose whole body was taken before Node has noted its end. */
@@ -138,7 +180,7 @@ function assertCharset(parameters: readonly string[]): void {
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8.');
 }
 
-function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number): Promise<Buffer> {
+function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number, share: BodyShare | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const silence = silenceOf(req.socket);
     const refuse = (failure: BlockhouseError): void => {
@@ -148,8 +190,24 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
     };
     const take = (chunk: Buffer): void => {
       silence.refresh();
-      if (chunks.bytes + chunk.length > limit) refuse(tooLarge(limit));
-      else chunks.add(chunk);
+      if (chunks.bytes + chunk.length > limit) {
+        refuse(tooLarge(limit));
+        return;
+      }
+      chunks.add(chunk);
+      if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
+    };
+    /** room-first: the time of the wait is not the client's. */
+    const waitForRoom = (owner: BodyShare): void => {
+      req.pause();
+      silence.stop(stall);
+      owner.reserve(nextStep(chunks.bytes, limit)).then(
+        () => {
+          silence.start(stallMs, stall);
+          req.resume();
+        },
+        (failure: BlockhouseError) => refuse(failure),
+      );
     };
     const stall = (): void => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No data of the body arrived for ${stallMs / 1000} s.`));
     const finish = (): void => {
@@ -190,22 +248,49 @@ function silenceOf(socket: Socket): ReusedTimer {
 }
 
 function parse(bytes: Buffer, values: number): unknown {
-  if (holdsMoreThan(bytes, values)) throw invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
+  if (holdsMoreThan(bytes, values)) throw tooManyValues(values);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
   } catch (error) {
-    throw new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause: error, details: [{ path: '', message: 'is not valid UTF-8' }] });
+    throw notUtf8(error);
   }
   try {
     return parseJson(text);
   } catch (error) {
-    const where = /position \d+/.exec((error as Error).message)?.[0];
-    throw new BlockhouseError('INVALID_REQUEST', `The body is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, {
-      cause: error,
-      details: [{ path: '', message: 'is not valid JSON' }],
-    });
+    throw notJson(error as Error);
   }
+}
+
+/** Like `parse`, in slices. Ends with CANCELLED when the client has left meanwhile. */
+async function parseLarge(bytes: Buffer, values: number, res: ServerResponse): Promise<unknown> {
+  if (!isUtf8(bytes)) throw notUtf8();
+  const turn = async (): Promise<void> => {
+    await nextTurn();
+    if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
+  };
+  try {
+    return await parseInSlices(bytes, { values, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
+  } catch (error) {
+    if (error instanceof TooManyValues) throw tooManyValues(values);
+    throw error instanceof SyntaxError ? notJson(error) : error;
+  }
+}
+
+function tooManyValues(values: number): BlockhouseError {
+  return invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
+}
+
+function notUtf8(cause?: unknown): BlockhouseError {
+  return new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause, details: [{ path: '', message: 'is not valid UTF-8' }] });
+}
+
+function notJson(error: Error): BlockhouseError {
+  const where = /position \d+/.exec(error.message)?.[0];
+  return new BlockhouseError('INVALID_REQUEST', `The body is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, {
+    cause: error,
+    details: [{ path: '', message: 'is not valid JSON' }],
+  });
 }
 
 function tooLarge(limit: number): BlockhouseError {

@@ -14,6 +14,7 @@ import type { Duplex } from 'node:stream';
 import {
   BlockhouseError,
   type Core,
+  DEFAULT_BODY_MEMORY_BYTES,
   internalError,
   invalidRequest,
   KEY_PREFIX,
@@ -27,6 +28,7 @@ import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
 import { isOwners, TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { isRead } from './body.ts';
+import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './body-room.ts';
 import { OpenAnswers } from './connection.ts';
 import { Faults } from './faults.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './imports.ts';
@@ -59,6 +61,8 @@ export interface FrontOptions {
   readonly sse?: Partial<SseTiming>;
   /** Milliseconds without a byte of a body after which its request is refused. The default is 35,000. */
   readonly bodyStallMs?: number;
+  /** The room for the bodies of all requests in work, together with other servers of the same core; defaults 256 MiB, 5 s. */
+  readonly bodies?: Partial<BodyRoomLimits>;
   /** How many imports run and wait; defaults 2, 16, 30 s. */
   readonly imports?: Partial<ImportLimits>;
 }
@@ -105,6 +109,7 @@ export class Front {
       routes,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },
       bodyStallMs: options.bodyStallMs ?? BODY_STALL_MS,
+      bodies: bodyRoomOf(core, { bytes: DEFAULT_BODY_MEMORY_BYTES, patienceMs: BODY_PATIENCE_MS, ...options.bodies }),
       imports: new ImportQueue({ ...DEFAULT_IMPORT_LIMITS, ...options.imports }),
       hasWebSocket,
       endRequest: (requestId) => this.answers.abort(requestId),

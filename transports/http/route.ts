@@ -1,6 +1,7 @@
 // One route of the server: its handler, and what the published contract says about it. Pure: no I/O.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { BlockhouseError, Core, ErrorCode, NamedKey } from '../../core/index.ts';
+import type { BodyRoom } from './body-room.ts';
 import type { ImportQueue } from './imports.ts';
 import type { TagName } from './openapi/tags.ts';
 import type { JsonReply, Reply } from './reply.ts';
@@ -12,6 +13,8 @@ export interface ServerContext {
   readonly sse: SseTiming;
   /** Milliseconds without a byte of a body after which its request is refused. */
   readonly bodyStallMs: number;
+  /** The room for bodies. */
+  readonly bodies: BodyRoom;
   readonly imports: ImportQueue;
   /** Whether the server takes upgrades at this moment. */
   hasWebSocket(): boolean;

@@ -280,3 +280,40 @@ t.test('where one call is asked for, the first that begins is kept with its piec
     ['a'],
   );
 });
+
+t.test('text that only passes to its reader may be of any length', async (t) => {
+  const answer = new Accumulator(false, true);
+  const text = 'x'.repeat(1024 * 1024);
+  for (let count = 0; count < 100; count += 1) answer.add([{ type: 'text', text }]);
+  t.equal(answer.usageSoFar(PROMPT)?.outputTokens, (100 * 1024 * 1024) / 4);
+});
+
+const ENDLESS: [title: string, event: ChatEvent, keptBytes: number][] = [
+  ['text', { type: 'text', text: 'x'.repeat(4096) }, 4096],
+  ['reasoning in small pieces', { type: 'reasoning', text: 'x' }, 32],
+  ['the arguments of a call', { type: 'toolCallDelta', index: 0, text: 'x'.repeat(4096) }, 4096],
+  ['whole calls', { type: 'toolCall', toolCall: { id: '', name: 'f', arguments: { a: 'x'.repeat(4096) } } }, 4096],
+  ['calls that only begin', { type: 'toolCallStart', index: 0, id: 'i', name: 'f' }, 32],
+  ['log probabilities', { type: 'logprobs', logprobs: [{ token: 'x', logprob: 0 }] }, 32],
+  ['warnings', { type: 'warning', warning: { field: 'f', message: 'x'.repeat(4096) } }, 4096],
+];
+
+t.test('an answer that never ends is refused when too much of it would have to be kept, whatever it consists of', async (t) => {
+  const most = 64 * 1024 * 1024;
+  for (const [title, event, keptBytes] of ENDLESS) {
+    const answer = new Accumulator();
+    let count = 0;
+    t.throws(
+      () => {
+        for (;;) {
+          answer.addPieces([event]);
+          count += 1;
+        }
+      },
+      { code: 'UPSTREAM_MALFORMED', message: /more than 67108864 bytes of it would have to be kept/, mayHaveRun: true },
+      title,
+    );
+    t.ok(count > most / keptBytes / 4 && count <= most / keptBytes, `${title}: ${count} events`);
+    if (!['logprobs', 'warning'].includes(event.type)) t.ok((answer.usageSoFar(PROMPT)?.outputTokens ?? 0) > count / 4, `${title}: what came is counted`);
+  }
+});

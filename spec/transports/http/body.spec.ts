@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { CHAT_BODY_BYTES, COMPATIBLE_BODY_BYTES, COMPATIBLE_JSON_VALUES, OTHER_BODY_BYTES, readBytes } from '../../../transports/http/body.ts';
+import { BodyRoom } from '../../../transports/http/body-room.ts';
 import { RawClient } from '../../support/raw.ts';
 import { CHAT, friendlyDaemon, readAnswer, responseOf, startServer, until } from '../../support/server.ts';
 
@@ -255,8 +256,9 @@ t.test('a body that is announced and never comes whole applies nothing', async (
 
 t.test('bytes of a named type are read as they are, and nothing else is taken for them', async (t) => {
   const limit = 1000;
+  const bodies = new BodyRoom({ bytes: limit, patienceMs: 10_000 });
   const server = createServer((req, res) => {
-    readBytes({ req, res, server: { bodyStallMs: 10_000 } }, limit, 'application/gzip').then(
+    readBytes({ req, res, server: { bodyStallMs: 10_000, bodies } }, limit, 'application/gzip').then(
       (bytes) => res.end(Buffer.from(bytes).toString('hex')),
       (error: { code: string; message: string }) => res.writeHead(400, { connection: 'close' }).end(`${error.code} ${error.message}`),
     );

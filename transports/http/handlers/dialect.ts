@@ -11,6 +11,7 @@ import {
   invalidRequest,
   isObject,
   type ModelTarget,
+  nextTurn,
   type StreamSink,
   toBlockhouseError,
   type Warning,
@@ -45,12 +46,16 @@ export interface Candidate extends ModelTarget {
   readonly askedAs: string;
 }
 
+const NO_BYTES = Buffer.alloc(0);
+/** Translating a larger body takes some ten milliseconds, so the event loop turns between its steps. */
+const LARGE_BODY_BYTES = 1024 * 1024;
+
 /** What a client has sent, and its translation once a provider needs it. */
 class Job<E> {
   readonly dialect: Dialect<E>;
   readonly context: RouteContext;
-  readonly bytes: Buffer;
-  readonly body: unknown;
+  bytes: Buffer;
+  body: unknown;
   #request: DialectRequest<E> | undefined;
 
   constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value }: CompatibleBody) {
@@ -68,6 +73,12 @@ class Job<E> {
   headers(target: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
     return headersOf(target, warnings, this.dialect.answerHeaders?.(this.context.requestId));
   }
+
+  /** No other model will be asked: what only another one would need is not kept while this one answers. */
+  release(): void {
+    this.bytes = NO_BYTES;
+    this.body = undefined;
+  }
 }
 
 /** True for a failure of one model after which another may still answer. */
@@ -80,14 +91,18 @@ export const speak =
   <E>(dialect: Dialect<E>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
     const job = new Job(dialect, context, await readCompatibleBody(context, dialect.anyType));
-    const { body } = job;
-    if (context.key !== undefined) assertMayAsk(context.key, dialect.fields, body);
-    const model = isObject(body) && typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : job.request().model;
+    if (context.key !== undefined) assertMayAsk(context.key, dialect.fields, job.body);
+    const model = askedModel(job);
     const found = targetsOf(context, model);
     const targets = found instanceof Promise ? await found : found;
     const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
     return ready === undefined ? await answerOf(job, targets, model) : ok(ready);
   };
+
+function askedModel<E>(job: Job<E>): string {
+  const { body } = job;
+  return isObject(body) && typeof body['model'] === 'string' && body['model'] !== '' ? body['model'] : job.request().model;
+}
 
 /** The error of a dialect as a reply. */
 export const faultOf =
@@ -102,7 +117,11 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
     try {
       const lane = laneOf(job, target);
       if (lane !== undefined) return await native(lane, job, target);
-      return job.request().stream ? await streamed(job, target) : await whole(job, target);
+      const isLarge = job.bytes.length > LARGE_BODY_BYTES;
+      const { stream } = job.request();
+      if (target.isLast) job.release();
+      if (isLarge) await nextTurn();
+      return stream ? await streamed(job, target) : await whole(job, target);
     } catch (error) {
       failure = error;
       // next-before-first-byte
@@ -145,6 +164,7 @@ function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Ca
     fields,
     hidesUsage: sent?.hidesUsage === true,
   };
+  if (target.isLast) job.release();
   return forward({ target, request, headers: job.headers(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
 }
 

@@ -1,5 +1,5 @@
 // Serves a request whose provider speaks the client's protocol itself: the bytes of the request and of its answer go through.
-import { type BlockhouseError, BlockhouseError as Failure, type ForwardedRequest, type ForwardTarget, toBlockhouseError } from '../../../core/index.ts';
+import { type BlockhouseError, Chunks, BlockhouseError as Failure, type ForwardedRequest, type ForwardTarget, toBlockhouseError } from '../../../core/index.ts';
 import { COMMENT } from '../chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../reply.ts';
 import type { RouteContext } from '../route.ts';
@@ -74,7 +74,7 @@ class Answer implements ForwardTarget {
   #headers: Readonly<Record<string, string>> = {};
   #isStream = false;
   /** A whole answer. */
-  #whole: Buffer[] = [];
+  readonly #whole = new Chunks();
 
   constructor(reader: SseWriter | undefined, own: Readonly<Record<string, string>>) {
     this.reader = reader;
@@ -89,7 +89,7 @@ class Answer implements ForwardTarget {
 
   bytes(bytes: Buffer): boolean {
     if (this.#isStream) return this.reader?.bytes(bytes) ?? true;
-    this.#whole.push(bytes);
+    this.#whole.add(bytes);
     return true;
   }
 
@@ -106,7 +106,6 @@ class Answer implements ForwardTarget {
     this.reader?.stop();
     if (this.reader?.opened === true)
       throw new Failure('UPSTREAM_MALFORMED', 'The provider answered with a body instead of the stream that it was asked for.', { mayHaveRun: true });
-    const bytes = this.#whole.length === 1 ? (this.#whole[0] as Buffer) : Buffer.concat(this.#whole);
-    return { status: 200, body: new Written(bytes, this.#headers['content-type']), headers: besides(this.#own, this.#headers) };
+    return { status: 200, body: new Written(this.#whole.join(), this.#headers['content-type']), headers: besides(this.#own, this.#headers) };
   }
 }

@@ -36,7 +36,7 @@ export function either(one: ResponseWords, other: ResponseWords): ResponseWords 
 export const body = (name: SchemaName, required = true) => ({ required, content: { 'application/json': { schema: ref(name) } } });
 
 /** Errors of a route that takes a body. */
-export const BODY = ['INVALID_REQUEST', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+export const BODY = ['INVALID_REQUEST', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'QUEUE_FULL'] as const;
 /** Errors of a route that calls a provider. */
 export const UPSTREAM = [
   'UPSTREAM_UNREACHABLE',

@@ -66,7 +66,7 @@ export const CHAT_ROUTES = {
       200: orEvents(json('ChatAnswer', 'The message waits for its answer. With `wait`, it is finished.')),
       202: json('ChatReceipt', 'With `wait`: the message is not finished yet.'),
     },
-    errors: [...BODY, 'QUEUE_FULL', ...WRITE],
+    errors: [...BODY, ...WRITE],
     handler: chat.post,
   },
   'POST /api/blocks/:name/chat/:id/cancel': {

@@ -62,7 +62,7 @@ export const GATEWAY_ROUTES = {
         content: { 'application/json': { schema: ref('ChatResponse') }, 'text/event-stream': { schema: ref('ChatEvent') } },
       },
     },
-    errors: [...BODY, 'QUEUE_FULL', 'KEY_FORBIDDEN', 'PRICE_UNKNOWN', 'KEY_CAP_REACHED', ...UPSTREAM],
+    errors: [...BODY, 'KEY_FORBIDDEN', 'PRICE_UNKNOWN', 'KEY_CAP_REACHED', ...UPSTREAM],
     handler: gateway.chat,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

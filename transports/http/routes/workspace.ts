@@ -70,7 +70,7 @@ export const WORKSPACE_ROUTES = {
     query: { name: { schema: string, description: 'Another name for the block' } },
     body: { required: true, ...binary },
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
-    errors: [...BODY, 'NAME_TAKEN', 'QUEUE_FULL', ...DISK],
+    errors: [...BODY, 'NAME_TAKEN', ...DISK],
     handler: archive.importBlock,
   },
   'GET /api/costs': {

@@ -8,6 +8,7 @@ import { writeJson } from '../../../../transports/http/reply.ts';
 import type { RouteContext } from '../../../../transports/http/route.ts';
 import { scriptedAdapter } from '../../../support/scripted-adapter.ts';
 import { startServer } from '../../../support/server.ts';
+import { BodyRoom } from '../../../../transports/http/body-room.ts';
 
 /** The smallest dialect: `{model, text, stream?}` in, the pieces as they are out. */
 const PLAIN: Dialect<null> = {
@@ -48,7 +49,7 @@ async function serve(t: Test, adapters: readonly Adapter[]) {
           handler: async (req, res) => {
             const { core } = server;
             const timing = { openAfterMs: 10_000, keepAliveMs: 15_000, stallMs: 30_000 };
-            const own = { sse: timing, bodyStallMs: 1000 } as unknown as RouteContext['server'];
+            const own = { sse: timing, bodyStallMs: 1000, bodies: new BodyRoom({ bytes: 1e9, patienceMs: 1000 }) } as unknown as RouteContext['server'];
             const signal = new AbortController().signal;
             try {
               const reply = await handler({ core, server: own, req, res, params: {}, requestId: 'req_1', signal, key: undefined } as unknown as RouteContext);

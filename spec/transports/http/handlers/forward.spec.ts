@@ -111,6 +111,28 @@ t.test('a stream without [DONE] is whole if it has a finish reason', async (t) =
   t.equal((await send(ask({ stream: true }))).text, FRAMES.join('').trimEnd());
 });
 
+t.test('a stream that nobody asked for, and that never ends, is not collected for ever; its call is paid for', async (t) => {
+  const frame = `data: {"choices":[{"delta":{"content":"${'word '.repeat(13_000)}"}}]}\n\n`;
+  const {
+    ask: send,
+    upstream,
+    core,
+  } = await serve(t, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    const more = (): void => {
+      while (!res.destroyed && res.write(frame));
+    };
+    res.on('drain', more);
+    more();
+  });
+  const { status, text } = await send(ask());
+  t.equal(status, 502);
+  t.match(text, /larger than 33554432 bytes/);
+  await (await upstream.arrived(0)).closed;
+  const [line] = (await lines(core)) ?? [];
+  t.ok(line !== undefined && line.calls === 1 && line.output > 7_000_000, JSON.stringify(line));
+});
+
 t.test("a provider's error within a stream passes once; before any part of the answer it has its status", async (t) => {
   const error = 'data: {"error":{"message":"overloaded","type":"server_error"}}\n\n';
   const late = await serve(t, (_request, res) => sendInPieces(res, Buffer.from(FRAMES[0] + error), 4096));

@@ -1,0 +1,30 @@
+// How much of a provider's answer is read and kept. The one table of these limits: a provider that never ends an answer must not fill the memory. Pure: no I/O.
+//
+// What exceeds one of them ends the call with UPSTREAM_MALFORMED and closes the connection. The call is paid for by what has come of its answer.
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** In bytes, unless the name says otherwise. */
+export const ANSWER_LIMITS = {
+  /** The headers of an answer, with all 1xx before them; the trailers as well. */
+  head: 64 * KIB,
+  /** What is read of the body of an error: its status and the beginning of its text suffice. */
+  error: 64 * KIB,
+  /** An answer that is collected. One of 128 K tokens stays below 1 MiB; some providers echo the request beside it. */
+  whole: 32 * MIB,
+  /** A stream that is translated has some 250 bytes around each token, and the request up to three times. One that passes as it is has no limit. */
+  stream: 128 * MIB,
+  /** A line or a record of a stream that does not echo the request. */
+  line: MIB,
+  /** A record of a stream that echoes the request. */
+  record: 16 * MIB,
+  /** A frame of a stream that passes as it is: some repeat the whole request. */
+  frame: 32 * MIB,
+  /** JSON values of a collected answer: a value may take ten times the memory of its text. Embeddings have the most. */
+  values: 2_000_000,
+  /** What is kept of one answer until its end: its text, its calls, its log probabilities. */
+  kept: 64 * MIB,
+} as const;
+
+/** About what a small string or object takes beside its characters. */
+export const PIECE_BYTES = 32;
