@@ -25,7 +25,7 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
   const texts = blocks.flatMap(readBlock);
-  return [...texts, ...readEnd(blocks, answer, answer['usage'], context)];
+  return [...texts, { type: 'usage', usage: readUsage(answer['usage']) }, ...readEnd(blocks, answer, context)];
 }
 
 function readBlock(block: RawBlock): ChatEvent[] {
@@ -35,14 +35,13 @@ function readBlock(block: RawBlock): ChatEvent[] {
 }
 
 /**
- * The events that only the end of an answer allows: tool calls, thinking, usage, stop. A call whose `input` is not an object was
+ * The events that only the end of an answer allows: tool calls, thinking, stop. A call whose `input` is not an object was
  * never finished. When the token limit ends the answer, its last call is cut off too, even if the arguments look complete. `started` has the
  * calls whose pieces have been emitted, with their index; `stop` has the fields `stop_reason` and `stop_sequence`.
  */
 export function readEnd(
   blocks: readonly RawBlock[],
   stop: Record<string, unknown>,
-  usage: unknown,
   context: ChatContext,
   started?: ReadonlyMap<RawBlock, number>,
 ): ChatEvent[] {
@@ -65,7 +64,7 @@ export function readEnd(
   }
   // A turn that lacks a block is no longer what the model wrote, so its thinking must not be sent back.
   if (whole) events.push(...thinkingState(blocks, context));
-  return [...events, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) }];
+  return [...events, { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) }];
 }
 
 function readStopReason(value: unknown): StopReason {
