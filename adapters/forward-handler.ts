@@ -5,7 +5,7 @@
 // bounded: a frame and a whole answer have a cap.
 // no-echo: headers, error answers and frames with an error go out without the secrets of the call. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockhouseError, Chunks, type ForwardCall, membersOf, type ProviderFault, secretsOf, tryParseJson } from '../core/index.ts';
+import { BlockhouseError, Chunks, type ForwardCall, membersOf, type ProviderFault, secretsOf, skipBlanks, tryParseJson } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
 import { withoutMark } from './lines.ts';
 import type { Protocol } from './protocol.ts';
@@ -17,6 +17,8 @@ import { BodyCollector, toError } from './response-handlers.ts';
 /** Some frames repeat the whole request. */
 const FRAME_BYTES = 32 * 1024 * 1024;
 const LF = 10;
+const COLON = 58;
+const NULL = Buffer.from('null');
 const COMMENT = /^\s*(?::|$)/;
 /** What begins an escape of any kind. */
 const ESCAPES = /[\\%&]/;
@@ -27,7 +29,7 @@ export class ForwardHandler implements UpstreamHandler {
   readonly #provider: Provider;
   readonly #protocol: Protocol;
   readonly #call: ForwardCall;
-  readonly #marks: readonly Buffer[];
+  readonly #marks: Marks;
   /** The body of an error or of a whole answer. */
   #body: BodyCollector | undefined;
   #headers: Record<string, string> = {};
@@ -103,7 +105,7 @@ export class ForwardHandler implements UpstreamHandler {
 
   /** False asks for a pause. */
   #pass(frames: Buffer): boolean {
-    if (!this.#marks.some((mark) => frames.indexOf(mark) >= 0)) return this.#put(frames);
+    if (!saysMore(frames, this.#marks)) return this.#put(frames);
     let kept = true;
     const parts: Buffer[] = [];
     for (let from = 0; from < frames.length; ) {
@@ -188,15 +190,42 @@ function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unkn
   return values;
 }
 
-const knownMarks = new WeakMap<Protocol, readonly Buffer[]>();
+/** What makes a frame worth reading, as bytes. */
+interface Marks {
+  readonly texts: readonly Buffer[];
+  /** Names of members, in their quotes. */
+  readonly members: readonly Buffer[];
+}
 
-/** As bytes, made once for each protocol. */
-function marksOf(protocol: Protocol): readonly Buffer[] {
+const knownMarks = new WeakMap<Protocol, Marks>();
+
+/** Made once for each protocol. */
+function marksOf(protocol: Protocol): Marks {
   const known = knownMarks.get(protocol);
   if (known !== undefined) return known;
-  const marks = protocol.marks.map((mark) => Buffer.from(mark));
+  const marks = {
+    texts: protocol.marks.map((mark) => Buffer.from(mark)),
+    members: (protocol.members ?? []).map((name) => Buffer.from(JSON.stringify(name))),
+  };
   knownMarks.set(protocol, marks);
   return marks;
+}
+
+/** False for frames of which only their bytes matter, as most do. */
+function saysMore(frames: Buffer, { texts, members }: Marks): boolean {
+  for (const text of texts) if (frames.indexOf(text) >= 0) return true;
+  for (const name of members) {
+    for (let at = frames.indexOf(name); at >= 0; at = frames.indexOf(name, at + name.length)) if (!isNull(frames, at + name.length)) return true;
+  }
+  return false;
+}
+
+/** True if the member whose name ends here is surely null. Servers write JSON with any blanks, and one that spans several data lines is read to be sure. */
+function isNull(frames: Buffer, nameEnd: number): boolean {
+  const colon = skipBlanks(frames, nameEnd);
+  if (frames[colon] !== COLON) return false;
+  const start = skipBlanks(frames, colon + 1);
+  return frames.subarray(start, start + NULL.length).equals(NULL);
 }
 
 function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {

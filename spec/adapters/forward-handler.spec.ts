@@ -13,11 +13,12 @@ const PROTOCOL: Protocol = {
   requestHeaders: [],
   answerHeaders: /^x-kept$/,
   marks: ['end', 'used', 'broken', 'error'],
+  members: ['count'],
   readFrame: (data) => ({
     isEnd: data === 'end',
     mayEnd: data === 'may end',
     isCut: data === 'cu',
-    usage: data === 'used' ? { outputTokens: 3 } : undefined,
+    usage: data === 'used' || data.includes('"count"') ? { outputTokens: 3 } : undefined,
     isUsageOnly: data === 'used',
     error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.' } : undefined,
   }),
@@ -233,4 +234,26 @@ t.test('a frame with an error goes out without the key, and every other frame as
   feed(reader, 'data: a\n\n', `data: {"error" is no JSON: ${ECHO}\n\n`);
   t.throws(() => reader.end(), { code: 'UPSTREAM_FAILED' });
   t.equal(got.join(''), 'data: a\n\ndata: {"error" is no JSON: [redacted]\n\n');
+});
+
+t.test('a frame with a member that matters is read whatever the blanks in it, and not for a null', async (t) => {
+  for (const [frame, isRead] of [
+    ['{"count":1}', true],
+    ['{"count" : 1}', true],
+    ['{"count"\t:\t\t1}', true],
+    ['{"count"\ndata: : 1}', true],
+    ['{"count":\r\ndata:null1', true],
+    ['{"count":null,"a":{"count":{}}}', true],
+    ['{"count"', true],
+    ['{"count":null}', false],
+    ['{"count" :  null}', false],
+    ['{"count":null,"b":{"count": null}}', false],
+    ['{"text":"\\"count\\":1"}', false],
+    ['{"counts":1}', false],
+  ] as const) {
+    const { reader, usage } = handler();
+    reader.head(200, { 'content-type': 'text/event-stream' });
+    reader.data(Buffer.from(`data: ${frame}\n\n`));
+    t.equal(usage.length, isRead ? 1 : 0, JSON.stringify(frame));
+  }
 });

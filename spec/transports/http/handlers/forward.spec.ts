@@ -94,6 +94,26 @@ t.test('the bytes of a stream pass, however they are cut; its usage is counted a
   }
 });
 
+t.test('usage is counted, and hidden, whatever the blanks in it', async (t) => {
+  for (const usage of [
+    'data: {"id":"1","choices":[],"usage" : {"prompt_tokens":9,"completion_tokens":4}}\n\n',
+    'data: {"id":"1","choices":[],"usage"\t:  {"prompt_tokens":9,"completion_tokens":4}}\n\n',
+    'data: {\ndata:  "choices": [],\ndata:  "usage":\ndata: {"prompt_tokens":9,"completion_tokens":4}}\n\n',
+    'data: {\r\ndata: "choices": [], "usage"\r\ndata: : {"prompt_tokens":9,"completion_tokens":4}}\r\n\r\n',
+    'data: {"choices":[],"other":{"usage" : null},"usage"\n\t:{"prompt_tokens":9,"completion_tokens":4}}\n\n'.replace('\n\t', '\ndata:\t'),
+  ]) {
+    const { ask: send, core } = await serve(t, (_request, res) => sendInPieces(res, Buffer.from([...FRAMES, usage, DONE].join('')), 64));
+    t.equal((await send(ask({ stream: true }))).text, [...FRAMES, DONE].join(''), usage);
+    t.match(await lines(core), [{ calls: 1, input: 9, output: 4 }], usage);
+  }
+});
+
+t.test('a stream ends well with a finish reason whatever the blanks before it', async (t) => {
+  const frames = [FRAMES[0], 'data: {"id":"1","choices":[{"delta":{},"finish_reason"  :  "stop"}]}\n\n'].join('');
+  const { ask: send } = await serve(t, (_request, res) => sendInPieces(res, Buffer.from(frames), 4096));
+  t.equal((await send(ask({ stream: true }))).text, frames);
+});
+
 t.test('a stream that breaks off never looks whole', async (t) => {
   const { ask: send, core } = await serve(t, (_request, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
