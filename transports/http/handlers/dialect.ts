@@ -16,6 +16,7 @@ import {
   type Warning,
 } from '../../../core/index.ts';
 import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
+import { flag } from '../../../dialects/fields.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
 import { type CompatibleBody, readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../reply.ts';
@@ -131,6 +132,7 @@ function native<E>({ path, toBody, broken }: NativeLane, { dialect, body, bytes,
   const at = url.indexOf('?');
   const search = at < 0 ? '' : url.slice(at);
   if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search });
+  const isStream = flag(fields, 'stream') === true; // some providers take a text or a number for a yes, and its usage would pass unread
   const sent = toBody?.(bytes, fields, target.model);
   const request = {
     path,
@@ -140,7 +142,7 @@ function native<E>({ path, toBody, broken }: NativeLane, { dialect, body, bytes,
     fields,
     hidesUsage: sent?.hidesUsage === true,
   };
-  return forward({ target, request, headers: headersOf(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
+  return forward({ target, request, headers: headersOf(target, []), broken: isStream ? broken : undefined }, context);
 }
 
 async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> {
