@@ -18,6 +18,7 @@ import {
   membersOf,
   type ProviderFault,
   secretsOf,
+  skipBlanks,
   tryParseJson,
 } from '../core/index.ts';
 import type { UpstreamHandler } from './http.ts';
@@ -30,6 +31,8 @@ import { assertFewValues, BodyCollector, toError, tooLarge } from './response-ha
 
 /** More than the comments of any provider before its first frame with data; beyond it, they go out. */
 const SILENCE_BYTES = 4096;
+const COLON = 58;
+const NULL = Buffer.from('null');
 const COMMENT = /^\s*(?::|$)/;
 /** What begins an escape of any kind. */
 const ESCAPES = /[\\%&]/;
@@ -41,7 +44,7 @@ export class ForwardHandler implements UpstreamHandler {
   readonly #provider: Provider;
   readonly #protocol: Protocol;
   readonly #call: ForwardCall;
-  readonly #marks: readonly Buffer[];
+  readonly #marks: Marks;
   /** The body of an error or of a whole answer. */
   #body: BodyCollector | undefined;
   #headers: Record<string, string> = {};
@@ -146,7 +149,7 @@ export class ForwardHandler implements UpstreamHandler {
       this.#held.add(frames); // error-is-error
       return true;
     }
-    if (!this.#marks.some((mark) => frames.indexOf(mark) >= 0)) return this.#put(frames);
+    if (!saysMore(frames, this.#marks)) return this.#put(frames);
     let kept = true;
     let isFirst = !this.#hasBegun;
     const parts: Buffer[] = [];
@@ -243,15 +246,42 @@ function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unkn
   return values;
 }
 
-const knownMarks = new WeakMap<Protocol, readonly Buffer[]>();
+/** What makes a frame worth reading, as bytes. */
+interface Marks {
+  readonly texts: readonly Buffer[];
+  /** Names of members, in their quotes. */
+  readonly members: readonly Buffer[];
+}
 
-/** As bytes, made once for each protocol. */
-function marksOf(protocol: Protocol): readonly Buffer[] {
+const knownMarks = new WeakMap<Protocol, Marks>();
+
+/** Made once for each protocol. */
+function marksOf(protocol: Protocol): Marks {
   const known = knownMarks.get(protocol);
   if (known !== undefined) return known;
-  const marks = protocol.marks.map((mark) => Buffer.from(mark));
+  const marks = {
+    texts: protocol.marks.map((mark) => Buffer.from(mark)),
+    members: (protocol.members ?? []).map((name) => Buffer.from(JSON.stringify(name))),
+  };
   knownMarks.set(protocol, marks);
   return marks;
+}
+
+/** False for frames of which only their bytes matter, as most do. */
+function saysMore(frames: Buffer, { texts, members }: Marks): boolean {
+  for (const text of texts) if (frames.indexOf(text) >= 0) return true;
+  for (const name of members) {
+    for (let at = frames.indexOf(name); at >= 0; at = frames.indexOf(name, at + name.length)) if (!isNull(frames, at + name.length)) return true;
+  }
+  return false;
+}
+
+/** True if the member whose name ends here is surely null. Servers write JSON with any blanks, and one that spans several data lines is read to be sure. */
+function isNull(frames: Buffer, nameEnd: number): boolean {
+  const colon = skipBlanks(frames, nameEnd);
+  if (frames[colon] !== COLON) return false;
+  const start = skipBlanks(frames, colon + 1);
+  return frames.subarray(start, start + NULL.length).equals(NULL);
 }
 
 function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {

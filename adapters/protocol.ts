@@ -26,8 +26,10 @@ export interface Protocol {
   readonly requestHeaders: readonly string[];
   /** The names of the provider's headers that the client gets. */
   readonly answerHeaders: RegExp;
-  /** A frame without any of these texts says nothing that matters here, so it is not read. */
+  /** A frame without any of these texts, and without any of `members`, says nothing that matters here, so it is not read. */
   readonly marks: readonly string[];
+  /** Names of members, at any depth, that matter unless they are null. */
+  readonly members?: readonly string[];
   /** `event` is the name of the frame; '' if it has none. */
   readFrame(data: string, event?: string): FrameFacts;
   /** The top-level members of a whole answer that `readUsage` and `errorIn` need. */

@@ -8,6 +8,7 @@ import {
   type ForwardedRequest,
   type PricedCall,
   type Prompt,
+  type ReportedUsage,
   type ResolvedSettings,
   type SettingsSpec,
   type UpstreamTimeouts,
@@ -40,7 +41,10 @@ export interface WireRequest {
   readonly warnings: readonly Warning[];
 }
 
-/** Turns the bytes of one streamed answer into events. An error inside the stream is thrown as a StreamError. */
+/**
+ * Turns the bytes of one streamed answer into events. An error inside the stream is thrown as a StreamError. Usage is an event as soon as it is reported, and
+ * before any error, because the provider bills a stream that fails.
+ */
 export interface StreamDecoder {
   /** Appends to `events` and returns it. If it throws, the events before the error have already been appended. */
   push(chunk: Buffer, events?: ChatEvent[]): ChatEvent[];
@@ -106,6 +110,8 @@ export interface Provider {
   readonly supports?: Adapter['supports'];
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
+  /** What a whole answer reports of its usage, also one that `readAnswer` refuses: the provider bills it all the same. Must not throw. */
+  readUsage(json: unknown, context: ChatContext): ReportedUsage | undefined;
   createDecoder(context: ChatContext): StreamDecoder;
   /** True if the stream itself is JSON, a value on each line: then a body of the type JSON is one. */
   readonly streamsJson?: true;

@@ -5,6 +5,7 @@
 //   provider that never ends it would fill the memory.
 // whole-instead: a server may answer a request for a stream with a JSON body: an error with status 200, or the whole answer. It is read as such.
 // events-first: events that were read before an error are emitted before the error.
+// counts-first: an answer that fails or can't be read is billed all the same, so its usage is emitted before the error. Where it reports no output, its size is.
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type AdapterCall,
@@ -14,6 +15,7 @@ import {
   type ChatEvent,
   Chunks,
   holdsMoreThan,
+  type ReportedUsage,
   secretsOf,
   tryParseJson,
 } from '../core/index.ts';
@@ -33,12 +35,24 @@ export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnsw
   });
 }
 
+/** What has come of an answer before it failed. */
+interface Came {
+  /** A part of the answer. */
+  readonly part: boolean;
+  /** Usage of more than nothing. */
+  readonly use: boolean;
+}
+
 /** What reading an answer has thrown: the provider's own error as a BlockhouseError without secrets, anything else as it is. */
-export function readFailure(error: unknown, provider: Provider, call: AdapterCall, hasEvents: boolean): unknown {
+export function readFailure(error: unknown, provider: Provider, call: AdapterCall, came: Came): unknown {
   if (!(error instanceof StreamError)) return error;
   const { providerError } = error;
-  const mayHaveRun = hasEvents || providerError.mayHaveRun === true;
+  const mayHaveRun = came.part || (providerError.mayHaveRun ?? came.use);
   return fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
+}
+
+function tellsUse(usage: ReportedUsage | undefined): boolean {
+  return (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0) > 0;
 }
 
 /** The error for an answer that is larger than `bytes`. */
@@ -133,9 +147,18 @@ export class WholeHandler extends BodyCollector {
     try {
       events = this.#provider.readAnswer(json, this.#context);
     } catch (error) {
-      throw readFailure(error, this.#provider, this.#call, false);
+      const usage = this.#provider.readUsage(json, this.#context);
+      this.#tellUse(usage, error);
+      throw readFailure(error, this.#provider, this.#call, { part: false, use: tellsUse(usage) });
     }
     this.#call.sink.emit(events);
+  }
+
+  /** counts-first. An error instead of an answer is not billed, unless it says so. */
+  #tellUse(usage: ReportedUsage | undefined, error: unknown): void {
+    if (error instanceof StreamError && error.providerError.mayHaveRun !== true && !tellsUse(usage)) return;
+    if (usage !== undefined) this.#call.sink.emit([{ type: 'usage', usage }]);
+    if (usage?.outputTokens === undefined) this.broken();
   }
 
   broken(): void {
@@ -161,7 +184,8 @@ export class StreamHandler implements UpstreamHandler {
   /** whole-instead. */
   #json: BodyCollector | undefined;
   #error: BodyCollector | undefined;
-  #hasEvents = false;
+  #hasPart = false;
+  #hasUse = false;
   #bytes = 0;
 
   /** Without `context`, a whole answer can't be read. */
@@ -236,13 +260,18 @@ export class StreamHandler implements UpstreamHandler {
 
   #emit(events: readonly ChatEvent[]): boolean {
     if (events.length === 0) return true;
-    this.#hasEvents = true;
+    if (!this.#hasPart) this.#note(events);
     return this.#call.sink.emit(events);
+  }
+
+  #note(events: readonly ChatEvent[]): void {
+    this.#hasPart = events.some(({ type }) => type !== 'usage');
+    this.#hasUse ||= events.some((event) => event.type === 'usage' && tellsUse(event.usage));
   }
 
   /** events-first. */
   #fail(error: unknown, events: readonly ChatEvent[]): never {
     this.#emit(events);
-    throw readFailure(error, this.#provider, this.#call, this.#hasEvents);
+    throw readFailure(error, this.#provider, this.#call, { part: this.#hasPart, use: this.#hasUse });
   }
 }

@@ -15,7 +15,7 @@ export function ignoredFields(body: Fields, understood: ReadonlySet<string>): Wa
 }
 
 /** The value of a field; undefined if it is absent or null. */
-function fieldOf(body: Fields, name: string): unknown {
+function fieldOf(body: Readonly<Fields>, name: string): unknown {
   return body[name] ?? undefined;
 }
 
@@ -59,7 +59,7 @@ export function integer(body: Fields, name: string, least: number, most: number,
 }
 
 /** Throws INVALID_REQUEST unless it is true, false or absent. */
-export function flag(body: Fields, name: string): boolean | undefined {
+export function flag(body: Readonly<Fields>, name: string): boolean | undefined {
   const value = fieldOf(body, name);
   if (value !== undefined && typeof value !== 'boolean') throw invalidRequest(name, 'must be true or false');
   return value;
@@ -79,7 +79,7 @@ export function objectAt(value: unknown, path: string): Fields {
 }
 
 /** Throws INVALID_REQUEST unless it is an object or absent. */
-export function optionalObject(body: Fields, name: string, path = name): Fields | undefined {
+export function optionalObject(body: Readonly<Fields>, name: string, path = name): Fields | undefined {
   const value = fieldOf(body, name);
   return value === undefined ? undefined : objectAt(value, path);
 }

@@ -2,13 +2,13 @@
 import { type Adapter, isObject, type ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../base-url.ts';
 import { defineAdapter } from '../define.ts';
-import { asArray } from '../read.ts';
+import { asArray, asObject } from '../read.ts';
 import { pricedModel } from '../tiers.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { forwardedTier, MESSAGES } from './protocol.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
-import { readAnswer } from './response.ts';
+import { readAnswer, readUsage } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
 
 /** The newer 2026-10-21 answers 400 to any temperature, even for models that take one. Anthropic still serves this version. */
@@ -54,6 +54,7 @@ export function createAnthropic(): Adapter {
     buildChat: buildRequest,
     countTokens: tokenQuestion,
     readAnswer,
+    readUsage: (answer) => readUsage(asObject(answer)['usage']),
     createDecoder: (context) => new AnthropicDecoder(context),
     readError,
     modelNames: /^claude-/,

@@ -27,7 +27,7 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   if (answer['type'] !== 'message' || !Array.isArray(answer['content'])) throw malformed('it is not a message');
   const blocks = answer['content'].map((block) => expectObject(block, 'a content block'));
   const content = blocks.flatMap((block, index) => (block['type'] === 'tool_use' ? readCall(block, answer, index === blocks.length - 1) : readBlock(block)));
-  return [...content, ...readState(content, blocks, answer, answer['usage'], context)];
+  return [...content, { type: 'usage', usage: readUsage(answer['usage']) }, ...readState(content, blocks, answer, context)];
 }
 
 function readBlock(block: RawBlock): ChatEvent[] {
@@ -37,18 +37,17 @@ function readBlock(block: RawBlock): ChatEvent[] {
 }
 
 /**
- * The events that only the end of a stream allows: tool calls, thinking, usage, stop. `started` has the calls whose pieces have been emitted, with their
+ * The events that only the end of a stream allows: tool calls, thinking, stop. `started` has the calls whose pieces have been emitted, with their
  * index; `stop` has the fields `stop_reason` and `stop_sequence`.
  */
 export function readEnd(
   blocks: readonly RawBlock[],
   stop: Record<string, unknown>,
-  usage: unknown,
   context: ChatContext,
   started?: ReadonlyMap<RawBlock, number>,
 ): ChatEvent[] {
   const calls = blocks.flatMap((block, index) => (block['type'] === 'tool_use' ? readCall(block, stop, index === blocks.length - 1, started?.get(block)) : []));
-  return [...calls, ...readState(calls, blocks, stop, usage, context)];
+  return [...calls, ...readState(calls, blocks, stop, context)];
 }
 
 /**
@@ -66,19 +65,12 @@ function readCall(block: RawBlock, stop: Record<string, unknown>, isLast: boolea
   return [{ type: 'warning', warning: { field: 'message.toolCalls', message: `A call to ${name} was cut off (${stopReason}) and is not included.` } }];
 }
 
-/** What comes after the content: thinking, usage, stop. */
-function readState(
-  content: readonly ChatEvent[],
-  blocks: readonly RawBlock[],
-  stop: Record<string, unknown>,
-  usage: unknown,
-  context: ChatContext,
-): ChatEvent[] {
+/** What comes after the content: thinking, stop. */
+function readState(content: readonly ChatEvent[], blocks: readonly RawBlock[], stop: Record<string, unknown>, context: ChatContext): ChatEvent[] {
   const stopSequence = asString(stop['stop_sequence']);
   // A turn that lacks a block is no longer what the model wrote, so its thinking must not be sent back.
   const state = content.some(({ type }) => type === 'warning') ? [] : thinkingState(blocks, context);
-  const stopReason = readStopReason(stop['stop_reason']);
-  return [...state, { type: 'usage', usage: readUsage(usage) }, { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) }];
+  return [...state, { type: 'stop', stopReason: readStopReason(stop['stop_reason']), ...(stopSequence !== undefined && { stopSequence }) }];
 }
 
 function readStopReason(value: unknown): StopReason {

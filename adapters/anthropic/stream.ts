@@ -66,17 +66,17 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#delta(event, events);
         break;
       case 'content_block_start':
-        this.#begin(events);
+        this.#hasBegun = true;
         this.#start(event['index'], { ...expectObject(event['content_block'], 'a content block') }, events);
         break;
       case 'content_block_stop':
         this.#close(event['index'], events);
         break;
       case 'message_start':
-        this.#addUsage(usageAtStart(event));
+        this.#addUsage(usageAtStart(event), events);
         break;
       case 'message_delta':
-        this.#addUsage(event['usage']);
+        this.#addUsage(event['usage'], events);
         this.#stop = withKnown(this.#stop, event['delta']);
         break;
       case 'message_stop':
@@ -93,13 +93,6 @@ export class AnthropicDecoder implements StreamDecoder {
   /** Anthropic may report an overload before the first block instead of HTTP 529: then the model has not run. */
   #error(value: unknown): StreamError {
     return new StreamError({ ...readErrorObject(value), mayHaveRun: this.#hasBegun });
-  }
-
-  /** From here on the call is billed, however it ends, and by this much for its prompt. */
-  #begin(events: ChatEvent[]): void {
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
-    events.push({ type: 'usage', usage: readUsage(this.#usage) });
   }
 
   /** A text block may open with its first words. */
@@ -155,14 +148,15 @@ export class AnthropicDecoder implements StreamDecoder {
     if (open.json === '') events.push({ type: 'toolCallDelta', index: open.call, text: JSON.stringify(block['input'] ?? {}) });
   }
 
-  #addUsage(value: unknown): void {
+  #addUsage(value: unknown, events: ChatEvent[]): void {
     this.#usage = withKnown(this.#usage, value);
+    events.push({ type: 'usage', usage: readUsage(this.#usage) });
   }
 
   #finish(events: ChatEvent[]): void {
     this.#stopped = true;
     for (const index of this.#open.keys()) this.#close(index, events);
-    events.push(...readEnd(this.#blocks, this.#stop, this.#usage, this.#context, this.#calls));
+    events.push(...readEnd(this.#blocks, this.#stop, this.#context, this.#calls));
   }
 }
 

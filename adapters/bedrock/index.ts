@@ -11,7 +11,7 @@ import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { pricedModel } from './prices.ts';
 import { buildRequest, tokenQuestion } from './request.ts';
-import { readAnswer } from './response.ts';
+import { readAnswer, readUsage } from './response.ts';
 import { BedrockDecoder } from './stream.ts';
 
 /** The `bedrock` adapter, with connections of its own. Tests pass an `authorizer` with other credentials. */
@@ -36,6 +36,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     buildChat: buildRequest,
     countTokens: tokenQuestion,
     readAnswer,
+    readUsage,
     createDecoder: (context) => new BedrockDecoder(context),
     embedding: EMBEDDING,
     readError,

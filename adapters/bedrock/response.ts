@@ -1,5 +1,5 @@
 // A Converse answer as events; whole answers and streams share the reading of stop reason and usage. Pure: no I/O.
-import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../provider.ts';
 import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, lookUp, sumCounts } from '../read.ts';
 import { mayCostMore } from '../tiers.ts';
@@ -29,7 +29,7 @@ export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const calls = blocks.calls(stopReason);
   let next = 0;
   const events = said.flatMap((own, index) => (content[index]?.['toolUse'] === undefined ? own : calls.slice(next++, next)));
-  return [...events, ...blocks.state(calls), usageEvent(answer), stopEvent(stopReason, answer['additionalModelResponseFields'])];
+  return [...events, ...blocks.state(calls), { type: 'usage', usage: readUsage(answer) }, stopEvent(stopReason, answer['additionalModelResponseFields'])];
 }
 
 /** Throws a StreamError for a stop reason that means that the model's output is unusable. */
@@ -47,20 +47,18 @@ export function stopEvent(stopReason: StopReason, fields: unknown): ChatEvent {
 }
 
 /** From a whole answer, or from the frame of a stream with its metadata. Bedrock counts cached tokens beside `inputTokens`; ours include them. */
-export function usageEvent(answer: Readonly<Record<string, unknown>>): ChatEvent {
+export function readUsage(json: unknown): ReportedUsage {
+  const answer = asObject(json);
   const usage = asObject(answer['usage']);
   const read = asCount(usage['cacheReadInputTokens']);
   const written = asCount(usage['cacheWriteInputTokens']);
   return {
-    type: 'usage',
-    usage: {
-      inputTokens: sumCounts(asCount(usage['inputTokens']), read, written),
-      outputTokens: asCount(usage['outputTokens']),
-      cacheReadTokens: read,
-      cacheWriteTokens: written,
-      cacheWrite1hTokens: asPart(asObject(asArray(usage['cacheDetails']).find((detail) => asObject(detail)['ttl'] === '1h'))['inputTokens']),
-      unpricedTier: mayCostMore(asObject(answer['serviceTier'])['type']) || undefined,
-    },
+    inputTokens: sumCounts(asCount(usage['inputTokens']), read, written),
+    outputTokens: asCount(usage['outputTokens']),
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+    cacheWrite1hTokens: asPart(asObject(asArray(usage['cacheDetails']).find((detail) => asObject(detail)['ttl'] === '1h'))['inputTokens']),
+    unpricedTier: mayCostMore(asObject(answer['serviceTier'])['type']) || undefined,
   };
 }
 

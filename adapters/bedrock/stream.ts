@@ -6,7 +6,7 @@ import { asObject, asString, expectObject } from '../read.ts';
 import { AnswerBlocks } from './blocks.ts';
 import { frameError } from './errors.ts';
 import { decodeFrame, type Frame, FrameSplitter } from './frames.ts';
-import { readStopReason, stopEvent, usageEvent } from './response.ts';
+import { readStopReason, readUsage, stopEvent } from './response.ts';
 
 /** Decodes one streamed answer. It throws UPSTREAM_MALFORMED for a damaged frame and a StreamError for an exception frame. */
 export class BedrockDecoder implements StreamDecoder {
@@ -15,6 +15,8 @@ export class BedrockDecoder implements StreamDecoder {
   #stopped = false;
   /** The usage has come, which is the last frame. */
   #metered = false;
+  /** Why the answer can't be used; thrown at the end, because the usage comes after `messageStop`. */
+  #failure: unknown;
 
   constructor(context: ChatContext) {
     this.#blocks = new AnswerBlocks(context);
@@ -32,6 +34,7 @@ export class BedrockDecoder implements StreamDecoder {
   /** A missing `metadata` frame is accepted; a missing `messageStop` throws. */
   end(events: ChatEvent[] = []): ChatEvent[] {
     if (this.#frames.inFrame || !this.#stopped) throw cutShort(this.#stopped ? 'the end of a frame' : 'messageStop');
+    if (this.#failure !== undefined) throw this.#failure;
     return events;
   }
 
@@ -65,7 +68,7 @@ export class BedrockDecoder implements StreamDecoder {
         return this.#stop(parsed(payload));
       case 'metadata':
         this.#metered = true;
-        return [usageEvent(parsed(payload))];
+        return [{ type: 'usage', usage: readUsage(parsed(payload)) }];
       default:
         return [];
     }
@@ -74,8 +77,13 @@ export class BedrockDecoder implements StreamDecoder {
   #stop(event: Record<string, unknown>): ChatEvent[] {
     if (this.#stopped) return [];
     this.#stopped = true;
-    const stopReason = readStopReason(event['stopReason']);
-    return [...this.#blocks.finish(stopReason), stopEvent(stopReason, event['additionalModelResponseFields'])];
+    try {
+      const stopReason = readStopReason(event['stopReason']);
+      return [...this.#blocks.finish(stopReason), stopEvent(stopReason, event['additionalModelResponseFields'])];
+    } catch (error) {
+      this.#failure = error;
+      return [];
+    }
   }
 }
 

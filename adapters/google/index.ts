@@ -7,7 +7,7 @@ import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { pricedModel } from './prices.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
-import { readAnswer } from './response.ts';
+import { readAnswer, readUsage } from './response.ts';
 import { GoogleDecoder } from './stream.ts';
 
 /** Text models on Google's price page, newest first. */
@@ -47,6 +47,7 @@ export function createGoogle(): Adapter {
     buildChat: buildRequest,
     countTokens: tokenQuestion,
     readAnswer,
+    readUsage,
     createDecoder: ({ model }) => new GoogleDecoder(model),
     embedding: EMBEDDING,
     readError,

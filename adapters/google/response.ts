@@ -42,7 +42,7 @@ export function readRecord(json: unknown, model: string): ChatEvent[] {
   return [
     ...parts.flatMap((part) => readPart(expectObject(part, 'a part'), bareModel(model))),
     ...readLogprobs(candidate['logprobsResult']),
-    ...readUsage(record['usageMetadata']),
+    ...usageIn(record),
     ...(candidates.length === 0 ? readBlock(asObject(record['promptFeedback'])) : readFinish(candidate)),
   ];
 }
@@ -85,22 +85,23 @@ function metadata(google: GoogleMetadata): Record<string, unknown> {
 }
 
 /** The server leaves out counts of 0: if any count is present, an absent one is 0. Thoughts are counted beside the candidate's tokens. */
-function readUsage(usage: unknown): ChatEvent[] {
-  const counts = asObject(usage);
+export function readUsage(json: unknown): ReportedUsage | undefined {
+  const counts = asObject(asObject(json)['usageMetadata']);
   const count = (name: string): number | undefined => asCount(counts[`${name}TokenCount`] ?? 0);
-  if (!Object.keys(counts).some((name) => name.endsWith('TokenCount'))) return [];
-  return [
-    {
-      type: 'usage',
-      usage: {
-        inputTokens: sumCounts(count('prompt'), count('toolUsePrompt')),
-        outputTokens: sumCounts(count('candidates'), count('thoughts')),
-        cacheReadTokens: count('cachedContent'),
-        reasoningTokens: count('thoughts'),
-        ...dearParts(counts),
-      },
-    },
-  ];
+  if (!Object.keys(counts).some((name) => name.endsWith('TokenCount'))) return undefined;
+  return {
+    inputTokens: sumCounts(count('prompt'), count('toolUsePrompt')),
+    outputTokens: sumCounts(count('candidates'), count('thoughts')),
+    cacheReadTokens: count('cachedContent'),
+    reasoningTokens: count('thoughts'),
+    ...dearParts(counts),
+  };
+}
+
+/** The same as an event. */
+export function usageIn(json: unknown): ChatEvent[] {
+  const usage = readUsage(json);
+  return usage === undefined ? [] : [{ type: 'usage', usage }];
 }
 
 /** What most answers have nothing of. */

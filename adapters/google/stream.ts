@@ -7,7 +7,7 @@ import { type ChatEvent, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { recordError } from './errors.ts';
-import { readRecord } from './response.ts';
+import { readRecord, usageIn } from './response.ts';
 
 /** Larger than any error object. */
 const TAIL_BYTES = 64 * 1024;
@@ -48,10 +48,20 @@ export class GoogleDecoder implements StreamDecoder {
       if (data.trim() === '' || data === '[DONE]') continue;
       const json = tryParseJson(data);
       if (json === undefined) throw this.#bareError() ?? malformed('a record of the stream is not JSON');
-      for (const event of readRecord(json, this.#model)) {
+      for (const event of this.#readRecord(json, events)) {
         if (event.type === 'stop') this.#stop = event;
         else events.push(event);
       }
+    }
+  }
+
+  /** Appends the usage of a record that can't be read, or that says that the answer failed. */
+  #readRecord(json: unknown, events: ChatEvent[]): ChatEvent[] {
+    try {
+      return readRecord(json, this.#model);
+    } catch (error) {
+      events.push(...usageIn(json));
+      throw error;
     }
   }
 

@@ -10,7 +10,7 @@ import { readError } from './errors.ts';
 import { ModelContexts } from './model-contexts.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { buildRequest, VERSION_SUFFIX } from './request.ts';
-import { readAnswer } from './response.ts';
+import { readAnswer, readUsage } from './response.ts';
 import { OllamaDecoder } from './stream.ts';
 
 /** A cold model is loaded before the first byte, which takes minutes on a slow disk. */
@@ -46,6 +46,7 @@ export function createOllama(): Adapter {
     contextTokens: (fetchJson, settings, model) => contextLimit(models, fetchJson, settings, model),
     buildChat: (context) => buildRequest(context, sizes),
     readAnswer,
+    readUsage,
     createDecoder: () => new OllamaDecoder(),
     streamsJson: true,
     embedding: EMBEDDING,

@@ -1,5 +1,5 @@
 // An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
-import type { ChatEvent, StopReason } from '../../core/index.ts';
+import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../logprobs.ts';
 import { malformed, StreamError } from '../provider.ts';
 import { asCount, asObject, asString, expectList, expectObject, expectText, lookUp, parseArguments } from '../read.ts';
@@ -43,10 +43,17 @@ function readToolCall(call: Record<string, unknown>): ChatEvent {
 }
 
 /** The server leaves out counts of 0, and a fully cached prompt has none: in a done line, absent means 0. */
+export function readUsage(json: unknown): ReportedUsage | undefined {
+  const { prompt_eval_count: input, eval_count: output } = asObject(json);
+  return input === undefined && output === undefined ? undefined : { inputTokens: asCount(input ?? 0), outputTokens: asCount(output ?? 0) };
+}
+
+/** The same as an event. */
+export function usageIn(json: unknown): ChatEvent[] {
+  const usage = readUsage(json);
+  return usage === undefined ? [] : [{ type: 'usage', usage }];
+}
+
 function readEnd(line: Record<string, unknown>): ChatEvent[] {
-  const reported = line['prompt_eval_count'] !== undefined || line['eval_count'] !== undefined;
-  const usage: ChatEvent[] = reported
-    ? [{ type: 'usage', usage: { inputTokens: asCount(line['prompt_eval_count'] ?? 0), outputTokens: asCount(line['eval_count'] ?? 0) } }]
-    : [];
-  return [...usage, { type: 'stop', stopReason: lookUp(STOP_REASONS, line['done_reason']) ?? 'unknown' }];
+  return [...usageIn(line), { type: 'stop', stopReason: lookUp(STOP_REASONS, line['done_reason']) ?? 'unknown' }];
 }

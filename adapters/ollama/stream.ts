@@ -2,7 +2,7 @@
 import { type ChatEvent, tryParseJson } from '../../core/index.ts';
 import { LineReader } from '../lines.ts';
 import { cutShort, malformed, type StreamDecoder } from '../provider.ts';
-import { readLine } from './response.ts';
+import { readLine, usageIn } from './response.ts';
 
 /** Decodes one streamed answer. It throws a StreamError for an error line and UPSTREAM_MALFORMED if no line said done. */
 export class OllamaDecoder implements StreamDecoder {
@@ -29,11 +29,21 @@ export class OllamaDecoder implements StreamDecoder {
       if (this.#done || line.trim() === '') continue;
       const json = tryParseJson(line);
       if (json === undefined) throw malformed('a line of the stream is not JSON');
-      for (const event of readLine(json)) {
+      for (const event of this.#readLine(json, events)) {
         if (event.type === 'stop') this.#done = true;
         events.push(event);
       }
     }
     return events;
+  }
+
+  /** Appends the usage of a line that can't be read. */
+  #readLine(json: unknown, events: ChatEvent[]): ChatEvent[] {
+    try {
+      return readLine(json);
+    } catch (error) {
+      events.push(...usageIn(json));
+      throw error;
+    }
   }
 }

@@ -15,6 +15,7 @@ import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
 import { ResponsesDecoder } from './stream.ts';
 import { ChatDecoder } from './stream-chat.ts';
+import { usageOfChat, usageOfResponse } from './usage.ts';
 
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 const trim = (value: string): string => value.trim();
@@ -42,6 +43,7 @@ export function createOpenAI(): Adapter {
     forwardedTier,
     buildChat: buildRequest,
     readAnswer,
+    readUsage: (json, { settings }) => (apiOf(settings) === 'chat' ? usageOfChat(asObject(json)) : usageOfResponse(asObject(json))),
     createDecoder,
     embedding: EMBEDDING,
     readError,

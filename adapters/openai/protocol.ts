@@ -16,8 +16,8 @@ const CHAT: Protocol = {
   url: (settings, search) => withSearch(endpointURL(settings, '/chat/completions'), search),
   requestHeaders,
   answerHeaders: ANSWER_HEADERS,
-  // Servers write JSON with and without blanks.
-  marks: ['"finish_reason":"', '"finish_reason": "', '"usage":{', '"usage": {', '[DONE]', ...ERROR_MARKS],
+  marks: ['[DONE]', ...ERROR_MARKS],
+  members: ['usage', 'finish_reason'],
   readFrame: readChunk,
   readUsage: (answer) => usageOfChat(answer) ?? {},
   answerMembers: [...ANSWER_MEMBERS, 'choices'],

@@ -1,5 +1,5 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
-import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
+import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../logprobs.ts';
 import { malformed, StreamError } from '../provider.ts';
 import { asObject, asString, expectList, expectObject, expectText } from '../read.ts';
@@ -27,7 +27,7 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
   if (!isObject(first) || !isObject(first['message'])) throw malformed('it has no choices');
   const events: ChatEvent[] = [];
   choice.takeWhole(first, events);
-  choice.takeUsage(answer);
+  pushUsage(answer, events);
   events.push(...choice.end());
   return events;
 }
@@ -35,8 +35,8 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
 /** The answer's only choice: requests ask for one. */
 export class Choice {
   readonly #calls = new CallSlots();
-  #usage: ReportedUsage | undefined;
   #finish: string | undefined;
+  #failure: StreamError | undefined;
   #refused = false;
   /** True once a choice has come, finished or not. */
   #hasBegun = false;
@@ -51,10 +51,20 @@ export class Choice {
     if (error !== undefined && error !== null) throw new StreamError(streamError(error));
   }
 
-  /** Appends the events of a chunk. The usage may come with the finish reason, after it in a chunk without choices, or never. */
+  /**
+   * Appends the events of a chunk, and its usage even if the rest can't be read. The usage may come with the finish reason, after it in a chunk without
+   * choices, or never.
+   */
   takeChunk(chunk: Json, events: ChatEvent[]): void {
-    this.assertNoError(chunk);
-    this.takeUsage(chunk);
+    try {
+      this.assertNoError(chunk);
+      this.#takePiece(chunk, events);
+    } finally {
+      pushUsage(chunk, events);
+    }
+  }
+
+  #takePiece(chunk: Json, events: ChatEvent[]): void {
     const [first] = expectList(chunk['choices'], '`choices`');
     if (first === undefined) return;
     this.#hasBegun = true;
@@ -75,13 +85,9 @@ export class Choice {
     this.#takeTexts(message, choice, events);
   }
 
-  /** Running totals: the last one counts. */
-  takeUsage(metered: Json): void {
-    this.#usage = usageOfChat(metered) ?? this.#usage;
-  }
-
-  /** The last events. Throws UPSTREAM_MALFORMED if no choice has come or a call is incomplete. */
+  /** The last events. Throws a StreamError for an answer that failed, UPSTREAM_MALFORMED if no choice has come or a call is incomplete. */
   end(): ChatEvent[] {
+    if (this.#failure !== undefined) throw this.#failure;
     if (!this.#hasBegun) throw malformed('it has no choices');
     const calls = this.#calls.list().map(({ id, name, text, object, started }): ChatEvent => {
       const wasCut = CUT_REASONS.has(this.#finish ?? '');
@@ -93,13 +99,13 @@ export class Choice {
       throw malformed('a tool call has no name, or its arguments are not a JSON object');
     });
     const hasCalls = calls.some((event) => event.type === 'toolCall');
-    const usage = this.#usage;
-    return [...calls, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), { type: 'stop', stopReason: this.#stopReason(hasCalls) }];
+    return [...calls, { type: 'stop', stopReason: this.#stopReason(hasCalls) }];
   }
 
+  /** A failure is thrown at the end, because the usage comes after the finish reason. */
   #takeFinish(choice: Json): void {
     this.#finish = asString(choice['finish_reason']) ?? this.#finish;
-    if (this.#finish === 'error') throw new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
+    if (this.#finish === 'error') this.#failure ??= new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
   }
 
   /** Reasoning comes under one of two names, which compatible servers have chosen. Most choices have no probabilities. */
@@ -123,6 +129,12 @@ export class Choice {
     if (hasCalls) return 'tool_use';
     return this.#refused ? 'refusal' : (known ?? 'unknown');
   }
+}
+
+/** The usage of a whole answer or of a chunk. */
+function pushUsage(metered: Json, events: ChatEvent[]): void {
+  const usage = usageOfChat(metered);
+  if (usage !== undefined) events.push({ type: 'usage', usage });
 }
 
 /** Text, or a list of parts as some servers write it. */

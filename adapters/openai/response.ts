@@ -24,7 +24,8 @@ export function readResponse(json: unknown, model: string): ChatEvent[] {
     const item = expectObject(value, 'an output item');
     return [...readReasoning(item), ...readMessage(items, item), ...items.take(item)];
   });
-  return [...events, ...items.end(response)];
+  const usage = usageOfResponse(response);
+  return [...events, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), ...items.end(response)];
 }
 
 /** The parts of a summary, a blank line between them; or the reasoning itself, where a server shows it. */
@@ -92,14 +93,12 @@ export class OutputItems {
   end(response: Json, status: string = asString(response['status']) ?? 'completed'): ChatEvent[] {
     if (status === 'failed' || status === 'cancelled') throw new StreamError(streamError(response['error'] ?? { message: `the answer was ${status}` }));
     if (status !== 'completed' && status !== 'incomplete') throw malformed('its status is neither completed nor incomplete');
-    const usage = usageOfResponse(response);
     const reason = status === 'incomplete' ? (asString(asObject(response['incomplete_details'])['reason']) ?? 'unknown') : undefined;
     return [
       ...this.#warnings(reason),
       ...(this.#reasoning.length > 0
         ? [{ type: 'providerMetadata' as const, providerMetadata: { openai: { model: this.#model, reasoning: this.#reasoning } } }]
         : []),
-      ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]),
       { type: 'stop', stopReason: this.#stopReason(reason) },
     ];
   }

@@ -1,12 +1,14 @@
 // The stream of Chat Completions: chunks without names, then `[DONE]`. Pure: no I/O.
 //
-// Calls, usage and stop are emitted at the end of the bytes, because any of them may still change until then.
+// Calls and stop are emitted at the end of the bytes, because any of them may still change until then. Usage may even follow `[DONE]`.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
+import { asObject } from '../read.ts';
 import { SameFrames } from '../same-frames.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
+import { usageOfChat } from './usage.ts';
 
 /** Decodes one streamed answer. It throws a StreamError for an error chunk and UPSTREAM_MALFORMED for a stream without an end. */
 export class ChatDecoder implements StreamDecoder {
@@ -33,7 +35,11 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   #read({ event, data }: SseRecord, events: ChatEvent[]): void {
-    if (this.#done || data === '') return;
+    if (data === '') return;
+    if (this.#done) {
+      this.#readLate(data, events);
+      return;
+    }
     const same = event === '' ? this.#same.textOf(data) : undefined;
     if (same !== undefined) {
       if (same !== '') events.push({ type: 'text', text: same });
@@ -50,6 +56,12 @@ export class ChatDecoder implements StreamDecoder {
     this.#choice.takeChunk(json, events);
     const [first] = events.length === count + 1 ? events.slice(count) : [];
     if (first?.type === 'text' && event === '') this.#same.learn(data, first.text, textAlone);
+  }
+
+  /** The answer is complete, so nothing but usage matters. */
+  #readLate(data: string, events: ChatEvent[]): void {
+    const usage = usageOfChat(asObject(tryParseJson(data)));
+    if (usage !== undefined) events.push({ type: 'usage', usage });
   }
 }
 

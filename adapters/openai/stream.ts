@@ -6,6 +6,7 @@ import { asObject, asString, expectObject } from '../read.ts';
 import { SseReader, type SseRecord } from '../sse-read.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
+import { usageOfResponse } from './usage.ts';
 
 /** The events that end an answer, with the status of each. */
 const ENDS = new Map([
@@ -41,17 +42,17 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
-    for (const record of this.#records.push(chunk)) events.push(...this.#read(record));
+    for (const record of this.#records.push(chunk)) events.push(...this.#read(record, events));
     return events;
   }
 
   end(events: ChatEvent[] = []): ChatEvent[] {
-    for (const record of this.#records.end()) events.push(...this.#read(record));
+    for (const record of this.#records.end()) events.push(...this.#read(record, events));
     if (!this.#done) throw cutShort('the event response.completed');
     return events;
   }
 
-  #read({ event, data }: SseRecord): ChatEvent[] {
+  #read({ event, data }: SseRecord, before: ChatEvent[]): ChatEvent[] {
     // OpenAI doesn't document [DONE] for this endpoint, but compatible servers send it.
     if (this.#done || data === '' || data === '[DONE]') return [];
     const json = tryParseJson(data);
@@ -59,11 +60,11 @@ export class ResponsesDecoder implements StreamDecoder {
       throw event === 'error' ? new StreamError({ kind: 'failed', message: data }) : malformed('an event of the stream is not a JSON object');
     const type = asString(json['type']) ?? event;
     if (type === 'error' || (type === '' && json['error'] !== undefined)) throw new StreamError(streamError(json));
-    return this.#readEvent(type, json);
+    return this.#readEvent(type, json, before);
   }
 
   /** OpenAI adds event types every few months; unknown ones are skipped. */
-  #readEvent(type: string, json: Record<string, unknown>): ChatEvent[] {
+  #readEvent(type: string, json: Record<string, unknown>, before: ChatEvent[]): ChatEvent[] {
     switch (type) {
       case 'response.output_text.delta':
         return [...this.#items.text(json['delta']), ...logprobsIn(json['logprobs'])];
@@ -84,7 +85,7 @@ export class ResponsesDecoder implements StreamDecoder {
       case 'response.reasoning_text.delta':
         return [{ type: 'reasoning', text: asString(json['delta']) ?? '' }];
       default:
-        return ENDS.has(type) ? this.#end(expectObject(json['response'], 'the response of the last event'), ENDS.get(type)) : [];
+        return ENDS.has(type) ? this.#end(expectObject(json['response'], 'the response of the last event'), ENDS.get(type), before) : [];
     }
   }
 
@@ -103,8 +104,11 @@ export class ResponsesDecoder implements StreamDecoder {
     return call === undefined || text === '' ? [] : [{ type: 'toolCallDelta', index: call.index, text }];
   }
 
-  #end(response: Record<string, unknown>, status: string | undefined): ChatEvent[] {
+  /** The usage goes to `before`, because the rest throws for an answer that failed. */
+  #end(response: Record<string, unknown>, status: string | undefined, before: ChatEvent[]): ChatEvent[] {
     this.#done = true;
+    const usage = usageOfResponse(response);
+    if (usage !== undefined) before.push({ type: 'usage', usage });
     for (const { name } of this.#open.values()) this.#items.abandon(name);
     return this.#items.end(response, status);
   }

@@ -48,6 +48,7 @@ function acme(url: string, parts: Partial<Provider> = {}): Adapter {
       if (error !== undefined) throw new StreamError({ kind: 'rateLimited', message: error, retryable: false });
       return [{ type: 'text', text: asString(asObject(json)['text']) ?? '' }, STOP];
     },
+    readUsage: (json) => asObject(asObject(json)['usage']),
     createDecoder: () => new FullStopDecoder(),
     readError: ({ status, text }) => ({ kind: status === 429 ? 'rateLimited' : 'rejected', message: text }),
     listModels: async (get) => Object.keys(asObject(await get(new URL(`${url}/models`)))),

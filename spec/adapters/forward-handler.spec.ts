@@ -13,11 +13,12 @@ const PROTOCOL: Protocol = {
   requestHeaders: [],
   answerHeaders: /^x-kept$/,
   marks: ['end', 'used', 'broken', 'error'],
+  members: ['count'],
   readFrame: (data) => ({
     isEnd: data === 'end',
     mayEnd: data === 'may end',
     isCut: data === 'cu',
-    usage: data === 'used' ? { outputTokens: 3 } : undefined,
+    usage: data === 'used' || data.includes('"count"') ? { outputTokens: 3 } : undefined,
     isUsageOnly: data === 'used',
     error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.' } : undefined,
   }),
@@ -267,4 +268,26 @@ t.test('a whole answer of too many values is refused before it is parsed', async
   feed(reader, `{"usage":[${'[],'.repeat(2_000_000)}[]]}`);
   t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', message: /more than 2000000 JSON values/ });
   t.same(unread.length, 1, 'it is paid for by its size');
+});
+
+t.test('a frame with a member that matters is read whatever the blanks in it, and not for a null', async (t) => {
+  for (const [frame, isRead] of [
+    ['{"count":1}', true],
+    ['{"count" : 1}', true],
+    ['{"count"\t:\t\t1}', true],
+    ['{"count"\ndata: : 1}', true],
+    ['{"count":\r\ndata:null1', true],
+    ['{"count":null,"a":{"count":{}}}', true],
+    ['{"count"', true],
+    ['{"count":null}', false],
+    ['{"count" :  null}', false],
+    ['{"count":null,"b":{"count": null}}', false],
+    ['{"text":"\\"count\\":1"}', false],
+    ['{"counts":1}', false],
+  ] as const) {
+    const { reader, usage } = handler();
+    reader.head(200, { 'content-type': 'text/event-stream' });
+    reader.data(Buffer.from(`data: ${frame}\n\n`));
+    t.equal(usage.length, isRead ? 1 : 0, JSON.stringify(frame));
+  }
 });

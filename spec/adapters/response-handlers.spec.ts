@@ -1,8 +1,8 @@
 import t from 'tap';
 import { malformed, type Provider, type StreamDecoder, StreamError } from '../../adapters/provider.ts';
-import { BodyCollector, StreamHandler, toError } from '../../adapters/response-handlers.ts';
+import { BodyCollector, StreamHandler, toError, WholeHandler } from '../../adapters/response-handlers.ts';
 import { EnoughRead } from '../../adapters/upstream-call.ts';
-import type { ChatEvent } from '../../core/index.ts';
+import type { ChatEvent, ReportedUsage } from '../../core/index.ts';
 import { chatCall } from '../support/adapter-call.ts';
 
 const PARTS = {
@@ -12,8 +12,9 @@ const PARTS = {
 } as unknown as Provider;
 
 const text = (value: string): ChatEvent => ({ type: 'text', text: value });
+const used = (inputTokens: number): ChatEvent => ({ type: 'usage', usage: { inputTokens } });
 
-/** Each byte is a text; `!` is a provider error, `?` can't be read, `.` is the end mark. */
+/** Each byte is a text; `!` is a provider error, `?` can't be read, `.` is the end mark, `u` is usage, `0` is usage of nothing. */
 class ByteDecoder implements StreamDecoder {
   complete = false;
   readonly #reported: StreamError;
@@ -27,7 +28,7 @@ class ByteDecoder implements StreamDecoder {
       if (byte === '!') throw this.#reported;
       if (byte === '?') throw malformed('a byte of the stream');
       this.complete ||= byte === '.';
-      events.push(text(byte));
+      events.push(byte === 'u' || byte === '0' ? used(byte === 'u' ? 9 : 0) : text(byte));
     }
     return events;
   }
@@ -99,6 +100,10 @@ t.test('an error inside a 200 may have run when a part of the answer has come, o
     [['!'], 'failed', false, false],
     [['!'], 'rateLimited', true, true],
     [['a!'], 'failed', false, true],
+    [['u!'], 'rateLimited', undefined, true],
+    [['u', '!'], 'failed', false, false], // the folder knows that usage is told before the model runs
+    [['ua', '!'], 'failed', false, true],
+    [['0!'], 'rateLimited', undefined, false],
   ];
   for (const [pieces, kind, folder, mayHaveRun] of cases) {
     const { handler } = handlerWith(new StreamError({ kind, message: 'm', mayHaveRun: folder }));
@@ -108,6 +113,40 @@ t.test('an error inside a 200 may have run when a part of the answer has come, o
       { mayHaveRun },
       JSON.stringify([pieces, kind, folder]),
     );
+  }
+});
+
+t.test('a whole answer that fails is counted as it tells, and by its size where it tells no output', async (t) => {
+  const failed = new StreamError({ kind: 'failed', message: 'It broke.' });
+  const ran = new StreamError({ kind: 'failed', message: 'It broke.', mayHaveRun: true });
+  const unread: ChatEvent = { type: 'unread', bytes: 2 };
+  const table: [thrown: Error, usage: ReportedUsage | undefined, events: ChatEvent[], mayHaveRun: boolean][] = [
+    [malformed('it is none'), { inputTokens: 9, outputTokens: 5 }, [{ type: 'usage', usage: { inputTokens: 9, outputTokens: 5 } }], true],
+    [malformed('it is none'), { inputTokens: 9 }, [used(9), unread], true],
+    [malformed('it is none'), undefined, [unread], true],
+    [failed, { inputTokens: 9, outputTokens: 5 }, [{ type: 'usage', usage: { inputTokens: 9, outputTokens: 5 } }], true],
+    [failed, { inputTokens: 0, outputTokens: 0 }, [], false],
+    [failed, undefined, [], false],
+    [ran, undefined, [unread], true],
+  ];
+  for (const [thrown, usage, expected, mayHaveRun] of table) {
+    const { call, events } = chatCall();
+    const provider = {
+      ...PARTS,
+      readUsage: () => usage,
+      readAnswer() {
+        throw thrown;
+      },
+    };
+    const handler = new WholeHandler(provider, call, { model: 'm', prompt: call.prompt, settings: call.settings, stream: false });
+    handler.head(200, {});
+    handler.data(Buffer.from('{}'));
+    t.match(
+      errorOf(() => handler.end()),
+      { mayHaveRun },
+      JSON.stringify([thrown.message, usage]),
+    );
+    t.same(events, expected, JSON.stringify([thrown.message, usage]));
   }
 });
 

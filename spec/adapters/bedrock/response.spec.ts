@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readAnswer, readStopReason, usageEvent } from '../../../adapters/bedrock/response.ts';
+import { readAnswer, readStopReason, readUsage } from '../../../adapters/bedrock/response.ts';
 import { StreamError } from '../../../adapters/provider.ts';
 import { contextOf, textOf } from './help.ts';
 
@@ -26,8 +26,8 @@ t.test('arguments that nest too deep to be written are handed over as they came,
 });
 
 t.test('cached tokens are counted into the input', async (t) => {
-  const event = usageEvent({ usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 100, cacheWriteInputTokens: 7 } });
-  t.same(event, { type: 'usage', usage: { inputTokens: 117, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 7 } });
+  const usage = readUsage({ usage: { inputTokens: 10, outputTokens: 5, totalTokens: 15, cacheReadInputTokens: 100, cacheWriteInputTokens: 7 } });
+  t.same(usage, { inputTokens: 117, outputTokens: 5, cacheReadTokens: 100, cacheWriteTokens: 7 });
 });
 
 t.test('what is dear is reported: an hour in the cache, and a tier above the standard one', async (t) => {
@@ -35,20 +35,17 @@ t.test('what is dear is reported: an hour in the cache, and a tier above the sta
     { ttl: '1h', inputTokens: 7 },
     { ttl: '5m', inputTokens: 2 },
   ];
-  const dear = usageEvent({ usage: { inputTokens: 1, outputTokens: 1, cacheWriteInputTokens: 9, cacheDetails }, serviceTier: { type: 'priority' } });
-  t.match(dear, { usage: { inputTokens: 10, cacheWriteTokens: 9, cacheWrite1hTokens: 7, unpricedTier: true } });
+  const dear = readUsage({ usage: { inputTokens: 1, outputTokens: 1, cacheWriteInputTokens: 9, cacheDetails }, serviceTier: { type: 'priority' } });
+  t.match(dear, { inputTokens: 10, cacheWriteTokens: 9, cacheWrite1hTokens: 7, unpricedTier: true });
   for (const type of ['default', 'flex', undefined]) {
-    const { usage } = usageEvent({ usage: { inputTokens: 1, outputTokens: 1 }, serviceTier: { type } }) as { usage: object };
-    t.notMatch(usage, { unpricedTier: true });
+    t.notMatch(readUsage({ usage: { inputTokens: 1, outputTokens: 1 }, serviceTier: { type } }), { unpricedTier: true });
   }
 });
 
 t.test('usage that is missing is unknown, not 0', async (t) => {
   for (const value of [undefined, null, 'x', {}]) {
-    t.same(usageEvent({ usage: value }), {
-      type: 'usage',
-      usage: { inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined },
-    });
+    const usage = { inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined };
+    t.same(readUsage({ usage: value }), usage);
   }
 });
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { Choice, readChatAnswer } from '../../../adapters/openai/response-chat.ts';
 import { StreamError } from '../../../adapters/provider.ts';
+import type { ChatEvent } from '../../../core/index.ts';
 import { plain, thrownBy } from './support.ts';
 
 const answer = (message: unknown, finish: string | null = 'stop', more: object = {}) => ({ choices: [{ index: 0, message, finish_reason: finish }], ...more });
@@ -16,8 +17,8 @@ t.test('a whole answer gives text, calls, usage and stop', async (t) => {
   };
   t.same(plain(readChatAnswer(answer({ role: 'assistant', content: 'hi', refusal: null, tool_calls: [call('{"a":1}')] }, 'tool_calls', { usage }))), [
     { type: 'text', text: 'hi' },
-    { type: 'toolCall', toolCall: { id: 'call_1', name: 'f', arguments: { a: 1 } } },
     { type: 'usage', usage: { inputTokens: 100, outputTokens: 20, cacheReadTokens: 64, cacheWriteTokens: 3, reasoningTokens: 8 } },
+    { type: 'toolCall', toolCall: { id: 'call_1', name: 'f', arguments: { a: 1 } } },
     { type: 'stop', stopReason: 'tool_use' },
   ]);
 });
@@ -112,11 +113,13 @@ t.test('what has no choice is unreadable', async (t) => {
     );
 });
 
-t.test('a later chunk without usage or reason takes neither back', async (t) => {
+t.test('usage is told with its chunk, and a later chunk without a reason does not take it back', async (t) => {
   const choice = new Choice();
   t.equal(choice.isFinished, false);
-  choice.takeChunk({ choices: [{ delta: {}, finish_reason: 'length' }], usage: { prompt_tokens: 1 } }, []);
-  choice.takeChunk({ choices: [{ delta: {}, finish_reason: null }], usage: null }, []);
+  const events: ChatEvent[] = [];
+  choice.takeChunk({ choices: [{ delta: {}, finish_reason: 'length' }], usage: { prompt_tokens: 1 } }, events);
+  choice.takeChunk({ choices: [{ delta: {}, finish_reason: null }], usage: null }, events);
   t.equal(choice.isFinished, true);
-  t.match(choice.end(), [{ usage: { inputTokens: 1 } }, { stopReason: 'max_tokens' }]);
+  t.match(events, [{ usage: { inputTokens: 1 } }]);
+  t.match(choice.end(), [{ stopReason: 'max_tokens' }]);
 });

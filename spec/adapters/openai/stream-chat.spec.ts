@@ -24,15 +24,15 @@ const STREAM = chunks([
 const EVENTS = [
   { type: 'text', text: 'Grüße 🌧' },
   { type: 'text', text: ' ok' },
+  { type: 'usage', usage: { inputTokens: 10, outputTokens: 4 } },
   { type: 'toolCall', toolCall: { id: 'call_1', name: 'f', arguments: { city: 'Tromsø' } } },
   { type: 'toolCall', toolCall: { id: 'call_2', name: 'g', arguments: {} } },
-  { type: 'usage', usage: { inputTokens: 10, outputTokens: 4 } },
   { type: 'stop', stopReason: 'tool_use' },
 ];
 
-t.test('a stream gives text as it comes, then calls, usage and stop', async (t) => {
+t.test('a stream gives text and usage as they come, then calls and stop', async (t) => {
   t.same(plain(decode(new ChatDecoder(), STREAM)), EVENTS);
-  t.same(withoutPieces(new ChatDecoder().push(Buffer.from(STREAM))), EVENTS.slice(0, 2), 'text does not wait for the end');
+  t.same(plain(withoutPieces(new ChatDecoder().push(Buffer.from(STREAM)))), EVENTS.slice(0, 3), 'neither waits for the end');
 });
 
 t.test('the events are the same wherever the bytes are cut', async (t) => {
@@ -58,14 +58,16 @@ t.test('gotcha: [DONE] or a finish reason ends a stream; without both it was cut
     );
 });
 
-t.test('usage may come beside the finish, with every chunk, or never; the last one counts', async (t) => {
+t.test('usage may come beside the finish, with every chunk, behind the end mark, or never', async (t) => {
   t.match(run(chunk({ content: 'x' }, 'stop', { usage: USAGE })), [{ text: 'x' }, { usage: { inputTokens: 10 } }, { type: 'stop' }]);
   const running = [1, 2, 3].map((completion_tokens) => chunk({ content: 'x' }, null, { usage: { ...USAGE, completion_tokens } }));
   const events = run(...running, chunk({}, 'stop', { usage: null }));
-  t.same(
+  t.match(
     events.filter(({ type }) => type === 'usage'),
-    [{ type: 'usage', usage: { inputTokens: 10, outputTokens: 3, cacheReadTokens: undefined, cacheWriteTokens: undefined, reasoningTokens: undefined } }],
+    [1, 2, 3].map((outputTokens) => ({ usage: { inputTokens: 10, outputTokens } })),
   );
+  const late = `${chunks([chunk({ content: 'x' }, 'stop')])}data: ${JSON.stringify({ choices: [], usage: USAGE })}\n\n`;
+  t.match(decode(new ChatDecoder(), late), [{ text: 'x' }, { usage: { inputTokens: 10, outputTokens: 4 } }, { type: 'stop' }]);
   t.notOk(run(chunk({}, 'stop')).some(({ type }) => type === 'usage'));
 });
 
@@ -165,9 +167,9 @@ t.test('a reader may see reasoning, and a call while it is written; its end has 
       { type: 'toolCallStart', index: 1, id: 'call_2', name: 'g' },
       { type: 'toolCallDelta', index: 1, text: '{}' },
       { type: 'toolCallDelta', index: 0, text: '"Tromsø"}' },
+      { type: 'usage' },
       { type: 'toolCall', index: 0, toolCall: { id: 'call_1' } },
       { type: 'toolCall', index: 1, toolCall: { id: 'call_2' } },
-      { type: 'usage' },
       { type: 'stop' },
     ],
   );

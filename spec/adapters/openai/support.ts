@@ -122,8 +122,8 @@ export const STREAM = namedEvents([
 /** The events of both, but for the pieces that the text comes in. */
 export const END_EVENTS = [
   { type: 'toolCall', toolCall: { id: 'call_1', name: 'get_weather', arguments: { city: 'Tromsø' } } },
-  { type: 'providerMetadata', providerMetadata: { openai: { model: MODEL, reasoning: [{ before: 'call_1', item: REASONING }] } } },
   { type: 'usage', usage: { inputTokens: 120, outputTokens: 50, cacheReadTokens: 100, cacheWriteTokens: 7, reasoningTokens: 30 } },
+  { type: 'providerMetadata', providerMetadata: { openai: { model: MODEL, reasoning: [{ before: 'call_1', item: REASONING }] } } },
   { type: 'stop', stopReason: 'tool_use' },
 ];
 

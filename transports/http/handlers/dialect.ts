@@ -17,6 +17,7 @@ import {
   type Warning,
 } from '../../../core/index.ts';
 import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
+import { flag } from '../../../dialects/fields.ts';
 import { withMembers } from '../../../dialects/json-edit.ts';
 import { type CompatibleBody, readCompatibleBody } from '../body.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../reply.ts';
@@ -155,6 +156,7 @@ function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Ca
   const at = url.indexOf('?');
   const search = at < 0 ? '' : url.slice(at);
   if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search });
+  const isStream = flag(fields, 'stream') === true; // some providers take a text or a number for a yes, and its usage would pass unread
   const sent = toBody?.(bytes, fields, target.model);
   const request = {
     path,
@@ -165,7 +167,7 @@ function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Ca
     hidesUsage: sent?.hidesUsage === true,
   };
   if (target.isLast) job.release();
-  return forward({ target, request, headers: job.headers(target, []), broken: fields['stream'] === true ? broken : undefined }, context);
+  return forward({ target, request, headers: job.headers(target, []), broken: isStream ? broken : undefined }, context);
 }
 
 async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> {

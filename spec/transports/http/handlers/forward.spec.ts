@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { createAnthropic } from '../../../../adapters/anthropic/index.ts';
 import { createOllama } from '../../../../adapters/ollama/index.ts';
 import { createOpenAI } from '../../../../adapters/openai/index.ts';
 import { startServer, type TestServerOptions } from '../../../support/server.ts';
@@ -92,6 +93,58 @@ t.test('the bytes of a stream pass, however they are cut; its usage is counted a
     t.equal(shown.text, [...FRAMES, USAGE, DONE].join(''));
     t.match(await lines(core), [{ calls: 2, input: 18, output: 8 }]);
   }
+});
+
+t.test('a request that passes as it is says plainly whether it wants a stream, since a provider may take more for a yes', async (t) => {
+  const { call, upstream } = await serve(t, (_request, res) => void res.end(ANSWER));
+  for (const stream of ['true', 1, 'on', 0, {}, []]) {
+    const answer = await call('POST', PATH, { body: ask({ stream }) });
+    t.match(answer, { status: 400, json: { error: { param: 'stream', message: /stream.*must be true or false/ } } }, JSON.stringify(stream));
+  }
+  t.match(await call('POST', PATH, { body: ask({ stream: true, stream_options: { INCLUDE_USAGE: false } }) }), {
+    status: 400,
+    json: { error: { param: 'stream_options.INCLUDE_USAGE', message: /Write include_usage/ } },
+  });
+  t.equal(upstream.requests.length, 0);
+  t.match(await call('POST', PATH, { body: ask({ stream: null }) }), { status: 200 });
+});
+
+t.test('so does one in Messages and in Responses', async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => sendJson(res, {}));
+  const stored = JSON.stringify({
+    openai: { apiKey: KEY, baseURL: `${upstream.url}/v1`, api: 'responses' },
+    anthropic: { apiKey: KEY, baseURL: upstream.url },
+  });
+  const server = await startServer(t, { adapters: [createOpenAI(), createAnthropic()] });
+  writeFileSync(join(server.workspace, 'auth.json'), stored, { mode: 0o600 });
+  for (const [path, model] of [
+    ['/v1/messages', 'anthropic/m'],
+    ['/v1/responses', 'openai/m'],
+  ] as const) {
+    const body = { model, max_tokens: 9, messages: [], input: 'hi', stream: 'true' };
+    t.match(await server.call('POST', path, { body }), { status: 400, json: { error: { message: /stream.*must be true or false/ } } }, path);
+  }
+  t.equal(upstream.requests.length, 0, 'nothing was sent');
+});
+
+t.test('usage is counted, and hidden, whatever the blanks in it', async (t) => {
+  for (const usage of [
+    'data: {"id":"1","choices":[],"usage" : {"prompt_tokens":9,"completion_tokens":4}}\n\n',
+    'data: {"id":"1","choices":[],"usage"\t:  {"prompt_tokens":9,"completion_tokens":4}}\n\n',
+    'data: {\ndata:  "choices": [],\ndata:  "usage":\ndata: {"prompt_tokens":9,"completion_tokens":4}}\n\n',
+    'data: {\r\ndata: "choices": [], "usage"\r\ndata: : {"prompt_tokens":9,"completion_tokens":4}}\r\n\r\n',
+    'data: {"choices":[],"other":{"usage" : null},"usage"\n\t:{"prompt_tokens":9,"completion_tokens":4}}\n\n'.replace('\n\t', '\ndata:\t'),
+  ]) {
+    const { ask: send, core } = await serve(t, (_request, res) => sendInPieces(res, Buffer.from([...FRAMES, usage, DONE].join('')), 64));
+    t.equal((await send(ask({ stream: true }))).text, [...FRAMES, DONE].join(''), usage);
+    t.match(await lines(core), [{ calls: 1, input: 9, output: 4 }], usage);
+  }
+});
+
+t.test('a stream ends well with a finish reason whatever the blanks before it', async (t) => {
+  const frames = [FRAMES[0], 'data: {"id":"1","choices":[{"delta":{},"finish_reason"  :  "stop"}]}\n\n'].join('');
+  const { ask: send } = await serve(t, (_request, res) => sendInPieces(res, Buffer.from(frames), 4096));
+  t.equal((await send(ask({ stream: true }))).text, frames);
 });
 
 t.test('a stream that breaks off never looks whole', async (t) => {
