@@ -204,7 +204,7 @@ t.test('every word of the page stands in its texts', async (t) => {
     /\b(?:does|label): '/,
   ];
   for (const { path, code } of PAGE_SOURCES) {
-    if (path.includes('/app/text/') || !path.endsWith('.tsx')) continue;
+    if (path.includes('/dashboard/text/') || !path.endsWith('.tsx')) continue;
     for (const each of words) t.notMatch(code, each, path);
   }
 });

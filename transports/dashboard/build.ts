@@ -33,7 +33,7 @@ interface Asset {
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(join(OUT, 'assets'), { recursive: true });
 const { outputFiles, metafile } = await build({
-  entryPoints: { main: join(SOURCE, 'main.tsx'), style: join(SOURCE, 'style/style.css') },
+  entryPoints: { main: join(SOURCE, 'app/main.tsx'), style: join(SOURCE, 'style/style.css') },
   absWorkingDir: ROOT,
   outdir: join(OUT, 'assets'),
   entryNames: '[name]-[hash]',

@@ -1,20 +1,20 @@
 // Find or do: blocks, pages and commands by a few letters. And the list of all keys.
 import { useRef, useState } from 'preact/hooks';
+import { newBlock } from '../actions/new-block.tsx';
+import { startOrStop } from '../actions/start-or-stop.ts';
+import { commands } from '../base/keys.ts';
+import { tellFailure } from '../base/toast.ts';
 import { changes, isAsleep, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
+import { blockPath, navigate, PAGES, pathOf } from '../data/router.ts';
 import { signOut } from '../data/session.ts';
 import { theme } from '../data/settings.ts';
-import { newBlock } from '../pages/fleet/new-block.tsx';
-import { Keys } from '../parts/bits.tsx';
 import { Dialog, showDialog } from '../parts/dialog.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
-import { commands } from './keys.ts';
-import { blockPath, navigate, PAGES, pathOf } from './router.ts';
+import { Keys } from '../parts/widgets.tsx';
+import { KEY_WORDS, LABELS, PAGE_NAMES, WORDS } from '../text/index.ts';
 import { HaltDialog } from './shell.tsx';
-import { startOrStop } from './start-or-stop.ts';
-import { KEY_WORDS, LABELS, PAGE_NAMES, WORDS } from './text.ts';
-import { tellFailure } from './toast.ts';
 
 interface Item {
   readonly label: string;

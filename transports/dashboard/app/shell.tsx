@@ -3,25 +3,25 @@
 import { effect } from '@preact/signals';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { now } from '../data/clock.ts';
+import { announced } from '../base/announce.ts';
+import { now } from '../base/clock.ts';
+import { clock, count } from '../base/format.ts';
+import { useKeys } from '../base/keys.ts';
+import { dismiss, toasts } from '../base/toast.ts';
 import { counts, isListed, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
+import { blockPath, navigate, PAGES, type Page, pathOf, type Route, route } from '../data/router.ts';
 import { signIn } from '../data/session.ts';
 import { pinned } from '../data/settings.ts';
 import { connection, tryNow } from '../data/socket.ts';
 import Fleet from '../pages/fleet/fleet.tsx';
 import { SignInForm } from '../pages/sign-in/sign-in.tsx';
-import { Button, Empty, Field, Keys, Problem } from '../parts/bits.tsx';
 import { Dialog, Dialogs, showDialog } from '../parts/dialog.tsx';
 import { Icon, type IconName, Logo } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
-import { announced } from './announce.ts';
-import { clock, count } from './format.ts';
-import { useKeys } from './keys.ts';
+import { Button, Empty, Field, Keys, Problem } from '../parts/widgets.tsx';
+import { haltDialog, haltText, KEY_WORDS, LABELS, lostText, PAGE_NAMES, signInText, WORDS } from '../text/index.ts';
 import { showKeys, showPalette } from './palette.tsx';
-import { blockPath, navigate, PAGES, type Page, pathOf, type Route, route } from './router.ts';
-import { haltDialog, haltText, KEY_WORDS, LABELS, lostText, PAGE_NAMES, signInText, WORDS } from './text.ts';
-import { dismiss, toasts } from './toast.ts';
 
 const ICONS: Readonly<Record<Page, IconName>> = {
   fleet: 'fleet',

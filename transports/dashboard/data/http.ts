@@ -2,7 +2,7 @@
 //
 // no-dead-key: after a 401 the session is renewed once and the request repeated; if that fails too, the sign-in form comes and nothing is asked meanwhile.
 import { signal } from '@preact/signals';
-import { noteServerTime } from './clock.ts';
+import { noteServerTime } from '../base/clock.ts';
 import { renew, sessionKey, signIn } from './session.ts';
 
 /** What the server says about a request that failed; status 0 when there was no answer. */

@@ -1,9 +1,9 @@
 // A request to several models at once, and what each answers. Nothing of it is kept on the server; the last request stays in the tab.
 import { type Signal, signal } from '@preact/signals';
 import type { ToolCall, Usage, Warning } from '../../../core/types.ts';
+import { ownOf } from '../base/own.ts';
+import { EventReader } from '../base/sse.ts';
 import { respond } from './http.ts';
-import { ownOf } from './own.ts';
-import { EventReader } from './sse.ts';
 
 /** What is asked. Texts as they are typed. */
 export interface Question {

@@ -6,7 +6,7 @@
 // found-dead: a ping every 20 s; a socket that leaves one unanswered for 24 s is closed, and so is one that has said nothing for 90 s, because then
 // the computer or the tab has slept. Until it is open again, what is shown is marked as of its time.
 import { effect, signal, untracked } from '@preact/signals';
-import { now } from './clock.ts';
+import { now } from '../base/clock.ts';
 import type { Frame } from './frame.ts';
 import { ApiError, answers, post } from './http.ts';
 import { signIn } from './session.ts';

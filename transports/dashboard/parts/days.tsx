@@ -1,8 +1,9 @@
 // Spending by day as bars, with a cap as a line.
-import { dateName, usd } from '../app/format.ts';
-import { capLineText, dayText } from '../app/text/costs.ts';
-import { serverNow } from '../data/clock.ts';
+
+import { serverNow } from '../base/clock.ts';
+import { dateName, usd } from '../base/format.ts';
 import { calendarOf } from '../data/month.ts';
+import { capLineText, dayText } from '../text/costs.ts';
 
 /** One day: `2026-11-23`, UTC. */
 export interface Day {

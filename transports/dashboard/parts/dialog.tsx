@@ -3,8 +3,8 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { WORDS } from '../app/text/common.ts';
-import { Button } from './bits.tsx';
+import { WORDS } from '../text/common.ts';
+import { Button } from './widgets.tsx';
 
 type Drawn = () => ComponentChildren;
 const open = signal<readonly Drawn[]>([]);

@@ -1,8 +1,8 @@
 // A menu that opens at a button: arrows move, Escape closes, a choice closes.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { tellFailure } from '../app/toast.ts';
-import { Keys } from './bits.tsx';
+import { tellFailure } from '../base/toast.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { Keys } from './widgets.tsx';
 
 /** One choice. */
 export interface Choice {

@@ -5,12 +5,12 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { clock, markText } from '../app/format.ts';
-import { type Command, useKeys } from '../app/keys.ts';
-import { plotText, spanText } from '../app/text/plot.ts';
+import { clock, markText } from '../base/format.ts';
+import { type Command, useKeys } from '../base/keys.ts';
+import { type Span, type Step, stepped } from '../base/zoom.ts';
 import { theme } from '../data/settings.ts';
-import { type Span, type Step, stepped } from '../data/zoom.ts';
-import { Button } from './bits.tsx';
+import { plotText, spanText } from '../text/plot.ts';
+import { Button } from './widgets.tsx';
 
 /** One line, or one layer of a stack. */
 export interface Line {

@@ -2,11 +2,11 @@
 //
 // write-only: a typed key goes from its field to the server and is in nothing else of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { keyGoesText, providerText, removedKeyText, settingsText, storedText, WORDS } from '../app/text.ts';
-import { tell } from '../app/toast.ts';
+import { tell } from '../base/toast.ts';
 import { type Provider, removeCredential, storeCredential } from '../data/credentials.ts';
-import { Button, Field, Problem } from './bits.tsx';
+import { keyGoesText, providerText, removedKeyText, settingsText, storedText, WORDS } from '../text/index.ts';
 import { Mark } from './mark.tsx';
+import { Button, Field, Problem } from './widgets.tsx';
 
 /** The list; `open` is the provider whose field is shown at first. */
 export function Providers({ list, reload, open }: { readonly list: readonly Provider[]; reload(): Promise<void>; readonly open?: string | undefined }) {

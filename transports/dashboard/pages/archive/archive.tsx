@@ -2,16 +2,16 @@
 import '../../app/shared.ts';
 import { useState } from 'preact/hooks';
 import type { ArchiveInfo, ArchiveList } from '../../../../core/types.ts';
-import { bytes, count, NONE, usd } from '../../app/format.ts';
-import { blockPath, navigate } from '../../app/router.ts';
-import { archiveText, importedText, LABELS, moreAbout, removedText, removeText, removeTitle, restoredText, WORDS } from '../../app/text.ts';
-import { tell } from '../../app/toast.ts';
+import { bytes, count, NONE, usd } from '../../base/format.ts';
+import { tell } from '../../base/toast.ts';
 import { deleteArchive, restoreBlock } from '../../data/blocks.ts';
 import { call, get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { Ago, Button, Empty, Field, Problem } from '../../parts/bits.tsx';
+import { blockPath, navigate } from '../../data/router.ts';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
+import { Ago, Button, Empty, Field, Problem } from '../../parts/widgets.tsx';
+import { archiveText, importedText, LABELS, moreAbout, removedText, removeText, removeTitle, restoredText, WORDS } from '../../text/index.ts';
 
 /** The page. */
 export default function Archive() {

@@ -1,14 +1,14 @@
 // What the menu of a block does, and what is shown when the block is gone.
 import { useState } from 'preact/hooks';
-import { blockPath, navigate, pathOf } from '../../app/router.ts';
-import { archivedText, fleetText, headText, renamedText, resetDoes, resetDoneText, resetText, resetTitle, WORDS } from '../../app/text.ts';
-import { tell, tellFailure } from '../../app/toast.ts';
+import { tell, tellFailure } from '../../base/toast.ts';
 import { archiveBlock, renameBlock, resetBlock, restoreBlock } from '../../data/blocks.ts';
 import { isWanted } from '../../data/fleet.ts';
 import { drafts } from '../../data/outbox.ts';
+import { blockPath, navigate, pathOf } from '../../data/router.ts';
 import { pinned } from '../../data/settings.ts';
-import { Button, Empty, Field, Problem } from '../../parts/bits.tsx';
 import { ask, Dialog } from '../../parts/dialog.tsx';
+import { Button, Empty, Field, Problem } from '../../parts/widgets.tsx';
+import { archivedText, fleetText, headText, renamedText, resetDoes, resetDoneText, resetText, resetTitle, WORDS } from '../../text/index.ts';
 
 /** Archives a block; the note that tells so can undo it, and then the block runs again if it ran. */
 export async function archive(name: string): Promise<void> {

@@ -1,16 +1,16 @@
 // What marks a block that answers without a model, and takes it away.
 
 import type { ChatHistory } from '../../../../core/types.ts';
-import { blockPath, navigate, pathOf, route } from '../../app/router.ts';
-import { removeStandInText, standInText } from '../../app/text.ts';
-import { tell } from '../../app/toast.ts';
+import { tell } from '../../base/toast.ts';
 import { blockURL } from '../../data/blocks.ts';
 import type { Entry } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
+import { blockPath, navigate, pathOf, route } from '../../data/router.ts';
 import { isStandIn, removeStandIn, useStandIn } from '../../data/stand-in.ts';
-import { Button } from '../../parts/bits.tsx';
 import { ask } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { Button } from '../../parts/widgets.tsx';
+import { removeStandInText, standInText } from '../../text/index.ts';
 
 /** A line above every tab of such a block. */
 export function StandInStrip({ entry }: { readonly entry: Entry }) {

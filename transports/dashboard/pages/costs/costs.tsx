@@ -1,15 +1,15 @@
 // What is spent: by blocks and by the clients of the gateway, against the caps.
 import '../../app/shared.ts';
 import type { CostsReport } from '../../../../core/types.ts';
-import { count, NONE, usd } from '../../app/format.ts';
-import { blockPath, route, setQuery } from '../../app/router.ts';
-import { costsText, ofCapText, unpricedText } from '../../app/text.ts';
+import { count, NONE, usd } from '../../base/format.ts';
+import { usePoll } from '../../base/poll.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { usePoll } from '../../data/poll.ts';
-import { Bar, Empty, Problem, Sum } from '../../parts/bits.tsx';
+import { blockPath, route, setQuery } from '../../data/router.ts';
 import { Days } from '../../parts/days.tsx';
+import { Bar, Empty, Problem, Sum } from '../../parts/widgets.tsx';
+import { costsText, ofCapText, unpricedText } from '../../text/index.ts';
 
 const READ_EVERY_MS = 10_000;
 const SOURCES = ['blocks', 'gateway'] as const;

@@ -2,13 +2,13 @@
 import '../../app/shared.ts';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { clockSeconds, fullTime } from '../../app/format.ts';
-import { useKeys } from '../../app/keys.ts';
-import { blockPath, route, setQuery } from '../../app/router.ts';
-import { eventsText, missedText, newText } from '../../app/text.ts';
+import { clockSeconds, fullTime } from '../../base/format.ts';
+import { useKeys } from '../../base/keys.ts';
 import { events, type Happened, keyOf, readEarlier } from '../../data/events.ts';
 import { rows } from '../../data/fleet.ts';
-import { Button, Empty, Keys } from '../../parts/bits.tsx';
+import { blockPath, route, setQuery } from '../../data/router.ts';
+import { Button, Empty, Keys } from '../../parts/widgets.tsx';
+import { eventsText, missedText, newText } from '../../text/index.ts';
 import { detailsOf, matches, subjectOf } from './describe.ts';
 
 /** Rows in the document; older ones are found by the filter. */

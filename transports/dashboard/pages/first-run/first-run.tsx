@@ -3,19 +3,19 @@ import '../../app/shared.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ServerHealth } from '../../../../core/types.ts';
-import { useKeys } from '../../app/keys.ts';
-import { blockPath, navigate, pathOf } from '../../app/router.ts';
-import { firstRunText, LABELS, standInText, WORDS } from '../../app/text.ts';
+import { newBlock } from '../../actions/new-block.tsx';
+import { useKeys } from '../../base/keys.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
+import { blockPath, navigate, pathOf } from '../../data/router.ts';
 import { isStandIn, makeStandIn, useStandIn } from '../../data/stand-in.ts';
-import { Button, Problem } from '../../parts/bits.tsx';
 import { Icon, Logo } from '../../parts/icon.tsx';
 import { Providers } from '../../parts/providers.tsx';
+import { Button, Problem } from '../../parts/widgets.tsx';
+import { firstRunText, LABELS, standInText, WORDS } from '../../text/index.ts';
 import { endStandIn } from '../block/stand-in.tsx';
-import { newBlock } from '../fleet/new-block.tsx';
 
 /** An Ollama that is started meanwhile is noticed after this time. */
 const LOOK_EVERY_MS = 3000;

@@ -1,17 +1,17 @@
 // The list of blocks: five figures, what needs a person, then every block.
 import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { count } from '../../app/format.ts';
-import { useKeys } from '../../app/keys.ts';
-import { navigate, pathOf, route, setQuery } from '../../app/router.ts';
-import { fleetText, LABELS, PAGE_NAMES, WORDS } from '../../app/text.ts';
+import { newBlock } from '../../actions/new-block.tsx';
+import { count } from '../../base/format.ts';
+import { useKeys } from '../../base/keys.ts';
 import { changes, counts, isListed, rows } from '../../data/fleet.ts';
-import { Button, Empty, Keys } from '../../parts/bits.tsx';
+import { navigate, pathOf, route, setQuery } from '../../data/router.ts';
 import { Mark } from '../../parts/mark.tsx';
+import { Button, Empty, Keys } from '../../parts/widgets.tsx';
+import { fleetText, LABELS, PAGE_NAMES, WORDS } from '../../text/index.ts';
 import { Figures } from './figures.tsx';
 import { Hints } from './hints.tsx';
 import { Needs } from './needs.tsx';
-import { newBlock } from './new-block.tsx';
 import { choosing, selected } from './selection.tsx';
 import { FleetTable } from './table.tsx';
 import { compare, fits, viewOf } from './view.ts';

@@ -1,11 +1,11 @@
 // One block of the list.
-import { count, usd } from '../../app/format.ts';
-import { blockPath } from '../../app/router.ts';
-import { fleetText } from '../../app/text.ts';
+import { count, usd } from '../../base/format.ts';
 import type { Row } from '../../data/fleet.ts';
-import { Ago, Bar, Spark } from '../../parts/bits.tsx';
+import { blockPath } from '../../data/router.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
+import { Ago, Bar, Spark } from '../../parts/widgets.tsx';
+import { fleetText } from '../../text/index.ts';
 import { choosing } from './selection.tsx';
 
 interface RowProps {

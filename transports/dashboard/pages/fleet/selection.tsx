@@ -1,11 +1,11 @@
 // The blocks that are selected, and what is done to all of them: with a count, progress, and what failed and why.
 import { signal } from '@preact/signals';
-import { batchText, fleetText, progressText, selectAllText, selectedText, taggedText, WORDS } from '../../app/text.ts';
-import { tell } from '../../app/toast.ts';
+import { tell } from '../../base/toast.ts';
 import { archiveBlock, restoreBlock, setTag, startBlock, stopBlock, toEach } from '../../data/blocks.ts';
 import { isWanted, readFleet } from '../../data/fleet.ts';
-import { Button } from '../../parts/bits.tsx';
 import { showDialog } from '../../parts/dialog.tsx';
+import { Button } from '../../parts/widgets.tsx';
+import { batchText, fleetText, progressText, selectAllText, selectedText, taggedText, WORDS } from '../../text/index.ts';
 import { TagDialog } from './tag.tsx';
 
 /** Names that are selected. */

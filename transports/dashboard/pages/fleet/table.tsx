@@ -4,12 +4,12 @@
 
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useKeys } from '../../app/keys.ts';
-import { blockPath, navigate, setQuery } from '../../app/router.ts';
-import { startOrStop } from '../../app/start-or-stop.ts';
-import { fleetText, KEY_WORDS, LABELS, WORDS } from '../../app/text.ts';
-import { tellFailure } from '../../app/toast.ts';
+import { startOrStop } from '../../actions/start-or-stop.ts';
+import { useKeys } from '../../base/keys.ts';
+import { tellFailure } from '../../base/toast.ts';
 import { rows } from '../../data/fleet.ts';
+import { blockPath, navigate, setQuery } from '../../data/router.ts';
+import { fleetText, KEY_WORDS, LABELS, WORDS } from '../../text/index.ts';
 import { FleetRow } from './row.tsx';
 import { progress, Selection, selected } from './selection.tsx';
 import type { Sort, View } from './view.ts';

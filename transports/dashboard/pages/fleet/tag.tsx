@@ -1,9 +1,9 @@
 // The dialog that adds a tag to the selected blocks, or takes it away.
 import { useState } from 'preact/hooks';
-import { fleetText, tagCountText, tagTitle, WORDS } from '../../app/text.ts';
 import { rows } from '../../data/fleet.ts';
-import { Button, Field } from '../../parts/bits.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Button, Field } from '../../parts/widgets.tsx';
+import { fleetText, tagCountText, tagTitle, WORDS } from '../../text/index.ts';
 
 /** As the server's own rule. */
 const MOST_CHARACTERS = 256;

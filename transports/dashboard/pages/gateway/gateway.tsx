@@ -2,17 +2,17 @@
 import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import type { GatewayFigures } from '../../../../core/types.ts';
-import { clockSeconds, count, figure, NONE } from '../../app/format.ts';
-import { pathOf, route, setQuery } from '../../app/router.ts';
-import { gatewayLead, gatewayText, LABELS, PAGE_NAMES, pausedText, WINDOW_NAMES } from '../../app/text.ts';
+import { clockSeconds, count, figure, NONE } from '../../base/format.ts';
+import { usePoll } from '../../base/poll.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { readFigures, readRequests, WINDOWS, type Window } from '../../data/gateway.ts';
 import { useLoad } from '../../data/load.ts';
-import { usePoll } from '../../data/poll.ts';
+import { pathOf, route, setQuery } from '../../data/router.ts';
 import { joined, overall, totalsOf } from '../../data/totals.ts';
-import { Bar, Empty, Problem, Spark } from '../../parts/bits.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Plot, PlotGroup } from '../../parts/plot.tsx';
+import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
+import { gatewayLead, gatewayText, LABELS, PAGE_NAMES, pausedText, WINDOW_NAMES } from '../../text/index.ts';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;

@@ -1,11 +1,11 @@
 // The requests to models: each as a bar of waiting, of the time to its first text, and of its answer.
 import type { Signal } from '@preact/signals';
 import type { GatewayRequest, GatewayRequests } from '../../../../core/types.ts';
-import { clockSeconds, count, duration, NONE } from '../../app/format.ts';
-import { blockPath } from '../../app/router.ts';
-import { gatewayText, LABELS, scaleText } from '../../app/text.ts';
+import { clockSeconds, count, duration, NONE } from '../../base/format.ts';
 import { endRequest } from '../../data/gateway.ts';
-import { Button, Empty } from '../../parts/bits.tsx';
+import { blockPath } from '../../data/router.ts';
+import { Button, Empty } from '../../parts/widgets.tsx';
+import { gatewayText, LABELS, scaleText } from '../../text/index.ts';
 
 const MOST_SHOWN = 100;
 

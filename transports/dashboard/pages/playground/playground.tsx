@@ -2,13 +2,13 @@
 import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { useKeys } from '../../app/keys.ts';
-import { playText } from '../../app/text.ts';
-import { tell } from '../../app/toast.ts';
+import { useKeys } from '../../base/keys.ts';
+import { tell } from '../../base/toast.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { Asked, bodyOf, curlOf, keepQuestion, keptQuestion, MOST_MODELS, type Question, type Turn, turnsAfter } from '../../data/playground.ts';
-import { Button, Copy, Empty, Field } from '../../parts/bits.tsx';
+import { Button, Copy, Empty, Field } from '../../parts/widgets.tsx';
+import { playText } from '../../text/index.ts';
 import { AnswerColumn } from './answer.tsx';
 
 interface Column {

@@ -4,20 +4,20 @@ import '../../app/shared.ts';
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
-import { duration } from '../../app/format.ts';
-import { route } from '../../app/router.ts';
 import { HaltDialog } from '../../app/shell.tsx';
-import { examinedText, LABELS, settingsText, WORDS } from '../../app/text.ts';
+import { duration } from '../../base/format.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { halt, setHalt } from '../../data/halt.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
+import { route } from '../../data/router.ts';
 import { signOut } from '../../data/session.ts';
 import { readAloud, sendWith, singleKeys, theme } from '../../data/settings.ts';
-import { Ago, Button, Copy, Problem } from '../../parts/bits.tsx';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Providers } from '../../parts/providers.tsx';
+import { Ago, Button, Copy, Problem } from '../../parts/widgets.tsx';
+import { examinedText, LABELS, settingsText, WORDS } from '../../text/index.ts';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 

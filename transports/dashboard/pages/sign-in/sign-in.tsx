@@ -1,9 +1,9 @@
 // Signing in with the token; what a link with a code does by itself.
 import { useState } from 'preact/hooks';
-import { signInText } from '../../app/text.ts';
 import { notice, signInWith } from '../../data/session.ts';
-import { Button, Copy, Field } from '../../parts/bits.tsx';
 import { Logo } from '../../parts/icon.tsx';
+import { Button, Copy, Field } from '../../parts/widgets.tsx';
+import { signInText } from '../../text/index.ts';
 
 const COMMAND = 'blockhouse open';
 

@@ -1,18 +1,18 @@
 // Chat of a block: what was said, what is being said, and beside it what the block does and sees.
 import { useComputed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { announce } from '../../../app/announce.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { pathOf } from '../../../app/router.ts';
-import { chatText, completeText, failedText, isWritingText } from '../../../app/text/block.ts';
-import { tellFailure } from '../../../app/toast.ts';
+import { announce } from '../../../base/announce.ts';
+import { useKeys } from '../../../base/keys.ts';
+import { tellFailure } from '../../../base/toast.ts';
 import { OpenBlock } from '../../../data/block.ts';
+import { pathOf } from '../../../data/router.ts';
 import { readAloud } from '../../../data/settings.ts';
-import { Empty } from '../../../parts/bits.tsx';
+import { Empty } from '../../../parts/widgets.tsx';
+import { chatText, completeText, failedText, isWritingText } from '../../../text/block.ts';
 import type { TabProps } from '../block.tsx';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
-import { Rail, Strip } from './rail.tsx';
+import { Rail, Strip } from './side-panel.tsx';
 import { cancelMessage } from './writing.tsx';
 
 /** The tab. */

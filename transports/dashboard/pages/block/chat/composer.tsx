@@ -1,15 +1,15 @@
 // Where messages are written. What is written is kept until the server has it.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useKeys } from '../../../app/keys.ts';
-import { route, setQuery } from '../../../app/router.ts';
-import { chatText, composerHint, placeholderText } from '../../../app/text/block.ts';
-import { tell, tellFailure } from '../../../app/toast.ts';
+import { useKeys } from '../../../base/keys.ts';
+import { tell, tellFailure } from '../../../base/toast.ts';
 import type { OpenBlock } from '../../../data/block.ts';
 import { MOST_DRAFT_CHARACTERS } from '../../../data/drafts.ts';
 import { halt } from '../../../data/halt.ts';
 import { drafts, drop, outbox, resume, send } from '../../../data/outbox.ts';
+import { route, setQuery } from '../../../data/router.ts';
 import { sendWith } from '../../../data/settings.ts';
-import { Button, Keys } from '../../../parts/bits.tsx';
+import { Button, Keys } from '../../../parts/widgets.tsx';
+import { chatText, composerHint, placeholderText } from '../../../text/block.ts';
 import { cancelMessage } from './writing.tsx';
 
 const KEEP_MS = 300;

@@ -2,16 +2,16 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChatEntry } from '../../../../../core/types.ts';
-import { clock, duration, fullTime, usd } from '../../../app/format.ts';
-import { blockPath } from '../../../app/router.ts';
-import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../app/text/block.ts';
+import { clock, duration, fullTime, usd } from '../../../base/format.ts';
 import type { OpenBlock } from '../../../data/block.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { post } from '../../../data/http.ts';
-import { Button, Copy } from '../../../parts/bits.tsx';
+import { blockPath } from '../../../data/router.ts';
 import { beginningOf } from '../../../parts/markdown/cut.ts';
 import { Markdown } from '../../../parts/markdown/markdown.tsx';
 import { Menu } from '../../../parts/menu.tsx';
+import { Button, Copy } from '../../../parts/widgets.tsx';
+import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../text/block.ts';
 import { WritingFacts, WritingWho } from './writing.tsx';
 
 interface EntryProps {

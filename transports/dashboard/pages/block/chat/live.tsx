@@ -1,11 +1,11 @@
 // What is not answered yet: messages that wait, and messages on their way to the server.
 
 import type { ChatEntry } from '../../../../../core/types.ts';
-import { againText, chatText, fullText, waitsText } from '../../../app/text/block.ts';
-import { now } from '../../../data/clock.ts';
+import { now } from '../../../base/clock.ts';
 import { drop, type Outgoing, sendAgain } from '../../../data/outbox.ts';
-import { Button, Problem } from '../../../parts/bits.tsx';
 import { Mark } from '../../../parts/mark.tsx';
+import { Button, Problem } from '../../../parts/widgets.tsx';
+import { againText, chatText, fullText, waitsText } from '../../../text/block.ts';
 import { Plain } from './entry.tsx';
 import { cancelMessage } from './writing.tsx';
 

@@ -3,17 +3,17 @@
 // bounded: at most 400 entries are in the page; those far off are left out, and the line in view stays.
 import { useComputed } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { dayName } from '../../../app/format.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { route } from '../../../app/router.ts';
-import { chatText } from '../../../app/text/block.ts';
-import { tell, tellFailure } from '../../../app/toast.ts';
+import { serverNow } from '../../../base/clock.ts';
+import { dayName } from '../../../base/format.ts';
+import { useKeys } from '../../../base/keys.ts';
+import { tell, tellFailure } from '../../../base/toast.ts';
 import { type OpenBlock, PAGE_ENTRIES } from '../../../data/block.ts';
-import { serverNow } from '../../../data/clock.ts';
 import type { Line } from '../../../data/entries.ts';
 import { outbox } from '../../../data/outbox.ts';
-import { Button, Empty, Problem } from '../../../parts/bits.tsx';
+import { route } from '../../../data/router.ts';
 import { Icon } from '../../../parts/icon.tsx';
+import { Button, Empty, Problem } from '../../../parts/widgets.tsx';
+import { chatText } from '../../../text/block.ts';
 import { EntryView, retry } from './entry.tsx';
 import { Sending, Waiting } from './live.tsx';
 import { Scroll } from './scroll.ts';

@@ -1,10 +1,10 @@
 // Why a block stands still, what follows, and what helps: in the place where its answer would stand.
-import { canCure, cure } from '../../../app/cure.ts';
-import { fullTime } from '../../../app/format.ts';
-import { railText } from '../../../app/text/block.ts';
+import { canCure, cure } from '../../../actions/cure.ts';
+import { fullTime } from '../../../base/format.ts';
 import type { OpenBlock } from '../../../data/block.ts';
 import type { Why } from '../../../data/cures.ts';
-import { Ago, Button, Copy } from '../../../parts/bits.tsx';
+import { Ago, Button, Copy } from '../../../parts/widgets.tsx';
+import { railText } from '../../../text/block.ts';
 
 const STILL: ReadonlySet<string> = new Set(['failed', 'unconfigured', 'paused']);
 

@@ -1,10 +1,11 @@
 // What stands around the text of a reply while it is written.
-import { attemptText, charactersText, chatText, speedText } from '../../../app/text/block.ts';
+
 import { blockURL } from '../../../data/blocks.ts';
 import { post } from '../../../data/http.ts';
 import type { Reply } from '../../../data/reply.ts';
-import { Button } from '../../../parts/bits.tsx';
 import { Mark } from '../../../parts/mark.tsx';
+import { Button } from '../../../parts/widgets.tsx';
+import { attemptText, charactersText, chatText, speedText } from '../../../text/block.ts';
 
 /** Ends a reply, or takes back a message that waits. Rejects with an ApiError. */
 export async function cancelMessage(block: string, id: string): Promise<void> {

@@ -2,13 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { BlockCosts } from '../../../../../core/types.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { guardLeaving, route } from '../../../app/router.ts';
-import { capText, changesText, configText, faultsText } from '../../../app/text.ts';
-import { tell } from '../../../app/toast.ts';
+import { serverNow } from '../../../base/clock.ts';
+import { useKeys } from '../../../base/keys.ts';
+import { ownOf } from '../../../base/own.ts';
+import { tell } from '../../../base/toast.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { capMeaning, isCap } from '../../../data/caps.ts';
-import { serverNow } from '../../../data/clock.ts';
 import {
   type ConfigField,
   changedPaths,
@@ -27,8 +26,9 @@ import {
 import { useDetails } from '../../../data/details.ts';
 import { ApiError, call, get } from '../../../data/http.ts';
 import { useLoad } from '../../../data/load.ts';
-import { ownOf } from '../../../data/own.ts';
-import { Button, Problem } from '../../../parts/bits.tsx';
+import { guardLeaving, route } from '../../../data/router.ts';
+import { Button, Problem } from '../../../parts/widgets.tsx';
+import { capText, changesText, configText, faultsText } from '../../../text/index.ts';
 import type { TabProps } from '../block.tsx';
 import { Conflict } from './conflict.tsx';
 import { ConfigInput } from './input.tsx';

@@ -1,9 +1,9 @@
 // Two changes of one configuration, field by field.
 import { useSignal } from '@preact/signals';
-import { configText, fieldLabel, sideText } from '../../../app/text.ts';
+import { ownOf } from '../../../base/own.ts';
 import { isSame, leavesOf, merged, type Side, type Values, valueAt } from '../../../data/config.ts';
-import { ownOf } from '../../../data/own.ts';
-import { Button } from '../../../parts/bits.tsx';
+import { Button } from '../../../parts/widgets.tsx';
+import { configText, fieldLabel, sideText } from '../../../text/index.ts';
 
 interface ConflictProps {
   readonly base: Values;

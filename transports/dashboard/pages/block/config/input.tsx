@@ -1,8 +1,8 @@
 // One field of the configuration.
 import { useEffect, useState } from 'preact/hooks';
-import { fieldLabel } from '../../../app/text.ts';
 import { type ConfigField, parsed, typed, type Values, valueAt } from '../../../data/config.ts';
-import { Field } from '../../../parts/bits.tsx';
+import { Field } from '../../../parts/widgets.tsx';
+import { fieldLabel } from '../../../text/index.ts';
 
 interface InputProps {
   readonly field: ConfigField;

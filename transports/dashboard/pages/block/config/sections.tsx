@@ -1,6 +1,7 @@
 // The sections of the form, and the list of them beside it where there is room.
-import { configText, SECTIONS } from '../../../app/text.ts';
+
 import type { ConfigField } from '../../../data/config.ts';
+import { configText, SECTIONS } from '../../../text/index.ts';
 
 interface Section {
   readonly title: string;

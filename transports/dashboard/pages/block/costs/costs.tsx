@@ -1,14 +1,14 @@
 // What a block has spent: against its caps, by day, by model and by purpose.
 import type { CostBucket } from '../../../../../core/types.ts';
-import { count, usd } from '../../../app/format.ts';
-import { blockPath } from '../../../app/router.ts';
-import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../app/text.ts';
+import { serverNow } from '../../../base/clock.ts';
+import { count, usd } from '../../../base/format.ts';
 import type { Details } from '../../../data/block.ts';
-import { serverNow } from '../../../data/clock.ts';
 import { useDetails } from '../../../data/details.ts';
-import { Bar, Empty, Problem, Sum } from '../../../parts/bits.tsx';
+import { blockPath } from '../../../data/router.ts';
 import { Days } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
+import { Bar, Empty, Problem, Sum } from '../../../parts/widgets.tsx';
+import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../text/index.ts';
 import type { TabProps } from '../block.tsx';
 
 /** The tab. */

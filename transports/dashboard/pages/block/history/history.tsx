@@ -1,12 +1,12 @@
 // Why a block is as it is, what helps, and how it came there.
-import { canCure, cure } from '../../../app/cure.ts';
-import { fullTime } from '../../../app/format.ts';
-import { actorName, historyText, stateName } from '../../../app/text.ts';
+import { canCure, cure } from '../../../actions/cure.ts';
+import { fullTime } from '../../../base/format.ts';
 import { type Cure, readWhy, type Why } from '../../../data/cures.ts';
 import { useDetails } from '../../../data/details.ts';
 import { useLoad } from '../../../data/load.ts';
-import { Ago, Button, Copy, Problem } from '../../../parts/bits.tsx';
 import { Mark } from '../../../parts/mark.tsx';
+import { Ago, Button, Copy, Problem } from '../../../parts/widgets.tsx';
+import { actorName, historyText, stateName } from '../../../text/index.ts';
 import type { TabProps } from '../block.tsx';
 
 /** The tab. */

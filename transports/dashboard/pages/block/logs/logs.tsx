@@ -1,16 +1,16 @@
 // The log of a block, as it grows.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { clockSeconds, fullTime } from '../../../app/format.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { blockPath, route, setQuery } from '../../../app/router.ts';
-import { LABELS, LEVELS, logsText, newLines } from '../../../app/text.ts';
+import { clockSeconds, fullTime } from '../../../base/format.ts';
+import { useKeys } from '../../../base/keys.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { get } from '../../../data/http.ts';
 import { type LogLine, lineFits } from '../../../data/log-lines.ts';
 import { LogTail } from '../../../data/log-tail.ts';
+import { blockPath, route, setQuery } from '../../../data/router.ts';
 import { follow } from '../../../data/socket.ts';
-import { Button, Empty, Keys, Problem } from '../../../parts/bits.tsx';
+import { Button, Empty, Keys, Problem } from '../../../parts/widgets.tsx';
+import { LABELS, LEVELS, logsText, newLines } from '../../../text/index.ts';
 import type { TabProps } from '../block.tsx';
 
 /** Nearer than this is the end. */

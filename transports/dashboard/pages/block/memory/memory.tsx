@@ -1,17 +1,17 @@
 // What a block remembers: its window, its summary, its facts, and the summaries that were made.
 import { useState } from 'preact/hooks';
 import type { BlockMemory, Compaction, Fact } from '../../../../../core/types.ts';
-import { usd } from '../../../app/format.ts';
-import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../app/text.ts';
-import { tell, tellFailure } from '../../../app/toast.ts';
+import { usd } from '../../../base/format.ts';
+import { compareLines } from '../../../base/lines.ts';
+import { tell, tellFailure } from '../../../base/toast.ts';
 import type { Details } from '../../../data/block.ts';
 import { blockURL } from '../../../data/blocks.ts';
 import { useDetails } from '../../../data/details.ts';
 import { call, post } from '../../../data/http.ts';
-import { compareLines } from '../../../data/lines.ts';
-import { Ago, Button, Field, Problem } from '../../../parts/bits.tsx';
+import { Ago, Button, Field, Problem } from '../../../parts/widgets.tsx';
+import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../text/index.ts';
 import type { TabProps } from '../block.tsx';
-import { WindowBar } from '../chat/rail.tsx';
+import { WindowBar } from '../chat/side-panel.tsx';
 import { OverTime } from './over-time.tsx';
 
 /** The tab. */

@@ -2,14 +2,14 @@
 //
 // also-as-text: the plot has a sentence, and its values as a table.
 import { useState } from 'preact/hooks';
-import { count, short } from '../../../app/format.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { compactedText, memoryText, momentText, overTimeText, seenText } from '../../../app/text.ts';
+import { now } from '../../../base/clock.ts';
+import { count, short } from '../../../base/format.ts';
+import { useKeys } from '../../../base/keys.ts';
 import type { Details } from '../../../data/block.ts';
-import { now } from '../../../data/clock.ts';
 import { useSeen } from '../../../data/seen.ts';
 import { type Mark, marksOf, type Seen } from '../../../data/window.ts';
-import { Button, Problem } from '../../../parts/bits.tsx';
+import { Button, Problem } from '../../../parts/widgets.tsx';
+import { compactedText, memoryText, momentText, overTimeText, seenText } from '../../../text/index.ts';
 
 /** One answer makes no line. */
 const LEAST_ANSWERS = 2;

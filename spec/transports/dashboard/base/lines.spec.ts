@@ -1,5 +1,5 @@
 import t from 'tap';
-import { compareLines } from '../../../../transports/dashboard/data/lines.ts';
+import { compareLines } from '../../../../transports/dashboard/base/lines.ts';
 
 const shown = (before: string, after: string) => compareLines(before, after).map(({ kind, text }) => `${kind[0]} ${text}`);
 

@@ -1,13 +1,13 @@
 // The dialog of a new block: its name is checked as it is typed.
 import { useState } from 'preact/hooks';
-import { blockPath, navigate } from '../../app/router.ts';
-import { fleetText, WORDS } from '../../app/text.ts';
-import { createBlock, startBlock } from '../../data/blocks.ts';
-import { rows } from '../../data/fleet.ts';
-import { get } from '../../data/http.ts';
-import { useLoad } from '../../data/load.ts';
-import { Button, Field, Problem } from '../../parts/bits.tsx';
-import { Dialog, showDialog } from '../../parts/dialog.tsx';
+import { createBlock, startBlock } from '../data/blocks.ts';
+import { rows } from '../data/fleet.ts';
+import { get } from '../data/http.ts';
+import { useLoad } from '../data/load.ts';
+import { blockPath, navigate } from '../data/router.ts';
+import { Dialog, showDialog } from '../parts/dialog.tsx';
+import { Button, Field, Problem } from '../parts/widgets.tsx';
+import { fleetText, WORDS } from '../text/index.ts';
 
 /** As the server's own rule. */
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;

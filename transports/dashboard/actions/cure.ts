@@ -1,10 +1,11 @@
 // Does what a cure says, or leads to where it is done.
+
+import { ownOf } from '../base/own.ts';
 import { blockURL, startBlock } from '../data/blocks.ts';
 import type { Cure } from '../data/cures.ts';
 import { setHalt } from '../data/halt.ts';
 import { post } from '../data/http.ts';
-import { ownOf } from '../data/own.ts';
-import { blockPath, navigate, pathOf } from './router.ts';
+import { blockPath, navigate, pathOf } from '../data/router.ts';
 
 /** The cures that this page can do, or lead to. Rejects with an ApiError. */
 const CURES: Readonly<Record<string, (cure: Cure, block: string) => unknown>> = {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { EventReader } from '../../../../transports/dashboard/data/sse.ts';
+import { EventReader } from '../../../../transports/dashboard/base/sse.ts';
 
 const TEXT = 'event: start\ndata: {"a":1}\n\n: a comment\n\nevent: content\r\ndata: one\r\ndata: two\r\n\r\ndata: bare\n\nevent: cut';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { ownOf } from '../../../../transports/dashboard/base/own.ts';
 import { patchOf, valueAt, withValue } from '../../../../transports/dashboard/data/config.ts';
-import { ownOf } from '../../../../transports/dashboard/data/own.ts';
 
 t.test('a name that every object inherits is no entry', async (t) => {
   for (const name of ['constructor', '__proto__', 'toString']) t.equal(ownOf({}, name), undefined, name);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { stepped } from '../../../../transports/dashboard/data/zoom.ts';
+import { stepped } from '../../../../transports/dashboard/base/zoom.ts';
 
 const TIMES = Array.from({ length: 101 }, (_, index) => index * 10);
 

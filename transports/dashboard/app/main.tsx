@@ -1,19 +1,19 @@
 // The beginning of the page.
-import './app/shared.ts';
+import './shared.ts';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { runDrawing } from './app/drawing.ts';
-import { runFocus } from './app/focus.ts';
-import { runKeys } from './app/keys.ts';
-import { runRouter } from './app/router.ts';
-import { App } from './app/shell.tsx';
-import { runClock } from './data/clock.ts';
-import { onEvent, runEvents } from './data/events.ts';
-import { readFleet, runFleet } from './data/fleet.ts';
-import { readHalt } from './data/halt.ts';
-import { begin, signIn } from './data/session.ts';
-import { runTheme } from './data/settings.ts';
-import { connection, runSocket } from './data/socket.ts';
+import { runClock } from '../base/clock.ts';
+import { runDrawing } from '../base/drawing.ts';
+import { runFocus } from '../base/focus.ts';
+import { runKeys } from '../base/keys.ts';
+import { onEvent, runEvents } from '../data/events.ts';
+import { readFleet, runFleet } from '../data/fleet.ts';
+import { readHalt } from '../data/halt.ts';
+import { runRouter } from '../data/router.ts';
+import { begin, signIn } from '../data/session.ts';
+import { runTheme } from '../data/settings.ts';
+import { connection, runSocket } from '../data/socket.ts';
+import { App } from './shell.tsx';
 
 await begin(); // first: it takes the code out of the address
 runTheme();

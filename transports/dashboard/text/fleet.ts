@@ -1,5 +1,5 @@
 // Words of the list of blocks.
-import { plural, usd } from '../format.ts';
+import { plural, usd } from '../base/format.ts';
 
 export const fleetText = {
   all: 'All',

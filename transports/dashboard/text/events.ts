@@ -1,5 +1,5 @@
 // Words of the page of events.
-import { count, plural } from '../format.ts';
+import { count, plural } from '../base/format.ts';
 
 export const eventsText = {
   title: 'Events',

@@ -1,8 +1,9 @@
 // Starts a block that is asleep and stops every other one, with an undo: a key that was meant for a field does no harm.
+
+import { tell, tellFailure } from '../base/toast.ts';
 import { startBlock, stopBlock } from '../data/blocks.ts';
 import { isAsleep, rows } from '../data/fleet.ts';
-import { startedText, stoppedText, WORDS } from './text.ts';
-import { tell, tellFailure } from './toast.ts';
+import { startedText, stoppedText, WORDS } from '../text/index.ts';
 
 /** Rejects with an ApiError. */
 export async function startOrStop(name: string): Promise<void> {

@@ -1,7 +1,7 @@
 // Words of a block's logs and history.
 
-import { ownOf } from '../../data/own.ts';
-import { plural } from '../format.ts';
+import { plural } from '../base/format.ts';
+import { ownOf } from '../base/own.ts';
 
 export const logsText = {
   filter: 'Filter the lines',

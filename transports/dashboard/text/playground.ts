@@ -1,5 +1,5 @@
 // Words of the playground.
-import { count, duration } from '../format.ts';
+import { count, duration } from '../base/format.ts';
 
 export const playText = {
   title: 'Playground',

@@ -1,7 +1,7 @@
 // Words of spending, of one block and of all.
 
-import { ownOf } from '../../data/own.ts';
-import { count, plural, usd } from '../format.ts';
+import { count, plural, usd } from '../base/format.ts';
+import { ownOf } from '../base/own.ts';
 
 export const costsText = {
   title: 'Costs',

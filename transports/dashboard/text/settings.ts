@@ -1,5 +1,5 @@
 // Words of the settings, and of the providers in the first steps.
-import type { Provider } from '../../data/credentials.ts';
+import type { Provider } from '../data/credentials.ts';
 
 export const settingsText = {
   title: 'Settings',

@@ -1,5 +1,5 @@
 // Words of the page of the gateway.
-import { plural } from '../format.ts';
+import { plural } from '../base/format.ts';
 
 export const gatewayText = {
   title: 'Gateway',

@@ -1,5 +1,5 @@
 // Words of a block's chat.
-import { ago, clock, clockSeconds, count, plural, usd } from '../format.ts';
+import { ago, clock, clockSeconds, count, plural, usd } from '../base/format.ts';
 
 /** A wait below this is counted down. */
 const NEAR_MS = 60_000;

@@ -1,7 +1,8 @@
 // Words of a block's configuration. Labels of fields are plain English; a field that this page has never heard of has its own name.
-import type { CapMeaning, CapPath } from '../../data/caps.ts';
-import { ownOf } from '../../data/own.ts';
-import { clock, plural, usd } from '../format.ts';
+
+import { clock, plural, usd } from '../base/format.ts';
+import { ownOf } from '../base/own.ts';
+import type { CapMeaning, CapPath } from '../data/caps.ts';
 
 export const configText = {
   save: 'Save',

@@ -1,13 +1,13 @@
 // Small parts that many pages use.
 import type { ComponentChildren } from 'preact';
 import { useId, useRef, useState } from 'preact/hooks';
-import { ago, fullTime, usd } from '../app/format.ts';
-import { shownKeys } from '../app/keys.ts';
-import { WORDS } from '../app/text/common.ts';
-import { uncountedText } from '../app/text/costs.ts';
-import { tellFailure } from '../app/toast.ts';
-import { now } from '../data/clock.ts';
+import { now } from '../base/clock.ts';
+import { ago, fullTime, usd } from '../base/format.ts';
+import { shownKeys } from '../base/keys.ts';
+import { tellFailure } from '../base/toast.ts';
 import { ApiError } from '../data/http.ts';
+import { WORDS } from '../text/common.ts';
+import { uncountedText } from '../text/costs.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 /** The keys of a command as they are printed on the keyboard. */

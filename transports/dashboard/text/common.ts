@@ -1,6 +1,6 @@
 // Words that several pages share.
-import type { BlockState } from '../../../../core/types.ts';
-import type { Page, Tab } from '../router.ts';
+import type { BlockState } from '../../../core/types.ts';
+import type { Page, Tab } from '../data/router.ts';
 
 /** What a person would call a state. */
 const STATES: Readonly<Record<BlockState, string>> = {

@@ -1,15 +1,15 @@
 // Beside the chat: what the block does now, what its model sees, what it has spent, and its last call.
 import { useComputed } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { canCure, cure } from '../../../app/cure.ts';
-import { clockSeconds, count, duration, fullTime, short, usd } from '../../../app/format.ts';
-import { blockPath } from '../../../app/router.ts';
-import { factsText, instructionsText, newestText, nextTryText, ofText, ofTokensText, paceText, railText } from '../../../app/text/block.ts';
+import { canCure, cure } from '../../../actions/cure.ts';
+import { now, serverNow } from '../../../base/clock.ts';
+import { clockSeconds, count, duration, fullTime, short, usd } from '../../../base/format.ts';
 import type { Details, OpenBlock } from '../../../data/block.ts';
-import { now, serverNow } from '../../../data/clock.ts';
 import type { Why } from '../../../data/cures.ts';
+import { blockPath } from '../../../data/router.ts';
 import { capReachedAt, sinceMidnight, windowOf } from '../../../data/window.ts';
-import { Bar, Button } from '../../../parts/bits.tsx';
+import { Bar, Button } from '../../../parts/widgets.tsx';
+import { factsText, instructionsText, newestText, nextTryText, ofText, ofTokensText, paceText, railText } from '../../../text/block.ts';
 import { standsStill } from './why-card.tsx';
 
 /** The rail; on a phone it is opened from the strip above the composer. */

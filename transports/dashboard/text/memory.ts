@@ -1,8 +1,8 @@
 // Words of a block's memory.
 
-import { ownOf } from '../../data/own.ts';
-import type { Seen } from '../../data/window.ts';
-import { clock, count, dayName, plural } from '../format.ts';
+import { clock, count, dayName, plural } from '../base/format.ts';
+import { ownOf } from '../base/own.ts';
+import type { Seen } from '../data/window.ts';
 
 export const memoryText = {
   window: 'What the model sees',

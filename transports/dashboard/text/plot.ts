@@ -1,5 +1,5 @@
 // Words of the plots.
-import { clock } from '../format.ts';
+import { clock } from '../base/format.ts';
 
 export const plotText = {
   asTables: 'Plots as tables',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { dayText, uncountedText, unpricedText } from '../../../../../transports/dashboard/app/text/costs.ts';
+import { dayText, uncountedText, unpricedText } from '../../../../transports/dashboard/text/costs.ts';
 
 t.test('calls without a known price are told beside a sum, and are not free', async (t) => {
   t.equal(uncountedText(1234), '1,234 not counted');
