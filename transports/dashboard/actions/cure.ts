@@ -1,10 +1,9 @@
 // Does what a cure says, or leads to where it is done.
 
 import { ownOf } from '../base/own.ts';
-import { blockURL, startBlock } from '../data/blocks.ts';
+import { retryMessage, startBlock } from '../data/blocks.ts';
 import type { Cure } from '../data/cures.ts';
 import { setHalt } from '../data/halt.ts';
-import { post } from '../data/http.ts';
 import { blockPath, navigate, pathOf } from '../data/router.ts';
 
 /** The cures that this page can do, or lead to. Rejects with an ApiError. */
@@ -15,7 +14,7 @@ const CURES: Readonly<Record<string, (cure: Cure, block: string) => unknown>> = 
   start: (_cure, block) => startBlock(block),
   unhalt: () => setHalt(undefined),
   'edit-config': ({ field }, block) => navigate(blockPath(block, 'config', { field })),
-  'retry-message': ({ field }, block) => (field === undefined ? navigate(blockPath(block)) : post(blockURL(block, `/chat/${encodeURIComponent(field)}/retry`))),
+  'retry-message': ({ field }, block) => (field === undefined ? navigate(blockPath(block)) : retryMessage(block, field)),
 };
 
 /** True if the cure has a button here; `free-disk` and `open-file` are done elsewhere. */

@@ -1,5 +1,4 @@
 // The beginning of the page.
-import './shared.ts';
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { runClock } from '../base/clock.ts';

@@ -1,5 +1,6 @@
 // Find or do: blocks, pages and commands by a few letters. And the list of all keys.
 import { useRef, useState } from 'preact/hooks';
+import { askHalt } from '../actions/halt-dialog.tsx';
 import { newBlock } from '../actions/new-block.tsx';
 import { startOrStop } from '../actions/start-or-stop.ts';
 import { commands } from '../base/keys.ts';
@@ -14,7 +15,6 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Keys } from '../parts/widgets.tsx';
 import { KEY_WORDS, LABELS, PAGE_NAMES, WORDS } from '../text/index.ts';
-import { HaltDialog } from './shell.tsx';
 
 interface Item {
   readonly label: string;
@@ -155,7 +155,7 @@ function doItems(): Item[] {
     },
     halt.peek()?.halted === true
       ? { label: `${WORDS.release} model calls`, icon: 'play', run: () => setHalt(undefined) }
-      : { label: WORDS.halt, icon: 'block', run: () => void showDialog((close) => <HaltDialog close={close} />) },
+      : { label: WORDS.halt, icon: 'block', run: askHalt },
     { label: LABELS.firstSteps, icon: 'link', run: () => navigate(pathOf('start')) },
     themeItem(LABELS.lightTheme, 'light'),
     themeItem(LABELS.darkTheme, 'dark'),

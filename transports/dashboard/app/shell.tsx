@@ -3,6 +3,7 @@
 import { effect } from '@preact/signals';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { askHalt } from '../actions/halt-dialog.tsx';
 import { announced } from '../base/announce.ts';
 import { now } from '../base/clock.ts';
 import { clock, count } from '../base/format.ts';
@@ -16,11 +17,11 @@ import { pinned } from '../data/settings.ts';
 import { connection, tryNow } from '../data/socket.ts';
 import Fleet from '../pages/fleet/fleet.tsx';
 import { SignInForm } from '../pages/sign-in/sign-in.tsx';
-import { Dialog, Dialogs, showDialog } from '../parts/dialog.tsx';
+import { Dialog, Dialogs } from '../parts/dialog.tsx';
 import { Icon, type IconName, Logo } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
-import { Button, Empty, Field, Keys, Problem } from '../parts/widgets.tsx';
-import { haltDialog, haltText, KEY_WORDS, LABELS, lostText, PAGE_NAMES, signInText, WORDS } from '../text/index.ts';
+import { Button, Empty, Keys, Problem } from '../parts/widgets.tsx';
+import { haltText, KEY_WORDS, LABELS, lostText, PAGE_NAMES, signInText, WORDS } from '../text/index.ts';
 import { showKeys, showPalette } from './palette.tsx';
 
 const ICONS: Readonly<Record<Page, IconName>> = {
@@ -215,40 +216,7 @@ function HaltButton() {
   return halt.value?.halted === true ? (
     <Button label={WORDS.release} icon="play" run={() => setHalt(undefined)} />
   ) : (
-    <Button label={WORDS.halt} icon="block" run={() => void showDialog((close) => <HaltDialog close={close} />)} />
-  );
-}
-
-/** Also shown by the palette. */
-export function HaltDialog({ close }: { readonly close: () => void }) {
-  const [reason, setReason] = useState('');
-  const [failure, setFailure] = useState<unknown>();
-  const submit = async (): Promise<void> => {
-    try {
-      await setHalt(reason);
-      close();
-    } catch (error) {
-      setFailure(error);
-    }
-  };
-  return (
-    <Dialog
-      title={haltDialog.title}
-      close={close}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button label={WORDS.cancel} kind="quiet" run={close} />
-          <Button label={haltDialog.submit} kind="danger" submit />
-        </>
-      }
-    >
-      <p>{haltDialog.text}</p>
-      {failure !== undefined && <Problem error={failure} />}
-      <Field label={haltDialog.reason}>
-        {(props) => <input {...props} class="input" value={reason} maxLength={500} onInput={(event) => setReason(event.currentTarget.value)} />}
-      </Field>
-    </Dialog>
+    <Button label={WORDS.halt} icon="block" run={askHalt} />
   );
 }
 

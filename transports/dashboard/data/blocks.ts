@@ -19,6 +19,16 @@ export async function restartBlock(name: string): Promise<void> {
   await post(blockURL(name, '/restart'));
 }
 
+/** Ends a reply, or takes back a message that waits. */
+export async function cancelMessage(block: string, id: string): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/cancel`));
+}
+
+/** Queues a message again. */
+export async function retryMessage(block: string, id: string): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/retry`));
+}
+
 /** Resolves with the name of the archive. */
 export async function archiveBlock(name: string): Promise<string | undefined> {
   const { data } = await call<{ readonly archiveName?: string } | undefined>('DELETE', blockURL(name));

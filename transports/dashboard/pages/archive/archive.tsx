@@ -1,5 +1,4 @@
 // Blocks that were put away: restore them, delete them for good, and import the file of an exported one.
-import '../../app/shared.ts';
 import { useState } from 'preact/hooks';
 import type { ArchiveInfo, ArchiveList } from '../../../../core/types.ts';
 import { bytes, count, NONE, usd } from '../../base/format.ts';

@@ -1,5 +1,4 @@
 // A block: its head, and its six tabs.
-import '../../app/shared.ts';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { startOrStop } from '../../actions/start-or-stop.ts';
@@ -22,11 +21,7 @@ import { History } from './history/history.tsx';
 import { Logs } from './logs/logs.tsx';
 import { Memory } from './memory/memory.tsx';
 import { StandInStrip } from './stand-in.tsx';
-
-/** What each tab gets. */
-export interface TabProps {
-  readonly name: string;
-}
+import type { TabProps } from './tab.ts';
 
 const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = { chat: Chat, memory: Memory, config: Config, logs: Logs, costs: Costs, history: History };
 

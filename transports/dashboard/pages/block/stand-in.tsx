@@ -1,16 +1,12 @@
 // What marks a block that answers without a model, and takes it away.
 
-import type { ChatHistory } from '../../../../core/types.ts';
-import { tell } from '../../base/toast.ts';
-import { blockURL } from '../../data/blocks.ts';
+import { endStandIn } from '../../actions/stand-in.ts';
 import type { Entry } from '../../data/fleet.ts';
-import { get } from '../../data/http.ts';
-import { blockPath, navigate, pathOf, route } from '../../data/router.ts';
-import { isStandIn, removeStandIn, useStandIn } from '../../data/stand-in.ts';
-import { ask } from '../../parts/dialog.tsx';
+import { blockPath } from '../../data/router.ts';
+import { isStandIn, useStandIn } from '../../data/stand-in.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Button } from '../../parts/widgets.tsx';
-import { removeStandInText, standInText } from '../../text/index.ts';
+import { standInText } from '../../text/index.ts';
 
 /** A line above every tab of such a block. */
 export function StandInStrip({ entry }: { readonly entry: Entry }) {
@@ -28,14 +24,4 @@ export function StandInStrip({ entry }: { readonly entry: Entry }) {
       <Button label={standInText.remove} small run={() => endStandIn(entry.name)} />
     </section>
   );
-}
-
-/** Takes the block away, and back to the first steps. Asks if something was said in it. */
-export async function endStandIn(name: string): Promise<void> {
-  const { messages } = await get<ChatHistory>(blockURL(name, '/chat?limit=1'));
-  if (messages.length > 0 && !(await ask({ title: standInText.removeTitle, text: standInText.removeText, does: removeStandInText(name), danger: true })))
-    return;
-  const isGone = await removeStandIn(name);
-  tell(isGone ? standInText.removed : standInText.hasModel);
-  if (isGone && route.value.page === 'block') navigate(pathOf('start'));
 }

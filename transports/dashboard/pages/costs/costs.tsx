@@ -1,5 +1,4 @@
 // What is spent: by blocks and by the clients of the gateway, against the caps.
-import '../../app/shared.ts';
 import type { CostsReport } from '../../../../core/types.ts';
 import { count, NONE, usd } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';

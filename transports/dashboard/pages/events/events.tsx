@@ -1,5 +1,4 @@
 // What happens in the workspace, as it happens.
-import '../../app/shared.ts';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { clockSeconds, fullTime } from '../../base/format.ts';

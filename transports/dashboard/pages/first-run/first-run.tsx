@@ -1,9 +1,9 @@
 // First steps: each is done when the fact is true, not when a button was pressed.
-import '../../app/shared.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ServerHealth } from '../../../../core/types.ts';
 import { newBlock } from '../../actions/new-block.tsx';
+import { endStandIn } from '../../actions/stand-in.ts';
 import { useKeys } from '../../base/keys.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { changes, rows } from '../../data/fleet.ts';
@@ -15,7 +15,6 @@ import { Icon, Logo } from '../../parts/icon.tsx';
 import { Providers } from '../../parts/providers.tsx';
 import { Button, Problem } from '../../parts/widgets.tsx';
 import { firstRunText, LABELS, standInText, WORDS } from '../../text/index.ts';
-import { endStandIn } from '../block/stand-in.tsx';
 
 /** An Ollama that is started meanwhile is noticed after this time. */
 const LOOK_EVERY_MS = 3000;

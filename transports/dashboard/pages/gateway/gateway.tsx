@@ -1,5 +1,4 @@
 // What the gateway does: its providers, its figures, its requests.
-import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import type { GatewayFigures } from '../../../../core/types.ts';
 import { clockSeconds, count, figure, NONE } from '../../base/format.ts';

@@ -1,5 +1,4 @@
 // One question to several models, side by side.
-import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../base/keys.ts';

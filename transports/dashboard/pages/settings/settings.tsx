@@ -1,10 +1,9 @@
 // Settings of the server, and of this browser.
 
-import '../../app/shared.ts';
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
-import { HaltDialog } from '../../app/shell.tsx';
+import { askHalt } from '../../actions/halt-dialog.tsx';
 import { duration } from '../../base/format.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { halt, setHalt } from '../../data/halt.ts';
@@ -69,7 +68,7 @@ function Halt() {
   if (state?.halted !== true)
     return (
       <div>
-        <Button label={WORDS.halt} icon="block" run={() => void showDialog((close) => <HaltDialog close={close} />)} />
+        <Button label={WORDS.halt} icon="block" run={askHalt} />
       </div>
     );
   return (

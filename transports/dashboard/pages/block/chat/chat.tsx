@@ -1,19 +1,20 @@
 // Chat of a block: what was said, what is being said, and beside it what the block does and sees.
+
 import { useComputed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { announce } from '../../../base/announce.ts';
 import { useKeys } from '../../../base/keys.ts';
 import { tellFailure } from '../../../base/toast.ts';
 import { OpenBlock } from '../../../data/block.ts';
+import { cancelMessage } from '../../../data/blocks.ts';
 import { pathOf } from '../../../data/router.ts';
 import { readAloud } from '../../../data/settings.ts';
 import { Empty } from '../../../parts/widgets.tsx';
 import { chatText, completeText, failedText, isWritingText } from '../../../text/block.ts';
-import type { TabProps } from '../block.tsx';
+import type { TabProps } from '../tab.ts';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
 import { Rail, Strip } from './side-panel.tsx';
-import { cancelMessage } from './writing.tsx';
 
 /** The tab. */
 export function Chat({ name }: TabProps) {

@@ -1,8 +1,10 @@
 // Where messages are written. What is written is kept until the server has it.
+
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useKeys } from '../../../base/keys.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
 import type { OpenBlock } from '../../../data/block.ts';
+import { cancelMessage } from '../../../data/blocks.ts';
 import { MOST_DRAFT_CHARACTERS } from '../../../data/drafts.ts';
 import { halt } from '../../../data/halt.ts';
 import { drafts, drop, outbox, resume, send } from '../../../data/outbox.ts';
@@ -10,7 +12,6 @@ import { route, setQuery } from '../../../data/router.ts';
 import { sendWith } from '../../../data/settings.ts';
 import { Button, Keys } from '../../../parts/widgets.tsx';
 import { chatText, composerHint, placeholderText } from '../../../text/block.ts';
-import { cancelMessage } from './writing.tsx';
 
 const KEEP_MS = 300;
 const TALLEST_PX = 240;

@@ -2,12 +2,12 @@
 
 import type { ChatEntry } from '../../../../../core/types.ts';
 import { now } from '../../../base/clock.ts';
+import { cancelMessage } from '../../../data/blocks.ts';
 import { drop, type Outgoing, sendAgain } from '../../../data/outbox.ts';
 import { Mark } from '../../../parts/mark.tsx';
 import { Button, Problem } from '../../../parts/widgets.tsx';
 import { againText, chatText, fullText, waitsText } from '../../../text/block.ts';
 import { Plain } from './entry.tsx';
-import { cancelMessage } from './writing.tsx';
 
 /** A message that waits for its turn. */
 export function Waiting({ block, entry, before }: { readonly block: string; readonly entry: ChatEntry; readonly before: number }) {

@@ -8,13 +8,14 @@ import { dayName } from '../../../base/format.ts';
 import { useKeys } from '../../../base/keys.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
 import { type OpenBlock, PAGE_ENTRIES } from '../../../data/block.ts';
+import { retryMessage } from '../../../data/blocks.ts';
 import type { Line } from '../../../data/entries.ts';
 import { outbox } from '../../../data/outbox.ts';
 import { route } from '../../../data/router.ts';
 import { Icon } from '../../../parts/icon.tsx';
 import { Button, Empty, Problem } from '../../../parts/widgets.tsx';
 import { chatText } from '../../../text/block.ts';
-import { EntryView, retry } from './entry.tsx';
+import { EntryView } from './entry.tsx';
 import { Sending, Waiting } from './live.tsx';
 import { Scroll } from './scroll.ts';
 import { WhyCard } from './why-card.tsx';
@@ -220,7 +221,7 @@ function useEntryKeys(open: OpenBlock, box: { readonly current: HTMLElement | nu
         does: chatText.retryHere,
         run() {
           const { entry, failed } = (document.activeElement as HTMLElement | null)?.dataset ?? {};
-          if (entry !== undefined && failed !== undefined) void retry(open.name, entry).catch(tellFailure);
+          if (entry !== undefined && failed !== undefined) void retryMessage(open.name, entry).catch(tellFailure);
         },
       },
     ],

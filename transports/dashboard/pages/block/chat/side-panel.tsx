@@ -7,9 +7,10 @@ import { clockSeconds, count, duration, fullTime, short, usd } from '../../../ba
 import type { Details, OpenBlock } from '../../../data/block.ts';
 import type { Why } from '../../../data/cures.ts';
 import { blockPath } from '../../../data/router.ts';
-import { capReachedAt, sinceMidnight, windowOf } from '../../../data/window.ts';
+import { capReachedAt, sinceMidnight } from '../../../data/window.ts';
 import { Bar, Button } from '../../../parts/widgets.tsx';
-import { factsText, instructionsText, newestText, nextTryText, ofText, ofTokensText, paceText, railText } from '../../../text/block.ts';
+import { nextTryText, ofText, paceText, railText } from '../../../text/block.ts';
+import { WindowBar } from '../window-bar.tsx';
 import { standsStill } from './why-card.tsx';
 
 /** The rail; on a phone it is opened from the strip above the composer. */
@@ -90,44 +91,6 @@ function Sees({ details }: { readonly details: Details }) {
     <Section title={railText.sees} to={blockPath(details.name, 'memory')} link={railText.memory}>
       <WindowBar details={details} />
     </Section>
-  );
-}
-
-/** What the model sees, as a bar and in figures. */
-export function WindowBar({ details }: { readonly details: Pick<Details, 'config' | 'memory'> }) {
-  const { config, memory } = details;
-  const { total, most, threshold, ...tokens } = windowOf(details);
-  const parts = [
-    { id: 'instructions', label: instructionsText(config.goals.length), tokens: tokens.instructions },
-    { id: 'facts', label: factsText(memory.facts.filter(({ pinned }) => pinned).length), tokens: tokens.facts },
-    { id: 'summary', label: railText.summary, tokens: tokens.summary },
-    { id: 'messages', label: newestText(memory.window.messages), tokens: tokens.messages },
-  ].filter((part) => part.tokens > 0);
-  return (
-    <>
-      <div class="win" aria-hidden="true">
-        {parts.map((part) => (
-          <i key={part.id} class={`of-${part.id}`} style={{ width: `${Math.min(100, (part.tokens / Math.max(1, most)) * 100)}%` }} />
-        ))}
-      </div>
-      <div class="tick" aria-hidden="true">
-        <span style={{ insetInlineStart: `${threshold}%` }}>{threshold} %</span>
-      </div>
-      <p class="num">
-        {count(total)} <span class="t3">{ofTokensText(most)}</span>
-      </p>
-      <dl class="parts">
-        {parts.map((part) => (
-          <div key={part.id}>
-            <dt>
-              <i class={`of-${part.id}`} />
-              {part.label}
-            </dt>
-            <dd class="num t3">{count(part.tokens)}</dd>
-          </div>
-        ))}
-      </dl>
-    </>
   );
 }
 

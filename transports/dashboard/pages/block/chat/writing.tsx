@@ -1,16 +1,10 @@
 // What stands around the text of a reply while it is written.
 
-import { blockURL } from '../../../data/blocks.ts';
-import { post } from '../../../data/http.ts';
+import { cancelMessage } from '../../../data/blocks.ts';
 import type { Reply } from '../../../data/reply.ts';
 import { Mark } from '../../../parts/mark.tsx';
 import { Button } from '../../../parts/widgets.tsx';
 import { attemptText, charactersText, chatText, speedText } from '../../../text/block.ts';
-
-/** Ends a reply, or takes back a message that waits. Rejects with an ApiError. */
-export async function cancelMessage(block: string, id: string): Promise<void> {
-  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/cancel`));
-}
 
 interface WritingProps {
   readonly block: string;

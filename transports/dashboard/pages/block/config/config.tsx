@@ -29,7 +29,7 @@ import { useLoad } from '../../../data/load.ts';
 import { guardLeaving, route } from '../../../data/router.ts';
 import { Button, Problem } from '../../../parts/widgets.tsx';
 import { capText, changesText, configText, faultsText } from '../../../text/index.ts';
-import type { TabProps } from '../block.tsx';
+import type { TabProps } from '../tab.ts';
 import { Conflict } from './conflict.tsx';
 import { ConfigInput } from './input.tsx';
 import { Sections, sectionsOf } from './sections.tsx';

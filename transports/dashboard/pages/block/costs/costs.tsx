@@ -9,7 +9,7 @@ import { Days } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
 import { Bar, Empty, Problem, Sum } from '../../../parts/widgets.tsx';
 import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../text/index.ts';
-import type { TabProps } from '../block.tsx';
+import type { TabProps } from '../tab.ts';
 
 /** The tab. */
 export function Costs({ name }: TabProps) {

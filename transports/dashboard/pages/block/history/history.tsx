@@ -7,7 +7,7 @@ import { useLoad } from '../../../data/load.ts';
 import { Mark } from '../../../parts/mark.tsx';
 import { Ago, Button, Copy, Problem } from '../../../parts/widgets.tsx';
 import { actorName, historyText, stateName } from '../../../text/index.ts';
-import type { TabProps } from '../block.tsx';
+import type { TabProps } from '../tab.ts';
 
 /** The tab. */
 export function History({ name }: TabProps) {

@@ -11,7 +11,7 @@ import { blockPath, route, setQuery } from '../../../data/router.ts';
 import { follow } from '../../../data/socket.ts';
 import { Button, Empty, Keys, Problem } from '../../../parts/widgets.tsx';
 import { LABELS, LEVELS, logsText, newLines } from '../../../text/index.ts';
-import type { TabProps } from '../block.tsx';
+import type { TabProps } from '../tab.ts';
 
 /** Nearer than this is the end. */
 const END_PX = 8;

@@ -10,8 +10,8 @@ import { useDetails } from '../../../data/details.ts';
 import { call, post } from '../../../data/http.ts';
 import { Ago, Button, Field, Problem } from '../../../parts/widgets.tsx';
 import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../text/index.ts';
-import type { TabProps } from '../block.tsx';
-import { WindowBar } from '../chat/side-panel.tsx';
+import type { TabProps } from '../tab.ts';
+import { WindowBar } from '../window-bar.tsx';
 import { OverTime } from './over-time.tsx';
 
 /** The tab. */

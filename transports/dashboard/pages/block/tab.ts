@@ -1,0 +1,5 @@
+// What each tab of a block gets.
+
+export interface TabProps {
+  readonly name: string;
+}
