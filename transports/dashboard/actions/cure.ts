@@ -1,10 +1,11 @@
 // Does what a cure says, or leads to where it is done.
 
+import { navigate } from '../base/address.ts';
 import { ownOf } from '../base/own.ts';
 import { retryMessage, startBlock } from '../data/blocks.ts';
 import type { Cure } from '../data/cures.ts';
 import { setHalt } from '../data/halt.ts';
-import { blockPath, navigate, pathOf } from '../data/router.ts';
+import { blockPath, pathOf } from '../data/route.ts';
 
 /** The cures that this page can do, or lead to. Rejects with an ApiError. */
 const CURES: Readonly<Record<string, (cure: Cure, block: string) => unknown>> = {

@@ -1,10 +1,11 @@
 // The dialog of a new block: its name is checked as it is typed.
 import { useState } from 'preact/hooks';
+import { navigate } from '../base/address.ts';
 import { createBlock, startBlock } from '../data/blocks.ts';
 import { rows } from '../data/fleet.ts';
 import { get } from '../data/http.ts';
 import { useLoad } from '../data/load.ts';
-import { blockPath, navigate } from '../data/router.ts';
+import { blockPath } from '../data/route.ts';
 import { Dialog, showDialog } from '../parts/dialog.tsx';
 import { Button, Field, Problem } from '../parts/widgets.tsx';
 import { fleetText, WORDS } from '../text/index.ts';

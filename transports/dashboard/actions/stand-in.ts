@@ -1,9 +1,10 @@
 // Takes away a block that answers without a model.
 import type { ChatHistory } from '../../../core/types.ts';
+import { navigate } from '../base/address.ts';
 import { tell } from '../base/toast.ts';
-import { blockURL } from '../data/blocks.ts';
 import { get } from '../data/http.ts';
-import { navigate, pathOf, route } from '../data/router.ts';
+import { blockURL } from '../data/paths.ts';
+import { pathOf, route } from '../data/route.ts';
 import { removeStandIn } from '../data/stand-in.ts';
 import { ask } from '../parts/dialog.tsx';
 import { removeStandInText, standInText } from '../text/index.ts';
@@ -15,5 +16,5 @@ export async function endStandIn(name: string): Promise<void> {
     return;
   const isGone = await removeStandIn(name);
   tell(isGone ? standInText.removed : standInText.hasModel);
-  if (isGone && route.value.page === 'block') navigate(pathOf('start'));
+  if (isGone && route.value.block !== undefined) navigate(pathOf('start'));
 }

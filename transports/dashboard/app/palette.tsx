@@ -3,18 +3,20 @@ import { useRef, useState } from 'preact/hooks';
 import { askHalt } from '../actions/halt-dialog.tsx';
 import { newBlock } from '../actions/new-block.tsx';
 import { startOrStop } from '../actions/start-or-stop.ts';
+import { navigate } from '../base/address.ts';
 import { commands } from '../base/keys.ts';
 import { tellFailure } from '../base/toast.ts';
 import { changes, isAsleep, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
-import { blockPath, navigate, PAGES, pathOf } from '../data/router.ts';
-import { signOut } from '../data/session.ts';
+import { blockPath, pathOf } from '../data/route.ts';
+import { session } from '../data/services.ts';
 import { theme } from '../data/settings.ts';
 import { Dialog, showDialog } from '../parts/dialog.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Keys } from '../parts/widgets.tsx';
-import { KEY_WORDS, LABELS, PAGE_NAMES, WORDS } from '../text/index.ts';
+import { firstRunText, KEY_WORDS, LABELS, WORDS } from '../text/index.ts';
+import { PAGES, type PageRow } from './pages.ts';
 
 interface Item {
   readonly label: string;
@@ -116,7 +118,7 @@ function Palette({ close }: { readonly close: () => void }) {
 /** Blocks first, then pages, then what can be done. A word that begins a name counts more than one inside it. */
 function found(text: string): readonly Item[] {
   const words = text.toLowerCase().trim().split(/\s+/).filter(Boolean);
-  const scored = [...blockItems(words), ...PAGES.map(pageItem), ...doItems()].flatMap((item, index) => {
+  const scored = [...blockItems(words), ...PAGES.filter(({ menu }) => menu !== undefined).map(pageItem), ...doItems()].flatMap((item, index) => {
     const label = item.label.toLowerCase();
     const all = `${label} ${item.more ?? ''}`.toLowerCase();
     if (!words.every((word) => all.includes(word))) return [];
@@ -139,8 +141,8 @@ function blockItems(words: readonly string[]): Item[] {
   });
 }
 
-function pageItem(page: (typeof PAGES)[number]): Item {
-  return { label: PAGE_NAMES[page], icon: 'link', run: () => navigate(pathOf(page)) };
+function pageItem({ id, name }: PageRow): Item {
+  return { label: name, icon: 'link', run: () => navigate(pathOf(id)) };
 }
 
 function doItems(): Item[] {
@@ -156,12 +158,12 @@ function doItems(): Item[] {
     halt.peek()?.halted === true
       ? { label: `${WORDS.release} model calls`, icon: 'play', run: () => setHalt(undefined) }
       : { label: WORDS.halt, icon: 'block', run: askHalt },
-    { label: LABELS.firstSteps, icon: 'link', run: () => navigate(pathOf('start')) },
+    { label: firstRunText.title, icon: 'link', run: () => navigate(pathOf('start')) },
     themeItem(LABELS.lightTheme, 'light'),
     themeItem(LABELS.darkTheme, 'dark'),
     themeItem(LABELS.systemTheme, 'system'),
     { label: KEY_WORDS.allKeys, icon: 'key', run: showKeys },
-    { label: LABELS.signOut, icon: 'key', run: signOut },
+    { label: LABELS.signOut, icon: 'key', run: () => session.signOut() },
   ];
 }
 

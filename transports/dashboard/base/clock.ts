@@ -1,11 +1,11 @@
 // The one clock of the page. Relative times are drawn from it, corrected by the clock of the server.
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
+import { isVisible } from './visible.ts';
 
 /** Server time in epoch milliseconds; changes once a second while the page is visible. */
 export const now = signal(Date.now());
 
 let offsetMs = 0;
-let timer: ReturnType<typeof setInterval> | undefined;
 
 /** The server's time at this moment, in epoch milliseconds. */
 export function serverNow(): number {
@@ -22,14 +22,12 @@ export function noteServerTime(header: string | null): void {
 
 /** Ticks while the page is visible. */
 export function runClock(): void {
-  const turn = (): void => {
-    clearInterval(timer);
-    if (document.hidden) return;
+  effect(() => {
+    if (!isVisible.value) return undefined;
     now.value = serverNow();
-    timer = setInterval(() => {
+    const timer = setInterval(() => {
       now.value = serverNow();
     }, 1000);
-  };
-  document.addEventListener('visibilitychange', turn);
-  turn();
+    return () => clearInterval(timer);
+  });
 }

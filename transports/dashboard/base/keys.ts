@@ -4,7 +4,6 @@
 
 import { signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
-import { singleKeys } from '../data/settings.ts';
 
 /** A key, or two in a row (`g f`), and what it does. `mod` is ⌘ on a Mac, Ctrl elsewhere. */
 export interface Command {
@@ -17,6 +16,9 @@ export interface Command {
   /** Whether it works at this moment and in this place; always, if left out. */
   when?(event: KeyboardEvent): boolean;
 }
+
+/** Whether single letters are commands. */
+export const singleKeys = signal(true);
 
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent);
 /** Time for the second key of two. */

@@ -1,11 +1,9 @@
 // What can be done with a block. Each rejects with an ApiError.
 import type { BlockConfig, BlockConfigPatch } from '../../../core/types.ts';
-import { ApiError, call, post, respond } from './http.ts';
-
-/** The path of a block, or of something below it. */
-export function blockURL(name: string, below = ''): string {
-  return `/api/blocks/${encodeURIComponent(name)}${below}`;
-}
+import { ApiError } from './api-error.ts';
+import type { Why } from './cures.ts';
+import { call, get, post, respond } from './http.ts';
+import { blockURL } from './paths.ts';
 
 export async function startBlock(name: string): Promise<void> {
   await post(blockURL(name, '/start'));
@@ -17,6 +15,11 @@ export async function stopBlock(name: string): Promise<void> {
 
 export async function restartBlock(name: string): Promise<void> {
   await post(blockURL(name, '/restart'));
+}
+
+/** Why it is as it is, and what helps. */
+export async function readWhy(name: string): Promise<Why> {
+  return get<Why>(blockURL(name, '/why'));
 }
 
 /** Ends a reply, or takes back a message that waits. */

@@ -1,10 +1,10 @@
 // The files of a block for its tabs: read when the tab is shown, and again when the server says that the block has changed.
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Details } from './block.ts';
-import { blockURL } from './blocks.ts';
 import { get } from './http.ts';
-import { follow } from './socket.ts';
+import type { Details } from './open-block.ts';
+import { blockURL } from './paths.ts';
+import { socket } from './services.ts';
 
 /** What was read last, and what went wrong since. */
 export interface Loaded {
@@ -18,7 +18,7 @@ const READ_EVERY_MS = 200;
 export function useChanges(name: string, changed: () => unknown): void {
   useEffect(
     () =>
-      follow({
+      socket.follow({
         begin: () => ({ type: 'subscribe', block: name }),
         end: () => ({ type: 'unsubscribe', block: name }),
         take(frame) {

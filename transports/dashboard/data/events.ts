@@ -1,7 +1,8 @@
 // What has happened in the workspace: the newest events of the server, and who wants to hear of them.
 import { signal } from '@preact/signals';
 import type { Frame } from './frame.ts';
-import { follow, followAnew, type Topic } from './socket.ts';
+import { socket } from './services.ts';
+import type { Topic } from './socket.ts';
 
 /** One event; or, with `missed`, a hole of so many. */
 export interface Happened {
@@ -44,7 +45,7 @@ const topic: Topic = {
 
 /** Follows the events until the page ends. */
 export function runEvents(): void {
-  follow(topic);
+  socket.follow(topic);
 }
 
 /** Reads, once, also what the server has kept from before this page was opened. */
@@ -52,7 +53,7 @@ export function readEarlier(): void {
   if (isWhole) return;
   isWhole = true;
   seq = undefined;
-  followAnew(topic);
+  socket.followAnew(topic);
 }
 
 function takeEvent(frame: Frame): void {

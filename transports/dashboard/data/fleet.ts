@@ -6,7 +6,7 @@ import type { BlockEntry, BlockState } from '../../../core/types.ts';
 import type { Frame } from './frame.ts';
 import { halt } from './halt.ts';
 import { call } from './http.ts';
-import { follow } from './socket.ts';
+import { socket } from './services.ts';
 
 /** A block as the list has it. */
 export type Entry = BlockEntry;
@@ -64,7 +64,7 @@ let listTag: string | undefined;
 
 /** Follows the fleet until the page ends. */
 export function runFleet(): void {
-  follow({
+  socket.follow({
     begin: () => ({ type: 'subscribe', fleet: true, ...(seq !== undefined && { since: seq }) }),
     end: () => ({ type: 'unsubscribe', fleet: true }),
     take(frame) {

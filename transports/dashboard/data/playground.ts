@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import type { ToolCall, Usage, Warning } from '../../../core/types.ts';
 import { ownOf } from '../base/own.ts';
 import { EventReader } from '../base/sse.ts';
+import { stored } from '../base/stored.ts';
 import { respond } from './http.ts';
 
 /** What is asked. Texts as they are typed. */
@@ -43,11 +44,7 @@ export const EMPTY: Question = { models: [''], system: '', message: '', maxToken
 
 /** The last request of this tab. */
 export function keptQuestion(): Question {
-  try {
-    return { ...EMPTY, ...(JSON.parse(sessionStorage.getItem(KEPT_AT) ?? '{}') as Partial<Question>) };
-  } catch {
-    return EMPTY;
-  }
+  return { ...EMPTY, ...(stored(sessionStorage, KEPT_AT) as Partial<Question> | undefined) };
 }
 
 export function keepQuestion(question: Question): void {

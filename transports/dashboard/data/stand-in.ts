@@ -2,10 +2,11 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { BlockAdapter, BlockConfig, ServerHealth } from '../../../core/types.ts';
-import { archiveBlock, blockURL, createBlock, deleteArchive, startBlock } from './blocks.ts';
+import { archiveBlock, createBlock, deleteArchive, startBlock } from './blocks.ts';
 import { type Entry, rows } from './fleet.ts';
 import { get } from './http.ts';
-import { drafts } from './outbox.ts';
+import { blockURL } from './paths.ts';
+import { drafts } from './services.ts';
 import { pinned } from './settings.ts';
 
 /** The model of such a block, as the server names it; undefined if it has none, and before it is known. */

@@ -5,7 +5,7 @@ import { now } from '../base/clock.ts';
 import { ago, fullTime, usd } from '../base/format.ts';
 import { shownKeys } from '../base/keys.ts';
 import { tellFailure } from '../base/toast.ts';
-import { ApiError } from '../data/http.ts';
+import { ApiError } from '../data/api-error.ts';
 import { WORDS } from '../text/common.ts';
 import { uncountedText } from '../text/costs.ts';
 import { Icon, type IconName } from './icon.tsx';

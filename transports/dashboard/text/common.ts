@@ -1,6 +1,6 @@
 // Words that several pages share.
 import type { BlockState } from '../../../core/types.ts';
-import type { Page, Tab } from '../data/router.ts';
+import type { Tab } from '../data/route.ts';
 
 /** What a person would call a state. */
 const STATES: Readonly<Record<BlockState, string>> = {
@@ -20,16 +20,6 @@ const STATES: Readonly<Record<BlockState, string>> = {
 export function stateName(state: string): string {
   return Object.hasOwn(STATES, state) ? STATES[state as BlockState] : state;
 }
-
-export const PAGE_NAMES: Readonly<Record<Page, string>> = {
-  fleet: 'Fleet',
-  gateway: 'Gateway',
-  playground: 'Playground',
-  costs: 'Costs',
-  events: 'Events',
-  archive: 'Archive',
-  settings: 'Settings',
-};
 
 export const TAB_NAMES: Readonly<Record<Tab, string>> = { chat: 'Chat', memory: 'Memory', config: 'Config', logs: 'Logs', costs: 'Costs', history: 'History' };
 

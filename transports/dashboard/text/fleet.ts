@@ -2,6 +2,7 @@
 import { plural, usd } from '../base/format.ts';
 
 export const fleetText = {
+  title: 'Fleet',
   all: 'All',
   work: 'At work',
   needs: 'Needs you',

@@ -23,7 +23,6 @@ export const LABELS = {
   product: 'Blockhouse',
   find: 'Find',
   changeCaps: 'Change the caps',
-  firstSteps: 'First steps',
   lightTheme: 'Light theme',
   darkTheme: 'Dark theme',
   systemTheme: 'Theme of the system',

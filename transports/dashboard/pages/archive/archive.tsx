@@ -1,12 +1,13 @@
 // Blocks that were put away: restore them, delete them for good, and import the file of an exported one.
 import { useState } from 'preact/hooks';
 import type { ArchiveInfo, ArchiveList } from '../../../../core/types.ts';
+import { navigate } from '../../base/address.ts';
 import { bytes, count, NONE, usd } from '../../base/format.ts';
 import { tell } from '../../base/toast.ts';
 import { deleteArchive, restoreBlock } from '../../data/blocks.ts';
 import { call, get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { blockPath, navigate } from '../../data/router.ts';
+import { blockPath } from '../../data/route.ts';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Ago, Button, Empty, Field, Problem } from '../../parts/widgets.tsx';

@@ -1,10 +1,11 @@
 // What the menu of a block does, and what is shown when the block is gone.
 import { useState } from 'preact/hooks';
+import { navigate } from '../../base/address.ts';
 import { tell, tellFailure } from '../../base/toast.ts';
 import { archiveBlock, renameBlock, resetBlock, restoreBlock } from '../../data/blocks.ts';
 import { isWanted } from '../../data/fleet.ts';
-import { drafts } from '../../data/outbox.ts';
-import { blockPath, navigate, pathOf } from '../../data/router.ts';
+import { blockPath, pathOf } from '../../data/route.ts';
+import { drafts } from '../../data/services.ts';
 import { pinned } from '../../data/settings.ts';
 import { ask, Dialog } from '../../parts/dialog.tsx';
 import { Button, Empty, Field, Problem } from '../../parts/widgets.tsx';

@@ -2,10 +2,11 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { startOrStop } from '../../actions/start-or-stop.ts';
+import { navigate } from '../../base/address.ts';
 import { useKeys } from '../../base/keys.ts';
 import { exportBlock, restartBlock } from '../../data/blocks.ts';
 import { isAsleep, isListed, rows } from '../../data/fleet.ts';
-import { blockPath, navigate, pathOf, type Route, route, TABS, type Tab } from '../../data/router.ts';
+import { blockPath, pathOf, route, TABS, type Tab } from '../../data/route.ts';
 import { pinned } from '../../data/settings.ts';
 import { showDialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
@@ -30,8 +31,7 @@ const STOP = { label: WORDS.stop, icon: 'stop' } as const;
 
 /** The page. */
 export default function Block() {
-  const here = route.value as Extract<Route, { readonly page: 'block' }>;
-  const { block: name, tab } = here;
+  const { block: name = '', tab } = route.value;
   const entry = rows.value.get(name)?.value;
   const toggle = (): unknown => startOrStop(name);
   useKeys(

@@ -2,7 +2,7 @@
 
 import { endStandIn } from '../../actions/stand-in.ts';
 import type { Entry } from '../../data/fleet.ts';
-import { blockPath } from '../../data/router.ts';
+import { blockPath } from '../../data/route.ts';
 import { isStandIn, useStandIn } from '../../data/stand-in.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Button } from '../../parts/widgets.tsx';

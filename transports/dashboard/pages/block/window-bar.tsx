@@ -1,6 +1,6 @@
 // The window of a block: what it sends to its model.
 import { count } from '../../base/format.ts';
-import type { Details } from '../../data/block.ts';
+import type { Details } from '../../data/open-block.ts';
 import { windowOf } from '../../data/window.ts';
 import { factsText, instructionsText, newestText, ofTokensText, railText } from '../../text/block.ts';
 

@@ -1,11 +1,12 @@
 // What is spent: by blocks and by the clients of the gateway, against the caps.
 import type { CostsReport } from '../../../../core/types.ts';
+import { setQuery } from '../../base/address.ts';
 import { count, NONE, usd } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { blockPath, route, setQuery } from '../../data/router.ts';
+import { blockPath, route } from '../../data/route.ts';
 import { Days } from '../../parts/days.tsx';
 import { Bar, Empty, Problem, Sum } from '../../parts/widgets.tsx';
 import { costsText, ofCapText, unpricedText } from '../../text/index.ts';

@@ -1,11 +1,12 @@
 // What happens in the workspace, as it happens.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { setQuery } from '../../base/address.ts';
 import { clockSeconds, fullTime } from '../../base/format.ts';
 import { useKeys } from '../../base/keys.ts';
 import { events, type Happened, keyOf, readEarlier } from '../../data/events.ts';
 import { rows } from '../../data/fleet.ts';
-import { blockPath, route, setQuery } from '../../data/router.ts';
+import { blockPath, route } from '../../data/route.ts';
 import { Button, Empty, Keys } from '../../parts/widgets.tsx';
 import { eventsText, missedText, newText } from '../../text/index.ts';
 import { detailsOf, matches, subjectOf } from './describe.ts';

@@ -2,13 +2,14 @@
 import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { newBlock } from '../../actions/new-block.tsx';
+import { navigate, setQuery } from '../../base/address.ts';
 import { count } from '../../base/format.ts';
 import { useKeys } from '../../base/keys.ts';
 import { changes, counts, isListed, rows } from '../../data/fleet.ts';
-import { navigate, pathOf, route, setQuery } from '../../data/router.ts';
+import { pathOf, route } from '../../data/route.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, Empty, Keys } from '../../parts/widgets.tsx';
-import { fleetText, LABELS, PAGE_NAMES, WORDS } from '../../text/index.ts';
+import { firstRunText, fleetText, LABELS, WORDS } from '../../text/index.ts';
 import { Figures } from './figures.tsx';
 import { Hints } from './hints.tsx';
 import { Needs } from './needs.tsx';
@@ -57,7 +58,7 @@ export default function Fleet() {
   return (
     <>
       <header class="top">
-        <h1>{PAGE_NAMES.fleet}</h1>
+        <h1>{fleetText.title}</h1>
         <div class="seg groups" role="group" aria-label={LABELS.show}>
           {GROUPS.map((each) => (
             <button key={each.id} type="button" aria-pressed={group === each.id} onClick={() => setQuery({ show: each.id === 'all' ? undefined : each.id })}>
@@ -97,7 +98,7 @@ export default function Fleet() {
           <Empty text={fleetText.none}>
             <Button label={WORDS.newBlock} icon="plus" kind="primary" run={() => newBlock()} />
             <a class="link" href={pathOf('start')}>
-              {LABELS.firstSteps}
+              {firstRunText.title}
             </a>
           </Empty>
         ) : names.value.length === 0 ? (

@@ -1,6 +1,6 @@
 // The keys that help most, at the foot of the list.
 import { count, plural } from '../../base/format.ts';
-import { singleKeys } from '../../data/settings.ts';
+import { singleKeys } from '../../base/keys.ts';
 import { Keys } from '../../parts/widgets.tsx';
 
 const HINTS = [

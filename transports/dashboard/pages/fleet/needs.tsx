@@ -3,9 +3,10 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { canCure, cure } from '../../actions/cure.ts';
-import { type Cure, readWhy } from '../../data/cures.ts';
+import { readWhy } from '../../data/blocks.ts';
+import type { Cure } from '../../data/cures.ts';
 import { changes, needsPerson, rows } from '../../data/fleet.ts';
-import { blockPath } from '../../data/router.ts';
+import { blockPath } from '../../data/route.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button } from '../../parts/widgets.tsx';
 import { fleetText, stateName, WORDS } from '../../text/index.ts';

@@ -1,7 +1,7 @@
 // One block of the list.
 import { count, usd } from '../../base/format.ts';
 import type { Row } from '../../data/fleet.ts';
-import { blockPath } from '../../data/router.ts';
+import { blockPath } from '../../data/route.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Ago, Bar, Spark } from '../../parts/widgets.tsx';

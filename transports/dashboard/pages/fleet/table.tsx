@@ -5,10 +5,11 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { startOrStop } from '../../actions/start-or-stop.ts';
+import { navigate, setQuery } from '../../base/address.ts';
 import { useKeys } from '../../base/keys.ts';
 import { tellFailure } from '../../base/toast.ts';
 import { rows } from '../../data/fleet.ts';
-import { blockPath, navigate, setQuery } from '../../data/router.ts';
+import { blockPath } from '../../data/route.ts';
 import { fleetText, KEY_WORDS, LABELS, WORDS } from '../../text/index.ts';
 import { FleetRow } from './row.tsx';
 import { progress, Selection, selected } from './selection.tsx';

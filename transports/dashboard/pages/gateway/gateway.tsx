@@ -1,17 +1,18 @@
 // What the gateway does: its providers, its figures, its requests.
 import { useSignal } from '@preact/signals';
 import type { GatewayFigures } from '../../../../core/types.ts';
+import { setQuery } from '../../base/address.ts';
 import { clockSeconds, count, figure, NONE } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { readFigures, readRequests, WINDOWS, type Window } from '../../data/gateway.ts';
 import { useLoad } from '../../data/load.ts';
-import { pathOf, route, setQuery } from '../../data/router.ts';
+import { pathOf, route } from '../../data/route.ts';
 import { joined, overall, totalsOf } from '../../data/totals.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Plot, PlotGroup } from '../../parts/plot.tsx';
 import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
-import { gatewayLead, gatewayText, LABELS, PAGE_NAMES, pausedText, WINDOW_NAMES } from '../../text/index.ts';
+import { gatewayLead, gatewayText, LABELS, pausedText, playText, WINDOW_NAMES } from '../../text/index.ts';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -46,7 +47,7 @@ export default function Gateway() {
           ))}
         </div>
         <a class="btn about" href={pathOf('playground')}>
-          {PAGE_NAMES.playground}
+          {playText.title}
         </a>
       </header>
       <div class="page">

@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import type { GatewayRequest, GatewayRequests } from '../../../../core/types.ts';
 import { clockSeconds, count, duration, NONE } from '../../base/format.ts';
 import { endRequest } from '../../data/gateway.ts';
-import { blockPath } from '../../data/router.ts';
+import { blockPath } from '../../data/route.ts';
 import { Button, Empty } from '../../parts/widgets.tsx';
 import { gatewayText, LABELS, scaleText } from '../../text/index.ts';
 

@@ -5,13 +5,14 @@ import type { ComponentChildren } from 'preact';
 import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
 import { askHalt } from '../../actions/halt-dialog.tsx';
 import { duration } from '../../base/format.ts';
+import { singleKeys } from '../../base/keys.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { halt, setHalt } from '../../data/halt.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { route } from '../../data/router.ts';
-import { signOut } from '../../data/session.ts';
-import { readAloud, sendWith, singleKeys, theme } from '../../data/settings.ts';
+import { route } from '../../data/route.ts';
+import { session } from '../../data/services.ts';
+import { readAloud, sendWith, theme } from '../../data/settings.ts';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Providers } from '../../parts/providers.tsx';
@@ -137,7 +138,7 @@ function Browser() {
       <Check label={settingsText.singleKeys} value={singleKeys} />
       <Check label={settingsText.readAloud} value={readAloud} />
       <div class="row wrap">
-        <Button label={settingsText.signOut} run={signOut} />
+        <Button label={settingsText.signOut} run={() => session.signOut()} />
         <Button label={settingsText.signOutEverywhere} run={() => void showDialog((close) => <Everywhere close={close} />)} />
       </div>
     </div>

@@ -1,6 +1,7 @@
 // Signing in with the token; what a link with a code does by itself.
 import { useState } from 'preact/hooks';
-import { notice, signInWith } from '../../data/session.ts';
+import { session } from '../../data/services.ts';
+import { notice } from '../../data/sign-in-link.ts';
 import { Logo } from '../../parts/icon.tsx';
 import { Button, Copy, Field } from '../../parts/widgets.tsx';
 import { signInText } from '../../text/index.ts';
@@ -15,7 +16,7 @@ export function SignInForm({ again = false }: { readonly again?: boolean }) {
     event.preventDefault();
     const given = token.trim();
     setToken('');
-    setWrong(given === '' ? signInText.empty : await signInWith(given));
+    setWrong(given === '' ? signInText.empty : await session.signInWith({ token: given }));
   };
   const Box = again ? 'div' : 'main';
   return (

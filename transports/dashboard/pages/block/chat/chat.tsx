@@ -5,9 +5,10 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { announce } from '../../../base/announce.ts';
 import { useKeys } from '../../../base/keys.ts';
 import { tellFailure } from '../../../base/toast.ts';
-import { OpenBlock } from '../../../data/block.ts';
 import { cancelMessage } from '../../../data/blocks.ts';
-import { pathOf } from '../../../data/router.ts';
+import { OpenBlock } from '../../../data/open-block.ts';
+import { pathOf } from '../../../data/route.ts';
+import { means } from '../../../data/services.ts';
 import { readAloud } from '../../../data/settings.ts';
 import { Empty } from '../../../parts/widgets.tsx';
 import { chatText, completeText, failedText, isWritingText } from '../../../text/block.ts';
@@ -18,7 +19,7 @@ import { Rail, Strip } from './side-panel.tsx';
 
 /** The tab. */
 export function Chat({ name }: TabProps) {
-  const open = useMemo(() => new OpenBlock(name), [name]);
+  const open = useMemo(() => new OpenBlock(name, means), [name]);
   const [taken, setTaken] = useState({ text: '' });
   const [isRailOpen, setRailOpen] = useState(false);
   const [sent, setSent] = useState(0);

@@ -1,14 +1,15 @@
 // Where messages are written. What is written is kept until the server has it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { setQuery } from '../../../base/address.ts';
 import { useKeys } from '../../../base/keys.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
-import type { OpenBlock } from '../../../data/block.ts';
 import { cancelMessage } from '../../../data/blocks.ts';
 import { MOST_DRAFT_CHARACTERS } from '../../../data/drafts.ts';
 import { halt } from '../../../data/halt.ts';
-import { drafts, drop, outbox, resume, send } from '../../../data/outbox.ts';
-import { route, setQuery } from '../../../data/router.ts';
+import type { OpenBlock } from '../../../data/open-block.ts';
+import { route } from '../../../data/route.ts';
+import { drafts, outbox } from '../../../data/services.ts';
 import { sendWith } from '../../../data/settings.ts';
 import { Button, Keys } from '../../../parts/widgets.tsx';
 import { chatText, composerHint, placeholderText } from '../../../text/block.ts';
@@ -47,7 +48,7 @@ export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; re
     field.current.value = drafts.read(name).text;
     fit(field.current);
     setEmpty(field.current.value === '');
-    resume(name);
+    outbox.resume(name);
     const leaving = (): void => {
       if (keeping.current !== undefined) keep();
     };
@@ -79,7 +80,7 @@ export function Composer({ open, taken, onSent }: { readonly open: OpenBlock; re
     element.value = '';
     fit(element);
     setEmpty(true);
-    send(name, text);
+    outbox.send(name, text);
     onSent();
     element.focus();
   };
@@ -135,9 +136,9 @@ function fit(element: HTMLTextAreaElement): void {
 
 /** The text of the last message that waits, which then waits no more; undefined if none does. Rejects with an ApiError. */
 async function takeBack(open: OpenBlock): Promise<string | undefined> {
-  const own = outbox.peek().findLast(({ block, state }) => block === open.name && (state === 'offline' || state === 'full' || state === 'refused'));
+  const own = outbox.messages.peek().findLast(({ block, state }) => block === open.name && (state === 'offline' || state === 'full' || state === 'refused'));
   if (own !== undefined) {
-    drop(own.block, own.clientId);
+    outbox.drop(own.block, own.clientId);
     return own.text;
   }
   const last = [...open.entries.peek().values()].findLast(({ role, status }) => role === 'user' && status === 'queued');

@@ -7,11 +7,11 @@ import { serverNow } from '../../../base/clock.ts';
 import { dayName } from '../../../base/format.ts';
 import { useKeys } from '../../../base/keys.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
-import { type OpenBlock, PAGE_ENTRIES } from '../../../data/block.ts';
 import { retryMessage } from '../../../data/blocks.ts';
 import type { Line } from '../../../data/entries.ts';
-import { outbox } from '../../../data/outbox.ts';
-import { route } from '../../../data/router.ts';
+import { type OpenBlock, PAGE_ENTRIES } from '../../../data/open-block.ts';
+import { route } from '../../../data/route.ts';
+import { outbox } from '../../../data/services.ts';
 import { Icon } from '../../../parts/icon.tsx';
 import { Button, Empty, Problem } from '../../../parts/widgets.tsx';
 import { chatText } from '../../../text/block.ts';
@@ -41,7 +41,7 @@ export function Log({
   const shown = useWindow(open, scroll);
   const pending = useComputed(() => {
     const known = new Set([...open.entries.value.values()].map(({ clientId }) => clientId));
-    return outbox.value.filter(({ block, clientId }) => block === open.name && !known.has(clientId));
+    return outbox.messages.value.filter(({ block, clientId }) => block === open.name && !known.has(clientId));
   });
   const linked = route.value.query.get('at') ?? undefined;
   const { lines, from, to } = shown.range;

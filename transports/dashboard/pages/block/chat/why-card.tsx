@@ -1,8 +1,8 @@
 // Why a block stands still, what follows, and what helps: in the place where its answer would stand.
 import { canCure, cure } from '../../../actions/cure.ts';
 import { fullTime } from '../../../base/format.ts';
-import type { OpenBlock } from '../../../data/block.ts';
 import type { Why } from '../../../data/cures.ts';
+import type { OpenBlock } from '../../../data/open-block.ts';
 import { Ago, Button, Copy } from '../../../parts/widgets.tsx';
 import { railText } from '../../../text/block.ts';
 

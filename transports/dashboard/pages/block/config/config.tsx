@@ -2,11 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { BlockCosts } from '../../../../../core/types.ts';
+import { guardLeaving } from '../../../base/address.ts';
 import { serverNow } from '../../../base/clock.ts';
 import { useKeys } from '../../../base/keys.ts';
 import { ownOf } from '../../../base/own.ts';
 import { tell } from '../../../base/toast.ts';
-import { blockURL } from '../../../data/blocks.ts';
+import { ApiError } from '../../../data/api-error.ts';
 import { capMeaning, isCap } from '../../../data/caps.ts';
 import {
   type ConfigField,
@@ -24,9 +25,10 @@ import {
   withValue,
 } from '../../../data/config.ts';
 import { useDetails } from '../../../data/details.ts';
-import { ApiError, call, get } from '../../../data/http.ts';
+import { call, get } from '../../../data/http.ts';
 import { useLoad } from '../../../data/load.ts';
-import { guardLeaving, route } from '../../../data/router.ts';
+import { blockURL } from '../../../data/paths.ts';
+import { route } from '../../../data/route.ts';
 import { Button, Problem } from '../../../parts/widgets.tsx';
 import { capText, changesText, configText, faultsText } from '../../../text/index.ts';
 import type { TabProps } from '../tab.ts';

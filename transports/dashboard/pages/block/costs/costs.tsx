@@ -2,9 +2,9 @@
 import type { CostBucket } from '../../../../../core/types.ts';
 import { serverNow } from '../../../base/clock.ts';
 import { count, usd } from '../../../base/format.ts';
-import type { Details } from '../../../data/block.ts';
 import { useDetails } from '../../../data/details.ts';
-import { blockPath } from '../../../data/router.ts';
+import type { Details } from '../../../data/open-block.ts';
+import { blockPath } from '../../../data/route.ts';
 import { Days } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
 import { Bar, Empty, Problem, Sum } from '../../../parts/widgets.tsx';

@@ -1,7 +1,8 @@
 // Why a block is as it is, what helps, and how it came there.
 import { canCure, cure } from '../../../actions/cure.ts';
 import { fullTime } from '../../../base/format.ts';
-import { type Cure, readWhy, type Why } from '../../../data/cures.ts';
+import { readWhy } from '../../../data/blocks.ts';
+import type { Cure, Why } from '../../../data/cures.ts';
 import { useDetails } from '../../../data/details.ts';
 import { useLoad } from '../../../data/load.ts';
 import { Mark } from '../../../parts/mark.tsx';

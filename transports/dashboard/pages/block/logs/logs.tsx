@@ -1,14 +1,15 @@
 // The log of a block, as it grows.
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { setQuery } from '../../../base/address.ts';
 import { clockSeconds, fullTime } from '../../../base/format.ts';
 import { useKeys } from '../../../base/keys.ts';
-import { blockURL } from '../../../data/blocks.ts';
 import { get } from '../../../data/http.ts';
 import { type LogLine, lineFits } from '../../../data/log-lines.ts';
 import { LogTail } from '../../../data/log-tail.ts';
-import { blockPath, route, setQuery } from '../../../data/router.ts';
-import { follow } from '../../../data/socket.ts';
+import { blockURL } from '../../../data/paths.ts';
+import { blockPath, route } from '../../../data/route.ts';
+import { socket } from '../../../data/services.ts';
 import { Button, Empty, Keys, Problem } from '../../../parts/widgets.tsx';
 import { LABELS, LEVELS, logsText, newLines } from '../../../text/index.ts';
 import type { TabProps } from '../tab.ts';
@@ -21,7 +22,7 @@ const FURTHER_PX = 200;
 /** The tab. */
 export function Logs({ name }: TabProps) {
   const tail = useMemo(() => new LogTail(name, (query) => get(blockURL(name, `/logs${query}`))), [name]);
-  useEffect(() => follow({ begin: () => tail.begin(), end: () => ({ type: 'unsubscribe', block: name }), take: (frame) => tail.take(frame) }), [tail]);
+  useEffect(() => socket.follow({ begin: () => tail.begin(), end: () => ({ type: 'unsubscribe', block: name }), take: (frame) => tail.take(frame) }), [tail]);
   const field = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const follows = useSignal(true);

@@ -4,10 +4,10 @@ import type { BlockMemory, Compaction, Fact } from '../../../../../core/types.ts
 import { usd } from '../../../base/format.ts';
 import { compareLines } from '../../../base/lines.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
-import type { Details } from '../../../data/block.ts';
-import { blockURL } from '../../../data/blocks.ts';
 import { useDetails } from '../../../data/details.ts';
 import { call, post } from '../../../data/http.ts';
+import type { Details } from '../../../data/open-block.ts';
+import { blockURL } from '../../../data/paths.ts';
 import { Ago, Button, Field, Problem } from '../../../parts/widgets.tsx';
 import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../text/index.ts';
 import type { TabProps } from '../tab.ts';

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { now } from '../../../base/clock.ts';
 import { count, short } from '../../../base/format.ts';
 import { useKeys } from '../../../base/keys.ts';
-import type { Details } from '../../../data/block.ts';
+import type { Details } from '../../../data/open-block.ts';
 import { useSeen } from '../../../data/seen.ts';
 import { type Mark, marksOf, type Seen } from '../../../data/window.ts';
 import { Button, Problem } from '../../../parts/widgets.tsx';

@@ -5,14 +5,15 @@
 // once-a-frame: pieces of a reply are gathered and told once a frame; a hidden page gathers on.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry, ChatHistory } from '../../../core/types.ts';
-import { blockURL } from './blocks.ts';
-import { readWhy, type Why } from './cures.ts';
+import type { Timers } from '../base/timers.ts';
+import { ApiError } from './api-error.ts';
+import type { Why } from './cures.ts';
 import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder } from './entries.ts';
 import type { Frame } from './frame.ts';
-import { ApiError, call, get } from './http.ts';
-import { drop, outbox } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
+import { blockURL } from './paths.ts';
 import { afterStep, type Reply, type Step } from './reply.ts';
-import { connection, follow } from './socket.ts';
+import type { Socket } from './socket.ts';
 
 /** Shown at first, and read at once when somebody scrolls up. */
 export const PAGE_ENTRIES = 40;
@@ -28,6 +29,18 @@ export interface Details {
   readonly memory: BlockMemory;
   readonly costs: BlockCosts;
   readonly pulse: BlockPulse;
+}
+
+/** What a block is followed with. */
+export interface Means {
+  readonly socket: Pick<Socket, 'follow' | 'connection'>;
+  readonly outbox: Pick<Outbox, 'messages' | 'drop'>;
+  readonly isVisible: ReadonlySignal<boolean>;
+  readonly timers: Timers;
+  /** `GET path`; `data` is undefined for a 304. Rejects with an ApiError. */
+  read<T>(path: string, etag?: string): Promise<{ readonly status: number; readonly data: T; readonly etag: string | undefined }>;
+  /** Runs something with the next frame; the returned function prevents it. */
+  onFrame(run: () => void): () => void;
 }
 
 /** A block that is followed. */
@@ -48,60 +61,62 @@ export class OpenBlock {
   readonly #keys = new Map<string, string>();
   /** Of the last answer about each thing, and the path that it came from. */
   readonly #etags = new Map<'details' | 'chat', { readonly path: string; readonly etag: string | undefined }>();
-  readonly #ends: (() => void)[] = [];
   #next: Reply | undefined;
   #seq: number | undefined;
-  #frame: number | undefined;
+  /** Prevents what the next frame would show; undefined if it would show nothing new. */
+  #cancelFrame: (() => void) | undefined;
   #replies = 0;
   #isReading = false;
   #isWanted = false;
-  #lastAt = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastAt = Number.NEGATIVE_INFINITY;
+  #cancelTimer = (): void => undefined;
+  readonly #means: Means;
 
-  constructor(name: string) {
+  constructor(name: string, means: Means) {
     this.name = name;
+    this.#means = means;
     this.lines = computed(() => linesOf(this.entries.value, this.#replyLine.value, (entry) => this.#keyOf(entry)));
   }
 
   /** Follows the block until the returned function is called. */
   open(): () => void {
-    const onVisible = (): void => {
-      if (!document.hidden && this.#isWanted) this.want();
-    };
-    document.addEventListener('visibilitychange', onVisible);
-    this.#ends.push(
-      follow({
+    const { socket, isVisible } = this.#means;
+    const ends = [
+      socket.follow({
         begin: () => ({ type: 'subscribe', block: this.name, stream: true, ...(this.#seq !== undefined && { sinceSeq: this.#seq }) }),
         end: () => ({ type: 'unsubscribe', block: this.name }),
         take: (frame) => frame['block'] === this.name && this.#take(frame),
       }),
       effect(() => {
-        if (connection.value.state === 'live') this.want();
+        if (socket.connection.value.state === 'live') this.want();
       }),
-      () => document.removeEventListener('visibilitychange', onVisible),
-    );
+      effect(() => {
+        if (isVisible.value && this.#isWanted) this.want();
+      }),
+    ];
     this.want();
     return () => {
-      for (const end of this.#ends.splice(0)) end();
-      clearTimeout(this.#timer);
-      if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
-      this.#frame = undefined;
+      for (const end of ends) end();
+      this.#cancelTimer();
+      this.#dropFrame();
     };
   }
 
   /** Reads the block again, soon. */
   want(): void {
     this.#isWanted = true;
-    if (this.#isReading || document.hidden) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#read(), Math.max(0, this.#lastAt + LEAST_MS - Date.now())); // not-a-storm
+    if (this.#isReading || !this.#means.isVisible.peek()) return;
+    const { timers } = this.#means;
+    this.#cancelTimer();
+    this.#cancelTimer = timers.after(Math.max(0, this.#lastAt + LEAST_MS - timers.now()), () => void this.#read()); // not-a-storm
   }
 
   /** Reads older entries; `also` changes the page in the same pass. Rejects with an ApiError. */
   async readOlder(limit: number, also: () => void = () => undefined): Promise<void> {
     const before = this.entries.peek().keys().next().value;
     if (before === undefined || !this.hasOlder.peek()) return;
-    const { messages: page } = await get<ChatHistory>(blockURL(this.name, `/chat?limit=${limit}&before=${encodeURIComponent(before)}`));
+    const { data } = await this.#means.read<ChatHistory>(blockURL(this.name, `/chat?limit=${limit}&before=${encodeURIComponent(before)}`));
+    const { messages: page } = data;
     batch(() => {
       this.entries.value = withOlder(this.entries.peek(), page);
       this.hasOlder.value = !isBeginning(page, limit);
@@ -121,14 +136,19 @@ export class OpenBlock {
   #step(step: Step): void {
     if (this.#seq !== undefined && step.seq <= this.#seq) return;
     this.#seq = step.seq;
-    this.#next = afterStep(this.#next, step, Date.now());
+    this.#next = afterStep(this.#next, step, this.#means.timers.now());
     if (this.#next?.phase === 'done' && this.#next.answerId !== undefined) this.#keys.set(this.#next.answerId, this.#replyKey(this.#next));
     if (step.event === 'done' || step.event === 'error') this.want();
-    this.#frame ??= requestAnimationFrame(() => this.#show());
+    this.#cancelFrame ??= this.#means.onFrame(() => this.#show());
+  }
+
+  #dropFrame(): void {
+    this.#cancelFrame?.();
+    this.#cancelFrame = undefined;
   }
 
   #show(): void {
-    this.#frame = undefined;
+    this.#cancelFrame = undefined;
     const reply = this.#next;
     batch(() => {
       if (reply === undefined) this.#replyLine.value = undefined;
@@ -153,12 +173,16 @@ export class OpenBlock {
   async #read(): Promise<void> {
     this.#isReading = true;
     this.#isWanted = false;
-    this.#lastAt = Date.now();
+    this.#lastAt = this.#means.timers.now();
     try {
-      const [details, why] = await Promise.all([this.#fresh<Details>('details', blockURL(this.name)), readWhy(this.name), this.#readNewest()]);
+      const [details, why] = await Promise.all([
+        this.#fresh<Details>('details', blockURL(this.name)),
+        this.#means.read<Why>(blockURL(this.name, '/why')),
+        this.#readNewest(),
+      ]);
       batch(() => {
         if (details !== undefined) this.details.value = details;
-        this.why.value = why;
+        this.why.value = why.data;
         this.error.value = undefined;
         this.isRead.value = true;
       });
@@ -202,18 +226,18 @@ export class OpenBlock {
   #settle(seq: number): void {
     const entries = this.entries.peek();
     const ids = new Set([...entries.values()].map(({ clientId }) => clientId));
-    for (const { block, clientId } of outbox.peek()) if (block === this.name && ids.has(clientId)) drop(block, clientId);
+    const { outbox } = this.#means;
+    for (const { block, clientId } of outbox.messages.peek()) if (block === this.name && ids.has(clientId)) outbox.drop(block, clientId);
     const reply = this.#next;
     if (reply === undefined || reply.seq > seq) return;
     const isOver = entries.get(reply.id)?.status !== 'processing';
     if (!isOver && !(reply.answerId !== undefined && entries.has(reply.answerId))) return;
     const answer = [...entries.values()].findLast(({ replyTo }) => replyTo === reply.id);
     if (answer !== undefined && reply.phase !== 'failed' && !this.#keys.has(answer.id)) this.#keys.set(answer.id, this.#replyKey(reply));
-    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    this.#dropFrame();
     this.#next = undefined;
     this.#replies += 1;
     this.#keys.delete(`reply ${reply.id}`);
-    this.#frame = undefined;
     this.reply.value = undefined;
     this.#replyLine.value = undefined;
   }
@@ -225,8 +249,7 @@ export class OpenBlock {
   /** Undefined if it has not changed. */
   async #fresh<T>(what: 'details' | 'chat', path: string): Promise<T | undefined> {
     const known = this.#etags.get(what);
-    const headers = known?.path === path && known.etag !== undefined ? { 'if-none-match': known.etag } : {};
-    const { status, data, etag } = await call<T>('GET', path, { headers });
+    const { status, data, etag } = await this.#means.read<T>(path, known?.path === path ? known.etag : undefined);
     this.#etags.set(what, { path, etag });
     return status === 304 ? undefined : data;
   }

@@ -1,0 +1,18 @@
+// Time for what has to be tested without waiting.
+
+/** The time, and what happens later. */
+export interface Timers {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Runs something once; the returned function prevents it. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** Those of the browser. */
+export const timers: Timers = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
