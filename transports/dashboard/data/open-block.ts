@@ -66,6 +66,7 @@ export class OpenBlock {
   /** Prevents what the next frame would show; undefined if it would show nothing new. */
   #cancelFrame: (() => void) | undefined;
   #replies = 0;
+  #isOpen = false;
   #isReading = false;
   #isWanted = false;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -81,6 +82,7 @@ export class OpenBlock {
   /** Follows the block until the returned function is called. */
   open(): () => void {
     const { socket, isVisible } = this.#means;
+    this.#isOpen = true;
     const ends = [
       socket.follow({
         begin: () => ({ type: 'subscribe', block: this.name, stream: true, ...(this.#seq !== undefined && { sinceSeq: this.#seq }) }),
@@ -96,6 +98,7 @@ export class OpenBlock {
     ];
     this.want();
     return () => {
+      this.#isOpen = false;
       for (const end of ends) end();
       this.#cancelTimer();
       this.#dropFrame();
@@ -105,7 +108,7 @@ export class OpenBlock {
   /** Reads the block again, soon. */
   want(): void {
     this.#isWanted = true;
-    if (this.#isReading || !this.#means.isVisible.peek()) return;
+    if (this.#isReading || !this.#isOpen || !this.#means.isVisible.peek()) return;
     const { timers } = this.#means;
     this.#cancelTimer();
     this.#cancelTimer = timers.after(Math.max(0, this.#lastAt + LEAST_MS - timers.now()), () => void this.#read()); // not-a-storm

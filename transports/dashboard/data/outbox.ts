@@ -1,6 +1,6 @@
 // Messages on their way to the server. Each keeps its clientId until its receipt, so that sending it again is harmless.
 //
-// in-order: the messages of a block are sent one after the other.
+// in-order: the messages of a block are sent one after the other; none overtakes an earlier one that waits.
 // by-itself: what the server did not get is sent again when it answers; what it has no room for, when it says that it has.
 import { signal } from '@preact/signals';
 import type { Timers } from '../base/timers.ts';
@@ -37,6 +37,7 @@ export class Outbox {
   send(block: string, text: string): void {
     const message = { clientId: crypto.randomUUID(), text };
     this.#drafts.send(block, message);
+    this.#wake(block);
     this.#add(block, [message]);
   }
 
@@ -49,7 +50,7 @@ export class Outbox {
 
   /** Sends a message again that was refused. */
   sendAgain({ clientId, block }: Outgoing): void {
-    this.#change(clientId, { state: 'sending' });
+    this.#change((message) => message.clientId === clientId, { state: 'sending' });
     void this.#work(block);
   }
 
@@ -61,7 +62,7 @@ export class Outbox {
 
   /** by-itself: to be called when the server is back. */
   online(): void {
-    for (const { clientId, state } of this.messages.peek()) if (state === 'offline') this.#again(clientId);
+    for (const { block, state } of this.messages.peek()) if (state === 'offline') this.#wake(block);
   }
 
   #add(block: string, messages: readonly Sending[]): void {
@@ -80,34 +81,36 @@ export class Outbox {
 
   /** False if the next ones wait, too. */
   async #sendOne({ block, clientId, text }: Outgoing): Promise<boolean> {
+    const isThis = (message: Outgoing): boolean => message.clientId === clientId;
     try {
       await this.#post(block, { clientId, text });
       this.#drafts.received(block, clientId);
-      this.#change(clientId, { state: 'sent' });
+      this.#change(isThis, { state: 'sent' });
       return true;
     } catch (error) {
       const failure = error instanceof ApiError ? error : new ApiError(String(error), { status: 0, code: 'NO_ANSWER' });
       const { status, code, retryAfterMs } = failure;
-      if (code === 'QUEUE_FULL' || status === 429) return this.#later(clientId, 'full', failure, retryAfterMs);
-      if (status === 0 || status === 401 || status >= 500) return this.#later(clientId, 'offline', failure, retryAfterMs);
-      this.#change(clientId, { state: 'refused', error: failure });
+      if (code === 'QUEUE_FULL' || status === 429) return this.#later(block, 'full', failure, retryAfterMs);
+      if (status === 0 || status === 401 || status >= 500) return this.#later(block, 'offline', failure, retryAfterMs);
+      this.#change(isThis, { state: 'refused', error: failure });
       return true;
     }
   }
 
-  /** by-itself. */
-  #later(clientId: string, state: 'full' | 'offline', error: ApiError, ms = AGAIN_MS): false {
-    this.#change(clientId, { state, error, nextAt: this.#timers.now() + ms });
-    this.#timers.after(ms, () => this.#again(clientId));
+  /** by-itself, in-order: all of the block wait together. */
+  #later(block: string, state: 'full' | 'offline', error: ApiError, ms = AGAIN_MS): false {
+    this.#change((message) => message.block === block && message.state === 'sending', { state, error, nextAt: this.#timers.now() + ms });
+    this.#timers.after(ms, () => this.#wake(block));
     return false;
   }
 
-  #again(clientId: string): void {
-    const message = this.messages.peek().find((each) => each.clientId === clientId);
-    if (message?.state === 'offline' || message?.state === 'full') this.sendAgain(message);
+  /** Sends what waits. */
+  #wake(block: string): void {
+    this.#change((message) => message.block === block && (message.state === 'offline' || message.state === 'full'), { state: 'sending' });
+    void this.#work(block);
   }
 
-  #change(clientId: string, changes: Partial<Outgoing>): void {
-    this.messages.value = this.messages.peek().map((message) => (message.clientId === clientId ? { ...message, ...changes } : message));
+  #change(isMeant: (message: Outgoing) => boolean, changes: Partial<Outgoing>): void {
+    this.messages.value = this.messages.peek().map((message) => (isMeant(message) ? { ...message, ...changes } : message));
   }
 }

@@ -51,6 +51,8 @@ export class Socket {
   #socket: ReturnType<Line['open']> | undefined;
   #isOpen = false;
   #isWanted = false;
+  /** Grows with each connection that is ended or given up. */
+  #turn = 0;
   #tries = 0;
   #cancelRetry = (): void => undefined;
   #cancelPing = (): void => undefined;
@@ -109,14 +111,16 @@ export class Socket {
 
   async #open(): Promise<void> {
     this.#close();
+    const turn = this.#turn;
     if (this.connection.peek().state === 'lost') this.connection.value = { ...this.connection.peek(), state: 'opening' };
     let ticket: string;
     try {
       ticket = await this.#line.ticket();
     } catch (error) {
-      this.#lost(error instanceof ApiError ? error.retryAfterMs : undefined);
+      if (turn === this.#turn) this.#lost(error instanceof ApiError ? error.retryAfterMs : undefined);
       return;
     }
+    if (turn !== this.#turn) return; // signed out meanwhile
     const opened = this.#line.open(ticket);
     this.#socket = opened;
     opened.onopen = () => {
@@ -153,6 +157,7 @@ export class Socket {
   #close(): void {
     this.#cancelPing();
     this.#cancelRetry();
+    this.#turn += 1;
     this.#isOpen = false;
     const closing = this.#socket;
     this.#socket = undefined;

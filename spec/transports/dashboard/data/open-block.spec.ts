@@ -282,3 +282,20 @@ t.test('after a gap of more than a page, only the newest entries are shown', asy
   t.equal(rig.open.entries.value.has('m899'), true);
   t.equal(rig.open.hasOlder.value, true);
 });
+
+t.test('answers that come late, after another block was chosen, make no further requests', async (t) => {
+  const rig = new Rig();
+  rig.holdBack();
+  await rig.pass(0);
+  rig.frame({});
+  rig.close();
+  t.equal(rig.topics.size, 0);
+  await rig.letThrough();
+  await rig.pass(10_000);
+  rig.connection.value = { state: 'live', since: 1 };
+  rig.isVisible.value = false;
+  rig.isVisible.value = true;
+  await rig.pass(10_000);
+  t.equal(rig.reads, 1);
+  t.equal(rig.clock.pending, 0, 'no timer is left');
+});

@@ -148,3 +148,16 @@ t.test('a message that was taken back is not sent', async (t) => {
   t.strictSame(server.texts, []);
   t.strictSame(drafts.read('ada').sending, []);
 });
+
+t.test('a message that is written while an earlier one waits does not overtake it', async (t) => {
+  const { outbox, server, states } = begun();
+  server.ends.push(NO_ANSWER, NO_ANSWER);
+  outbox.send('ada', 'a');
+  await turn();
+  outbox.send('ada', 'b');
+  await turn();
+  t.strictSame(states(), ['a offline', 'b offline']);
+  outbox.send('ada', 'c');
+  await turn();
+  t.strictSame(server.texts, ['a', 'b', 'c']);
+});

@@ -205,3 +205,21 @@ t.test('a connection that was replaced changes nothing more', async (t) => {
   t.equal(state(), 'live');
   t.equal(connections.length, 2);
 });
+
+t.test('whoever signs out has no socket, and gets none when the ticket comes late', async (t) => {
+  const { socket, connections, accept, state, tickets, clock } = begun();
+  socket.connect();
+  socket.disconnect();
+  await turn();
+  t.equal(connections.length, 0, 'the ticket came after the end');
+  socket.connect();
+  const connection = await accept();
+  socket.disconnect();
+  t.ok(connection.isClosed);
+  connection.end();
+  clock.pass(60_000);
+  socket.tryNow();
+  await turn();
+  t.equal(tickets(), 2);
+  t.not(state(), 'lost');
+});
