@@ -127,7 +127,7 @@ function oneSharedChunk({ inputs }: Metafile): Plugin {
   };
 }
 
-/** The licence of each package of which something is in the bundle. */
+/** The licence of each package that has a part in the bundle. */
 function licencesOf({ inputs }: Metafile): string {
   const packages = new Set(Object.keys(inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
   return [...packages]

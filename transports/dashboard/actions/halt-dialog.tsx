@@ -1,9 +1,9 @@
 // The dialog that halts all model calls.
 import { useState } from 'preact/hooks';
 import { setHalt } from '../data/halt.ts';
-import { Dialog, showDialog } from '../parts/dialog.tsx';
-import { Button, Field, Problem } from '../parts/widgets.tsx';
-import { haltDialog, WORDS } from '../text/index.ts';
+import { FormDialog, showDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { haltDialog } from '../text/index.ts';
 
 /** Shows the dialog. */
 export function askHalt(): void {
@@ -12,32 +12,13 @@ export function askHalt(): void {
 
 function HaltDialog({ close }: { readonly close: () => void }) {
   const [reason, setReason] = useState('');
-  const [failure, setFailure] = useState<unknown>();
-  const submit = async (): Promise<void> => {
-    try {
-      await setHalt(reason);
-      close();
-    } catch (error) {
-      setFailure(error);
-    }
+  const act = async (): Promise<void> => {
+    await setHalt(reason);
+    close();
   };
   return (
-    <Dialog
-      title={haltDialog.title}
-      close={close}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button label={WORDS.cancel} kind="quiet" run={close} />
-          <Button label={haltDialog.submit} kind="danger" submit />
-        </>
-      }
-    >
-      <p>{haltDialog.text}</p>
-      {failure !== undefined && <Problem error={failure} />}
-      <Field label={haltDialog.reason}>
-        {(props) => <input {...props} class="input" value={reason} maxLength={500} onInput={(event) => setReason(event.currentTarget.value)} />}
-      </Field>
-    </Dialog>
+    <FormDialog title={haltDialog.title} text={haltDialog.text} does={haltDialog.submit} kind="danger" close={close} act={act}>
+      <TextField label={haltDialog.reason} value={reason} set={setReason} input={{ maxLength: 500, autocomplete: 'on', spellcheck: true }} />
+    </FormDialog>
   );
 }

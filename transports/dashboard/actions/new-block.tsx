@@ -3,11 +3,9 @@ import { useState } from 'preact/hooks';
 import { navigate } from '../base/address.ts';
 import { createBlock, startBlock } from '../data/blocks.ts';
 import { rows } from '../data/fleet.ts';
-import { get } from '../data/http.ts';
-import { useLoad } from '../data/load.ts';
 import { blockPath } from '../data/route.ts';
-import { Dialog, showDialog } from '../parts/dialog.tsx';
-import { Button, Field, Problem } from '../parts/widgets.tsx';
+import { FormDialog, showDialog } from '../parts/dialog.tsx';
+import { ModelList, TextField } from '../parts/fields.tsx';
 import { fleetText, WORDS } from '../text/index.ts';
 
 /** As the server's own rule. */
@@ -24,78 +22,35 @@ function NewBlock({ close }: { readonly close: () => void }) {
   const [model, setModel] = useState('');
   const [starts, setStarts] = useState(true);
   const [isTried, setTried] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
-  const { state } = useLoad(() => get<{ readonly models: readonly { readonly id: string; readonly adapter: string }[] }>('/api/models'), []);
-  const wrongName = nameFault(name, isTried);
   const wrongModel = model !== '' && !/^[^/\s]+\/\S+$/.test(model) ? fleetText.modelWrong : undefined;
-  const create = async (): Promise<void> => {
+  const act = async (): Promise<void> => {
     setTried(true);
     if (nameFault(name, true) !== undefined || wrongModel !== undefined) return;
-    try {
-      const [provider = '', ...rest] = model.split('/');
-      const adapter = model === '' ? {} : { adapter: { provider, model: rest.join('/') } };
-      await createBlock(name, { ...(purpose !== '' && { description: purpose }), ...adapter } as Parameters<typeof createBlock>[1]);
-      if (starts && model !== '') await startBlock(name);
-      close();
-      navigate(blockPath(name, 'chat', { write: '1' })); // what is typed next is a message, and no command
-    } catch (error) {
-      setFailure(error);
-    }
+    const [provider = '', ...rest] = model.split('/');
+    const adapter = model === '' ? {} : { adapter: { provider, model: rest.join('/') } };
+    await createBlock(name, { ...(purpose !== '' && { description: purpose }), ...adapter } as Parameters<typeof createBlock>[1]);
+    if (starts && model !== '') await startBlock(name);
+    close();
+    navigate(blockPath(name, 'chat', { write: '1' })); // the next keys write a message instead of commands
   };
   return (
-    <Dialog
-      title={WORDS.newBlock}
-      close={close}
-      onSubmit={() => void create()}
-      footer={
-        <>
-          <Button label={WORDS.cancel} kind="quiet" run={close} />
-          <Button label={fleetText.create} kind="primary" submit />
-        </>
-      }
-    >
-      {failure !== undefined && <Problem error={failure} />}
-      <Field label={fleetText.newName} help={fleetText.newNameHelp} wrong={wrongName}>
-        {(props) => (
-          <input
-            {...props}
-            class="input"
-            value={name}
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={64}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Field label={fleetText.newFor} help={fleetText.newForHelp}>
-        {(props) => <input {...props} class="input" value={purpose} autocomplete="off" onInput={(event) => setPurpose(event.currentTarget.value)} />}
-      </Field>
-      <Field label={fleetText.newModel} help={fleetText.newModelHelp} wrong={wrongModel}>
-        {(props) => (
-          <>
-            <input
-              {...props}
-              class="input"
-              list="models"
-              value={model}
-              autocomplete="off"
-              spellcheck={false}
-              onInput={(event) => setModel(event.currentTarget.value.trim())}
-            />
-            <datalist id="models">
-              {(state.value.data?.models ?? []).map(({ id, adapter }) => (
-                <option key={id} value={id.startsWith(`${adapter}/`) ? id : `${adapter}/${id}`} />
-              ))}
-            </datalist>
-          </>
-        )}
-      </Field>
+    <FormDialog title={WORDS.newBlock} does={fleetText.create} close={close} act={act}>
+      <TextField label={fleetText.newName} help={fleetText.newNameHelp} wrong={nameFault(name, isTried)} value={name} set={setName} input={{ maxLength: 64 }} />
+      <TextField label={fleetText.newFor} help={fleetText.newForHelp} value={purpose} set={setPurpose} input={{ spellcheck: true }} />
+      <TextField
+        label={fleetText.newModel}
+        help={fleetText.newModelHelp}
+        wrong={wrongModel}
+        value={model}
+        set={(text) => setModel(text.trim())}
+        input={{ list: 'models' }}
+      />
+      <ModelList id="models" />
       <label class="check">
         <input type="checkbox" checked={starts} onChange={(event) => setStarts(event.currentTarget.checked)} />
         {fleetText.newStart}
       </label>
-    </Dialog>
+    </FormDialog>
   );
 }
 

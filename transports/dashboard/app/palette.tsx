@@ -43,11 +43,12 @@ export function showPalette(): void {
   ));
 }
 
-function Palette({ close }: { readonly close: () => void }) {
+/** What is found, which of it is chosen, and the keys that choose and do it. */
+function usePalette(close: () => void) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  changes.value; // the states are those of now
+  changes.value; // draws the present states
   const items = found(text);
   const run = async (item: Item | undefined): Promise<void> => {
     if (item === undefined) return;
@@ -58,7 +59,7 @@ function Palette({ close }: { readonly close: () => void }) {
       tellFailure(error);
     }
   };
-  const key = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
@@ -71,6 +72,15 @@ function Palette({ close }: { readonly close: () => void }) {
       void run(items[at]);
     }
   };
+  const type = (next: string): void => {
+    setText(next);
+    setAt(0);
+  };
+  return { text, type, items, at, setAt, run, onKeyDown, list };
+}
+
+function Palette({ close }: { readonly close: () => void }) {
+  const { text, type, items, at, setAt, run, onKeyDown, list } = usePalette(close);
   return (
     <Dialog title={WORDS.findOrDo} close={close} bare>
       <div class="palette">
@@ -86,11 +96,8 @@ function Palette({ close }: { readonly close: () => void }) {
           autocomplete="off"
           spellcheck={false}
           value={text}
-          onKeyDown={key}
-          onInput={(event) => {
-            setText(event.currentTarget.value);
-            setAt(0);
-          }}
+          onKeyDown={onKeyDown}
+          onInput={(event) => type(event.currentTarget.value)}
         />
         <div ref={list} id="found" role="listbox" aria-label={WORDS.findOrDo}>
           {items.map((item, index) => (
@@ -122,8 +129,9 @@ function found(text: string): readonly Item[] {
     const label = item.label.toLowerCase();
     const all = `${label} ${item.more ?? ''}`.toLowerCase();
     if (!words.every((word) => all.includes(word))) return [];
-    const first = words[0] ?? '';
-    return [{ item, score: (label.startsWith(first) ? 0 : label.includes(first) ? 1000 : 2000) + index / 1e6 }];
+    const at = label.indexOf(words[0] ?? '');
+    const score = at > 0 ? 1000 : 2000;
+    return [{ item, score: (at === 0 ? 0 : score) + index / 1e6 }];
   });
   return scored
     .sort((one, other) => one.score - other.score)

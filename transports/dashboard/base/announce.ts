@@ -1,7 +1,7 @@
 // What a screen reader is told: one polite region, one sentence at a time.
 import { signal } from '@preact/signals';
 
-/** The sentence that is told. */
+/** The sentence that a screen reader reads out. */
 export const announced = signal('');
 
 let turn = false;

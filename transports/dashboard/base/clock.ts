@@ -12,7 +12,7 @@ export function serverNow(): number {
   return Date.now() + offsetMs;
 }
 
-/** Takes the `Date` header of an answer. Differences below two seconds are the way of the answer, and no wrong clock. */
+/** Takes the `Date` header of an answer. A difference below two seconds is taken for the answer's travel time, and the browser's clock for right. */
 export function noteServerTime(header: string | null): void {
   const date = Date.parse(header ?? '');
   if (Number.isNaN(date)) return;

@@ -28,7 +28,7 @@ export function markText(value: number, step: number): string {
   return value === 0 ? '0' : value.toFixed(String(step).split('.')[1]?.length ?? 0);
 }
 
-/** `58`, `6.2`, `0.04`: what is not nothing is not shown as nothing. */
+/** `58`, `6.2`, `0.04`: a small value is never rounded to zero. */
 export function figure(value: number): string {
   return value.toLocaleString(LOCALE, value < 0.1 ? { maximumSignificantDigits: 1 } : { maximumFractionDigits: value < 10 ? 1 : 0 });
 }
@@ -62,7 +62,8 @@ export function ago(at: string | null | undefined, nowMs: number): string {
   if (Number.isNaN(then)) return NONE;
   const s = Math.round((nowMs - then) / 1000);
   if (s < 0) return `in ${span(-s)}`;
-  return s < 5 ? 'now' : s < 60 ? `${s} s ago` : span(s);
+  if (s < 5) return 'now';
+  return s < 60 ? `${s} s ago` : span(s);
 }
 
 function span(s: number): string {
@@ -85,7 +86,7 @@ export function clockSeconds(at: string | number): string {
 /** `Today`, `Yesterday`, `3 Nov`. */
 export function dayName(at: string | number, nowMs: number): string {
   const days = Math.round((startOfDay(nowMs) - startOfDay(new Date(at).getTime())) / 86_400_000);
-  return days === 0 ? 'Today' : days === 1 ? 'Yesterday' : day.format(new Date(at));
+  return ['Today', 'Yesterday'][days] ?? day.format(new Date(at));
 }
 
 /** `3 Nov`, of a date without a time: `2026-11-03`. */

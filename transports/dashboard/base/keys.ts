@@ -1,4 +1,4 @@
-// The keys of the page. What is registered is what works, and what `?` lists.
+// The keys of the page. Exactly the registered keys work, and `?` lists them.
 //
 // letters-outside-fields: single letters work outside of fields only, and can be turned off.
 

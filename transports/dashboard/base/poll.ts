@@ -1,5 +1,6 @@
 // Reads something again and again, while the page is visible.
 import { useEffect } from 'preact/hooks';
+import { isVisible } from './visible.ts';
 
 /** Calls `read` every `everyMs` while the component is shown and the page is visible, never two at a time. */
 export function usePoll(read: () => Promise<unknown>, everyMs: number, deps: readonly unknown[]): void {
@@ -7,7 +8,7 @@ export function usePoll(read: () => Promise<unknown>, everyMs: number, deps: rea
     let isOver = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const turn = async (): Promise<void> => {
-      if (!document.hidden) await read().catch(() => undefined); // the reader shows its own failures
+      if (isVisible.peek()) await read().catch(() => undefined); // the reader shows its own failures
       if (!isOver) timer = setTimeout(() => void turn(), everyMs);
     };
     timer = setTimeout(() => void turn(), everyMs);

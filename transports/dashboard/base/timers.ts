@@ -1,4 +1,4 @@
-// Time for what has to be tested without waiting.
+// The time and its timers, so that a test can give its own.
 
 /** The time, and what happens later. */
 export interface Timers {

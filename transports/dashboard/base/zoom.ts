@@ -14,9 +14,10 @@ export function stepped(span: Span, times: readonly number[], step: Step): Span 
   const least = ((last - first) / Math.max(1, times.length - 1)) * LEAST_POINTS;
   const { from, to } = span ?? { from: first, to: last };
   const old = to - from;
-  const length = step === 'in' ? Math.max(old / 2, Math.min(old, least)) : step === 'out' ? old * 2 : old;
+  const lengths = { in: Math.max(old / 2, Math.min(old, least)), out: old * 2, back: old, on: old };
+  const length = lengths[step];
   if (length >= last - first) return undefined;
-  const move = step === 'back' ? -old / 4 : step === 'on' ? old / 4 : 0;
-  const start = Math.min(Math.max((from + to - length) / 2 + move, first), last - length);
+  const moves = { in: 0, out: 0, back: -old / 4, on: old / 4 };
+  const start = Math.min(Math.max((from + to - length) / 2 + moves[step], first), last - length);
   return { from: start, to: start + length };
 }

@@ -1,5 +1,7 @@
 // What can be done with a block. Each rejects with an ApiError.
+
 import type { BlockConfig, BlockConfigPatch } from '../../../core/types.ts';
+import { saveAs } from '../base/save-as.ts';
 import { ApiError } from './api-error.ts';
 import type { Why } from './cures.ts';
 import { call, get, post, respond } from './http.ts';
@@ -57,11 +59,7 @@ export async function createBlock(name: string, config: BlockConfigPatch): Promi
 /** Saves the block's files as the browser saves a download. */
 export async function exportBlock(name: string): Promise<void> {
   const response = await respond('GET', blockURL(name, '/export'));
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${name}.tar.gz`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  saveAs(`${name}.tar.gz`, await response.blob());
 }
 
 /** Clears memory, costs and state; with `isHard` the logs, too. */

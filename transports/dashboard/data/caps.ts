@@ -26,7 +26,8 @@ export function capMeaning(path: CapPath, cap: number | null, { day, month }: Bl
   const isMonth = CAPS[path] === 'month';
   const counted = isMonth ? month : day;
   const isPast = counted.key !== undefined && counted.key !== today.slice(0, counted.key.length);
-  const spent = isPast ? 0 : CAPS[path] === 'tokens' ? counted.tokens : counted.usd;
+  const sum = CAPS[path] === 'tokens' ? counted.tokens : counted.usd;
+  const spent = isPast ? 0 : sum;
   return {
     spent,
     isReached: cap !== null && spent >= cap,

@@ -1,5 +1,6 @@
 // What has happened in the workspace: the newest events of the server, and who wants to hear of them.
 import { signal } from '@preact/signals';
+import { isVisible } from '../base/visible.ts';
 import type { Frame } from './frame.ts';
 import { socket } from './services.ts';
 import type { Topic } from './socket.ts';
@@ -59,7 +60,7 @@ export function readEarlier(): void {
 function takeEvent(frame: Frame): void {
   const event = frame as unknown as Happened;
   if (typeof event.seq === 'number') seq = event.seq;
-  if (waiting.length === 0) setTimeout(show, document.hidden ? 1000 : 100);
+  if (waiting.length === 0) setTimeout(show, isVisible.peek() ? 100 : 1000);
   waiting.push(typeof event.missed === 'number' ? { seq: seq ?? 0, at: new Date().toISOString(), name: 'missed', data: {}, missed: event.missed } : event);
   for (const listener of listeners) listener(event);
 }
@@ -72,7 +73,7 @@ function show(): void {
   waiting = [];
 }
 
-/** What is one line of the list. */
+/** The key of an event in the list. */
 export function keyOf({ seq, name }: Happened): string {
   return `${seq} ${name}`;
 }

@@ -190,7 +190,7 @@ export class OpenBlock {
         this.isRead.value = true;
       });
     } catch (error) {
-      this.#etags.clear(); // what has come is perhaps not shown
+      this.#etags.clear(); // a part of the answers may have come and not been shown
       this.error.value = error;
       if (error instanceof ApiError && error.status === 404) this.isGone.value = true;
     } finally {

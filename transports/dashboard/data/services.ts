@@ -5,7 +5,7 @@ import type { Outbox } from './outbox.ts';
 import type { Session } from './session.ts';
 import type { Socket } from './socket.ts';
 
-/** The parts of which there is one each. */
+/** Each of these exists once. */
 export interface Services {
   readonly session: Session;
   readonly socket: Socket;

@@ -1,4 +1,4 @@
-// A link that signs in: its one-time code stands behind the # of the address.
+// A link that signs in: the address has a one-time code after its #.
 import type { Session } from './session.ts';
 
 /** Why the link did not sign in, for the form. */
@@ -9,7 +9,7 @@ const codeOf = (): string | null => new URLSearchParams(location.hash.slice(1)).
 /** Takes the code out of the address before anything else can read it, and signs in with it. Never resolves if there was one: the page is loaded anew. */
 export async function takeCode(session: Session): Promise<void> {
   const code = codeOf();
-  // A link with a code that is opened in a tab with this page changes only what is behind the #.
+  // In a tab that already has this page, a link with a code changes only the part after the #.
   addEventListener('hashchange', () => {
     if (codeOf() !== null) location.reload();
   });

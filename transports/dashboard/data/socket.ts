@@ -3,8 +3,8 @@
 // by-itself: a lost socket is opened again after 0.5, 1, 2, 4, 8, then every 15 s; at once when the page becomes visible, the network comes back, the server
 // answers a request, or somebody asks.
 // asks-anew: each topic says what it has seen last, so that the server sends only what was missed.
-// found-dead: a ping every 20 s; a socket that leaves one unanswered for 24 s is closed, and so is one that has said nothing for 90 s, because then
-// the computer or the tab has slept. Until it is open again, what is shown is marked as of its time.
+// found-dead: a ping is sent every 20 s. A socket that leaves a ping unanswered for 24 s is closed, and so is a socket that is silent for 90 s, because then
+// the computer or the tab has slept. Until it is open again, the page says since when its content is old.
 import { signal } from '@preact/signals';
 import type { Timers } from '../base/timers.ts';
 import { ApiError } from './api-error.ts';

@@ -1,5 +1,6 @@
 // Spending by day as bars, with a cap as a line.
 
+import type { CostBucket } from '../../../core/types.ts';
 import { serverNow } from '../base/clock.ts';
 import { dateName, usd } from '../base/format.ts';
 import { calendarOf } from '../data/month.ts';
@@ -12,6 +13,11 @@ export interface Day {
   readonly calls: number;
   /** Calls that `cost` does not have, because their price is not known. */
   readonly uncounted: number;
+}
+
+/** The sums of a day. */
+export function dayOf(day: string, { costUsd, calls, unpricedCalls }: Pick<CostBucket, 'costUsd' | 'calls' | 'unpricedCalls'>): Day {
+  return { day, cost: costUsd, calls, uncounted: unpricedCalls };
 }
 
 interface DaysProps {

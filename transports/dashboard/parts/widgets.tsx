@@ -1,6 +1,6 @@
 // Small parts that many pages use.
 import type { ComponentChildren } from 'preact';
-import { useId, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { now } from '../base/clock.ts';
 import { ago, fullTime, usd } from '../base/format.ts';
 import { shownKeys } from '../base/keys.ts';
@@ -52,7 +52,7 @@ interface ButtonProps {
   readonly disabled?: boolean;
   readonly keys?: string;
   readonly submit?: boolean;
-  /** While it runs, the button can't be pressed again; what it throws is told. */
+  /** The button can't be pressed again until it ends. An error is shown as a note. */
   run?(event: MouseEvent): unknown;
 }
 
@@ -112,8 +112,16 @@ export function Copy({
   return <Button label={isDone ? WORDS.copied : label} icon={isDone ? 'check' : 'copy'} iconOnly={iconOnly} kind="quiet" small run={copy} />;
 }
 
+export type Tone = '' | 'warn' | 'bad' | 'live';
+
+/** How a budget stands, as a colour. */
+export function toneOf(state: string | undefined): Tone {
+  if (state === 'exceeded') return 'bad';
+  return state === 'warn' ? 'warn' : '';
+}
+
 /** How much of something is used: `part` of `whole`. */
-export function Bar({ part, whole, tone = '' }: { readonly part: number; readonly whole: number; readonly tone?: '' | 'warn' | 'bad' | 'live' }) {
+export function Bar({ part, whole, tone = '' }: { readonly part: number; readonly whole: number; readonly tone?: Tone }) {
   const percent = whole <= 0 ? 0 : Math.max(0, Math.min(100, (part / whole) * 100));
   return (
     <span class={`bar ${tone}`} aria-hidden="true">
@@ -136,7 +144,7 @@ export function Spark({ values, tone = '' }: { readonly values: readonly number[
   );
 }
 
-/** What went wrong: the server's sentence, then the cure, then code and request for whoever looks it up. */
+/** What went wrong: the server's sentence, then the cure, then the code and the request's id. */
 export function Problem({ error, children }: { readonly error: unknown; readonly children?: ComponentChildren }) {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const facts = error instanceof ApiError ? [error.code, error.requestId].filter((fact) => fact !== undefined).join(' · ') : '';
@@ -156,48 +164,6 @@ export function Empty({ text, children }: { readonly text: string; readonly chil
     <div class="empty">
       <p>{text}</p>
       {children}
-    </div>
-  );
-}
-
-/** A field with its label, help and error tied to it. The error stands in the place of the help, which says the same in other words. */
-export function Field({
-  label,
-  help,
-  fact,
-  wrong,
-  children,
-}: {
-  readonly label: string;
-  readonly help?: string | undefined;
-  /** What is known about its value at this moment. */
-  readonly fact?: string | undefined;
-  readonly wrong?: string | undefined;
-  /** Draws the control with these attributes. */
-  readonly children: (props: { readonly id: string; readonly 'aria-describedby': string | undefined; readonly 'aria-invalid': boolean }) => ComponentChildren;
-}) {
-  const id = useId();
-  const helps = help !== undefined && wrong === undefined;
-  const about = [helps ? `${id}h` : '', fact === undefined ? '' : `${id}f`, wrong === undefined ? '' : `${id}w`].filter((name) => name !== '').join(' ');
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': about === '' ? undefined : about, 'aria-invalid': wrong !== undefined })}
-      {helps && (
-        <p class="help" id={`${id}h`}>
-          {help}
-        </p>
-      )}
-      {fact !== undefined && (
-        <p class="fact" id={`${id}f`}>
-          {fact}
-        </p>
-      )}
-      {wrong !== undefined && (
-        <p class="wrong" id={`${id}w`}>
-          {wrong}
-        </p>
-      )}
     </div>
   );
 }

@@ -48,7 +48,7 @@ export const chatText = {
   retryHere: 'Retry the failed message',
 } as const;
 
-export const railText = {
+export const panelText = {
   now: 'Now',
   making: 'A reply is being made.',
   sees: 'What the model sees',
@@ -86,7 +86,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   interrupted: 'interrupted: the text until then was kept',
 };
 
-/** An outcome in words; one that this page has never heard of by its own name. */
+/** An outcome in words. An outcome that this page does not know keeps its own name. */
 export function outcomeText(status: string): string {
   return Object.hasOwn(OUTCOMES, status) ? (OUTCOMES[status] ?? status) : status;
 }
@@ -110,7 +110,8 @@ export function waitsText(before: number): string {
 /** `tried again in 12 s`; `tried again at 14:31` if that is further away. */
 export function againText(at: string, nowMs: number): string {
   const ms = Date.parse(at) - nowMs;
-  return ms > NEAR_MS ? `tried again at ${clock(at)}` : ms > 0 ? `tried again ${ago(at, nowMs)}` : 'tried again now';
+  if (ms > NEAR_MS) return `tried again at ${clock(at)}`;
+  return ms > 0 ? `tried again ${ago(at, nowMs)}` : 'tried again now';
 }
 
 /** `It is tried again at 14:31:05, in 12 s.` */
@@ -190,7 +191,7 @@ export function ofTokensText(whole: number): string {
 
 /** `Instructions, 2 goals`. */
 export function instructionsText(goals: number): string {
-  return goals === 0 ? railText.instructions : `${railText.instructions}, ${plural(goals, 'goal', 'goals')}`;
+  return goals === 0 ? panelText.instructions : `${panelText.instructions}, ${plural(goals, 'goal', 'goals')}`;
 }
 export function factsText(facts: number): string {
   return plural(facts, 'pinned fact', 'pinned facts');

@@ -16,7 +16,7 @@ const STATES: Readonly<Record<BlockState, string>> = {
   failed: 'Failed',
 };
 
-/** A state of the server in words; one that this page has never heard of by its own name. */
+/** A state of the server in words. A state that this page does not know keeps its own name. */
 export function stateName(state: string): string {
   return Object.hasOwn(STATES, state) ? STATES[state as BlockState] : state;
 }

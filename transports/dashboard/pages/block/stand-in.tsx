@@ -8,7 +8,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Button } from '../../parts/widgets.tsx';
 import { standInText } from '../../text/index.ts';
 
-/** A line above every tab of such a block. */
+/** A line above every tab of a stand-in. */
 export function StandInStrip({ entry }: { readonly entry: Entry }) {
   useStandIn();
   if (!isStandIn(entry)) return null;

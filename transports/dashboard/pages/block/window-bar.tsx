@@ -2,7 +2,7 @@
 import { count } from '../../base/format.ts';
 import type { Details } from '../../data/open-block.ts';
 import { windowOf } from '../../data/window.ts';
-import { factsText, instructionsText, newestText, ofTokensText, railText } from '../../text/block.ts';
+import { factsText, instructionsText, newestText, ofTokensText, panelText } from '../../text/block.ts';
 
 /** What the model sees, as a bar and in figures. */
 export function WindowBar({ details }: { readonly details: Pick<Details, 'config' | 'memory'> }) {
@@ -11,7 +11,7 @@ export function WindowBar({ details }: { readonly details: Pick<Details, 'config
   const parts = [
     { id: 'instructions', label: instructionsText(config.goals.length), tokens: tokens.instructions },
     { id: 'facts', label: factsText(memory.facts.filter(({ pinned }) => pinned).length), tokens: tokens.facts },
-    { id: 'summary', label: railText.summary, tokens: tokens.summary },
+    { id: 'summary', label: panelText.summary, tokens: tokens.summary },
     { id: 'messages', label: newestText(memory.window.messages), tokens: tokens.messages },
   ].filter((part) => part.tokens > 0);
   return (

@@ -10,7 +10,7 @@ import { TagDialog } from './tag.tsx';
 
 /** Names that are selected. */
 export const selected = signal<ReadonlySet<string>>(new Set());
-/** True while a tap selects a block and does not open it: for who has no keys. */
+/** True while a tap selects a block instead of opening it, for people without a keyboard. */
 export const choosing = signal(false);
 /** How far a batch is, in words; undefined while there is none. */
 export const progress = signal<string | undefined>(undefined);
@@ -30,7 +30,7 @@ interface Deed {
   act(name: string): Promise<boolean>;
 }
 
-/** Does the same to many blocks, after the batch before, and tells the outcome; `back` undoes it for those that it has changed. What failed stays selected. */
+/** Does the same to many blocks when the batch before has ended, and tells the outcome. `back` undoes it for the blocks that were changed. Blocks that failed stay selected. */
 function batch(names: readonly string[], { done, act }: Deed, back?: Deed): Promise<void> {
   const run = async (): Promise<void> => {
     const changed: string[] = [];

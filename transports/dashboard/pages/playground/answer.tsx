@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import { ownOf } from '../../base/own.ts';
 import type { Answer } from '../../data/playground.ts';
+import { Field } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
-import { Button, Copy, Field, Problem } from '../../parts/widgets.tsx';
+import { Button, Copy, Problem } from '../../parts/widgets.tsx';
 import { answerLine, playText } from '../../text/index.ts';
 
 /** A column; `goOn` sends the results of the tools. */

@@ -14,6 +14,7 @@ import { route } from '../../data/route.ts';
 import { session } from '../../data/services.ts';
 import { readAloud, sendWith, theme } from '../../data/settings.ts';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
+import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Providers } from '../../parts/providers.tsx';
 import { Ago, Button, Copy, Problem } from '../../parts/widgets.tsx';
@@ -156,32 +157,23 @@ function Everywhere({ close }: { readonly close: () => void }) {
   );
 }
 
-function Choice<T extends string>({
-  label,
-  value,
-  options,
-}: {
+interface ChoiceProps<T extends string> {
   readonly label: string;
   readonly value: Signal<T>;
   readonly options: readonly (readonly [T, string])[];
-}) {
+}
+
+function Choice<T extends string>({ label, value, options }: ChoiceProps<T>) {
   return (
     <div class="row wrap" role="group" aria-label={label}>
       <span class="choice-label">{label}</span>
-      <div class="seg">
-        {options.map(([id, words]) => (
-          <button
-            key={id}
-            type="button"
-            aria-pressed={value.value === id}
-            onClick={() => {
-              value.value = id;
-            }}
-          >
-            {words}
-          </button>
-        ))}
-      </div>
+      <Segments
+        options={options}
+        value={value.value}
+        choose={(id) => {
+          value.value = id;
+        }}
+      />
     </div>
   );
 }

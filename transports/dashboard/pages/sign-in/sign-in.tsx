@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import { session } from '../../data/services.ts';
 import { notice } from '../../data/sign-in-link.ts';
+import { TextField } from '../../parts/fields.tsx';
 import { Logo } from '../../parts/icon.tsx';
-import { Button, Copy, Field } from '../../parts/widgets.tsx';
+import { Button, Copy } from '../../parts/widgets.tsx';
 import { signInText } from '../../text/index.ts';
 
 const COMMAND = 'blockhouse open';
@@ -29,19 +30,7 @@ export function SignInForm({ again = false }: { readonly again?: boolean }) {
       </div>
       <p class="t2">{signInText.or}</p>
       <Form isNested={again} submit={submit}>
-        <Field label={signInText.token} wrong={wrong}>
-          {(props) => (
-            <input
-              {...props}
-              class="input"
-              type="password"
-              autocomplete="off"
-              spellcheck={false}
-              value={token}
-              onInput={(event) => setToken(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField label={signInText.token} wrong={wrong} value={token} set={setToken} input={{ type: 'password' }} />
         <Button label={signInText.submit} kind="primary" {...(again ? { run: submit } : { submit: true })} />
       </Form>
     </Box>

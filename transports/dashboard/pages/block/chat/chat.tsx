@@ -15,13 +15,13 @@ import { chatText, completeText, failedText, isWritingText } from '../../../text
 import type { TabProps } from '../tab.ts';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
-import { Rail, Strip } from './side-panel.tsx';
+import { SidePanel, Strip } from './side-panel.tsx';
 
 /** The tab. */
 export function Chat({ name }: TabProps) {
   const open = useMemo(() => new OpenBlock(name, means), [name]);
   const [taken, setTaken] = useState({ text: '' });
-  const [isRailOpen, setRailOpen] = useState(false);
+  const [isPanelOpen, setPanelOpen] = useState(false);
   const [sent, setSent] = useState(0);
   useEffect(() => open.open(), [open]);
   if (open.isGone.value) {
@@ -37,10 +37,10 @@ export function Chat({ name }: TabProps) {
     <div class="chat-cols">
       <section class="chat" aria-label={chatText.chat}>
         <Log open={open} edit={(text) => setTaken({ text })} sent={sent} />
-        <Strip open={open} isOpen={isRailOpen} toggle={() => setRailOpen(!isRailOpen)} />
+        <Strip open={open} isOpen={isPanelOpen} toggle={() => setPanelOpen(!isPanelOpen)} />
         <Composer open={open} taken={taken} onSent={() => setSent((count) => count + 1)} />
       </section>
-      <Rail open={open} isOpen={isRailOpen} />
+      <SidePanel open={open} isOpen={isPanelOpen} />
       <Stopper open={open} />
       <Teller open={open} />
     </div>

@@ -8,16 +8,16 @@ import type { Why } from '../../../data/cures.ts';
 import type { Details, OpenBlock } from '../../../data/open-block.ts';
 import { blockPath } from '../../../data/route.ts';
 import { capReachedAt, sinceMidnight } from '../../../data/window.ts';
-import { Bar, Button } from '../../../parts/widgets.tsx';
-import { nextTryText, ofText, paceText, railText } from '../../../text/block.ts';
+import { Bar, Button, type Tone } from '../../../parts/widgets.tsx';
+import { nextTryText, ofText, paceText, panelText } from '../../../text/block.ts';
 import { WindowBar } from '../window-bar.tsx';
 import { standsStill } from './why-card.tsx';
 
-/** The rail; on a phone it is opened from the strip above the composer. */
-export function Rail({ open, isOpen }: { readonly open: OpenBlock; readonly isOpen: boolean }) {
+/** The panel; on a phone it is opened from the strip above the composer. */
+export function SidePanel({ open, isOpen }: { readonly open: OpenBlock; readonly isOpen: boolean }) {
   const details = open.details.value;
   return (
-    <aside class={`rail ${isOpen ? 'open' : ''}`} id="rail" aria-label={open.name}>
+    <aside class={`side-panel ${isOpen ? 'open' : ''}`} id="side-panel" aria-label={open.name}>
       <Now open={open} />
       {details !== undefined && (
         <>
@@ -31,17 +31,14 @@ export function Rail({ open, isOpen }: { readonly open: OpenBlock; readonly isOp
   );
 }
 
-function Section({
-  title,
-  to,
-  link,
-  children,
-}: {
+interface SectionProps {
   readonly title: string;
   readonly to?: string;
   readonly link?: string;
   readonly children: ComponentChildren;
-}) {
+}
+
+function Section({ title, to, link, children }: SectionProps) {
   return (
     <section>
       <h2>
@@ -63,9 +60,9 @@ function Now({ open }: { readonly open: OpenBlock }) {
   if (why === undefined) return null;
   const actions = standsStill(why) ? [] : (why.actions ?? []).filter(canCure); // the card beside it has them
   return (
-    <Section title={railText.now}>
+    <Section title={panelText.now}>
       {/* the server's sentence counts characters, and is not told anew while they come */}
-      <p class="b break">{isWriting ? railText.making : why.why}</p>
+      <p class="b break">{isWriting ? panelText.making : why.why}</p>
       <p class="sm t2 break">
         <Next open={open} why={why} />
       </p>
@@ -88,7 +85,7 @@ function Next({ open, why: { state, next } }: { readonly open: OpenBlock; readon
 
 function Sees({ details }: { readonly details: Details }) {
   return (
-    <Section title={railText.sees} to={blockPath(details.name, 'memory')} link={railText.memory}>
+    <Section title={panelText.sees} to={blockPath(details.name, 'memory')} link={panelText.memory}>
       <WindowBar details={details} />
     </Section>
   );
@@ -102,35 +99,30 @@ function Budget({ details }: { readonly details: Details }) {
   const reached = capReachedAt(day.usd, dailyUsd, sinceMidnight(at, timezone), at);
   const hasCap = dailyUsd !== null || monthlyUsd !== null || dailyTokens !== null;
   return (
-    <Section title={railText.budget} to={blockPath(details.name, 'costs')} link={railText.costs}>
-      <Spent label={railText.today} spent={usd(day.usd)} part={day.usd} cap={dailyUsd} capText={usd(dailyUsd)} warnAt={warnAt} />
+    <Section title={panelText.budget} to={blockPath(details.name, 'costs')} link={panelText.costs}>
+      <Spent label={panelText.today} spent={usd(day.usd)} part={day.usd} cap={dailyUsd} capText={usd(dailyUsd)} warnAt={warnAt} />
       {monthlyUsd !== null && (
-        <Spent label={railText.month} spent={usd(month.usd)} part={month.usd} cap={monthlyUsd} capText={usd(monthlyUsd)} warnAt={warnAt} />
+        <Spent label={panelText.month} spent={usd(month.usd)} part={month.usd} cap={monthlyUsd} capText={usd(monthlyUsd)} warnAt={warnAt} />
       )}
       {dailyTokens !== null && (
-        <Spent label={railText.tokensToday} spent={short(day.tokens)} part={day.tokens} cap={dailyTokens} capText={short(dailyTokens)} warnAt={warnAt} />
+        <Spent label={panelText.tokensToday} spent={short(day.tokens)} part={day.tokens} cap={dailyTokens} capText={short(dailyTokens)} warnAt={warnAt} />
       )}
-      {!hasCap && <p class="sm t3">{railText.noCap}</p>}
+      {!hasCap && <p class="sm t3">{panelText.noCap}</p>}
       {reached !== undefined && <p class={`sm ${state === 'ok' ? 't2' : 'warn'}`}>{paceText(reached)}</p>}
     </Section>
   );
 }
 
-function Spent({
-  label,
-  spent,
-  part,
-  cap,
-  capText,
-  warnAt,
-}: {
+interface SpentProps {
   readonly label: string;
   readonly spent: string;
   readonly part: number;
   readonly cap: number | null;
   readonly capText: string;
   readonly warnAt: number;
-}) {
+}
+
+function Spent({ label, spent, part, cap, capText, warnAt }: SpentProps) {
   return (
     <div class="spent">
       <p class="row sm">
@@ -139,30 +131,36 @@ function Spent({
           {spent} {cap !== null && <span class="t3">{ofText(capText)}</span>}
         </span>
       </p>
-      {cap !== null && <Bar part={part} whole={cap} tone={part >= cap ? 'bad' : part >= cap * warnAt ? 'warn' : ''} />}
+      {cap !== null && <Bar part={part} whole={cap} tone={capTone(part, cap, warnAt)} />}
     </div>
   );
+}
+
+function capTone(spent: number, cap: number | null, warnAt: number): Tone {
+  if (cap === null) return '';
+  if (spent >= cap) return 'bad';
+  return spent >= cap * warnAt ? 'warn' : '';
 }
 
 function LastCall({ details }: { readonly details: Details }) {
   const call = details.costs.lastCall;
   if (call === null || call === undefined) {
     return (
-      <Section title={railText.last}>
-        <p class="sm t3">{railText.noCall}</p>
+      <Section title={panelText.last}>
+        <p class="sm t3">{panelText.noCall}</p>
       </Section>
     );
   }
   const rows: readonly (readonly [string, string])[] = [
-    [railText.firstText, duration(call.ttftMs)],
-    [railText.whole, duration(call.latencyMs)],
-    [railText.tokens, call.usage === null || call.usage === undefined ? '–' : `${count(call.usage.inputTokens)} → ${count(call.usage.outputTokens)}`],
-    [railText.cost, call.costUsd === null || call.costUsd === undefined ? railText.unpriced : usd(call.costUsd)],
+    [panelText.firstText, duration(call.ttftMs)],
+    [panelText.whole, duration(call.latencyMs)],
+    [panelText.tokens, call.usage === null || call.usage === undefined ? '–' : `${count(call.usage.inputTokens)} → ${count(call.usage.outputTokens)}`],
+    [panelText.cost, call.costUsd === null || call.costUsd === undefined ? panelText.unpriced : usd(call.costUsd)],
   ];
   return (
-    <Section title={railText.last}>
+    <Section title={panelText.last}>
       <dl class="kv">
-        <dt>{railText.model}</dt>
+        <dt>{panelText.model}</dt>
         <dd class="break">{call.model}</dd>
         {rows.map(([name, value]) => [
           <dt key={name}>{name}</dt>,
@@ -170,7 +168,7 @@ function LastCall({ details }: { readonly details: Details }) {
             {value}
           </dd>,
         ])}
-        <dt>{railText.at}</dt>
+        <dt>{panelText.at}</dt>
         <dd class="num" title={fullTime(call.at)}>
           {clockSeconds(call.at)}
         </dd>
@@ -183,8 +181,8 @@ function Fallbacks({ details }: { readonly details: Details }) {
   const { adapter, fallbacks } = details.config;
   const models = [adapter, ...fallbacks].flatMap((each) => (each === null ? [] : [each.model]));
   return (
-    <Section title={railText.fails}>
-      <p class="sm t2 break">{models.length < 2 ? railText.noFallback : models.join(', then ')}</p>
+    <Section title={panelText.fails}>
+      <p class="sm t2 break">{models.length < 2 ? panelText.noFallback : models.join(', then ')}</p>
     </Section>
   );
 }
@@ -196,15 +194,15 @@ export function Strip({ open, isOpen, toggle }: { readonly open: OpenBlock; read
   const { window } = details.memory;
   const { dailyUsd, warnAt } = details.config.budget;
   const { day } = details.costs.budget;
-  const tone = dailyUsd === null ? '' : day.usd >= dailyUsd ? 'bad' : day.usd >= dailyUsd * warnAt ? 'warn' : '';
+  const tone = capTone(day.usd, dailyUsd, warnAt);
   return (
-    <button type="button" class="rail-strip num" aria-expanded={isOpen} aria-controls="rail" onClick={toggle}>
+    <button type="button" class="side-strip num" aria-expanded={isOpen} aria-controls="side-panel" onClick={toggle}>
       <span>
         {short(window.tokens)} {ofText(short(window.maxTokens))}
       </span>
       <Bar part={window.tokens} whole={window.maxTokens} />
       <span class={`${tone} end-part`}>
-        {usd(day.usd)} {dailyUsd === null ? railText.today : ofText(usd(dailyUsd))}
+        {usd(day.usd)} {dailyUsd === null ? panelText.today : ofText(usd(dailyUsd))}
       </span>
       {dailyUsd !== null && <Bar part={day.usd} whole={dailyUsd} tone={tone} />}
     </button>

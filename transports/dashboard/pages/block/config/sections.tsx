@@ -3,12 +3,13 @@
 import type { ConfigField } from '../../../data/config.ts';
 import { configText, SECTIONS } from '../../../text/index.ts';
 
-interface Section {
+/** Some fields under a title. */
+export interface Section {
   readonly title: string;
   readonly list: readonly ConfigField[];
 }
 
-/** The fields in their sections; those that belong to none come last. */
+/** The fields in their sections; fields without a section come last. */
 export function sectionsOf(fields: readonly ConfigField[]): readonly Section[] {
   const startOf = ({ path }: ConfigField): string => path.split('.')[0] ?? '';
   const known = SECTIONS.map(({ title, starts }) => ({ title, list: starts.flatMap((start) => fields.filter((field) => startOf(field) === start)) }));

@@ -5,9 +5,10 @@ import { count, usd } from '../../../base/format.ts';
 import { useDetails } from '../../../data/details.ts';
 import type { Details } from '../../../data/open-block.ts';
 import { blockPath } from '../../../data/route.ts';
-import { Days } from '../../../parts/days.tsx';
+import { Days, dayOf } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
-import { Bar, Empty, Problem, Sum } from '../../../parts/widgets.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Bar, Empty, Problem, Sum, type Tone, toneOf } from '../../../parts/widgets.tsx';
 import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../text/index.ts';
 import type { TabProps } from '../tab.ts';
 
@@ -26,17 +27,11 @@ export function Costs({ name }: TabProps) {
 function Spending({ name, details: { config, costs } }: { readonly name: string; readonly details: Details }) {
   const { dailyUsd, monthlyUsd, dailyTokens } = config.budget ?? {};
   const { day, month, state } = costs.budget ?? {};
-  const tone = state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : '';
-  const days = Object.entries(costs.byDay ?? {}).map(([key, { costUsd, calls, unpricedCalls }]) => ({
-    day: key,
-    cost: costUsd,
-    calls,
-    uncounted: unpricedCalls,
-  }));
+  const days = Object.entries(costs.byDay ?? {}).map(([day, sums]) => dayOf(day, sums));
   return (
     <div class="block-costs">
       <dl class="stats">
-        <Figure label={costsText.today} spent={day?.usd ?? 0} cap={dailyUsd} tone={tone} />
+        <Figure label={costsText.today} spent={day?.usd ?? 0} cap={dailyUsd} tone={toneOf(state)} />
         <Figure label={costsText.month} spent={month?.usd ?? 0} cap={monthlyUsd} tone="" />
         <div class="stat">
           <dt>{costsText.all}</dt>
@@ -73,7 +68,7 @@ interface FigureProps {
   readonly label: string;
   readonly spent: number;
   readonly cap: number | null | undefined;
-  readonly tone: '' | 'warn' | 'bad';
+  readonly tone: Tone;
 }
 
 function Figure({ label, spent, cap, tone }: FigureProps) {
@@ -90,57 +85,33 @@ function Figure({ label, spent, cap, tone }: FigureProps) {
   );
 }
 
-function Buckets({
-  title,
-  of,
-  buckets,
-  nameOf,
-}: {
+interface BucketsProps {
   readonly title: string;
   /** What each row is one of. */
   readonly of: string;
   readonly buckets: Readonly<Record<string, CostBucket>> | undefined;
   nameOf(key: string): string;
-}) {
+}
+
+function Buckets({ title, of, buckets, nameOf }: BucketsProps) {
   const rows = Object.entries(buckets ?? {});
   if (rows.length === 0) return null;
   return (
     <>
       <h2>{title}</h2>
-      <div class="scroll">
-        <table class="rows plain-rows">
-          <thead>
-            <tr>
-              <th scope="col">{of}</th>
-              <th scope="col" class="end">
-                {costsText.calls}
-              </th>
-              <th scope="col" class="end">
-                {costsText.input}
-              </th>
-              <th scope="col" class="end">
-                {costsText.output}
-              </th>
-              <th scope="col" class="end">
-                {costsText.cost}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([key, { calls, input, output, costUsd, unpricedCalls }]) => (
-              <tr key={key}>
-                <td class="break">{nameOf(key)}</td>
-                <td class="num end">{count(calls)}</td>
-                <td class="num end">{count(input)}</td>
-                <td class="num end">{count(output)}</td>
-                <td class="num end">
-                  <Sum usd={costUsd} uncounted={unpricedCalls} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table shape="plain-rows" heads={[of, ...[costsText.calls, costsText.input, costsText.output, costsText.cost].map((name) => [name, 'end'] as const)]}>
+        {rows.map(([key, { calls, input, output, costUsd, unpricedCalls }]) => (
+          <tr key={key}>
+            <td class="break">{nameOf(key)}</td>
+            <td class="num end">{count(calls)}</td>
+            <td class="num end">{count(input)}</td>
+            <td class="num end">{count(output)}</td>
+            <td class="num end">
+              <Sum usd={costUsd} uncounted={unpricedCalls} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }

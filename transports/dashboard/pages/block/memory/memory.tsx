@@ -8,7 +8,9 @@ import { useDetails } from '../../../data/details.ts';
 import { call, post } from '../../../data/http.ts';
 import type { Details } from '../../../data/open-block.ts';
 import { blockURL } from '../../../data/paths.ts';
-import { Ago, Button, Field, Problem } from '../../../parts/widgets.tsx';
+import { Field } from '../../../parts/fields.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Ago, Button, Problem } from '../../../parts/widgets.tsx';
 import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../text/index.ts';
 import type { TabProps } from '../tab.ts';
 import { WindowBar } from '../window-bar.tsx';
@@ -144,6 +146,8 @@ function Facts({ name, details: { memory }, reload }: PartProps) {
   );
 }
 
+const SIGNS = { added: '+ ', removed: '− ', same: '  ' } as const;
+
 function Summary({ details: { memory } }: { readonly details: Details }) {
   const last = memory.compactions.findLast(({ outcome, undone }) => outcome !== 'failed' && undone !== true);
   const lines = compareLines(last?.previousSummary ?? '', memory.summary);
@@ -157,7 +161,7 @@ function Summary({ details: { memory } }: { readonly details: Details }) {
           <div class="compared mono">
             {lines.map(({ kind, text }, index) => (
               <p key={index} class={kind}>
-                {kind === 'added' ? '+ ' : kind === 'removed' ? '− ' : '  '}
+                {SIGNS[kind]}
                 {text}
               </p>
             ))}
@@ -176,31 +180,14 @@ function Compactions({ details: { memory } }: { readonly details: Details }) {
       {list.length === 0 ? (
         <p class="t2">{memoryText.noCompactions}</p>
       ) : (
-        <div class="scroll">
-          <table class="rows plain-rows">
-            <thead>
-              <tr>
-                <th scope="col">{memoryText.when}</th>
-                <th scope="col">{memoryText.why}</th>
-                <th scope="col" class="end">
-                  {memoryText.messages}
-                </th>
-                <th scope="col" class="end">
-                  {memoryText.tokens}
-                </th>
-                <th scope="col">{memoryText.model}</th>
-                <th scope="col" class="end">
-                  {memoryText.cost}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map((compaction) => (
-                <CompactionRow key={compaction.id} compaction={compaction} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          shape="plain-rows"
+          heads={[memoryText.when, memoryText.why, [memoryText.messages, 'end'], [memoryText.tokens, 'end'], memoryText.model, [memoryText.cost, 'end']]}
+        >
+          {list.map((compaction) => (
+            <CompactionRow key={compaction.id} compaction={compaction} />
+          ))}
+        </Table>
       )}
     </section>
   );
