@@ -59,7 +59,8 @@ export default function Fleet() {
     { keys: 'n', does: WORDS.newBlock, run: newBlock },
   ]);
   useEffect(() => {
-    if (field.current !== null && field.current.value !== view.text) field.current.value = view.text;
+    const { text } = viewOf(route.peek().query); // more may have been typed since this was drawn
+    if (field.current !== null && field.current.value !== text) field.current.value = text;
   });
   return (
     <>
