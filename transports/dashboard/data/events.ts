@@ -65,11 +65,10 @@ function takeEvent(frame: Frame): void {
   for (const listener of listeners) listener(event);
 }
 
-/** Several at once: a busy gateway has thousands a second. What was read again because something earlier was wanted is there once. */
+/** Several at once: a busy gateway has thousands a second. An event that was read twice is shown once. */
 function show(): void {
-  const known = new Set(events.peek().map(keyOf));
-  const added = waiting.reverse().filter((event) => !known.has(keyOf(event)));
-  events.value = [...added, ...events.peek()].sort((one, other) => other.seq - one.seq).slice(0, KEPT);
+  const all = new Map([...waiting.reverse(), ...events.peek()].map((event) => [keyOf(event), event]));
+  events.value = [...all.values()].sort((one, other) => other.seq - one.seq).slice(0, KEPT);
   waiting = [];
 }
 
