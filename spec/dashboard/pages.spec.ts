@@ -255,7 +255,7 @@ t.test('case 22: a change by hand is told while one edits, and nothing is lost',
   t.match(config, { description: 'changed elsewhere', systemPrompt: 'Be brief.' });
 });
 
-t.test('case 45: a block is archived, restored under another name, and deleted for good after its name was typed', async (t) => {
+t.test('case 45: a block is archived, restored under another name, and deleted for good after its name was typed', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

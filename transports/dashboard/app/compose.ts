@@ -1,9 +1,7 @@
 // Makes the parts of the page, and lets them run.
 import { effect, untracked } from '@preact/signals';
 import type { ChatReceipt } from '../../../core/types.ts';
-import { now, runClock } from '../base/clock.ts';
-import { timers } from '../base/timers.ts';
-import { isVisible } from '../base/visible.ts';
+import { isVisible, now, timers } from '../base/clock.ts';
 import { Drafts } from '../data/drafts.ts';
 import { onEvent, runEvents } from '../data/events.ts';
 import { readFleet, runFleet } from '../data/fleet.ts';
@@ -48,7 +46,6 @@ export function compose(): Services {
 export function run({ session, socket, outbox }: Services): void {
   addEventListener('storage', ({ key }) => session.changed(key));
   addEventListener('online', () => socket.tryNow());
-  runClock();
   runFleet();
   runEvents();
   effect(() => (session.signIn.value === 'in' ? socket.connect() : socket.disconnect()));

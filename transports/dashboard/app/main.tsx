@@ -1,10 +1,10 @@
 // The beginning of the page.
 import { render } from 'preact';
 import { runAddress } from '../base/address.ts';
+import { runClock } from '../base/clock.ts';
 import { runDrawing } from '../base/drawing.ts';
 import { runFocus } from '../base/focus.ts';
 import { runKeys } from '../base/keys.ts';
-import { runVisible } from '../base/visible.ts';
 import { runSettings } from '../data/settings.ts';
 import { takeCode } from '../data/sign-in-link.ts';
 import { compose, run } from './compose.ts';
@@ -13,7 +13,7 @@ import { App } from './shell.tsx';
 const services = compose();
 await takeCode(services.session); // first: it takes the code out of the address
 await services.session.begin();
-runVisible();
+runClock();
 runSettings(localStorage);
 runAddress();
 runKeys();

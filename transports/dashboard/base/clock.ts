@@ -1,6 +1,5 @@
 // The one clock of the page. Relative times are drawn from it, corrected by the clock of the server.
 import { effect, signal } from '@preact/signals';
-import { isVisible } from './visible.ts';
 
 /** Server time in epoch milliseconds; changes once a second while the page is visible. */
 export const now = signal(Date.now());
@@ -20,8 +19,33 @@ export function noteServerTime(header: string | null): void {
   if (Math.abs(found - offsetMs) > 2000) offsetMs = Math.abs(found) > 2000 ? found : 0;
 }
 
-/** Ticks while the page is visible. */
+/** The time, and what happens later. */
+export interface Timers {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Runs something once; the returned function prevents it. */
+  after(ms: number, run: () => void): () => void;
+}
+
+/** Those of the browser. */
+export const timers: Timers = {
+  now: () => Date.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Whether somebody can see the page. */
+export const isVisible = signal(true);
+
+/** Follows whether the page is visible, and ticks while it is. */
 export function runClock(): void {
+  const look = (): void => {
+    isVisible.value = !document.hidden;
+  };
+  document.addEventListener('visibilitychange', look);
+  look();
   effect(() => {
     if (!isVisible.value) return undefined;
     now.value = serverNow();

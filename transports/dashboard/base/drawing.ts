@@ -1,7 +1,7 @@
 // When the page is drawn: at once while it is visible; a hidden page draws nothing, and catches up in one pass when it is seen again.
 import { effect, untracked } from '@preact/signals';
 import { options } from 'preact';
-import { isVisible } from './visible.ts';
+import { isVisible } from './clock.ts';
 
 /** Holds back what a hidden page would draw. */
 export function runDrawing(): void {

@@ -1,6 +1,6 @@
 // Reads something again and again, while the page is visible.
 import { useEffect } from 'preact/hooks';
-import { isVisible } from './visible.ts';
+import { isVisible } from './clock.ts';
 
 /** Calls `read` every `everyMs` while the component is shown and the page is visible, never two at a time. */
 export function usePoll(read: () => Promise<unknown>, everyMs: number, deps: readonly unknown[]): void {

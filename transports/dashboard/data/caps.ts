@@ -28,11 +28,7 @@ export function capMeaning(path: CapPath, cap: number | null, { day, month }: Bl
   const isPast = counted.key !== undefined && counted.key !== today.slice(0, counted.key.length);
   const sum = CAPS[path] === 'tokens' ? counted.tokens : counted.usd;
   const spent = isPast ? 0 : sum;
-  return {
-    spent,
-    isReached: cap !== null && spent >= cap,
-    reachedAt: isMonth ? undefined : capReachedAt(spent, cap, sinceMidnight(nowMs, timeZone), nowMs),
-  };
+  return { spent, isReached: cap !== null && spent >= cap, reachedAt: isMonth ? undefined : capReachedAt(spent, cap, sinceMidnight(nowMs, timeZone), nowMs) };
 }
 
 /** `2026-11-23` in a time zone; in UTC if this browser does not know the zone. */

@@ -1,7 +1,7 @@
 // The files of a block for its tabs: read when the tab is shown, and again when the server says that the block has changed.
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { timers } from '../base/timers.ts';
+import { timers } from '../base/clock.ts';
 import { get } from './http.ts';
 import { type Loaded, useLoad } from './load.ts';
 import type { Details } from './open-block.ts';

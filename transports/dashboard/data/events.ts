@@ -1,6 +1,6 @@
 // What has happened in the workspace: the newest events of the server, and who wants to hear of them.
 import { signal } from '@preact/signals';
-import { isVisible } from '../base/visible.ts';
+import { isVisible } from '../base/clock.ts';
 import type { Frame } from './frame.ts';
 import { socket } from './services.ts';
 import type { Topic } from './socket.ts';

@@ -5,7 +5,7 @@
 // once-a-frame: pieces of a reply are gathered and told once a frame; a hidden page gathers on.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry, ChatHistory } from '../../../core/types.ts';
-import type { Timers } from '../base/timers.ts';
+import type { Timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Why } from './cures.ts';
 import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder } from './entries.ts';

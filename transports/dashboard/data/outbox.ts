@@ -3,7 +3,7 @@
 // in-order: the messages of a block are sent one after the other; none overtakes an earlier one that waits.
 // by-itself: what the server did not get is sent again when it answers; what it has no room for, when it says that it has.
 import { signal } from '@preact/signals';
-import type { Timers } from '../base/timers.ts';
+import type { Timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Drafts, Sending } from './drafts.ts';
 

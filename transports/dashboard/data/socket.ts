@@ -6,7 +6,7 @@
 // found-dead: a ping is sent every 20 s. A socket that leaves a ping unanswered for 24 s is closed, and so is a socket that is silent for 90 s, because then
 // the computer or the tab has slept. Until it is open again, the page says since when its content is old.
 import { signal } from '@preact/signals';
-import type { Timers } from '../base/timers.ts';
+import type { Timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Frame } from './frame.ts';
 

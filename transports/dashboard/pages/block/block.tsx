@@ -1,6 +1,7 @@
 // A block: its head, and its six tabs.
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { StandInStrip } from '../../actions/stand-in.tsx';
 import { startOrStop } from '../../actions/start-or-stop.ts';
 import { navigate } from '../../base/address.ts';
 import { useKeys } from '../../base/keys.ts';
@@ -21,10 +22,15 @@ import { Costs } from './costs/costs.tsx';
 import { History } from './history/history.tsx';
 import { Logs } from './logs/logs.tsx';
 import { Memory } from './memory/memory.tsx';
-import { StandInStrip } from './stand-in.tsx';
-import type { TabProps } from './tab.ts';
 
-const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = { chat: Chat, memory: Memory, config: Config, logs: Logs, costs: Costs, history: History };
+const PAGES: Readonly<Record<Tab, ComponentType<{ readonly name: string }>>> = {
+  chat: Chat,
+  memory: Memory,
+  config: Config,
+  logs: Logs,
+  costs: Costs,
+  history: History,
+};
 
 const START = { label: WORDS.start, icon: 'play' } as const;
 const STOP = { label: WORDS.stop, icon: 'stop' } as const;

@@ -1,7 +1,7 @@
 // What is spent: by blocks and by the clients of the gateway, against the caps.
 import type { CostsReport } from '../../../../core/types.ts';
 import { setQuery } from '../../base/address.ts';
-import { count, NONE, usd } from '../../base/format.ts';
+import { usd } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
@@ -9,8 +9,8 @@ import { useLoad } from '../../data/load.ts';
 import { blockPath, route } from '../../data/route.ts';
 import { Days, dayOf } from '../../parts/days.tsx';
 import { Segments } from '../../parts/fields.tsx';
-import { Table } from '../../parts/table.tsx';
-import { Bar, Empty, Problem, Sum, toneOf } from '../../parts/widgets.tsx';
+import { SumsTable } from '../../parts/sums.tsx';
+import { Bar, Empty, Problem, toneOf } from '../../parts/widgets.tsx';
 import { costsText, ofCapText, unpricedText } from '../../text/index.ts';
 
 const READ_EVERY_MS = 10_000;
@@ -88,41 +88,11 @@ function Caps() {
 function Report({ report: { rows: list, total }, by }: { readonly report: CostsReport; readonly by: keyof typeof costsText.by }) {
   const unpriced = list.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0);
   if (list.length === 0) return null;
+  const nameOf = (key: string) => (by === 'block' && rows.value.has(key) ? <a href={blockPath(key, 'costs')}>{key}</a> : key || costsText.workspaceToken);
   return (
     <>
       {unpriced > 0 && <p class="warn">{unpricedText(unpriced)}</p>}
-      <Table
-        shape="plain-rows"
-        heads={[
-          costsText.by[by],
-          ...[costsText.calls, costsText.input, costsText.output, costsText.cached, costsText.cost].map((name) => [name, 'end'] as const),
-        ]}
-        foot={
-          <tr>
-            <td class="b">{costsText.all}</td>
-            <td class="num end">{count(total.calls)}</td>
-            <td class="num end">{count(total.input)}</td>
-            <td class="num end">{count(total.output)}</td>
-            <td class="num end" />
-            <td class="num end b">
-              <Sum usd={total.costUsd} uncounted={total.unpricedCalls} />
-            </td>
-          </tr>
-        }
-      >
-        {list.map(({ key, calls, input, output, cacheRead, costUsd, unpricedCalls }) => (
-          <tr key={key}>
-            <td class="break">{by === 'block' && rows.value.has(key) ? <a href={blockPath(key, 'costs')}>{key}</a> : key || costsText.workspaceToken}</td>
-            <td class="num end">{count(calls)}</td>
-            <td class="num end">{count(input)}</td>
-            <td class="num end">{count(output)}</td>
-            <td class="num end">{cacheRead === 0 ? NONE : count(cacheRead)}</td>
-            <td class="num end">
-              <Sum usd={costUsd} uncounted={unpricedCalls} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <SumsTable of={costsText.by[by]} rows={list.map(({ key, ...sums }) => [key, nameOf(key), sums])} total={total} />
     </>
   );
 }

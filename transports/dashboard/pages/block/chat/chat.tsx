@@ -12,13 +12,12 @@ import { means } from '../../../data/services.ts';
 import { readAloud } from '../../../data/settings.ts';
 import { Empty } from '../../../parts/widgets.tsx';
 import { chatText, completeText, failedText, isWritingText } from '../../../text/block.ts';
-import type { TabProps } from '../tab.ts';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
 import { SidePanel, Strip } from './side-panel.tsx';
 
 /** The tab. */
-export function Chat({ name }: TabProps) {
+export function Chat({ name }: { readonly name: string }) {
   const open = useMemo(() => new OpenBlock(name, means), [name]);
   const [taken, setTaken] = useState({ text: '' });
   const [isPanelOpen, setPanelOpen] = useState(false);

@@ -9,14 +9,13 @@ import { useLoad } from '../../../data/load.ts';
 import { blockURL } from '../../../data/paths.ts';
 import { Button, Problem } from '../../../parts/widgets.tsx';
 import { capText, changesText, configText, faultsText } from '../../../text/index.ts';
-import type { TabProps } from '../tab.ts';
 import { Conflict } from './conflict.tsx';
-import { type ConfigForm, type Read, useForm } from './form.ts';
+import { type ConfigForm, type FormBasis, type Read, useForm } from './form.ts';
 import { ConfigInput } from './input.tsx';
 import { Sections } from './sections.tsx';
 
 /** The tab. */
-export function Config({ name }: TabProps) {
+export function Config({ name }: { readonly name: string }) {
   const schema = useLoad(readSchema, []);
   const details = useDetails(name);
   const rev = details.state.value.data?.config.rev;
@@ -31,15 +30,7 @@ export function Config({ name }: TabProps) {
   return <Form key={name} name={name} schema={shape} read={data} costs={details.state.value.data?.costs} reload={stored.reload} />;
 }
 
-interface FormProps {
-  readonly name: string;
-  readonly schema: Schema;
-  readonly read: Read;
-  readonly costs: BlockCosts | undefined;
-  reload(): Promise<void>;
-}
-
-function Form(props: FormProps) {
+function Form(props: FormBasis & { readonly costs: BlockCosts | undefined }) {
   const { read, schema, costs } = props;
   const form = useForm(props);
   const { sections, draft, changed, set, faultOf, turn } = form;

@@ -32,7 +32,8 @@ export interface Read {
   readonly etag: string | undefined;
 }
 
-interface FormBasis {
+/** What the form is about. */
+export interface FormBasis {
   readonly name: string;
   readonly schema: Schema;
   readonly read: Read;
@@ -116,7 +117,7 @@ export function useForm({ name, schema, read, reload }: FormBasis) {
   useKeys([{ keys: 'mod+s', does: configText.save, inFields: true, run: () => void save() }], [isChanged, faults, read.etag]);
   const { value: fault } = failure;
   const faultOf = (path: string): string | undefined =>
-    ownOf(wrong.value, path) ?? (fault instanceof ApiError ? fault.details.find((each) => each.path === path)?.message : undefined);
+    ownOf(wrong.value, path) ?? (fault instanceof ApiError ? fault.details?.find((each) => each.path === path)?.message : undefined);
   return {
     sections,
     base: before,

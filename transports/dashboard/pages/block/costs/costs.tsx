@@ -1,19 +1,18 @@
 // What a block has spent: against its caps, by day, by model and by purpose.
 import type { CostBucket } from '../../../../../core/types.ts';
 import { serverNow } from '../../../base/clock.ts';
-import { count, usd } from '../../../base/format.ts';
+import { usd } from '../../../base/format.ts';
 import { useDetails } from '../../../data/details.ts';
 import type { Details } from '../../../data/open-block.ts';
 import { blockPath } from '../../../data/route.ts';
 import { Days, dayOf } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
-import { Table } from '../../../parts/table.tsx';
-import { Bar, Empty, Problem, Sum, type Tone, toneOf } from '../../../parts/widgets.tsx';
+import { SumsTable } from '../../../parts/sums.tsx';
+import { Bar, Empty, Problem, type Tone, toneOf } from '../../../parts/widgets.tsx';
 import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../text/index.ts';
-import type { TabProps } from '../tab.ts';
 
 /** The tab. */
-export function Costs({ name }: TabProps) {
+export function Costs({ name }: { readonly name: string }) {
   const { state } = useDetails(name);
   const { data, error } = state.value;
   return (
@@ -94,24 +93,12 @@ interface BucketsProps {
 }
 
 function Buckets({ title, of, buckets, nameOf }: BucketsProps) {
-  const rows = Object.entries(buckets ?? {});
+  const rows = Object.entries(buckets ?? {}).map(([key, sums]) => [key, nameOf(key), sums] as const);
   if (rows.length === 0) return null;
   return (
     <>
       <h2>{title}</h2>
-      <Table shape="plain-rows" heads={[of, ...[costsText.calls, costsText.input, costsText.output, costsText.cost].map((name) => [name, 'end'] as const)]}>
-        {rows.map(([key, { calls, input, output, costUsd, unpricedCalls }]) => (
-          <tr key={key}>
-            <td class="break">{nameOf(key)}</td>
-            <td class="num end">{count(calls)}</td>
-            <td class="num end">{count(input)}</td>
-            <td class="num end">{count(output)}</td>
-            <td class="num end">
-              <Sum usd={costUsd} uncounted={unpricedCalls} />
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <SumsTable of={of} rows={rows} />
     </>
   );
 }

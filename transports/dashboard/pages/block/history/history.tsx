@@ -8,10 +8,9 @@ import { useLoad } from '../../../data/load.ts';
 import { Mark } from '../../../parts/mark.tsx';
 import { Ago, Button, Copy, Problem } from '../../../parts/widgets.tsx';
 import { actorName, historyText, stateName } from '../../../text/index.ts';
-import type { TabProps } from '../tab.ts';
 
 /** The tab. */
-export function History({ name }: TabProps) {
+export function History({ name }: { readonly name: string }) {
   const details = useDetails(name);
   const transitions = details.state.value.data?.pulse.transitions ?? [];
   const { state } = useLoad(() => readWhy(name), [name, transitions.at(-1)?.at, details.state.value.error]);

@@ -14,7 +14,6 @@ import { socket } from '../../../data/services.ts';
 import { Filter, Segments } from '../../../parts/fields.tsx';
 import { Button, Empty, Problem } from '../../../parts/widgets.tsx';
 import { LABELS, LEVELS, logsText, newLines } from '../../../text/index.ts';
-import type { TabProps } from '../tab.ts';
 
 /** Nearer than this is the end. */
 const END_PX = 8;
@@ -88,7 +87,7 @@ function useFollowing({ tail, shown }: ReturnType<typeof useLog>) {
 }
 
 /** The tab. */
-export function Logs({ name }: TabProps) {
+export function Logs({ name }: { readonly name: string }) {
   const log = useLog(name);
   const { tail, shown } = log;
   const { scroller, onScroll, toEnd, choose, unseen } = useFollowing(log);

@@ -12,12 +12,11 @@ import { Field } from '../../../parts/fields.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { Ago, Button, Problem } from '../../../parts/widgets.tsx';
 import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../text/index.ts';
-import type { TabProps } from '../tab.ts';
 import { WindowBar } from '../window-bar.tsx';
 import { OverTime } from './over-time.tsx';
 
 /** The tab. */
-export function Memory({ name }: TabProps) {
+export function Memory({ name }: { readonly name: string }) {
   const { state, reload } = useDetails(name);
   const { data, error } = state.value;
   return (

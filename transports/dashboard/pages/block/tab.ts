@@ -1,5 +1,0 @@
-// What each tab of a block gets.
-
-export interface TabProps {
-  readonly name: string;
-}
