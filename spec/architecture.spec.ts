@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 import t from 'tap';
+import { PAGE_IDS } from './support/page-paths.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDERS = ['core', 'adapters', 'dialects', 'transports', 'cli'];
@@ -191,6 +192,83 @@ t.test('the page imports itself, types of the contract, and the packages that th
   );
 });
 
+/** The rooms of the page, ground first: each may import itself and those before it. */
+const PAGE_ROOMS = ['base', 'data', 'text', 'parts', 'actions', 'pages', 'app'];
+/** Functions of the page that have more than 60 lines, and why. */
+const LONG_FUNCTIONS: Readonly<Record<string, string>> = {};
+
+t.test('a room of the page imports itself and the rooms below it, and no page imports another', async (t) => {
+  const roomOf = (path: string): string => path.slice(PAGE.length + 1).split('/')[0] ?? '';
+  /** `pages/fleet/`; of a block, each tab has a folder of its own, and `pages/block/` itself has what they share. */
+  const pageOf = (path: string): string => /\/pages\/(?:block\/[^/]+|[^/]+)\//.exec(path)?.[0] ?? '';
+  for (const { path, imports } of PAGE_SOURCES) {
+    const room = PAGE_ROOMS.indexOf(roomOf(path));
+    t.not(room, -1, `${path} lies in a room`);
+    const own = imports.filter((each) => each.own && inFolder(each.target, PAGE)).map(({ target }) => target);
+    const wrong = own.filter((target) => PAGE_ROOMS.indexOf(roomOf(target)) > room);
+    const sideways = own.filter((target) => roomOf(path) === 'pages' && roomOf(target) === 'pages' && !path.startsWith(`${PAGE}${pageOf(target)}`));
+    const isShared = (target: string): boolean => /\/pages\/block\/[^/]+$/.test(target) && path.includes('/pages/block/');
+    t.strictSame([...wrong, ...(path.endsWith('/pages/block/block.tsx') ? [] : sideways.filter((target) => !isShared(target)))], [], path);
+    if (roomOf(path) === 'base')
+      t.strictSame(
+        imports.filter(({ target }) => target === 'core/types.ts'),
+        [],
+        `${path} knows no product`,
+      );
+  }
+});
+
+/** The first circle of imports, types included; empty if there is none. */
+function circleIn(sources: readonly Source[]): readonly string[] {
+  const imports = new Map(sources.map(({ path, imports }) => [path, imports.filter(({ own }) => own).map(({ target }) => target)]));
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): readonly string[] => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (done.has(path)) return [];
+    done.add(path);
+    for (const target of imports.get(path) ?? []) {
+      const circle = visit(target, [...way, path]);
+      if (circle.length > 0) return circle;
+    }
+    return [];
+  };
+  return sources.map(({ path }) => visit(path, [])).find((circle) => circle.length > 0) ?? [];
+}
+
+t.test('no files of the page import each other in a circle, types included', async (t) => {
+  t.strictSame(circleIn(PAGE_SOURCES), []);
+  const source = (path: string, ...targets: string[]): Source => ({ path, text: '', code: '', imports: targets.map((target) => ({ target, own: true })) });
+  t.strictSame(circleIn([source('a', 'b'), source('b', 'c', 'd'), source('c'), source('d', 'b')]), ['b', 'd', 'b']);
+});
+
+/** The functions of a formatted file that have a name, with their lengths: each ends at the first brace that stands as far in as its beginning. */
+function functionsOf(text: string): readonly { readonly name: string; readonly length: number }[] {
+  const lines = text.split('\n');
+  const begin =
+    /^(\s*)(?:export |default |async |static |override |readonly |get )*(?:function (\w+)|(?!if|for|while|switch|catch)(#?\w+)\(.*\)(?:: .*)? \{$|(?:const )?(#?\w+)(?: =|:).*=> \{$)/;
+  return lines.flatMap((line, at) => {
+    const [, indent = '', ...names] = begin.exec(line) ?? [undefined];
+    const name = names.find((each) => each !== undefined);
+    const end = lines.findIndex((each, index) => index > at && each.startsWith(indent) && /^\}[;,)]*$/.test(each.slice(indent.length)));
+    return name === undefined ? [] : [{ name, length: end - at + 1 }];
+  });
+}
+
+t.test('a function of the page has at most 60 lines, or a line here that says why not', async (t) => {
+  const long = PAGE_SOURCES.flatMap(({ path, text }) => functionsOf(text).flatMap(({ name, length }) => (length > 60 ? [`${path} ${name}`] : [])));
+  t.strictSame(long, Object.keys(LONG_FUNCTIONS));
+  t.ok(PAGE_SOURCES.flatMap(({ text }) => functionsOf(text)).length > 500, 'the functions are seen');
+});
+
+t.test('every address of a page that the page leads to is in its table', async (t) => {
+  t.ok(PAGE_IDS.length > 5);
+  const named = PAGE_SOURCES.flatMap(({ code }) => [...code.matchAll(/\bpathOf\('([^']*)'/g)].map(([, id = '']) => id));
+  t.strictSame(
+    [...new Set(named)].filter((id) => !PAGE_IDS.includes(id)),
+    [],
+  );
+});
+
 t.test('the page makes no HTML, code or style from a text', async (t) => {
   const forbidden =
     /\b(?:innerHTML|outerHTML|insertAdjacentHTML|srcdoc|createContextualFragment|dangerouslySetInnerHTML|DOMParser|cssText)\b|document\.write|\beval\(|new Function|setAttribute\('style'/;
@@ -206,7 +284,7 @@ t.test('every word of the page stands in its texts', async (t) => {
     /\b(?:does|label): '/,
   ];
   for (const { path, code } of PAGE_SOURCES) {
-    if (path.includes('/app/text/') || !path.endsWith('.tsx')) continue;
+    if (path.includes('/dashboard/text/') || !path.endsWith('.tsx')) continue;
     for (const each of words) t.notMatch(code, each, path);
   }
 });

@@ -42,7 +42,7 @@ t.test('case 15: the server is killed in the middle of an answer and started aga
   t.equal(await page.evaluate(() => performance.timeOrigin), begun, 'no reload');
 });
 
-t.test('case 19: a message that is sent while the server is away is sent once when it is back', async (t) => {
+t.test('case 19: a message that is sent while the server is away is sent once when it is back', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Here I am.' });
@@ -182,7 +182,7 @@ t.test('case 11: markup in answers, names and logs runs nothing and is read as t
   t.equal(await page.locator('article img, article iframe, article script, article a[href^="java"]').count(), 0);
 });
 
-t.test('case 12: HTML that is forced into the page is stopped by its policy', inWholeSet, async (t) => {
+t.test('case 12: HTML that is forced into the page is stopped by its policy', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/', { expected: [/TrustedHTML|Trusted Type|innerHTML/i] });

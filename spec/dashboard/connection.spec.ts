@@ -36,7 +36,7 @@ async function watchEntries(page: Page): Promise<() => Promise<readonly string[]
   return () => page.evaluate(() => (globalThis as unknown as { kept: { lost: string[] } }).kept.lost);
 }
 
-t.test('case 16: a socket that dies without a word is found within 45 s, and what was missed is there after it', async (t) => {
+t.test('case 16: a socket that dies without a word is found within 45 s, and what was missed is there after it', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/first/, { content: 'The first answer.' });

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
+import { PAGE_PATHS } from '../support/page-paths.ts';
 
 t.teardown(closeBrowser);
 
@@ -134,7 +135,7 @@ t.test('case 47: Tab reaches everything on each page, in both directions, and is
   await furnish(world);
   const page = await world.page();
   const tabs = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
-  const paths = ['/ui/', ...tabs, '/ui/gateway', '/ui/playground', '/ui/costs', '/ui/events', '/ui/archive', '/ui/settings', '/ui/start'];
+  const paths = [...PAGE_PATHS, ...tabs];
   for (const path of isWhole ? paths : ['/ui/', '/ui/blocks/ada']) {
     await world.show(page, path);
     const wanted = await page.evaluate(() => {

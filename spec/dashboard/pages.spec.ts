@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { axeFindings, closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
+import { PAGE_PATHS } from '../support/page-paths.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 t.teardown(closeBrowser);
 
 const BLOCK_TABS = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
-const PATHS = ['/ui/', ...BLOCK_TABS, '/ui/gateway', '/ui/playground', '/ui/costs', '/ui/events', '/ui/archive', '/ui/settings', '/ui/start', '/ui/nothing'];
+const PATHS = [...PAGE_PATHS, ...BLOCK_TABS, '/ui/nothing'];
 
 async function furnish(world: World): Promise<void> {
   world.standIn.onMessage(/./, { content: 'Some *words*, `code`, and\n\n```js\nconst a = 1;\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |' });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { documentTo } from '../../cli/page-link.ts';
-import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
+import { closeBrowser, openWorld } from '../support/browser.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 t.teardown(closeBrowser);
@@ -43,7 +43,7 @@ t.test('case 2: a wrong code leaves the address, too, and the form comes', async
   t.notOk(kept.includes(world.token), 'the token is exchanged and forgotten');
 });
 
-t.test('case 2: a link with a code signs in also in a tab that has the page already', inWholeSet, async (t) => {
+t.test('case 2: a link with a code signs in also in a tab that has the page already', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/', { signedOut: true });
@@ -131,7 +131,7 @@ t.test('case 5: a page of another loopback port reads nothing, sends nothing, op
   t.match(await page.evaluate(() => Object.keys(localStorage)), ['blockhouse.session'], 'the dashboard is signed in');
 });
 
-t.test('case 8: what an address says is shown and never done', inWholeSet, async (t) => {
+t.test('case 8: what an address says is shown and never done', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

@@ -34,6 +34,11 @@ export class ManualClock {
     return () => cancel();
   }
 
+  /** The computer sleeps: time passes, and nothing runs. */
+  sleep(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Lets `ms` pass and runs what falls due, in its order. */
   pass(ms: number): void {
     const end = this.#now + ms;

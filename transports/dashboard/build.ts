@@ -2,9 +2,9 @@
 // is bundled, and manifest.json, which lists every file that the server may serve. Two builds of the same source are equal byte for byte.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { build } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import { licencesOf } from './licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -31,10 +31,9 @@ interface Asset {
   readonly br: boolean;
 }
 
-rmSync(OUT, { recursive: true, force: true });
-mkdirSync(join(OUT, 'assets'), { recursive: true });
-const { outputFiles, metafile } = await build({
-  entryPoints: { main: join(SOURCE, 'main.tsx'), style: join(SOURCE, 'style/style.css') },
+const MAIN = join(relative(ROOT, SOURCE), 'app/main.tsx');
+const OPTIONS = {
+  entryPoints: { main: join(ROOT, MAIN), style: join(SOURCE, 'style/style.css') },
   absWorkingDir: ROOT,
   outdir: join(OUT, 'assets'),
   entryNames: '[name]-[hash]',
@@ -52,7 +51,11 @@ const { outputFiles, metafile } = await build({
   jsxImportSource: 'preact',
   loader: { '.woff2': 'file' },
   publicPath: '/ui/assets',
-});
+} satisfies BuildOptions;
+
+rmSync(OUT, { recursive: true, force: true });
+mkdirSync(join(OUT, 'assets'), { recursive: true });
+const { outputFiles, metafile } = await build({ ...OPTIONS, plugins: [oneSharedChunk((await build(OPTIONS)).metafile)] });
 
 const assets: Asset[] = [];
 const names = outputFiles.map(({ path, contents }) => {
@@ -91,6 +94,38 @@ function indexPage(): string {
     .map((name) => `<link rel="preload" as="font" type="font/woff2" href="/ui/assets/${name}" crossorigin>`);
   const values = { icon: named(/^icon-.*\.svg$/), preloads: fonts.join('\n'), style: named(/^style-.*\.css$/), script: named(/^main-.*\.js$/) };
   return readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\w+)\}\}/g, (_whole, name: keyof typeof values) => values[name]);
+}
+
+/**
+ * Makes one file of all that the first page needs or that several pages have in common: a first visit needs two scripts. Without it, esbuild makes a file
+ * for each set of pages that shares something.
+ */
+function oneSharedChunk({ inputs }: Metafile): Plugin {
+  const imported = (path: string, isLater: boolean): string[] =>
+    (inputs[path]?.imports ?? []).flatMap((each) => (!each.external && isLater === (each.kind === 'dynamic-import') ? [each.path] : []));
+  const reached = (path: string, known = new Set<string>()): ReadonlySet<string> => {
+    if (known.has(path) || path.includes('node_modules')) return known;
+    known.add(path);
+    for (const next of imported(path, false)) reached(next, known);
+    return known;
+  };
+  const first = reached(MAIN);
+  const pages = [...first].flatMap((path) => imported(path, true)).filter((path) => path.startsWith(dirname(dirname(MAIN))));
+  const later = pages.flatMap((path) => [...reached(path)]);
+  const shared = new Set([...first, ...later.filter((path, index) => later.indexOf(path) !== index)].filter((path) => path !== MAIN));
+  return {
+    name: 'one-shared-chunk',
+    setup(bundle) {
+      bundle.onResolve({ filter: /^one-shared-chunk$/ }, ({ path }) => ({ path, namespace: path }));
+      bundle.onLoad({ filter: /./, namespace: 'one-shared-chunk' }, () => ({
+        contents: [...shared].map((path) => `import './${path}';`).join('\n'),
+        resolveDir: ROOT,
+      }));
+      bundle.onLoad({ filter: /\.tsx$/ }, ({ path }) =>
+        [MAIN, ...pages].includes(relative(ROOT, path)) ? { contents: `import 'one-shared-chunk';\n${readFileSync(path, 'utf8')}`, loader: 'tsx' } : undefined,
+      );
+    },
+  };
 }
 
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${assets.length} files\n`);

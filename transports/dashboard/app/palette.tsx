@@ -1,20 +1,22 @@
 // Find or do: blocks, pages and commands by a few letters. And the list of all keys.
 import { useRef, useState } from 'preact/hooks';
+import { askHalt } from '../actions/halt-dialog.tsx';
+import { newBlock } from '../actions/new-block.tsx';
+import { startOrStop } from '../actions/start-or-stop.ts';
+import { navigate } from '../base/address.ts';
+import { commands } from '../base/keys.ts';
+import { tellFailure } from '../base/toast.ts';
 import { changes, isAsleep, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
-import { signOut } from '../data/session.ts';
+import { blockPath, pathOf } from '../data/route.ts';
+import { session } from '../data/services.ts';
 import { theme } from '../data/settings.ts';
-import { newBlock } from '../pages/fleet/new-block.tsx';
-import { Keys } from '../parts/bits.tsx';
 import { Dialog, showDialog } from '../parts/dialog.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
-import { commands } from './keys.ts';
-import { blockPath, navigate, PAGES, pathOf } from './router.ts';
-import { HaltDialog } from './shell.tsx';
-import { startOrStop } from './start-or-stop.ts';
-import { KEY_WORDS, LABELS, PAGE_NAMES, WORDS } from './text.ts';
-import { tellFailure } from './toast.ts';
+import { Keys } from '../parts/widgets.tsx';
+import { firstRunText, KEY_WORDS, LABELS, WORDS } from '../text/index.ts';
+import { PAGES, type PageRow } from './pages.ts';
 
 interface Item {
   readonly label: string;
@@ -41,11 +43,12 @@ export function showPalette(): void {
   ));
 }
 
-function Palette({ close }: { readonly close: () => void }) {
+/** What is found, which of it is chosen, and the keys that choose and do it. */
+function usePalette(close: () => void) {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const list = useRef<HTMLDivElement>(null);
-  changes.value; // the states are those of now
+  changes.value; // draws the present states
   const items = found(text);
   const run = async (item: Item | undefined): Promise<void> => {
     if (item === undefined) return;
@@ -56,7 +59,7 @@ function Palette({ close }: { readonly close: () => void }) {
       tellFailure(error);
     }
   };
-  const key = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) {
       event.preventDefault();
@@ -69,6 +72,15 @@ function Palette({ close }: { readonly close: () => void }) {
       void run(items[at]);
     }
   };
+  const type = (next: string): void => {
+    setText(next);
+    setAt(0);
+  };
+  return { text, type, items, at, setAt, run, onKeyDown, list };
+}
+
+function Palette({ close }: { readonly close: () => void }) {
+  const { text, type, items, at, setAt, run, onKeyDown, list } = usePalette(close);
   return (
     <Dialog title={WORDS.findOrDo} close={close} bare>
       <div class="palette">
@@ -84,11 +96,8 @@ function Palette({ close }: { readonly close: () => void }) {
           autocomplete="off"
           spellcheck={false}
           value={text}
-          onKeyDown={key}
-          onInput={(event) => {
-            setText(event.currentTarget.value);
-            setAt(0);
-          }}
+          onKeyDown={onKeyDown}
+          onInput={(event) => type(event.currentTarget.value)}
         />
         <div ref={list} id="found" role="listbox" aria-label={WORDS.findOrDo}>
           {items.map((item, index) => (
@@ -116,12 +125,13 @@ function Palette({ close }: { readonly close: () => void }) {
 /** Blocks first, then pages, then what can be done. A word that begins a name counts more than one inside it. */
 function found(text: string): readonly Item[] {
   const words = text.toLowerCase().trim().split(/\s+/).filter(Boolean);
-  const scored = [...blockItems(words), ...PAGES.map(pageItem), ...doItems()].flatMap((item, index) => {
+  const scored = [...blockItems(words), ...PAGES.filter(({ menu }) => menu !== undefined).map(pageItem), ...doItems()].flatMap((item, index) => {
     const label = item.label.toLowerCase();
     const all = `${label} ${item.more ?? ''}`.toLowerCase();
     if (!words.every((word) => all.includes(word))) return [];
-    const first = words[0] ?? '';
-    return [{ item, score: (label.startsWith(first) ? 0 : label.includes(first) ? 1000 : 2000) + index / 1e6 }];
+    const at = label.indexOf(words[0] ?? '');
+    const score = at > 0 ? 1000 : 2000;
+    return [{ item, score: (at === 0 ? 0 : score) + index / 1e6 }];
   });
   return scored
     .sort((one, other) => one.score - other.score)
@@ -139,8 +149,8 @@ function blockItems(words: readonly string[]): Item[] {
   });
 }
 
-function pageItem(page: (typeof PAGES)[number]): Item {
-  return { label: PAGE_NAMES[page], icon: 'link', run: () => navigate(pathOf(page)) };
+function pageItem({ id, name }: PageRow): Item {
+  return { label: name, icon: 'link', run: () => navigate(pathOf(id)) };
 }
 
 function doItems(): Item[] {
@@ -155,13 +165,13 @@ function doItems(): Item[] {
     },
     halt.peek()?.halted === true
       ? { label: `${WORDS.release} model calls`, icon: 'play', run: () => setHalt(undefined) }
-      : { label: WORDS.halt, icon: 'block', run: () => void showDialog((close) => <HaltDialog close={close} />) },
-    { label: LABELS.firstSteps, icon: 'link', run: () => navigate(pathOf('start')) },
+      : { label: WORDS.halt, icon: 'block', run: askHalt },
+    { label: firstRunText.title, icon: 'link', run: () => navigate(pathOf('start')) },
     themeItem(LABELS.lightTheme, 'light'),
     themeItem(LABELS.darkTheme, 'dark'),
     themeItem(LABELS.systemTheme, 'system'),
     { label: KEY_WORDS.allKeys, icon: 'key', run: showKeys },
-    { label: LABELS.signOut, icon: 'key', run: signOut },
+    { label: LABELS.signOut, icon: 'key', run: () => session.signOut() },
   ];
 }
 

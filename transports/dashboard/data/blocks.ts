@@ -1,11 +1,11 @@
 // What can be done with a block. Each rejects with an ApiError.
-import type { BlockConfig, BlockConfigPatch } from '../../../core/types.ts';
-import { ApiError, call, post, respond } from './http.ts';
 
-/** The path of a block, or of something below it. */
-export function blockURL(name: string, below = ''): string {
-  return `/api/blocks/${encodeURIComponent(name)}${below}`;
-}
+import type { BlockConfig, BlockConfigPatch } from '../../../core/types.ts';
+import { saveAs } from '../base/save-as.ts';
+import { ApiError } from './api-error.ts';
+import type { Why } from './cures.ts';
+import { call, get, post, respond } from './http.ts';
+import { blockURL } from './paths.ts';
 
 export async function startBlock(name: string): Promise<void> {
   await post(blockURL(name, '/start'));
@@ -17,6 +17,21 @@ export async function stopBlock(name: string): Promise<void> {
 
 export async function restartBlock(name: string): Promise<void> {
   await post(blockURL(name, '/restart'));
+}
+
+/** Why it is as it is, and what helps. */
+export async function readWhy(name: string): Promise<Why> {
+  return get<Why>(blockURL(name, '/why'));
+}
+
+/** Ends a reply, or takes back a message that waits. */
+export async function cancelMessage(block: string, id: string): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/cancel`));
+}
+
+/** Queues a message again. */
+export async function retryMessage(block: string, id: string): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/retry`));
 }
 
 /** Resolves with the name of the archive. */
@@ -44,11 +59,7 @@ export async function createBlock(name: string, config: BlockConfigPatch): Promi
 /** Saves the block's files as the browser saves a download. */
 export async function exportBlock(name: string): Promise<void> {
   const response = await respond('GET', blockURL(name, '/export'));
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(await response.blob());
-  link.download = `${name}.tar.gz`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  saveAs(`${name}.tar.gz`, await response.blob());
 }
 
 /** Clears memory, costs and state; with `isHard` the logs, too. */

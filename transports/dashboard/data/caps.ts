@@ -26,12 +26,9 @@ export function capMeaning(path: CapPath, cap: number | null, { day, month }: Bl
   const isMonth = CAPS[path] === 'month';
   const counted = isMonth ? month : day;
   const isPast = counted.key !== undefined && counted.key !== today.slice(0, counted.key.length);
-  const spent = isPast ? 0 : CAPS[path] === 'tokens' ? counted.tokens : counted.usd;
-  return {
-    spent,
-    isReached: cap !== null && spent >= cap,
-    reachedAt: isMonth ? undefined : capReachedAt(spent, cap, sinceMidnight(nowMs, timeZone), nowMs),
-  };
+  const sum = CAPS[path] === 'tokens' ? counted.tokens : counted.usd;
+  const spent = isPast ? 0 : sum;
+  return { spent, isReached: cap !== null && spent >= cap, reachedAt: isMonth ? undefined : capReachedAt(spent, cap, sinceMidnight(nowMs, timeZone), nowMs) };
 }
 
 /** `2026-11-23` in a time zone; in UTC if this browser does not know the zone. */

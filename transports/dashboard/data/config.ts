@@ -1,6 +1,6 @@
 // The configuration of a block as a form: which fields there are, what was changed, and what that is as a patch. Pure.
 
-import { ownOf } from './own.ts';
+import { ownOf } from '../base/own.ts';
 
 /** A schema of the published contract, as far as the form reads it. */
 export interface Schema {
@@ -65,7 +65,7 @@ export function valueAt(values: Values, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => (isObject(value) ? ownOf(value, name) : undefined), values);
 }
 
-/** The values with one changed; undefined removes it. What is empty afterwards stays an object, so that the patch says so. */
+/** The values with one changed; undefined removes it. An object stays when its last field goes, so that the patch sends it as empty. */
 export function withValue(values: Values, path: string, value: unknown): Values {
   const [name = '', ...rest] = path.split('.');
   const { [name]: _old, ...others } = values;
@@ -74,7 +74,7 @@ export function withValue(values: Values, path: string, value: unknown): Values 
   return { ...values, [name]: withValue(isObject(old) ? old : {}, rest.join('.'), value) };
 }
 
-/** The fields that differ, each as a whole, as the server merges them: `null` for one that was removed. */
+/** The top-level fields that differ, each as a whole, because the server merges whole fields. A removed field is `null`. */
 export function patchOf(base: Values, draft: Values): Values {
   const names = new Set([...Object.keys(base), ...Object.keys(draft)]);
   return Object.fromEntries([...names].filter((name) => !isSame(ownOf(base, name), ownOf(draft, name))).map((name) => [name, ownOf(draft, name) ?? null]));
@@ -96,7 +96,7 @@ export function unknownFields(config: Values, schema: Schema): Values {
   return Object.fromEntries(Object.entries(config).filter(([name]) => !Object.hasOwn(schema.properties ?? {}, name) && !counted.has(name)));
 }
 
-/** The paths of all values that are no objects, in any of these. */
+/** The paths of all values except objects, in any of these. */
 export function leavesOf(all: readonly Values[], prefix = ''): readonly string[] {
   const names = new Set(all.flatMap((values) => Object.keys(values)));
   return [...names].flatMap((name) => {
@@ -108,15 +108,17 @@ export function leavesOf(all: readonly Values[], prefix = ''): readonly string[]
 /** Whose value of a field is taken. */
 export type Side = 'mine' | 'theirs';
 
-/** One configuration out of two: theirs, with those of the differing fields whose side is mine. */
+/** Their configuration, with my value in each differing field whose side is `mine`. */
 export function merged(mine: Values, theirs: Values, differing: readonly string[], sideOf: (path: string) => Side): Values {
   return differing.filter((path) => sideOf(path) === 'mine').reduce((values, path) => withValue(values, path, valueAt(mine, path)), theirs);
 }
 
-/** What was typed as a value of its field; an empty field is null where that is allowed, else it is left out. Returns a text for one that is wrong. */
+/** The value of an empty field that can't be null, by its kind; undefined leaves the field out. */
+const EMPTY: Partial<Record<ConfigField['kind'], unknown>> = { list: [], text: '', long: '' };
+
+/** The value of what was typed, or a text that says what is wrong. An empty field is null where its schema allows it. */
 export function parsed(field: ConfigField, text: string): { readonly value: unknown } | string {
-  if (text.trim() === '')
-    return { value: field.isNullable ? null : field.kind === 'list' ? [] : field.kind === 'text' || field.kind === 'long' ? '' : undefined };
+  if (text.trim() === '') return { value: field.isNullable ? null : EMPTY[field.kind] };
   switch (field.kind) {
     case 'number': {
       const value = Number(text);

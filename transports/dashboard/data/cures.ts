@@ -1,8 +1,6 @@
-// What mends a block that needs a person: the actions that the server names, each of a closed set.
+// What mends a block that needs a person: the actions that the server names. Types only.
 
 import type { Explanation } from '../../../core/types.ts';
-import { blockURL } from './blocks.ts';
-import { get } from './http.ts';
 
 /** An action that the server offers. An id that this page does not know is shown as its words, without a button. */
 export interface Cure {
@@ -15,8 +13,3 @@ export interface Cure {
 
 /** Why a block is as it is, and what helps. */
 export type Why = Explanation & { readonly actions?: readonly Cure[] };
-
-/** Rejects with an ApiError. */
-export async function readWhy(name: string): Promise<Why> {
-  return get<Why>(blockURL(name, '/why'));
-}

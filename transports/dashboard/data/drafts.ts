@@ -3,6 +3,7 @@
 // by-block: the key is the name of the block, and the tab, so that two tabs keep theirs apart; a shared copy is there for a new tab.
 // by-receipt: a text that is sent goes into `sending` with the id it is sent under, and leaves it with the receipt of that very text.
 // bounded: 256 KiB a text, and the 50 newest blocks.
+import { type Shelf, stored } from '../base/stored.ts';
 
 /** A message on its way to the server. */
 export interface Sending {
@@ -14,15 +15,6 @@ export interface Sending {
 export interface Draft {
   readonly text: string;
   readonly sending: readonly Sending[];
-}
-
-/** The part of `Storage` that is used. */
-export interface Shelf {
-  readonly length: number;
-  key(index: number): string | null;
-  getItem(key: string): string | null;
-  setItem(key: string, value: string): void;
-  removeItem(key: string): void;
 }
 
 const PREFIX = 'blockhouse.draft';
@@ -84,10 +76,8 @@ export class Drafts {
   }
 
   #get(key: string): Draft | undefined {
-    const text = this.#shelf.getItem(key);
-    if (text === null) return undefined;
-    const { text: written, sending } = (parsed(text) ?? {}) as Partial<Draft>;
-    return typeof written === 'string' && Array.isArray(sending) ? { text: written, sending } : undefined;
+    const { text, sending } = (stored(this.#shelf, key) ?? {}) as Partial<Draft>;
+    return typeof text === 'string' && Array.isArray(sending) ? { text, sending } : undefined;
   }
 
   #key(block: string, tab: string): string {
@@ -98,16 +88,8 @@ export class Drafts {
   #drop(): void {
     const keys = Array.from({ length: this.#shelf.length }, (_, index) => this.#shelf.key(index) ?? '').filter((key) => key.startsWith(`${PREFIX}.`));
     if (keys.length <= MOST_BLOCKS * 2) return;
-    const found = keys.map((key) => ({ key, ...((parsed(this.#shelf.getItem(key) ?? '') ?? {}) as { at?: number; sending?: readonly Sending[] }) }));
+    const found = keys.map((key) => ({ key, ...((stored(this.#shelf, key) ?? {}) as { at?: number; sending?: readonly Sending[] }) }));
     const old = found.filter(({ sending = [] }) => sending.length === 0).sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
     for (const { key } of old.slice(MOST_BLOCKS * 2)) this.#shelf.removeItem(key);
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

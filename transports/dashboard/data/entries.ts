@@ -46,7 +46,7 @@ export type Line =
   /** A message that waits, and how many are before it. */
   | { readonly kind: 'waiting'; readonly key: string; readonly entry: ChatEntry; readonly before: number };
 
-/** What is shown, in its order. `keyOf` gives an entry the key of what stood in its place before it. */
+/** The lines in the order in which they are shown. `keyOf` gives an entry the key of the bubble or reply that it replaces. */
 export function linesOf(
   entries: Entries,
   reply: { readonly id: string; readonly key: string } | undefined,

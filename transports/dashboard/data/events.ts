@@ -1,7 +1,9 @@
 // What has happened in the workspace: the newest events of the server, and who wants to hear of them.
 import { signal } from '@preact/signals';
+import { isVisible } from '../base/clock.ts';
 import type { Frame } from './frame.ts';
-import { follow, followAnew, type Topic } from './socket.ts';
+import { socket } from './services.ts';
+import type { Topic } from './socket.ts';
 
 /** One event; or, with `missed`, a hole of so many. */
 export interface Happened {
@@ -44,7 +46,7 @@ const topic: Topic = {
 
 /** Follows the events until the page ends. */
 export function runEvents(): void {
-  follow(topic);
+  socket.follow(topic);
 }
 
 /** Reads, once, also what the server has kept from before this page was opened. */
@@ -52,26 +54,25 @@ export function readEarlier(): void {
   if (isWhole) return;
   isWhole = true;
   seq = undefined;
-  followAnew(topic);
+  socket.followAnew(topic);
 }
 
 function takeEvent(frame: Frame): void {
   const event = frame as unknown as Happened;
   if (typeof event.seq === 'number') seq = event.seq;
-  if (waiting.length === 0) setTimeout(show, document.hidden ? 1000 : 100);
+  if (waiting.length === 0) setTimeout(show, isVisible.peek() ? 100 : 1000);
   waiting.push(typeof event.missed === 'number' ? { seq: seq ?? 0, at: new Date().toISOString(), name: 'missed', data: {}, missed: event.missed } : event);
   for (const listener of listeners) listener(event);
 }
 
-/** Several at once: a busy gateway has thousands a second. What was read again because something earlier was wanted is there once. */
+/** Several at once: a busy gateway has thousands a second. An event that was read twice is shown once. */
 function show(): void {
-  const known = new Set(events.peek().map(keyOf));
-  const added = waiting.reverse().filter((event) => !known.has(keyOf(event)));
-  events.value = [...added, ...events.peek()].sort((one, other) => other.seq - one.seq).slice(0, KEPT);
+  const all = new Map([...waiting.reverse(), ...events.peek()].map((event) => [keyOf(event), event]));
+  events.value = [...all.values()].sort((one, other) => other.seq - one.seq).slice(0, KEPT);
   waiting = [];
 }
 
-/** What is one line of the list. */
+/** The key of an event in the list. */
 export function keyOf({ seq, name }: Happened): string {
   return `${seq} ${name}`;
 }

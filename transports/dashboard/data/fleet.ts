@@ -6,7 +6,7 @@ import type { BlockEntry, BlockState } from '../../../core/types.ts';
 import type { Frame } from './frame.ts';
 import { halt } from './halt.ts';
 import { call } from './http.ts';
-import { follow } from './socket.ts';
+import { socket } from './services.ts';
 
 /** A block as the list has it. */
 export type Entry = BlockEntry;
@@ -27,7 +27,7 @@ const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'starting', 'stoppi
 /** The group that a block belongs to in the fleet's filter. */
 export type Group = 'work' | 'needs' | 'idle' | 'asleep';
 
-/** True for a block that does nothing until somebody starts it; one that stops at this moment can be started already. */
+/** True for a block that does nothing until somebody starts it. A block that is stopping can already be started again. */
 export function isAsleep(state: string): boolean {
   return state === 'stopped' || state === 'stopping' || state === 'failed' || state === 'unconfigured';
 }
@@ -59,12 +59,12 @@ export const counts = computed(() => {
 });
 
 let seq: number | undefined;
-/** The ETag of the list, as long as the rows are those of that list. */
+/** The ETag of the list; undefined once a row has changed. */
 let listTag: string | undefined;
 
 /** Follows the fleet until the page ends. */
 export function runFleet(): void {
-  follow({
+  socket.follow({
     begin: () => ({ type: 'subscribe', fleet: true, ...(seq !== undefined && { since: seq }) }),
     end: () => ({ type: 'unsubscribe', fleet: true }),
     take(frame) {

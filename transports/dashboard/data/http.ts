@@ -2,36 +2,9 @@
 //
 // no-dead-key: after a 401 the session is renewed once and the request repeated; if that fails too, the sign-in form comes and nothing is asked meanwhile.
 import { signal } from '@preact/signals';
-import { noteServerTime } from './clock.ts';
-import { renew, sessionKey, signIn } from './session.ts';
-
-/** What the server says about a request that failed; status 0 when there was no answer. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly requestId: string | undefined;
-  readonly details: readonly { readonly path: string; readonly message: string }[];
-  /** Milliseconds after which another try makes sense. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(
-    message: string,
-    facts: {
-      readonly status: number;
-      readonly code: string;
-      readonly requestId?: string | undefined;
-      readonly details?: ApiError['details'] | undefined;
-      readonly retryAfterMs?: number | undefined;
-    },
-  ) {
-    super(message);
-    this.status = facts.status;
-    this.code = facts.code;
-    this.requestId = facts.requestId;
-    this.details = facts.details ?? [];
-    this.retryAfterMs = facts.retryAfterMs;
-  }
-}
+import { noteServerTime } from '../base/clock.ts';
+import { ApiError } from './api-error.ts';
+import { session } from './services.ts';
 
 /** Grows with every good answer of the server. */
 export const answers = signal(0);
@@ -80,7 +53,7 @@ export async function respond(method: string, path: string, options: Options = {
 }
 
 async function send(method: string, path: string, options: Options, isSecondTry = false): Promise<Response> {
-  const key = sessionKey();
+  const { key, signIn } = session;
   if (key === undefined || signIn.value === 'out') throw new ApiError('You are signed out.', { status: 401, code: 'UNAUTHORIZED' });
   let response: Response;
   try {
@@ -104,8 +77,8 @@ async function send(method: string, path: string, options: Options, isSecondTry 
   noteServerTime(response.headers.get('date'));
   if (response.ok) answers.value += 1;
   if (response.status !== 401) return response;
-  if (!isSecondTry && (await renew())) return send(method, path, options, true); // no-dead-key
-  signIn.value = 'out';
+  if (!isSecondTry && (await session.renew())) return send(method, path, options, true); // no-dead-key
+  session.end();
   return response;
 }
 

@@ -1,7 +1,7 @@
 // Something that a page reads: what is there stays while it is read again, and a failure stands beside it.
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { connection } from './socket.ts';
+import { socket } from './services.ts';
 
 /** What was read last, and how the newest try went. */
 export interface Loaded<T> {
@@ -25,7 +25,7 @@ export function useLoad<T>(read: () => Promise<T>, deps: readonly unknown[]): { 
       if (mine === turn.last) state.value = { ...state.peek(), error };
     }
   };
-  const isLive = connection.value.state === 'live';
+  const isLive = socket.connection.value.state === 'live';
   useEffect(() => {
     if (isLive || state.peek().at === 0) void reload();
   }, [...deps, isLive]);

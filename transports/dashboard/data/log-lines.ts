@@ -15,7 +15,7 @@ export interface LogLine {
 
 const LINE = /^(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+(\w+)\s+(\S+)\s?(.*)$/;
 
-/** The lines of a text that begins at `offset` in its file; one that has another form is shown as it is. */
+/** The lines of a text that begins at `offset` in its file. A line of another form is shown as it is. */
 export function readLines(text: string, offset: number): readonly LogLine[] {
   const lines: LogLine[] = [];
   let next = offset;

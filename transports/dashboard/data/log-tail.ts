@@ -28,7 +28,7 @@ export class LogTail {
   readonly uncounted: Signal<number> = signal(0);
   readonly isRead: Signal<boolean> = signal(false);
   readonly error: Signal<unknown> = signal(undefined);
-  /** The place in the file before the first line and behind the last one. */
+  /** Where in the file the first line begins and the last one ends. */
   #from = 0;
   #to = 0;
   /** The end is shown, so old lines may go and another file may come. */

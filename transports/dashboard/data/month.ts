@@ -1,11 +1,11 @@
 // What days and a month have cost so far. Pure.
 
-/** Fewer days would be drawn as a narrow block, of which nobody sees how long ago it was. */
+/** Fewer days would not show how long ago each of them was. */
 const LEAST_DAYS = 30;
 const MOST_DAYS = 45;
 const DAY_MS = 86_400_000;
 
-/** Every date from the first of `days` up to `today` (`2026-11-23`), also those without an entry: 30 at least, and the newest 45 at most. */
+/** Every date from the first of `days` up to `today` (`2026-11-23`), with gaps filled: at least 30 dates, at most the newest 45. */
 export function calendarOf(days: readonly string[], today: string): readonly string[] {
   const last = Date.parse([...days, today].sort().at(-1) ?? today);
   const first = Date.parse([...days, today].sort()[0] ?? today);

@@ -1,13 +1,11 @@
 // Messages on their way to the server. Each keeps its clientId until its receipt, so that sending it again is harmless.
 //
-// in-order: the messages of a block are sent one after the other.
+// in-order: the messages of a block are sent one after the other; none overtakes an earlier one that waits.
 // by-itself: what the server did not get is sent again when it answers; what it has no room for, when it says that it has.
-import { effect, type Signal, signal } from '@preact/signals';
-import type { ChatReceipt } from '../../../core/types.ts';
-import { blockURL } from './blocks.ts';
-import { Drafts, type Sending } from './drafts.ts';
-import { ApiError, post } from './http.ts';
-import { connection } from './socket.ts';
+import { signal } from '@preact/signals';
+import type { Timers } from '../base/clock.ts';
+import { ApiError } from './api-error.ts';
+import type { Drafts, Sending } from './drafts.ts';
 
 /** A message that the server does not have yet. */
 export interface Outgoing extends Sending {
@@ -18,104 +16,101 @@ export interface Outgoing extends Sending {
   readonly error?: ApiError;
 }
 
-const FULL_MS = 5000;
 const AGAIN_MS = 5000;
 
-export const outbox: Signal<readonly Outgoing[]> = signal([]);
-export const drafts = new Drafts(localStorage, tabId(), Date.now);
+/** The messages of this tab. */
+export class Outbox {
+  readonly messages = signal<readonly Outgoing[]>([]);
+  readonly #drafts: Drafts;
+  readonly #post: (block: string, message: Sending) => Promise<unknown>;
+  readonly #timers: Timers;
+  readonly #busy = new Set<string>();
 
-const busy = new Set<string>();
-
-/** Sends a message. */
-export function send(block: string, text: string): void {
-  const message = { clientId: crypto.randomUUID(), text };
-  drafts.send(block, message);
-  outbox.value = [...outbox.peek(), { ...message, block, state: 'sending' }];
-  void work(block);
-}
-
-/** Takes back what an earlier load of this tab had on its way. */
-export function resume(block: string): void {
-  const known = new Set(outbox.peek().map(({ clientId }) => clientId));
-  const left = drafts.read(block).sending.filter(({ clientId }) => !known.has(clientId));
-  if (left.length === 0) return;
-  outbox.value = [...outbox.peek(), ...left.map((message) => ({ ...message, block, state: 'sending' as const }))];
-  void work(block);
-}
-
-/** Sends a message again that was refused. */
-export function sendAgain({ clientId, block }: Outgoing): void {
-  change(clientId, { state: 'sending' });
-  void work(block);
-}
-
-/** Takes a message out: the server has it, or somebody took it back. */
-export function drop(block: string, clientId: string): void {
-  drafts.received(block, clientId);
-  outbox.value = outbox.peek().filter((message) => message.clientId !== clientId);
-}
-
-/** in-order. */
-async function work(block: string): Promise<void> {
-  if (busy.has(block)) return;
-  busy.add(block);
-  try {
-    for (let next = nextOf(block); next !== undefined; next = nextOf(block)) if (!(await sendOne(next))) break;
-  } finally {
-    busy.delete(block);
+  /** `post` sends a message; it rejects with an ApiError. */
+  constructor(drafts: Drafts, post: (block: string, message: Sending) => Promise<unknown>, timers: Timers) {
+    this.#drafts = drafts;
+    this.#post = post;
+    this.#timers = timers;
   }
-}
 
-function nextOf(block: string): Outgoing | undefined {
-  return outbox.peek().find((message) => message.block === block && message.state === 'sending');
-}
-
-/** False if the next ones wait, too. */
-async function sendOne({ block, clientId, text }: Outgoing): Promise<boolean> {
-  try {
-    await post<ChatReceipt>(blockURL(block, '/chat'), { message: text, clientId });
-    drafts.received(block, clientId);
-    change(clientId, { state: 'sent' });
-    return true;
-  } catch (error) {
-    const failure = error instanceof ApiError ? error : new ApiError(String(error), { status: 0, code: 'NO_ANSWER' });
-    const { status, code, retryAfterMs } = failure;
-    if (code === 'QUEUE_FULL' || status === 429) return later(block, clientId, 'full', failure, retryAfterMs ?? FULL_MS);
-    if (status === 0 || status === 401 || status >= 500) return later(block, clientId, 'offline', failure, retryAfterMs ?? AGAIN_MS);
-    change(clientId, { state: 'refused', error: failure });
-    return true;
+  /** Sends a message. */
+  send(block: string, text: string): void {
+    const message = { clientId: crypto.randomUUID(), text };
+    this.#drafts.send(block, message);
+    this.#wake(block);
+    this.#add(block, [message]);
   }
-}
 
-/** by-itself. */
-function later(block: string, clientId: string, state: 'full' | 'offline', error: ApiError, ms: number): false {
-  change(clientId, { state, error, nextAt: Date.now() + ms });
-  setTimeout(() => again(block, clientId), ms);
-  return false;
-}
+  /** Takes back what an earlier load of this tab had on its way. */
+  resume(block: string): void {
+    const known = new Set(this.messages.peek().map(({ clientId }) => clientId));
+    const left = this.#drafts.read(block).sending.filter(({ clientId }) => !known.has(clientId));
+    if (left.length > 0) this.#add(block, left);
+  }
 
-function again(block: string, clientId: string): void {
-  const message = outbox.peek().find((each) => each.clientId === clientId);
-  if (message?.state !== 'offline' && message?.state !== 'full') return;
-  change(clientId, { state: 'sending' });
-  void work(block);
-}
+  /** Sends a message again that was refused. */
+  sendAgain({ clientId, block }: Outgoing): void {
+    this.#change((message) => message.clientId === clientId, { state: 'sending' });
+    void this.#work(block);
+  }
 
-function change(clientId: string, changes: Partial<Outgoing>): void {
-  outbox.value = outbox.peek().map((message) => (message.clientId === clientId ? { ...message, ...changes } : message));
-}
+  /** Takes a message out: the server has it, or somebody took it back. */
+  drop(block: string, clientId: string): void {
+    this.#drafts.received(block, clientId);
+    this.messages.value = this.messages.peek().filter((message) => message.clientId !== clientId);
+  }
 
-effect(() => {
-  if (connection.value.state !== 'live') return;
-  for (const { block, clientId, state } of outbox.peek()) if (state === 'offline') again(block, clientId);
-});
+  /** by-itself: to be called when the server is back. */
+  online(): void {
+    for (const { block, state } of this.messages.peek()) if (state === 'offline') this.#wake(block);
+  }
 
-/** The same after a reload, another in each tab. */
-function tabId(): string {
-  const at = 'blockhouse.tab';
-  const known = sessionStorage.getItem(at);
-  if (known !== null) return known;
-  const id = crypto.randomUUID();
-  sessionStorage.setItem(at, id);
-  return id;
+  #add(block: string, messages: readonly Sending[]): void {
+    this.messages.value = [...this.messages.peek(), ...messages.map((message) => ({ ...message, block, state: 'sending' as const }))];
+    void this.#work(block);
+  }
+
+  /** in-order. */
+  async #work(block: string): Promise<void> {
+    if (this.#busy.has(block)) return;
+    this.#busy.add(block);
+    const next = (): Outgoing | undefined => this.messages.peek().find((message) => message.block === block && message.state === 'sending');
+    for (let message = next(); message !== undefined; message = next()) if (!(await this.#sendOne(message))) break;
+    this.#busy.delete(block);
+  }
+
+  /** False if the next ones wait, too. */
+  async #sendOne({ block, clientId, text }: Outgoing): Promise<boolean> {
+    const isThis = (message: Outgoing): boolean => message.clientId === clientId;
+    try {
+      await this.#post(block, { clientId, text });
+      this.#drafts.received(block, clientId);
+      this.#change(isThis, { state: 'sent' });
+      return true;
+    } catch (error) {
+      const failure = error instanceof ApiError ? error : new ApiError(String(error), { status: 0, code: 'NO_ANSWER' });
+      const { status, code, retryAfterMs } = failure;
+      if (code === 'QUEUE_FULL' || status === 429) return this.#later(block, 'full', failure, retryAfterMs);
+      if (status === 0 || status === 401 || status >= 500) return this.#later(block, 'offline', failure, retryAfterMs);
+      this.#change(isThis, { state: 'refused', error: failure });
+      return true;
+    }
+  }
+
+  /** by-itself, in-order: all of the block wait together. */
+  #later(block: string, state: 'full' | 'offline', error: ApiError, ms = AGAIN_MS): false {
+    this.#change((message) => message.block === block && message.state === 'sending', { state, error, nextAt: this.#timers.now() + ms });
+    this.#timers.after(ms, () => this.#wake(block));
+    return false;
+  }
+
+  /** Sends what waits. */
+  #wake(block: string): void {
+    this.#change((message) => message.block === block && (message.state === 'offline' || message.state === 'full'), { state: 'sending' });
+    void this.#work(block);
+  }
+
+  #change(isMeant: (message: Outgoing) => boolean, changes: Partial<Outgoing>): void {
+    this.messages.value = this.messages.peek().map((message) => (isMeant(message) ? { ...message, ...changes } : message));
+  }
 }

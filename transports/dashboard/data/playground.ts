@@ -1,9 +1,10 @@
 // A request to several models at once, and what each answers. Nothing of it is kept on the server; the last request stays in the tab.
 import { type Signal, signal } from '@preact/signals';
 import type { ToolCall, Usage, Warning } from '../../../core/types.ts';
+import { ownOf } from '../base/own.ts';
+import { EventReader } from '../base/sse.ts';
+import { stored } from '../base/stored.ts';
 import { respond } from './http.ts';
-import { ownOf } from './own.ts';
-import { EventReader } from './sse.ts';
 
 /** What is asked. Texts as they are typed. */
 export interface Question {
@@ -43,11 +44,7 @@ export const EMPTY: Question = { models: [''], system: '', message: '', maxToken
 
 /** The last request of this tab. */
 export function keptQuestion(): Question {
-  try {
-    return { ...EMPTY, ...(JSON.parse(sessionStorage.getItem(KEPT_AT) ?? '{}') as Partial<Question>) };
-  } catch {
-    return EMPTY;
-  }
+  return { ...EMPTY, ...(stored(sessionStorage, KEPT_AT) as Partial<Question> | undefined) };
 }
 
 export function keepQuestion(question: Question): void {

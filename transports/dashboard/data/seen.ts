@@ -2,8 +2,9 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { ChatEntry } from '../../../core/types.ts';
-import { blockURL } from './blocks.ts';
-import { ApiError, get } from './http.ts';
+import { ApiError } from './api-error.ts';
+import { get } from './http.ts';
+import { blockURL } from './paths.ts';
 import { type Seen, seenIn } from './window.ts';
 
 /** Entries that are read at most: an answer and its message are two. */

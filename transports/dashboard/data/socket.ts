@@ -3,13 +3,12 @@
 // by-itself: a lost socket is opened again after 0.5, 1, 2, 4, 8, then every 15 s; at once when the page becomes visible, the network comes back, the server
 // answers a request, or somebody asks.
 // asks-anew: each topic says what it has seen last, so that the server sends only what was missed.
-// found-dead: a ping every 20 s; a socket that leaves one unanswered for 24 s is closed, and so is one that has said nothing for 90 s, because then
-// the computer or the tab has slept. Until it is open again, what is shown is marked as of its time.
-import { effect, signal, untracked } from '@preact/signals';
-import { now } from './clock.ts';
+// found-dead: a ping is sent every 20 s. A socket that leaves a ping unanswered for 24 s is closed, and so is a socket that is silent for 90 s, because then
+// the computer or the tab has slept. Until it is open again, the page says since when its content is old.
+import { signal } from '@preact/signals';
+import type { Timers } from '../base/clock.ts';
+import { ApiError } from './api-error.ts';
 import type { Frame } from './frame.ts';
-import { ApiError, answers, post } from './http.ts';
-import { signIn } from './session.ts';
 
 /** Something that is followed. */
 export interface Topic {
@@ -36,131 +35,144 @@ const ANSWER_MS = 24_000;
 /** Longer than the minute to which browsers stretch the pings of a hidden tab. */
 const SLEPT_MS = 90_000;
 
-export const connection = signal<Connection>({ state: 'opening', since: Date.now() });
-
-const topics = new Set<Topic>();
-let socket: WebSocket | undefined;
-let tries = 0;
-let retry: ReturnType<typeof setTimeout> | undefined;
-let ping: ReturnType<typeof setInterval> | undefined;
-let heardAt = 0;
-/** When the ping was sent that has no answer yet. */
-let askedAt: number | undefined;
-
-/** Follows a topic until the returned function is called. */
-export function follow(topic: Topic): () => void {
-  topics.add(topic);
-  say(topic.begin());
-  return () => {
-    if (topics.delete(topic)) say(topic.end());
-  };
+/** What it takes to connect. */
+export interface Line {
+  /** A ticket for one connection. Rejects with an ApiError. */
+  ticket(): Promise<string>;
+  open(ticket: string): Pick<WebSocket, 'onopen' | 'onmessage' | 'onclose' | 'send' | 'close'>;
 }
 
-/** Begins a topic again, from what it has seen last. */
-export function followAnew(topic: Topic): void {
-  if (topics.has(topic)) say(topic.begin());
-}
+/** The connection to the server, as long as it is wanted. */
+export class Socket {
+  readonly connection = signal<Connection>({ state: 'opening', since: 0 });
+  readonly #line: Line;
+  readonly #timers: Timers;
+  readonly #topics = new Set<Topic>();
+  #socket: ReturnType<Line['open']> | undefined;
+  #isOpen = false;
+  #isWanted = false;
+  /** Grows with each connection that is ended or given up. */
+  #turn = 0;
+  #tries = 0;
+  #cancelRetry = (): void => undefined;
+  #cancelPing = (): void => undefined;
+  #heardAt = 0;
+  /** When the ping was sent that has no answer yet. */
+  #askedAt: number | undefined;
 
-/** Tries at once. */
-export function tryNow(): void {
-  if (connection.peek().state !== 'lost') return;
-  clearTimeout(retry);
-  void open();
-}
-
-/** Connects for as long as somebody is signed in. */
-export function runSocket(): void {
-  effect(() => {
-    if (signIn.value === 'in') {
-      tries = 0;
-      void open();
-    } else close();
-  });
-  addEventListener('online', tryNow);
-  document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) tryNow();
-  });
-  effect(() => {
-    answers.value;
-    untracked(tryNow);
-  });
-  effect(() => {
-    now.value; // each second, and when the page becomes visible
-    endIfDead();
-  });
-}
-
-function say(frame: object): void {
-  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
-}
-
-async function open(): Promise<void> {
-  close();
-  if (connection.peek().state === 'lost') connection.value = { ...connection.peek(), state: 'opening' };
-  let ticket: string;
-  try {
-    ({ ticket } = await post<{ readonly ticket: string }>('/api/session/ticket'));
-  } catch (error) {
-    lost(error instanceof ApiError ? error.retryAfterMs : undefined);
-    return;
+  constructor(line: Line, timers: Timers) {
+    this.#line = line;
+    this.#timers = timers;
+    this.connection.value = { state: 'opening', since: timers.now() };
   }
-  const opened = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/api/ws?ticket=${encodeURIComponent(ticket)}`);
-  socket = opened;
-  opened.onopen = () => {
-    tries = 0;
-    heard();
-    connection.value = { state: 'live', since: Date.now() };
-    for (const topic of topics) say(topic.begin()); // asks-anew
-    ping = setInterval(beat, PING_MS);
-  };
-  opened.onmessage = ({ data }) => {
-    const frame = JSON.parse(String(data)) as Frame;
-    heard();
-    for (const topic of topics) if (topic.take(frame)) return;
-  };
-  opened.onclose = () => {
-    if (socket !== opened) return;
-    close();
-    lost();
-  };
-}
 
-function heard(): void {
-  heardAt = Date.now();
-  askedAt = undefined;
-}
+  /** Follows a topic until the returned function is called. */
+  follow(topic: Topic): () => void {
+    this.#topics.add(topic);
+    this.#say(topic.begin());
+    return () => {
+      if (this.#topics.delete(topic)) this.#say(topic.end());
+    };
+  }
 
-function beat(): void {
-  endIfDead();
-  if (socket === undefined) return;
-  askedAt ??= Date.now();
-  say({ type: 'ping' });
-}
+  /** Begins a topic again, from what it has seen last. */
+  followAnew(topic: Topic): void {
+    if (this.#topics.has(topic)) this.#say(topic.begin());
+  }
 
-/** found-dead. */
-function endIfDead(): void {
-  const at = Date.now();
-  if (connection.peek().state !== 'live') return;
-  if (at - heardAt < SLEPT_MS && (askedAt === undefined || at - askedAt < ANSWER_MS)) return;
-  close();
-  lost(0, heardAt);
-}
+  /** Connects, and stays connected until `disconnect`. */
+  connect(): void {
+    this.#isWanted = true;
+    this.#tries = 0;
+    void this.#open();
+  }
 
-function close(): void {
-  clearInterval(ping);
-  clearTimeout(retry);
-  const closing = socket;
-  socket = undefined;
-  closing?.close();
-}
+  disconnect(): void {
+    this.#isWanted = false;
+    this.#close();
+  }
 
-/** by-itself. */
-function lost(leastMs = 0, lastAt = Date.now()): void {
-  if (signIn.peek() !== 'in') return;
-  const delay = DELAYS_MS[Math.min(tries, DELAYS_MS.length - 1)] ?? 15_000;
-  tries += 1;
-  const waitMs = Math.max(leastMs, delay * (0.9 + Math.random() * 0.2));
-  const { state, since } = connection.peek();
-  connection.value = { state: 'lost', since: state === 'live' ? lastAt : since, nextTryAt: Date.now() + waitMs };
-  retry = setTimeout(() => void open(), waitMs);
+  /** Tries at once. */
+  tryNow(): void {
+    if (this.#isWanted && this.connection.peek().state === 'lost') void this.#open();
+  }
+
+  /** found-dead. To be called now and then. */
+  endIfDead(): void {
+    const at = this.#timers.now();
+    if (this.connection.peek().state !== 'live') return;
+    if (at - this.#heardAt < SLEPT_MS && (this.#askedAt === undefined || at - this.#askedAt < ANSWER_MS)) return;
+    this.#lost(0, this.#heardAt);
+  }
+
+  #say(frame: object): void {
+    if (this.#isOpen) this.#socket?.send(JSON.stringify(frame));
+  }
+
+  async #open(): Promise<void> {
+    this.#close();
+    const turn = this.#turn;
+    if (this.connection.peek().state === 'lost') this.connection.value = { ...this.connection.peek(), state: 'opening' };
+    let ticket: string;
+    try {
+      ticket = await this.#line.ticket();
+    } catch (error) {
+      if (turn === this.#turn) this.#lost(error instanceof ApiError ? error.retryAfterMs : undefined);
+      return;
+    }
+    if (turn !== this.#turn) return; // signed out meanwhile
+    const opened = this.#line.open(ticket);
+    this.#socket = opened;
+    opened.onopen = () => {
+      this.#isOpen = true;
+      this.#tries = 0;
+      this.#heard();
+      this.connection.value = { state: 'live', since: this.#timers.now() };
+      for (const topic of this.#topics) this.#say(topic.begin()); // asks-anew
+      this.#cancelPing = this.#timers.after(PING_MS, () => this.#beat());
+    };
+    opened.onmessage = ({ data }) => {
+      const frame = JSON.parse(String(data)) as Frame;
+      this.#heard();
+      for (const topic of this.#topics) if (topic.take(frame)) return;
+    };
+    opened.onclose = () => {
+      if (this.#socket === opened) this.#lost();
+    };
+  }
+
+  #heard(): void {
+    this.#heardAt = this.#timers.now();
+    this.#askedAt = undefined;
+  }
+
+  #beat(): void {
+    this.#cancelPing = this.#timers.after(PING_MS, () => this.#beat());
+    this.endIfDead();
+    if (this.#socket === undefined) return;
+    this.#askedAt ??= this.#timers.now();
+    this.#say({ type: 'ping' });
+  }
+
+  #close(): void {
+    this.#cancelPing();
+    this.#cancelRetry();
+    this.#turn += 1;
+    this.#isOpen = false;
+    const closing = this.#socket;
+    this.#socket = undefined;
+    closing?.close();
+  }
+
+  /** by-itself. */
+  #lost(leastMs = 0, lastAt = this.#timers.now()): void {
+    this.#close();
+    if (!this.#isWanted) return;
+    const delay = DELAYS_MS[Math.min(this.#tries, DELAYS_MS.length - 1)] ?? 15_000;
+    this.#tries += 1;
+    const waitMs = Math.max(leastMs, delay * (0.9 + Math.random() * 0.2));
+    const { state, since } = this.connection.peek();
+    this.connection.value = { state: 'lost', since: state === 'live' ? lastAt : since, nextTryAt: this.#timers.now() + waitMs };
+    this.#cancelRetry = this.#timers.after(waitMs, () => void this.#open());
+  }
 }

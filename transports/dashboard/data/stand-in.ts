@@ -2,13 +2,14 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { BlockAdapter, BlockConfig, ServerHealth } from '../../../core/types.ts';
-import { archiveBlock, blockURL, createBlock, deleteArchive, startBlock } from './blocks.ts';
+import { archiveBlock, createBlock, deleteArchive, startBlock } from './blocks.ts';
 import { type Entry, rows } from './fleet.ts';
 import { get } from './http.ts';
-import { drafts } from './outbox.ts';
+import { blockURL } from './paths.ts';
+import { drafts } from './services.ts';
 import { pinned } from './settings.ts';
 
-/** The model of such a block, as the server names it; undefined if it has none, and before it is known. */
+/** The adapter of a stand-in, as the server names it. Undefined until the server has answered, and if it has no stand-in. */
 const standIn = signal<BlockAdapter | undefined>(undefined);
 const NAME = 'stand-in';
 
@@ -29,7 +30,7 @@ export function isStandIn({ config: { adapter } }: { readonly config: Pick<Entry
   return standIn.value !== undefined && adapter?.provider === standIn.value.provider;
 }
 
-/** Makes such a block and starts it; resolves with its name. Rejects with an ApiError. */
+/** Makes a stand-in and starts it; resolves with its name. Rejects with an ApiError. */
 export async function makeStandIn(description: string): Promise<string> {
   const name = [NAME, ...Array.from({ length: 100 }, (_, index) => `${NAME}-${index + 2}`)].find((each) => !rows.peek().has(each)) ?? NAME;
   await createBlock(name, { description, ...(standIn.value && { adapter: standIn.value }) });
@@ -37,7 +38,7 @@ export async function makeStandIn(description: string): Promise<string> {
   return name;
 }
 
-/** Deletes such a block for good, with what this browser keeps of it. False if it has been given a model meanwhile: then it stays. Rejects with an ApiError. */
+/** Deletes a stand-in for good, with its draft and its pin. Resolves with false, and keeps the block, if somebody has given it a model. Rejects with an ApiError. */
 export async function removeStandIn(name: string): Promise<boolean> {
   const { config } = await get<{ readonly config: BlockConfig }>(blockURL(name, '/config'));
   if (!isStandIn({ config })) return false;

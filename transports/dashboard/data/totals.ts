@@ -13,7 +13,7 @@ export interface Totals {
   readonly durationP50: number | null;
 }
 
-/** Sums; the percentiles are those of the points, weighted by their requests. */
+/** Sums. A percentile is the mean of the points' percentiles, weighted by their requests. */
 export function totalsOf(points: readonly GatewayPoint[]): Totals {
   const sum = (name: 'requests' | 'errors' | 'input' | 'output' | 'cached'): number => points.reduce((all, point) => all + point[name], 0);
   return {
@@ -40,7 +40,7 @@ function weighted(points: readonly GatewayPoint[], name: 'firstTextP50' | 'first
   return weight === 0 ? null : sum / weight;
 }
 
-/** The series of all adapters on one axis of time: those with points, and their longest axis. */
+/** The adapters whose series have points, and the times of these points. */
 export function joined(adapters: GatewayFigures['adapters']): { readonly times: readonly number[]; readonly called: GatewayFigures['adapters'] } {
   const called = adapters.filter(({ series }) => series.length > 0);
   const [first] = called;

@@ -26,15 +26,7 @@ export function windowOf({ config, memory }: { readonly config: BlockConfig; rea
   const facts = tokensIn(memory.facts.filter(({ pinned }) => pinned).map(({ text }) => text));
   const summary = tokensIn([memory.summary]);
   const total = Math.max(tokens, instructions + facts + summary);
-  return {
-    instructions,
-    facts,
-    summary,
-    messages: total - instructions - facts - summary,
-    total,
-    most: maxTokens,
-    threshold: config.memory.thresholdPercent,
-  };
+  return { instructions, facts, summary, messages: total - instructions - facts - summary, total, most: maxTokens, threshold: config.memory.thresholdPercent };
 }
 
 function tokensIn(texts: readonly string[]): number {

@@ -1,8 +1,10 @@
 // Spending by day as bars, with a cap as a line.
-import { dateName, usd } from '../app/format.ts';
-import { capLineText, dayText } from '../app/text/costs.ts';
-import { serverNow } from '../data/clock.ts';
+
+import type { CostBucket } from '../../../core/types.ts';
+import { serverNow } from '../base/clock.ts';
+import { dateName, usd } from '../base/format.ts';
 import { calendarOf } from '../data/month.ts';
+import { capLineText, dayText } from '../text/costs.ts';
 
 /** One day: `2026-11-23`, UTC. */
 export interface Day {
@@ -11,6 +13,11 @@ export interface Day {
   readonly calls: number;
   /** Calls that `cost` does not have, because their price is not known. */
   readonly uncounted: number;
+}
+
+/** The sums of a day. */
+export function dayOf(day: string, { costUsd, calls, unpricedCalls }: Pick<CostBucket, 'costUsd' | 'calls' | 'unpricedCalls'>): Day {
+  return { day, cost: costUsd, calls, uncounted: unpricedCalls };
 }
 
 interface DaysProps {

@@ -2,9 +2,9 @@
 
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { WORDS } from '../app/text/common.ts';
-import { Button } from './bits.tsx';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { WORDS } from '../text/common.ts';
+import { Button, Problem } from './widgets.tsx';
 
 type Drawn = () => ComponentChildren;
 const open = signal<readonly Drawn[]>([]);
@@ -76,7 +76,7 @@ export function Dialog({ title, close, children, footer, bare = false, onSubmit 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a press beside the dialog closes it, as its button and Escape do
     <div
-      class="veil"
+      class="backdrop"
       onMouseDown={(event) => {
         if (event.target === event.currentTarget && (bare || !isTyped.current)) close();
       }}
@@ -106,6 +106,41 @@ export function Dialog({ title, close, children, footer, bare = false, onSubmit 
   );
 }
 
+interface FormDialogProps {
+  readonly title: string;
+  readonly text?: string;
+  /** The words of the button. */
+  readonly does: string;
+  readonly kind?: 'primary' | 'danger';
+  readonly disabled?: boolean;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+  /** Does it, and closes the dialog. After an error, the dialog stays and shows it. */
+  act(): Promise<void>;
+}
+
+/** A dialog that does something with what is typed. */
+export function FormDialog({ title, text, does, kind = 'primary', disabled = false, close, children, act }: FormDialogProps) {
+  const [failure, setFailure] = useState<unknown>();
+  return (
+    <Dialog
+      title={title}
+      close={close}
+      onSubmit={() => void act().catch(setFailure)}
+      footer={
+        <>
+          <Button label={WORDS.cancel} kind="quiet" run={close} />
+          <Button label={does} kind={kind} disabled={disabled} submit />
+        </>
+      }
+    >
+      {text !== undefined && <p>{text}</p>}
+      {failure !== undefined && <Problem error={failure} />}
+      {children}
+    </Dialog>
+  );
+}
+
 interface Question {
   readonly title: string;
   readonly text: string;
@@ -129,7 +164,7 @@ export function ask({ title, text, does, danger = false }: Question): Promise<bo
           footer={
             <>
               <Button label={WORDS.cancel} kind="quiet" run={end(false)} />
-              <Button label={does} {...(danger ? { kind: 'danger' as const } : { kind: 'primary' as const })} run={end(true)} />
+              <Button label={does} kind={danger ? 'danger' : 'primary'} run={end(true)} />
             </>
           }
         >

@@ -1,5 +1,5 @@
 // The state of a block: its shape and its colour both tell.
-import { stateName } from '../app/text/common.ts';
+import { stateName } from '../text/common.ts';
 
 const KNOWN = new Set(['idle', 'working', 'starting', 'stopping', 'compacting', 'stopped', 'unconfigured', 'backoff', 'paused', 'failed']);
 

@@ -1,7 +1,7 @@
 // The sum of the month as a line that grows towards its cap.
-import { usd } from '../app/format.ts';
-import { capLineText, monthSumText } from '../app/text/costs.ts';
+import { usd } from '../base/format.ts';
 import { daysInMonth, monthSums } from '../data/month.ts';
+import { capLineText, monthSumText } from '../text/costs.ts';
 import type { Day } from './days.tsx';
 
 const WIDTH = 16;

@@ -5,12 +5,13 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
-import { clock, markText } from '../app/format.ts';
-import { type Command, useKeys } from '../app/keys.ts';
-import { plotText, spanText } from '../app/text/plot.ts';
+import { clock, markText } from '../base/format.ts';
+import { type Command, useKeys } from '../base/keys.ts';
+import { type Span, type Step, stepped } from '../base/zoom.ts';
 import { theme } from '../data/settings.ts';
-import { type Span, type Step, stepped } from '../data/zoom.ts';
-import { Button } from './bits.tsx';
+import { plotText, spanText } from '../text/plot.ts';
+import { Table } from './table.tsx';
+import { Button } from './widgets.tsx';
 
 /** One line, or one layer of a stack. */
 export interface Line {
@@ -148,30 +149,18 @@ function Values({ times, lines, show }: PlotProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <div class="plot-table" tabIndex={0} role="group" aria-label={plotText.values}>
-      <table class="rows">
-        <thead>
-          <tr>
-            <th scope="col">{plotText.time}</th>
-            {lines.map(({ label }) => (
-              <th key={label} scope="col" class="end">
-                {label}
-              </th>
+      <Table heads={[plotText.time, ...lines.map(({ label }) => [label, 'end'] as const)]} isBare>
+        {rows.map((index) => (
+          <tr key={index}>
+            <td class="num">{clock(times[index] ?? 0)}</td>
+            {lines.map(({ label, values }) => (
+              <td key={label} class="num end">
+                {values[index] === null || values[index] === undefined ? '–' : show(values[index])}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((index) => (
-            <tr key={index}>
-              <td class="num">{clock(times[index] ?? 0)}</td>
-              {lines.map(({ label, values }) => (
-                <td key={label} class="num end">
-                  {values[index] === null || values[index] === undefined ? '–' : show(values[index])}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </div>
   );
 }

@@ -2,11 +2,12 @@
 //
 // write-only: a typed key goes from its field to the server and is in nothing else of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { keyGoesText, providerText, removedKeyText, settingsText, storedText, WORDS } from '../app/text.ts';
-import { tell } from '../app/toast.ts';
+import { tell } from '../base/toast.ts';
 import { type Provider, removeCredential, storeCredential } from '../data/credentials.ts';
-import { Button, Field, Problem } from './bits.tsx';
+import { keyGoesText, providerText, removedKeyText, settingsText, storedText, WORDS } from '../text/index.ts';
+import { Field } from './fields.tsx';
 import { Mark } from './mark.tsx';
+import { Button, Problem } from './widgets.tsx';
 
 /** The list; `open` is the provider whose field is shown at first. */
 export function Providers({ list, reload, open }: { readonly list: readonly Provider[]; reload(): Promise<void>; readonly open?: string | undefined }) {
@@ -16,7 +17,7 @@ export function Providers({ list, reload, open }: { readonly list: readonly Prov
       {list.map((provider) => (
         <li key={provider.id}>
           <div class="provider">
-            <Mark state={provider.ready ? 'idle' : provider.problem === 'unchecked' ? 'unconfigured' : 'stopped'} named={false} />
+            <Mark state={markOf(provider)} named={false} />
             <b class="b">{provider.displayName}</b>
             <span class="t2 break" title={provider.detail}>
               {providerText(provider)}
@@ -38,6 +39,11 @@ export function Providers({ list, reload, open }: { readonly list: readonly Prov
   );
 }
 
+function markOf({ ready, problem }: Provider): string {
+  if (ready) return 'idle';
+  return problem === 'unchecked' ? 'unconfigured' : 'stopped';
+}
+
 interface ActionsProps {
   readonly provider: Provider;
   readonly isOpen: boolean;
@@ -47,7 +53,8 @@ interface ActionsProps {
 
 function Actions({ provider: { id, displayName, credential, authRequired, ready }, isOpen, show, reload }: ActionsProps) {
   const isStored = credential?.source === 'auth.json';
-  const label = !authRequired ? settingsText.address : isStored ? settingsText.replaceKey : settingsText.setKey;
+  const keyLabel = isStored ? settingsText.replaceKey : settingsText.setKey;
+  const label = authRequired ? keyLabel : settingsText.address;
   return (
     <span class="row">
       {!ready && !authRequired && <Button label={settingsText.lookAgain} small run={reload} />}

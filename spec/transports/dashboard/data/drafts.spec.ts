@@ -1,30 +1,6 @@
 import t from 'tap';
-import { Drafts, type Shelf } from '../../../../transports/dashboard/data/drafts.ts';
-
-/** A storage as browsers have it, with room for so many characters. */
-class Storage implements Shelf {
-  readonly items = new Map<string, string>();
-  readonly #room: number;
-  constructor(room = Number.POSITIVE_INFINITY) {
-    this.#room = room;
-  }
-  get length(): number {
-    return this.items.size;
-  }
-  key(index: number): string | null {
-    return [...this.items.keys()][index] ?? null;
-  }
-  getItem(key: string): string | null {
-    return this.items.get(key) ?? null;
-  }
-  setItem(key: string, value: string): void {
-    if (value.length > this.#room) throw new Error('QuotaExceededError');
-    this.items.set(key, value);
-  }
-  removeItem(key: string): void {
-    this.items.delete(key);
-  }
-}
+import { Drafts } from '../../../../transports/dashboard/data/drafts.ts';
+import { MemoryShelf } from '../../../support/shelf.ts';
 
 let clock = 0;
 const now = (): number => {
@@ -33,7 +9,7 @@ const now = (): number => {
 };
 
 t.test('a draft survives the page, and each block has its own', async (t) => {
-  const shelf = new Storage();
+  const shelf = new MemoryShelf();
   const first = new Drafts(shelf, 'tab', now);
   first.write('ada', 'Hello');
   first.write('support', 'Other');
@@ -44,7 +20,7 @@ t.test('a draft survives the page, and each block has its own', async (t) => {
 });
 
 t.test('two tabs keep theirs apart, and a new tab begins with the shared copy', async (t) => {
-  const shelf = new Storage();
+  const shelf = new MemoryShelf();
   new Drafts(shelf, 'one', now).write('ada', 'of one');
   new Drafts(shelf, 'two', now).write('ada', 'of two');
   t.equal(new Drafts(shelf, 'one', now).read('ada').text, 'of one');
@@ -53,7 +29,7 @@ t.test('two tabs keep theirs apart, and a new tab begins with the shared copy', 
 });
 
 t.test('a text that is sent is kept with its id until its receipt, and never comes back', async (t) => {
-  const shelf = new Storage();
+  const shelf = new MemoryShelf();
   const drafts = new Drafts(shelf, 'tab', now);
   drafts.write('ada', 'Hello');
   drafts.send('ada', { clientId: 'c1', text: 'Hello' });
@@ -69,7 +45,7 @@ t.test('a text that is sent is kept with its id until its receipt, and never com
 });
 
 t.test('what is no draft is none', async (t) => {
-  const shelf = new Storage();
+  const shelf = new MemoryShelf();
   shelf.setItem('blockhouse.draft.tab.ada', '{broken');
   shelf.setItem('blockhouse.draft.tab.bob', '{"text":1}');
   t.equal(new Drafts(shelf, 'tab', now).read('ada').text, '');
@@ -77,11 +53,11 @@ t.test('what is no draft is none', async (t) => {
 });
 
 t.test('a full storage is told', async (t) => {
-  t.equal(new Drafts(new Storage(10), 'tab', now).write('ada', 'a long text'), false);
+  t.equal(new Drafts(new MemoryShelf(10), 'tab', now).write('ada', 'a long text'), false);
 });
 
 t.test('the 50 newest blocks are kept, and what is on its way', async (t) => {
-  const shelf = new Storage();
+  const shelf = new MemoryShelf();
   const drafts = new Drafts(shelf, 'tab', now);
   drafts.send('first', { clientId: 'c', text: 'on its way' });
   for (let block = 0; block < 80; block += 1) drafts.write(`block-${block}`, 'text');

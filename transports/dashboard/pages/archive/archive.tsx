@@ -1,17 +1,19 @@
 // Blocks that were put away: restore them, delete them for good, and import the file of an exported one.
-import '../../app/shared.ts';
 import { useState } from 'preact/hooks';
 import type { ArchiveInfo, ArchiveList } from '../../../../core/types.ts';
-import { bytes, count, NONE, usd } from '../../app/format.ts';
-import { blockPath, navigate } from '../../app/router.ts';
-import { archiveText, importedText, LABELS, moreAbout, removedText, removeText, removeTitle, restoredText, WORDS } from '../../app/text.ts';
-import { tell } from '../../app/toast.ts';
+import { navigate } from '../../base/address.ts';
+import { bytes, count, NONE, usd } from '../../base/format.ts';
+import { tell } from '../../base/toast.ts';
 import { deleteArchive, restoreBlock } from '../../data/blocks.ts';
 import { call, get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { Ago, Button, Empty, Field, Problem } from '../../parts/bits.tsx';
-import { Dialog, showDialog } from '../../parts/dialog.tsx';
+import { blockPath } from '../../data/route.ts';
+import { FormDialog, showDialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/fields.tsx';
 import { Menu } from '../../parts/menu.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Ago, Button, Empty, Problem } from '../../parts/widgets.tsx';
+import { archiveText, importedText, LABELS, moreAbout, removedText, removeText, removeTitle, restoredText } from '../../text/index.ts';
 
 /** The page. */
 export default function Archive() {
@@ -63,68 +65,60 @@ export default function Archive() {
       >
         {[error, failure].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}
         {isOver && <p class="strip">{archiveText.drop}</p>}
-        {data === undefined ? null : data.archives.length === 0 ? <Empty text={archiveText.none} /> : <Rows list={data.archives} reload={reload} />}
+        {data !== undefined && <Rows list={data.archives} reload={reload} />}
       </div>
     </>
   );
 }
 
 function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(): Promise<void> }) {
+  if (list.length === 0) return <Empty text={archiveText.none} />;
   return (
-    <table class="rows archive">
-      <thead>
-        <tr>
-          <th scope="col">{archiveText.name}</th>
-          <th scope="col">{archiveText.when}</th>
-          <th scope="col" class="end wide">
-            {archiveText.size}
-          </th>
-          <th scope="col" class="end wide">
-            {archiveText.calls}
-          </th>
-          <th scope="col" class="end wide">
-            {archiveText.cost}
-          </th>
-          <th scope="col">
-            <span class="sr">{LABELS.actions}</span>
-          </th>
+    <Table
+      shape="archive"
+      heads={[
+        archiveText.name,
+        archiveText.when,
+        [archiveText.size, 'end wide'],
+        [archiveText.calls, 'end wide'],
+        [archiveText.cost, 'end wide'],
+        [<span class="sr">{LABELS.actions}</span>],
+      ]}
+      isBare
+    >
+      {list.map((info) => (
+        <tr key={info.archiveName}>
+          <td>
+            <b class="b">{info.originalName}</b> <span class="t2 wide">{info.description}</span>
+          </td>
+          <td class="t2 num">
+            <Ago at={info.archivedAt} />
+          </td>
+          <td class="end num wide">{info.sizeBytes === undefined ? NONE : bytes(info.sizeBytes)}</td>
+          <td class="end num wide">{info.totals?.calls === undefined ? NONE : count(info.totals.calls)}</td>
+          <td class="end num wide">{usd(info.totals?.totalCost)}</td>
+          <td class="end">
+            <span class="row">
+              <span class="grow" />
+              <Button label={archiveText.restore} small run={() => restore(info, undefined, reload)} />
+              <Menu
+                label={moreAbout(info.originalName)}
+                small
+                choices={[
+                  { label: archiveText.restoreAs, icon: 'edit', run: () => showDialog((close) => <RestoreAs info={info} close={close} reload={reload} />) },
+                  {
+                    label: archiveText.remove,
+                    icon: 'trash',
+                    danger: true,
+                    run: () => showDialog((close) => <Remove info={info} close={close} reload={reload} />),
+                  },
+                ]}
+              />
+            </span>
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {list.map((info) => (
-          <tr key={info.archiveName}>
-            <td>
-              <b class="b">{info.originalName}</b> <span class="t2 wide">{info.description}</span>
-            </td>
-            <td class="t2 num">
-              <Ago at={info.archivedAt} />
-            </td>
-            <td class="end num wide">{info.sizeBytes === undefined ? NONE : bytes(info.sizeBytes)}</td>
-            <td class="end num wide">{info.totals?.calls === undefined ? NONE : count(info.totals.calls)}</td>
-            <td class="end num wide">{usd(info.totals?.totalCost)}</td>
-            <td class="end">
-              <span class="row">
-                <span class="grow" />
-                <Button label={archiveText.restore} small run={() => restore(info, undefined, reload)} />
-                <Menu
-                  label={moreAbout(info.originalName)}
-                  small
-                  choices={[
-                    { label: archiveText.restoreAs, icon: 'edit', run: () => showDialog((close) => <RestoreAs info={info} close={close} reload={reload} />) },
-                    {
-                      label: archiveText.remove,
-                      icon: 'trash',
-                      danger: true,
-                      run: () => showDialog((close) => <Remove info={info} close={close} reload={reload} />),
-                    },
-                  ]}
-                />
-              </span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 
@@ -142,70 +136,30 @@ interface AboutProps {
 
 function RestoreAs({ info, close, reload }: AboutProps) {
   const [name, setName] = useState(info.originalName);
-  const [failure, setFailure] = useState<unknown>();
-  const submit = async (): Promise<void> => {
-    try {
-      await restore(info, name, reload);
-      close();
-    } catch (error) {
-      setFailure(error);
-    }
+  const act = async (): Promise<void> => {
+    await restore(info, name, reload);
+    close();
   };
   return (
-    <Dialog
-      title={`${archiveText.restore} ${info.originalName}`}
-      close={close}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button label={WORDS.cancel} kind="quiet" run={close} />
-          <Button label={`${archiveText.restore} as ${name}`} kind="primary" submit />
-        </>
-      }
-    >
-      {failure !== undefined && <Problem error={failure} />}
-      <Field label={archiveText.newName}>
-        {(props) => (
-          <input {...props} class="input" value={name} autocomplete="off" spellcheck={false} onInput={(event) => setName(event.currentTarget.value)} />
-        )}
-      </Field>
-    </Dialog>
+    <FormDialog title={`${archiveText.restore} ${info.originalName}`} does={`${archiveText.restore} as ${name}`} close={close} act={act}>
+      <TextField label={archiveText.newName} value={name} set={setName} />
+    </FormDialog>
   );
 }
 
 function Remove({ info, close, reload }: AboutProps) {
+  const { originalName: name } = info;
   const [typed, setTyped] = useState('');
-  const [failure, setFailure] = useState<unknown>();
-  const submit = async (): Promise<void> => {
-    if (typed !== info.originalName) return;
-    try {
-      await deleteArchive(info.archiveName);
-      tell(removedText(info.originalName));
-      close();
-      await reload();
-    } catch (error) {
-      setFailure(error);
-    }
+  const act = async (): Promise<void> => {
+    if (typed !== name) return;
+    await deleteArchive(info.archiveName);
+    tell(removedText(name));
+    close();
+    await reload();
   };
   return (
-    <Dialog
-      title={removeTitle(info.originalName)}
-      close={close}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button label={WORDS.cancel} kind="quiet" run={close} />
-          <Button label={`Delete ${info.originalName}`} kind="danger" disabled={typed !== info.originalName} submit />
-        </>
-      }
-    >
-      <p>{removeText(info.originalName)}</p>
-      {failure !== undefined && <Problem error={failure} />}
-      <Field label={archiveText.typeName}>
-        {(props) => (
-          <input {...props} class="input" value={typed} autocomplete="off" spellcheck={false} onInput={(event) => setTyped(event.currentTarget.value)} />
-        )}
-      </Field>
-    </Dialog>
+    <FormDialog title={removeTitle(name)} text={removeText(name)} does={`Delete ${name}`} kind="danger" disabled={typed !== name} close={close} act={act}>
+      <TextField label={archiveText.typeName} value={typed} set={setTyped} />
+    </FormDialog>
   );
 }

@@ -1,14 +1,16 @@
 // What the menu of a block does, and what is shown when the block is gone.
 import { useState } from 'preact/hooks';
-import { blockPath, navigate, pathOf } from '../../app/router.ts';
-import { archivedText, fleetText, headText, renamedText, resetDoes, resetDoneText, resetText, resetTitle, WORDS } from '../../app/text.ts';
-import { tell, tellFailure } from '../../app/toast.ts';
+import { navigate } from '../../base/address.ts';
+import { tell, tellFailure } from '../../base/toast.ts';
 import { archiveBlock, renameBlock, resetBlock, restoreBlock } from '../../data/blocks.ts';
 import { isWanted } from '../../data/fleet.ts';
-import { drafts } from '../../data/outbox.ts';
+import { blockPath, pathOf } from '../../data/route.ts';
+import { drafts } from '../../data/services.ts';
 import { pinned } from '../../data/settings.ts';
-import { Button, Empty, Field, Problem } from '../../parts/bits.tsx';
-import { ask, Dialog } from '../../parts/dialog.tsx';
+import { ask, FormDialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { Empty } from '../../parts/widgets.tsx';
+import { archivedText, fleetText, headText, renamedText, resetDoes, resetDoneText, resetText, resetTitle, WORDS } from '../../text/index.ts';
 
 /** Archives a block; the note that tells so can undo it, and then the block runs again if it ran. */
 export async function archive(name: string): Promise<void> {
@@ -32,35 +34,18 @@ export async function reset(name: string, isHard: boolean): Promise<void> {
 /** The dialog of a new name. */
 export function Rename({ name, close }: { readonly name: string; readonly close: () => void }) {
   const [to, setTo] = useState(name);
-  const [failure, setFailure] = useState<unknown>();
-  const submit = async (): Promise<void> => {
-    try {
-      const given = await renameBlock(name, to);
-      takeAlong(name, given);
-      close();
-      navigate(blockPath(given), { replace: true });
-      tell(renamedText(given));
-    } catch (error) {
-      setFailure(error);
-    }
+  const does = headText.rename.replace('…', '');
+  const act = async (): Promise<void> => {
+    const given = await renameBlock(name, to);
+    takeAlong(name, given);
+    close();
+    navigate(blockPath(given), { replace: true });
+    tell(renamedText(given));
   };
   return (
-    <Dialog
-      title={`${headText.rename.replace('…', '')} ${name}`}
-      close={close}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          <Button label={WORDS.cancel} kind="quiet" run={close} />
-          <Button label={`${headText.rename.replace('…', '')} to ${to}`} kind="primary" submit />
-        </>
-      }
-    >
-      {failure !== undefined && <Problem error={failure} />}
-      <Field label={headText.newName} help={`${headText.newNameHelp} ${fleetText.newNameHelp}`}>
-        {(props) => <input {...props} class="input" value={to} autocomplete="off" spellcheck={false} onInput={(event) => setTo(event.currentTarget.value)} />}
-      </Field>
-    </Dialog>
+    <FormDialog title={`${does} ${name}`} does={`${does} to ${to}`} close={close} act={act}>
+      <TextField label={headText.newName} help={`${headText.newNameHelp} ${fleetText.newNameHelp}`} value={to} set={setTo} />
+    </FormDialog>
   );
 }
 

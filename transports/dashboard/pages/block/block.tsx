@@ -1,19 +1,20 @@
 // A block: its head, and its six tabs.
-import '../../app/shared.ts';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { useKeys } from '../../app/keys.ts';
-import { blockPath, navigate, pathOf, type Route, route, TABS, type Tab } from '../../app/router.ts';
-import { startOrStop } from '../../app/start-or-stop.ts';
-import { headText, KEY_WORDS, LABELS, TAB_NAMES, WORDS } from '../../app/text.ts';
+import { StandInStrip } from '../../actions/stand-in.tsx';
+import { startOrStop } from '../../actions/start-or-stop.ts';
+import { navigate } from '../../base/address.ts';
+import { useKeys } from '../../base/keys.ts';
 import { exportBlock, restartBlock } from '../../data/blocks.ts';
 import { isAsleep, isListed, rows } from '../../data/fleet.ts';
+import { blockPath, pathOf, route, TABS, type Tab } from '../../data/route.ts';
 import { pinned } from '../../data/settings.ts';
-import { Button } from '../../parts/bits.tsx';
 import { showDialog } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { StatePill } from '../../parts/mark.tsx';
 import { Menu } from '../../parts/menu.tsx';
+import { Button } from '../../parts/widgets.tsx';
+import { headText, KEY_WORDS, LABELS, TAB_NAMES, WORDS } from '../../text/index.ts';
 import { archive, Gone, Rename, reset } from './actions.tsx';
 import { Chat } from './chat/chat.tsx';
 import { Config } from './config/config.tsx';
@@ -21,22 +22,22 @@ import { Costs } from './costs/costs.tsx';
 import { History } from './history/history.tsx';
 import { Logs } from './logs/logs.tsx';
 import { Memory } from './memory/memory.tsx';
-import { StandInStrip } from './stand-in.tsx';
 
-/** What each tab gets. */
-export interface TabProps {
-  readonly name: string;
-}
-
-const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = { chat: Chat, memory: Memory, config: Config, logs: Logs, costs: Costs, history: History };
+const PAGES: Readonly<Record<Tab, ComponentType<{ readonly name: string }>>> = {
+  chat: Chat,
+  memory: Memory,
+  config: Config,
+  logs: Logs,
+  costs: Costs,
+  history: History,
+};
 
 const START = { label: WORDS.start, icon: 'play' } as const;
 const STOP = { label: WORDS.stop, icon: 'stop' } as const;
 
 /** The page. */
 export default function Block() {
-  const here = route.value as Extract<Route, { readonly page: 'block' }>;
-  const { block: name, tab } = here;
+  const { block: name = '', tab } = route.value;
   const entry = rows.value.get(name)?.value;
   const toggle = (): unknown => startOrStop(name);
   useKeys(

@@ -1,15 +1,17 @@
 // What is spent: by blocks and by the clients of the gateway, against the caps.
-import '../../app/shared.ts';
 import type { CostsReport } from '../../../../core/types.ts';
-import { count, NONE, usd } from '../../app/format.ts';
-import { blockPath, route, setQuery } from '../../app/router.ts';
-import { costsText, ofCapText, unpricedText } from '../../app/text.ts';
+import { setQuery } from '../../base/address.ts';
+import { usd } from '../../base/format.ts';
+import { usePoll } from '../../base/poll.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { usePoll } from '../../data/poll.ts';
-import { Bar, Empty, Problem, Sum } from '../../parts/bits.tsx';
-import { Days } from '../../parts/days.tsx';
+import { blockPath, route } from '../../data/route.ts';
+import { Days, dayOf } from '../../parts/days.tsx';
+import { Segments } from '../../parts/fields.tsx';
+import { SumsTable } from '../../parts/sums.tsx';
+import { Bar, Empty, Problem, toneOf } from '../../parts/widgets.tsx';
+import { costsText, ofCapText, unpricedText } from '../../text/index.ts';
 
 const READ_EVERY_MS = 10_000;
 const SOURCES = ['blocks', 'gateway'] as const;
@@ -26,49 +28,27 @@ export default function Costs() {
   const days = useLoad(() => get<CostsReport>(path('day')), [source]);
   usePoll(() => Promise.all([report.reload(), days.reload()]), READ_EVERY_MS, [source, by]);
   const { data, error } = report.state.value;
+  const spent = days.state.value.data;
   return (
     <>
       <header class="top">
         <h1>{costsText.title}</h1>
-        <div class="seg" role="group" aria-label={costsText.of}>
-          {SOURCES.map((each) => (
-            <button
-              key={each}
-              type="button"
-              aria-pressed={each === source}
-              onClick={() => setQuery({ of: each === 'blocks' ? undefined : each, by: undefined })}
-            >
-              {costsText[each]}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label={costsText.of}
+          options={SOURCES.map((each) => [each, costsText[each]])}
+          value={source}
+          choose={(id) => setQuery({ of: id === 'blocks' ? undefined : id, by: undefined })}
+        />
         <span class="grow" />
-        <div class="seg" role="group" aria-label={costsText.group}>
-          {groups.map((each) => (
-            <button key={each} type="button" aria-pressed={each === by} onClick={() => setQuery({ by: each })}>
-              {costsText.by[each]}
-            </button>
-          ))}
-        </div>
+        <Segments label={costsText.group} options={groups.map((each) => [each, costsText.by[each]])} value={by} choose={(id) => setQuery({ by: id })} />
       </header>
       <div class="page">
         <div class="costs-page">
           {error !== undefined && <Problem error={error} />}
           {source === 'blocks' && <Caps />}
           <h2>{costsText.days}</h2>
-          {days.state.value.data !== undefined &&
-            (days.state.value.data.rows.length === 0 ? (
-              <Empty text={costsText.none} />
-            ) : (
-              <Days
-                days={days.state.value.data.rows.map(({ key, costUsd, calls, unpricedCalls }) => ({
-                  day: key,
-                  cost: costUsd,
-                  calls,
-                  uncounted: unpricedCalls,
-                }))}
-              />
-            ))}
+          {spent?.rows.length === 0 && <Empty text={costsText.none} />}
+          {spent !== undefined && spent.rows.length > 0 && <Days days={spent.rows.map(({ key, ...sums }) => dayOf(key, sums))} />}
           {data !== undefined && data.by === by && <Report report={data} by={by} />}
         </div>
       </div>
@@ -94,7 +74,7 @@ function Caps() {
             <a class="clip" href={blockPath(name, 'costs')}>
               {name}
             </a>
-            <Bar part={spent} whole={cap} tone={state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : ''} />
+            <Bar part={spent} whole={cap} tone={toneOf(state)} />
             <span class="num">
               {usd(spent)} <span class="t3">{ofCapText(cap)}</span>
             </span>
@@ -108,51 +88,11 @@ function Caps() {
 function Report({ report: { rows: list, total }, by }: { readonly report: CostsReport; readonly by: keyof typeof costsText.by }) {
   const unpriced = list.reduce((sum, { unpricedCalls }) => sum + unpricedCalls, 0);
   if (list.length === 0) return null;
+  const nameOf = (key: string) => (by === 'block' && rows.value.has(key) ? <a href={blockPath(key, 'costs')}>{key}</a> : key || costsText.workspaceToken);
   return (
     <>
       {unpriced > 0 && <p class="warn">{unpricedText(unpriced)}</p>}
-      <div class="scroll">
-        <table class="rows plain-rows">
-          <thead>
-            <tr>
-              <th scope="col">{costsText.by[by]}</th>
-              {[costsText.calls, costsText.input, costsText.output, costsText.cached, costsText.cost].map((label) => (
-                <th key={label} scope="col" class="end">
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {list.map(({ key, calls, input, output, cacheRead, costUsd, unpricedCalls }) => (
-              <tr key={key}>
-                <td class="break">
-                  {by === 'block' && rows.value.has(key) ? <a href={blockPath(key, 'costs')}>{key}</a> : key === '' ? costsText.workspaceToken : key}
-                </td>
-                <td class="num end">{count(calls)}</td>
-                <td class="num end">{count(input)}</td>
-                <td class="num end">{count(output)}</td>
-                <td class="num end">{cacheRead === 0 ? NONE : count(cacheRead)}</td>
-                <td class="num end">
-                  <Sum usd={costUsd} uncounted={unpricedCalls} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-          <tfoot>
-            <tr>
-              <td class="b">{costsText.all}</td>
-              <td class="num end">{count(total.calls)}</td>
-              <td class="num end">{count(total.input)}</td>
-              <td class="num end">{count(total.output)}</td>
-              <td class="num end" />
-              <td class="num end b">
-                <Sum usd={total.costUsd} uncounted={total.unpricedCalls} />
-              </td>
-            </tr>
-          </tfoot>
-        </table>
-      </div>
+      <SumsTable of={costsText.by[by]} rows={list.map(({ key, ...sums }) => [key, nameOf(key), sums])} total={total} />
     </>
   );
 }

@@ -5,7 +5,8 @@ import type { Happened } from '../../data/events.ts';
 export function subjectOf({ data }: Happened): { readonly block?: string; readonly other?: string } {
   const { block, caller, name, adapter } = data as Readonly<Record<string, unknown>>;
   const found = [block, caller, name].find((value) => typeof value === 'string');
-  return found !== undefined ? { block: found as string } : typeof adapter === 'string' ? { other: adapter } : {};
+  if (found !== undefined) return { block: found as string };
+  return typeof adapter === 'string' ? { other: adapter } : {};
 }
 
 const LEFT_OUT = new Set(['block', 'caller', 'name']);
@@ -14,7 +15,7 @@ const LEFT_OUT = new Set(['block', 'caller', 'name']);
 export function detailsOf({ data }: Happened): string {
   return Object.entries(data)
     .filter(([name, value]) => !LEFT_OUT.has(name) && value !== undefined && value !== null)
-    .map(([name, value]) => `${name} ${typeof value === 'number' ? shortNumber(value) : typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
+    .map(([name, value]) => `${name} ${shortly(value)}`)
     .join(' · ');
 }
 
@@ -27,6 +28,7 @@ export function matches(event: Happened, text: string): boolean {
     .every((word) => all.includes(word));
 }
 
-function shortNumber(value: number): string {
-  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+function shortly(value: unknown): string {
+  if (typeof value === 'object') return JSON.stringify(value);
+  return typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(2) : String(value);
 }

@@ -1,14 +1,15 @@
 // What happens in the workspace, as it happens.
-import '../../app/shared.ts';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { clockSeconds, fullTime } from '../../app/format.ts';
-import { useKeys } from '../../app/keys.ts';
-import { blockPath, route, setQuery } from '../../app/router.ts';
-import { eventsText, missedText, newText } from '../../app/text.ts';
+import { clockSeconds, fullTime } from '../../base/format.ts';
+import { useKeys } from '../../base/keys.ts';
 import { events, type Happened, keyOf, readEarlier } from '../../data/events.ts';
 import { rows } from '../../data/fleet.ts';
-import { Button, Empty, Keys } from '../../parts/bits.tsx';
+import { blockPath, route } from '../../data/route.ts';
+import { Filter } from '../../parts/fields.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Button, Empty } from '../../parts/widgets.tsx';
+import { eventsText, missedText, newText } from '../../text/index.ts';
 import { detailsOf, matches, subjectOf } from './describe.ts';
 
 /** Rows in the document; older ones are found by the filter. */
@@ -33,20 +34,9 @@ export default function Events() {
         <h1>{eventsText.title}</h1>
         <span class="t3 sm">{eventsText.kept}</span>
         <span class="grow" />
-        <label class="filter">
-          <span class="sr">{eventsText.filter}</span>
-          <input
-            ref={field}
-            class="input"
-            type="search"
-            value={text.value}
-            placeholder={eventsText.filterHint}
-            onInput={(event) => setQuery({ find: event.currentTarget.value })}
-          />
-          <Keys keys="/" />
-        </label>
+        <Filter field={field} label={eventsText.filter} hint={eventsText.filterHint} value={text.value} />
         <Button
-          label={isHeld ? (isNew.value > 0 ? `${eventsText.go} (${newText(isNew.value)})` : eventsText.go) : eventsText.pause}
+          label={isHeld ? eventsText.go + (isNew.value > 0 ? ` (${newText(isNew.value)})` : '') : eventsText.pause}
           icon={isHeld ? 'play' : 'stop'}
           run={() => {
             held.value = isHeld ? undefined : events.value;
@@ -57,21 +47,11 @@ export default function Events() {
         {shown.value.length === 0 ? (
           <Empty text={text.value === '' ? eventsText.none : eventsText.noneFound} />
         ) : (
-          <table class="rows events">
-            <thead>
-              <tr>
-                <th scope="col">{eventsText.at}</th>
-                <th scope="col">{eventsText.name}</th>
-                <th scope="col">{eventsText.about}</th>
-                <th scope="col">{eventsText.details}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.value.map((event) => (
-                <EventRow key={keyOf(event)} event={event} />
-              ))}
-            </tbody>
-          </table>
+          <Table shape="events" heads={[eventsText.at, eventsText.name, eventsText.about, eventsText.details]} isBare>
+            {shown.value.map((event) => (
+              <EventRow key={keyOf(event)} event={event} />
+            ))}
+          </Table>
         )}
       </div>
     </>

@@ -1,84 +1,78 @@
 // First steps: each is done when the fact is true, not when a button was pressed.
-import '../../app/shared.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ServerHealth } from '../../../../core/types.ts';
-import { useKeys } from '../../app/keys.ts';
-import { blockPath, navigate, pathOf } from '../../app/router.ts';
-import { firstRunText, LABELS, standInText, WORDS } from '../../app/text.ts';
+import { newBlock } from '../../actions/new-block.tsx';
+import { endStandIn } from '../../actions/stand-in.tsx';
+import { navigate } from '../../base/address.ts';
+import { isVisible } from '../../base/clock.ts';
+import { useKeys } from '../../base/keys.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
+import { blockPath, pathOf } from '../../data/route.ts';
 import { isStandIn, makeStandIn, useStandIn } from '../../data/stand-in.ts';
-import { Button, Problem } from '../../parts/bits.tsx';
 import { Icon, Logo } from '../../parts/icon.tsx';
 import { Providers } from '../../parts/providers.tsx';
-import { endStandIn } from '../block/stand-in.tsx';
-import { newBlock } from '../fleet/new-block.tsx';
+import { Button, Problem } from '../../parts/widgets.tsx';
+import { firstRunText, LABELS, standInText, WORDS } from '../../text/index.ts';
 
 /** An Ollama that is started meanwhile is noticed after this time. */
 const LOOK_EVERY_MS = 3000;
 
-/** The page. */
-export default function FirstRun() {
+/** What is true of the workspace. */
+function useFacts() {
   const providers = useLoad(readProviders, []);
-  const health = useLoad(() => get<ServerHealth>('/api/health'), []);
-  const { data, error } = providers.state.value;
-  const hasProvider = data?.some(({ ready }) => ready) ?? false;
+  const { data: list, error } = providers.state.value;
+  const hasProvider = list?.some(({ ready }) => ready) ?? false;
   useEffect(() => {
     if (hasProvider) return;
     const timer = setInterval(() => {
-      if (!document.hidden) void providers.reload();
+      if (isVisible.peek()) void providers.reload();
     }, LOOK_EVERY_MS);
     return () => clearInterval(timer);
   }, [hasProvider]);
-  useKeys([{ keys: 'n', does: WORDS.newBlock, run: newBlock }]);
   changes.value;
   const hasStandIn = useStandIn();
   const blocks = [...rows.value.values()].map((row) => row.peek());
   const standIn = blocks.find(isStandIn);
   const own = blocks.filter((entry) => !isStandIn(entry)); // the steps are those to a model
   const answered = own.find(({ costs, activity }) => costs.calls > 0 || (activity ?? []).some((answers) => answers > 0));
-  const steps = [true, hasProvider, own.length > 0, answered !== undefined];
-  const now = steps.indexOf(false);
+  const now = [true, hasProvider, own.length > 0, answered !== undefined].indexOf(false);
+  return { list, error, reload: providers.reload, hasProvider, hasStandIn, standIn, first: answered ?? own[0], isAnswered: answered !== undefined, now };
+}
+
+/** The page. */
+export default function FirstRun() {
+  const { list, error, reload, hasProvider, hasStandIn, standIn, first, isAnswered, now } = useFacts();
+  const hasBlock = first !== undefined;
+  useKeys([{ keys: 'n', does: WORDS.newBlock, run: newBlock }]);
   return (
     <div class="page">
       <div class="first-run">
-        <section>
-          <Logo size={26} />
-          <h1>{hasProvider || data === undefined ? firstRunText.ready : firstRunText.nothing}</h1>
-          <p class="lead t2">{firstRunText.lead}</p>
-          <dl class="kv">
-            <dt>{firstRunText.version}</dt>
-            <dd class="num">{health.state.value.data?.version}</dd>
-            <dt>{firstRunText.address}</dt>
-            <dd class="num">{location.host}</dd>
-            <dt>{firstRunText.keys}</dt>
-            <dd>{firstRunText.keysIn}</dd>
-          </dl>
-        </section>
+        <Greeting title={hasProvider || list === undefined ? firstRunText.ready : firstRunText.nothing} />
         <ol class="steps">
           <Step number={1} now={now} isDone title={firstRunText.signedIn}>
             <p class="t2">{firstRunText.signedInMore}</p>
           </Step>
           <Step number={2} now={now} isDone={hasProvider} title={hasProvider ? firstRunText.providerDone : firstRunText.provider}>
             {error !== undefined && <Problem error={error} />}
-            {data !== undefined && <Providers list={data} reload={providers.reload} />}
+            {list !== undefined && <Providers list={list} reload={reload} />}
           </Step>
-          <Step number={3} now={now} isDone={own.length > 0} title={own.length > 0 ? firstRunText.blockDone : firstRunText.block}>
+          <Step number={3} now={now} isDone={hasBlock} title={hasBlock ? firstRunText.blockDone : firstRunText.block}>
             <p class="t2">{firstRunText.blockMore}</p>
-            {own.length === 0 && (
+            {!hasBlock && (
               <div>
-                <Button label={WORDS.newBlock} icon="plus" {...(hasProvider && { kind: 'primary' as const })} run={() => newBlock()} />
+                <Button label={WORDS.newBlock} icon="plus" {...(hasProvider && { kind: 'primary' as const })} run={newBlock} />
               </div>
             )}
           </Step>
-          <Step number={4} now={now} isDone={answered !== undefined} title={answered === undefined ? firstRunText.message : firstRunText.messageDone}>
+          <Step number={4} now={now} isDone={isAnswered} title={isAnswered ? firstRunText.messageDone : firstRunText.message}>
             <p class="t2">{firstRunText.messageMore}</p>
-            {own[0] !== undefined && (
+            {hasBlock && (
               <div class="row wrap">
-                <a class="btn" href={blockPath((answered ?? own[0]).name)}>
+                <a class="btn" href={blockPath(first.name)}>
                   {firstRunText.open}
                 </a>
                 <a class="btn quiet" href={pathOf('fleet')}>
@@ -86,11 +80,31 @@ export default function FirstRun() {
                 </a>
               </div>
             )}
-            {standIn !== undefined ? <StandIn name={standIn.name} /> : hasStandIn && answered === undefined && <Offer />}
+            {standIn !== undefined ? <StandIn name={standIn.name} /> : hasStandIn && !isAnswered && <Offer />}
           </Step>
         </ol>
       </div>
     </div>
+  );
+}
+
+/** What this is, and which server. */
+function Greeting({ title }: { readonly title: string }) {
+  const { data } = useLoad(() => get<ServerHealth>('/api/health'), []).state.value;
+  return (
+    <section>
+      <Logo size={26} />
+      <h1>{title}</h1>
+      <p class="lead t2">{firstRunText.lead}</p>
+      <dl class="kv">
+        <dt>{firstRunText.version}</dt>
+        <dd class="num">{data?.version}</dd>
+        <dt>{firstRunText.address}</dt>
+        <dd class="num">{location.host}</dd>
+        <dt>{firstRunText.keys}</dt>
+        <dd>{firstRunText.keysIn}</dd>
+      </dl>
+    </section>
   );
 }
 
@@ -134,7 +148,8 @@ interface StepProps {
 }
 
 function Step({ number, now, isDone, title, children }: StepProps) {
-  const shape = isDone ? 'done' : now === number - 1 ? 'now' : 'later';
+  const ahead = now === number - 1 ? 'now' : 'later';
+  const shape = isDone ? 'done' : ahead;
   return (
     <li class={shape} aria-current={shape === 'now' ? 'step' : undefined}>
       <span class="n">{isDone ? <Icon name="check" small /> : number}</span>

@@ -1,8 +1,8 @@
 // The five figures above the list.
-import { count, usd } from '../../app/format.ts';
-import { capsText, fleetText } from '../../app/text.ts';
+import { count, usd } from '../../base/format.ts';
 import { changes, counts, rows } from '../../data/fleet.ts';
-import { Spark } from '../../parts/bits.tsx';
+import { Spark } from '../../parts/widgets.tsx';
+import { capsText, fleetText } from '../../text/index.ts';
 
 /** Sums over all blocks. */
 export function Figures() {

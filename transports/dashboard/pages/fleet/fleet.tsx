@@ -1,28 +1,30 @@
 // The list of blocks: five figures, what needs a person, then every block.
 import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { count } from '../../app/format.ts';
-import { useKeys } from '../../app/keys.ts';
-import { navigate, pathOf, route, setQuery } from '../../app/router.ts';
-import { fleetText, LABELS, PAGE_NAMES, WORDS } from '../../app/text.ts';
-import { changes, counts, isListed, rows } from '../../data/fleet.ts';
-import { Button, Empty, Keys } from '../../parts/bits.tsx';
+import { newBlock } from '../../actions/new-block.tsx';
+import { navigate, setQuery } from '../../base/address.ts';
+import { count } from '../../base/format.ts';
+import { useKeys } from '../../base/keys.ts';
+import { changes, counts, type Group, isListed, rows } from '../../data/fleet.ts';
+import { pathOf, route } from '../../data/route.ts';
+import { Filter, Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
+import { Button, Empty } from '../../parts/widgets.tsx';
+import { firstRunText, fleetText, LABELS, WORDS } from '../../text/index.ts';
 import { Figures } from './figures.tsx';
 import { Hints } from './hints.tsx';
 import { Needs } from './needs.tsx';
-import { newBlock } from './new-block.tsx';
 import { choosing, selected } from './selection.tsx';
 import { FleetTable } from './table.tsx';
 import { compare, fits, viewOf } from './view.ts';
 
-const GROUPS = [
+const GROUPS: readonly { readonly id: Group | 'all'; readonly label: string; readonly mark?: string }[] = [
   { id: 'all', label: fleetText.all },
   { id: 'work', label: fleetText.work, mark: 'working' },
   { id: 'needs', label: fleetText.needs, mark: 'failed' },
   { id: 'idle', label: fleetText.idle, mark: 'idle' },
   { id: 'asleep', label: fleetText.asleep, mark: 'stopped' },
-] as const;
+];
 
 function choose(): void {
   choosing.value = !choosing.peek();
@@ -32,83 +34,88 @@ function choose(): void {
 /** Who opens an empty workspace sees the first steps; who goes to the list afterwards sees the list. */
 let isFirstLook = true;
 
-/** The page. */
-export default function Fleet() {
+/** What the address says of the list, and the names that it shows in their order. */
+function useList() {
   const view = useComputed(() => viewOf(route.value.query));
   const names = useComputed(() => {
     changes.value;
     const shown = [...rows.value.values()].map((row) => row.peek()).filter((entry) => fits(entry, view.value));
     return shown.sort((one, other) => compare(one, other, view.value)).map(({ name }) => name);
   });
-  const field = useRef<HTMLInputElement>(null);
-  useKeys([
-    { keys: '/', does: fleetText.filter, run: () => field.current?.focus() },
-    { keys: 'n', does: WORDS.newBlock, run: () => newBlock() },
-  ]);
-  useEffect(() => {
-    if (field.current !== null && field.current.value !== view.value.text) field.current.value = view.value.text;
-  });
   useEffect(() => {
     if (!isListed.value) return;
     if (isFirstLook && rows.peek().size === 0) navigate(pathOf('start'), { replace: true });
     isFirstLook = false;
   }, [isListed.value]);
-  const { group, text } = view.value;
+  return { view: view.value, names: names.value };
+}
+
+/** The page. */
+export default function Fleet() {
+  const { view, names } = useList();
+  const field = useRef<HTMLInputElement>(null);
+  useKeys([
+    { keys: '/', does: fleetText.filter, run: () => field.current?.focus() },
+    { keys: 'n', does: WORDS.newBlock, run: newBlock },
+  ]);
+  useEffect(() => {
+    const { text } = viewOf(route.peek().query); // more may have been typed since this was drawn
+    if (field.current !== null && field.current.value !== text) field.current.value = text;
+  });
   return (
     <>
       <header class="top">
-        <h1>{PAGE_NAMES.fleet}</h1>
-        <div class="seg groups" role="group" aria-label={LABELS.show}>
-          {GROUPS.map((each) => (
-            <button key={each.id} type="button" aria-pressed={group === each.id} onClick={() => setQuery({ show: each.id === 'all' ? undefined : each.id })}>
-              {'mark' in each && <Mark state={each.mark} named={false} />}
-              {each.label} <span class="num">{count(counts.value[each.id])}</span>
-            </button>
-          ))}
-        </div>
+        <h1>{fleetText.title}</h1>
+        <Segments
+          label={LABELS.show}
+          shape="groups"
+          options={GROUPS.map((group) => [group.id, <GroupName key={group.id} {...group} />])}
+          value={view.group}
+          choose={(id) => setQuery({ show: id === 'all' ? undefined : id })}
+        />
         <span class="grow" />
-        <label class="filter">
-          <span class="sr">{fleetText.filter}</span>
-          <input
-            ref={field}
-            class="input"
-            type="search"
-            placeholder={fleetText.filterHint}
-            onInput={(event) => setQuery({ find: event.currentTarget.value })}
-            onKeyDown={(event) => {
-              if (event.key === 'Escape') event.currentTarget.blur();
-            }}
-          />
-          <Keys keys="/" />
-        </label>
+        <Filter field={field} label={fleetText.filter} hint={fleetText.filterHint} onKeyDown={(event) => event.key === 'Escape' && field.current?.blur()} />
         {rows.value.size > 0 && (
           <button type="button" class="btn quiet choose" aria-pressed={choosing.value} onClick={choose}>
             {fleetText.choose}
           </button>
         )}
-        <Button label={WORDS.newBlock} icon="plus" kind="primary" run={() => newBlock()} />
+        <Button label={WORDS.newBlock} icon="plus" kind="primary" run={newBlock} />
       </header>
       <div class="page">
         {isListed.value && rows.value.size > 0 && <Figures />}
-        {group === 'all' && text === '' && <Needs />}
-        {!isListed.value ? (
-          <Empty text={fleetText.reading} />
-        ) : rows.value.size === 0 ? (
-          <Empty text={fleetText.none}>
-            <Button label={WORDS.newBlock} icon="plus" kind="primary" run={() => newBlock()} />
-            <a class="link" href={pathOf('start')}>
-              {LABELS.firstSteps}
-            </a>
-          </Empty>
-        ) : names.value.length === 0 ? (
-          <Empty text={fleetText.noneFound}>
-            <Button label={fleetText.showAll} run={() => setQuery({ show: undefined, find: undefined })} />
-          </Empty>
-        ) : (
-          <FleetTable names={names.value} view={view.value} />
-        )}
+        {view.group === 'all' && view.text === '' && <Needs />}
+        <List names={names} view={view} />
       </div>
-      {isListed.value && <Hints shown={names.value.length} all={rows.value.size} />}
+      {isListed.value && <Hints shown={names.length} all={rows.value.size} />}
     </>
+  );
+}
+
+function GroupName({ id, label, mark }: (typeof GROUPS)[number]) {
+  return (
+    <>
+      {mark !== undefined && <Mark state={mark} named={false} />}
+      {label} <span class="num">{count(counts.value[id])}</span>
+    </>
+  );
+}
+
+function List({ names, view }: ReturnType<typeof useList>) {
+  if (!isListed.value) return <Empty text={fleetText.reading} />;
+  if (rows.value.size === 0)
+    return (
+      <Empty text={fleetText.none}>
+        <Button label={WORDS.newBlock} icon="plus" kind="primary" run={newBlock} />
+        <a class="link" href={pathOf('start')}>
+          {firstRunText.title}
+        </a>
+      </Empty>
+    );
+  if (names.length > 0) return <FleetTable names={names} view={view} />;
+  return (
+    <Empty text={fleetText.noneFound}>
+      <Button label={fleetText.showAll} run={() => setQuery({ show: undefined, find: undefined })} />
+    </Empty>
   );
 }

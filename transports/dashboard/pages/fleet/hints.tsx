@@ -1,7 +1,7 @@
 // The keys that help most, at the foot of the list.
-import { count, plural } from '../../app/format.ts';
-import { singleKeys } from '../../data/settings.ts';
-import { Keys } from '../../parts/bits.tsx';
+import { count, plural } from '../../base/format.ts';
+import { singleKeys } from '../../base/keys.ts';
+import { Keys } from '../../parts/widgets.tsx';
 
 const HINTS = [
   ['j', 'next'],

@@ -2,13 +2,14 @@
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { canCure, cure } from '../../app/cure.ts';
-import { blockPath } from '../../app/router.ts';
-import { fleetText, stateName, WORDS } from '../../app/text.ts';
-import { type Cure, readWhy } from '../../data/cures.ts';
+import { canCure, cure } from '../../actions/cure.ts';
+import { readWhy } from '../../data/blocks.ts';
+import type { Cure } from '../../data/cures.ts';
 import { changes, needsPerson, rows } from '../../data/fleet.ts';
-import { Button } from '../../parts/bits.tsx';
+import { blockPath } from '../../data/route.ts';
 import { Mark } from '../../parts/mark.tsx';
+import { Button } from '../../parts/widgets.tsx';
+import { fleetText, stateName, WORDS } from '../../text/index.ts';
 
 /** More than these are found by the filter. */
 const MOST_SHOWN = 5;

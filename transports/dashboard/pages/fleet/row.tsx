@@ -1,11 +1,11 @@
 // One block of the list.
-import { count, usd } from '../../app/format.ts';
-import { blockPath } from '../../app/router.ts';
-import { fleetText } from '../../app/text.ts';
+import { count, usd } from '../../base/format.ts';
 import type { Row } from '../../data/fleet.ts';
-import { Ago, Bar, Spark } from '../../parts/bits.tsx';
+import { blockPath } from '../../data/route.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
+import { Ago, Bar, Spark, toneOf } from '../../parts/widgets.tsx';
+import { fleetText } from '../../text/index.ts';
 import { choosing } from './selection.tsx';
 
 interface RowProps {
@@ -24,7 +24,6 @@ export function FleetRow({ row, index, isCurrent, isSelected, toggle, focus }: R
   const cap = budget?.dailyUsd ?? null;
   const model = config.adapter?.model;
   const isUnspent = costs.today === undefined || costs.today === null;
-  const tone = budget?.state === 'exceeded' ? 'bad' : budget?.state === 'warn' ? 'warn' : '';
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys X and Shift with the arrows select, too
     <div
@@ -63,7 +62,7 @@ export function FleetRow({ row, index, isCurrent, isSelected, toggle, focus }: R
       </span>
       <span role="gridcell" class="c-today num">
         <span class={`end${isUnspent ? ' t3' : ''}`}>{isUnspent ? '–' : usd(costs.today ?? 0)}</span>
-        {cap !== null && <Bar part={costs.today ?? 0} whole={cap} tone={tone} />}
+        {cap !== null && <Bar part={costs.today ?? 0} whole={cap} tone={toneOf(budget?.state)} />}
         {cap !== null && <span class="t3">{usd(cap)}</span>}
       </span>
     </div>

@@ -1,16 +1,16 @@
 // The blocks that are selected, and what is done to all of them: with a count, progress, and what failed and why.
 import { signal } from '@preact/signals';
-import { batchText, fleetText, progressText, selectAllText, selectedText, taggedText, WORDS } from '../../app/text.ts';
-import { tell } from '../../app/toast.ts';
+import { tell } from '../../base/toast.ts';
 import { archiveBlock, restoreBlock, setTag, startBlock, stopBlock, toEach } from '../../data/blocks.ts';
 import { isWanted, readFleet } from '../../data/fleet.ts';
-import { Button } from '../../parts/bits.tsx';
 import { showDialog } from '../../parts/dialog.tsx';
+import { Button } from '../../parts/widgets.tsx';
+import { batchText, fleetText, progressText, selectAllText, selectedText, taggedText, WORDS } from '../../text/index.ts';
 import { TagDialog } from './tag.tsx';
 
 /** Names that are selected. */
 export const selected = signal<ReadonlySet<string>>(new Set());
-/** True while a tap selects a block and does not open it: for who has no keys. */
+/** True while a tap selects a block instead of opening it, for people without a keyboard. */
 export const choosing = signal(false);
 /** How far a batch is, in words; undefined while there is none. */
 export const progress = signal<string | undefined>(undefined);
@@ -30,7 +30,7 @@ interface Deed {
   act(name: string): Promise<boolean>;
 }
 
-/** Does the same to many blocks, after the batch before, and tells the outcome; `back` undoes it for those that it has changed. What failed stays selected. */
+/** Does the same to many blocks when the batch before has ended, and tells the outcome. `back` undoes it for the blocks that were changed. Blocks that failed stay selected. */
 function batch(names: readonly string[], { done, act }: Deed, back?: Deed): Promise<void> {
   const run = async (): Promise<void> => {
     const changed: string[] = [];

@@ -1,9 +1,10 @@
 // The dialog that adds a tag to the selected blocks, or takes it away.
 import { useState } from 'preact/hooks';
-import { fleetText, tagCountText, tagTitle, WORDS } from '../../app/text.ts';
 import { rows } from '../../data/fleet.ts';
-import { Button, Field } from '../../parts/bits.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { TextField } from '../../parts/fields.tsx';
+import { Button } from '../../parts/widgets.tsx';
+import { fleetText, tagCountText, tagTitle, WORDS } from '../../text/index.ts';
 
 /** As the server's own rule. */
 const MOST_CHARACTERS = 256;
@@ -39,19 +40,14 @@ export function TagDialog({ names, close, run }: TagDialogProps) {
         </>
       }
     >
-      <Field label={fleetText.tag} help={fleetText.tagHelp} wrong={isTried && tag === '' ? fleetText.tagEmpty : undefined}>
-        {(props) => (
-          <input
-            {...props}
-            class="input"
-            value={text}
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={MOST_CHARACTERS}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={fleetText.tag}
+        help={fleetText.tagHelp}
+        wrong={isTried && tag === '' ? fleetText.tagEmpty : undefined}
+        value={text}
+        set={setText}
+        input={{ maxLength: MOST_CHARACTERS }}
+      />
       {tags.length > 0 && (
         <div class="stack">
           <p class="sm t2">{fleetText.tagsThere}</p>

@@ -1,18 +1,20 @@
 // What the gateway does: its providers, its figures, its requests.
-import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import type { GatewayFigures } from '../../../../core/types.ts';
-import { clockSeconds, count, figure, NONE } from '../../app/format.ts';
-import { pathOf, route, setQuery } from '../../app/router.ts';
-import { gatewayLead, gatewayText, LABELS, PAGE_NAMES, pausedText, WINDOW_NAMES } from '../../app/text.ts';
+import { setQuery } from '../../base/address.ts';
+import { clockSeconds, count, figure, NONE } from '../../base/format.ts';
+import { usePoll } from '../../base/poll.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { readFigures, readRequests, WINDOWS, type Window } from '../../data/gateway.ts';
 import { useLoad } from '../../data/load.ts';
-import { usePoll } from '../../data/poll.ts';
-import { joined, overall, totalsOf } from '../../data/totals.ts';
-import { Bar, Empty, Problem, Spark } from '../../parts/bits.tsx';
+import { pathOf, route } from '../../data/route.ts';
+import { joined, overall, type Totals, totalsOf } from '../../data/totals.ts';
+import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Plot, PlotGroup } from '../../parts/plot.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
+import { gatewayLead, gatewayText, LABELS, pausedText, playText, WINDOW_NAMES } from '../../text/index.ts';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -39,15 +41,14 @@ export default function Gateway() {
           <span class="t2 clip about">{gatewayLead(data.adapters.filter((adapter) => isReady(adapter, providers.state.value.data)).length, atWork)}</span>
         )}
         <span class="grow" />
-        <div class="seg" role="group" aria-label={LABELS.window}>
-          {WINDOWS.map((each) => (
-            <button key={each} type="button" aria-pressed={each === window} onClick={() => setQuery({ window: each === '15m' ? undefined : each })}>
-              {WINDOW_NAMES[each]}
-            </button>
-          ))}
-        </div>
+        <Segments
+          label={LABELS.window}
+          options={WINDOWS.map((each) => [each, WINDOW_NAMES[each]])}
+          value={window}
+          choose={(id) => setQuery({ window: id === '15m' ? undefined : id })}
+        />
         <a class="btn about" href={pathOf('playground')}>
-          {PAGE_NAMES.playground}
+          {playText.title}
         </a>
       </header>
       <div class="page">
@@ -68,42 +69,25 @@ interface ProvidersProps {
 
 function Providers({ data, keys }: ProvidersProps) {
   return (
-    <div class="scroll">
-      <table class="rows providers-table">
-        <thead>
-          <tr>
-            <th scope="col">{gatewayText.provider}</th>
-            <th scope="col">{gatewayText.state}</th>
-            <th scope="col">{gatewayText.keyFrom}</th>
-            <th scope="col">{gatewayText.model}</th>
-            <th scope="col">{gatewayText.atWork}</th>
-            <th scope="col" class="end">
-              {gatewayText.waiting}
-            </th>
-            <th scope="col">{gatewayText.activity}</th>
-            <th scope="col" class="end">
-              {gatewayText.firstText}
-            </th>
-            <th scope="col" class="end">
-              {gatewayText.whole}
-            </th>
-            <th scope="col" class="end">
-              {gatewayText.errors}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.adapters.map((adapter) => (
-            <ProviderRow
-              key={adapter.id}
-              adapter={adapter}
-              isReady={isReady(adapter, keys)}
-              credential={keys?.find(({ id }) => id === adapter.id)?.credential}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      shape="providers-table"
+      heads={[
+        gatewayText.provider,
+        gatewayText.state,
+        gatewayText.keyFrom,
+        gatewayText.model,
+        gatewayText.atWork,
+        [gatewayText.waiting, 'end'],
+        gatewayText.activity,
+        [gatewayText.firstText, 'end'],
+        [gatewayText.whole, 'end'],
+        [gatewayText.errors, 'end'],
+      ]}
+    >
+      {data.adapters.map((adapter) => (
+        <ProviderRow key={adapter.id} adapter={adapter} isReady={isReady(adapter, keys)} credential={keys?.find(({ id }) => id === adapter.id)?.credential} />
+      ))}
+    </Table>
   );
 }
 
@@ -112,39 +96,28 @@ function isReady({ id, ready, source }: GatewayFigures['adapters'][number], keys
   return ready && !(source === 'chain' && keys?.find((each) => each.id === id)?.ready === false);
 }
 
-function ProviderRow({
-  adapter,
-  isReady: ready,
-  credential,
-}: {
+interface ProviderRowProps {
   readonly adapter: GatewayFigures['adapters'][number];
   readonly isReady: boolean;
   readonly credential: Awaited<ReturnType<typeof readProviders>>[number]['credential'];
-}) {
-  const { id, displayName, defaultModel, detail, breaker, openUntil, atWork, waiting, limits, series } = adapter;
+}
+
+function ProviderRow({ adapter, isReady: ready, credential }: ProviderRowProps) {
+  const { displayName, defaultModel, breaker, atWork, waiting, limits, series } = adapter;
   const totals = totalsOf(series);
   const share = totals.requests === 0 ? 0 : (totals.errors / totals.requests) * 100;
   const hint = credential?.hint === null || credential?.hint === undefined ? '' : ` …${credential.hint}`;
   const from = credential?.source === 'env' ? credential.variable : credential?.source;
+  const readyMark = ready ? 'idle' : 'stopped';
   return (
     <tr>
       <td>
         <span class="row">
-          <Mark state={breaker === 'open' ? 'backoff' : ready ? 'idle' : 'stopped'} named={false} />
+          <Mark state={breaker === 'open' ? 'backoff' : readyMark} named={false} />
           <b class="b">{displayName}</b>
         </span>
       </td>
-      <td class={breaker === 'open' ? 'warn' : ready ? '' : 't3'} title={detail}>
-        {breaker === 'open' ? (
-          pausedText(openUntil === null ? '' : clockSeconds(openUntil))
-        ) : ready ? (
-          gatewayText.ready
-        ) : (
-          <a class="link" href={pathOf('settings', { key: id })}>
-            {gatewayText.notReady}
-          </a>
-        )}
-      </td>
+      <StateCell adapter={adapter} isReady={ready} />
       <td class="t2 num">{from === null || from === undefined ? NONE : `${from}${hint}`}</td>
       <td class="t2">{defaultModel}</td>
       <td>
@@ -163,65 +136,80 @@ function ProviderRow({
   );
 }
 
+/** Whether a provider takes calls; where it does not, the way to its key. */
+function StateCell({ adapter: { id, detail, breaker, openUntil }, isReady: ready }: Omit<ProviderRowProps, 'credential'>) {
+  if (breaker === 'open')
+    return (
+      <td class="warn" title={detail}>
+        {pausedText(openUntil === null ? '' : clockSeconds(openUntil))}
+      </td>
+    );
+  return (
+    <td class={ready ? '' : 't3'} title={detail}>
+      {ready ? (
+        gatewayText.ready
+      ) : (
+        <a class="link" href={pathOf('settings', { key: id })}>
+          {gatewayText.notReady}
+        </a>
+      )}
+    </td>
+  );
+}
+
 function Plots({ data }: { readonly data: GatewayFigures }) {
   const { times, called } = joined(data.adapters);
   if (called.length === 0) return <Empty text={gatewayText.noFigures} />;
-  const minutes = times.length < 2 ? 1 : ((times[1] ?? 0) - (times[0] ?? 0)) / 60_000;
-  const all = overall(called);
-  const sum = totalsOf(called.flatMap(({ series }) => series));
-  const spanMinutes = Math.max(1, minutes * times.length);
   const toneOf = (id: string): string => TONES[data.adapters.findIndex((adapter) => adapter.id === id) % TONES.length] ?? 'c5';
   return (
     <PlotGroup name="gateway" times={times}>
       <div class="plots">
-        <section>
-          <h2>
-            {gatewayText.rate} <b class="num">{figure(sum.requests / spanMinutes)}</b>
-          </h2>
-          <Plot
-            times={times}
-            lines={called.map(({ id, displayName, series }) => ({
-              label: displayName,
-              tone: toneOf(id),
-              values: series.map(({ requests }) => requests / minutes),
-            }))}
-            stacked
-            sentence={`${count(sum.requests)} requests, ${count(sum.errors)} failed.`}
-            show={figure}
-          />
-        </section>
-        <section>
-          <h2>
-            {gatewayText.seconds} <b class="num">{inSeconds(sum.firstTextP50)}</b>
-          </h2>
-          <Plot
-            times={times}
-            lines={[
-              { label: gatewayText.median, tone: 'c1', values: all.map(({ firstTextP50 }) => (firstTextP50 === null ? null : firstTextP50 / 1000)) },
-              { label: gatewayText.p95, tone: 'c4', values: all.map(({ firstTextP95 }) => (firstTextP95 === null ? null : firstTextP95 / 1000)) },
-            ]}
-            sentence={`Median ${inSeconds(sum.firstTextP50)} seconds to the first text.`}
-            show={figure}
-          />
-        </section>
-        <section>
-          <h2>
-            {gatewayText.tokens} <b class="num">{figure((sum.input + sum.output) / spanMinutes / 1000)}</b>
-          </h2>
-          <Plot
-            times={times}
-            lines={[
-              { label: gatewayText.input, tone: 'c2', values: all.map(({ input }) => input / minutes / 1000) },
-              { label: gatewayText.output, tone: 'c3', values: all.map(({ output }) => output / minutes / 1000) },
-            ]}
-            stacked
-            sentence={`${count(sum.input)} tokens in, ${count(sum.output)} out, ${count(sum.cached)} from the cache.`}
-            show={figure}
-          />
-        </section>
+        {plotsOf(times, called, toneOf).map(({ title, value, ...plot }) => (
+          <section key={title}>
+            <h2>
+              {title} <b class="num">{value}</b>
+            </h2>
+            <Plot times={times} {...plot} show={figure} />
+          </section>
+        ))}
       </div>
     </PlotGroup>
   );
+}
+
+/** Requests by provider, the time to the first text, and tokens, each with its figure. */
+function plotsOf(times: readonly number[], called: GatewayFigures['adapters'], toneOf: (id: string) => string) {
+  const minutes = times.length < 2 ? 1 : ((times[1] ?? 0) - (times[0] ?? 0)) / 60_000;
+  const spanMinutes = Math.max(1, minutes * times.length);
+  const all = overall(called);
+  const sum = totalsOf(called.flatMap(({ series }) => series));
+  const line = (label: string, tone: string, pick: (totals: Totals) => number | null) => ({ label, tone, values: all.map(pick) });
+  const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+  return [
+    {
+      title: gatewayText.rate,
+      value: figure(sum.requests / spanMinutes),
+      lines: called.map(({ id, displayName, series }) => ({ label: displayName, tone: toneOf(id), values: series.map(({ requests }) => requests / minutes) })),
+      stacked: true,
+      sentence: `${count(sum.requests)} requests, ${count(sum.errors)} failed.`,
+    },
+    {
+      title: gatewayText.seconds,
+      value: inSeconds(sum.firstTextP50),
+      lines: [
+        line(gatewayText.median, 'c1', ({ firstTextP50 }) => seconds(firstTextP50)),
+        line(gatewayText.p95, 'c4', ({ firstTextP95 }) => seconds(firstTextP95)),
+      ],
+      sentence: `Median ${inSeconds(sum.firstTextP50)} seconds to the first text.`,
+    },
+    {
+      title: gatewayText.tokens,
+      value: figure((sum.input + sum.output) / spanMinutes / 1000),
+      lines: [line(gatewayText.input, 'c2', ({ input }) => input / minutes / 1000), line(gatewayText.output, 'c3', ({ output }) => output / minutes / 1000)],
+      stacked: true,
+      sentence: `${count(sum.input)} tokens in, ${count(sum.output)} out, ${count(sum.cached)} from the cache.`,
+    },
+  ];
 }
 
 /** 24 bars of a longer series. */

@@ -1,96 +1,87 @@
 // The requests to models: each as a bar of waiting, of the time to its first text, and of its answer.
 import type { Signal } from '@preact/signals';
 import type { GatewayRequest, GatewayRequests } from '../../../../core/types.ts';
-import { clockSeconds, count, duration, NONE } from '../../app/format.ts';
-import { blockPath } from '../../app/router.ts';
-import { gatewayText, LABELS, scaleText } from '../../app/text.ts';
+import { clockSeconds, count, duration, NONE } from '../../base/format.ts';
 import { endRequest } from '../../data/gateway.ts';
-import { Button, Empty } from '../../parts/bits.tsx';
+import { blockPath } from '../../data/route.ts';
+import { Segments } from '../../parts/fields.tsx';
+import { Table } from '../../parts/table.tsx';
+import { Button, Empty } from '../../parts/widgets.tsx';
+import { gatewayText, LABELS, scaleText } from '../../text/index.ts';
 
 const MOST_SHOWN = 100;
 
+type Group = 'live' | 'ended' | 'failed';
+
 interface RequestsProps {
   readonly requests: GatewayRequests;
-  readonly shown: Signal<'live' | 'ended' | 'failed'>;
+  readonly shown: Signal<Group>;
   reload(): Promise<void>;
 }
+
+const LEGEND = [
+  ['wait', gatewayText.waits],
+  ['first', gatewayText.toFirst],
+  ['text', gatewayText.streams],
+] as const;
 
 /** The list, by what is shown of it. */
 export function Requests({ requests: { live, ended }, shown, reload }: RequestsProps) {
   const failed = ended.filter(({ code }) => code !== undefined && code !== 'CANCELLED');
-  const groups = [
-    { id: 'live', label: gatewayText.live, list: live },
-    { id: 'ended', label: gatewayText.ended, list: ended },
-    { id: 'failed', label: gatewayText.failed, list: failed },
-  ] as const;
-  const list = groups.find(({ id }) => id === shown.value)?.list ?? [];
-  const scale = Math.max(2, Math.ceil(Math.max(0, ...list.slice(0, MOST_SHOWN).map(({ durationMs }) => durationMs)) / 1000));
+  const groups: Readonly<Record<Group, readonly GatewayRequest[]>> = { live, ended, failed };
+  const option = (id: Group) =>
+    [
+      id,
+      <>
+        {gatewayText[id]} <span class="num">{count(groups[id].length)}</span>
+      </>,
+    ] as const;
   return (
     <section class="requests">
       <header class="row wrap">
         <h2>{LABELS.requests}</h2>
-        {[
-          ['wait', gatewayText.waits],
-          ['first', gatewayText.toFirst],
-          ['text', gatewayText.streams],
-        ].map(([tone, label]) => (
+        {LEGEND.map(([tone, label]) => (
           <span key={tone} class="legend">
             <i class={tone} />
             {label}
           </span>
         ))}
         <span class="grow" />
-        <div class="seg" role="group" aria-label={LABELS.show}>
-          {groups.map(({ id, label, list: all }) => (
-            <button
-              key={id}
-              type="button"
-              aria-pressed={shown.value === id}
-              onClick={() => {
-                shown.value = id;
-              }}
-            >
-              {label} <span class="num">{count(all.length)}</span>
-            </button>
-          ))}
-        </div>
+        <Segments
+          label={LABELS.show}
+          options={[option('live'), option('ended'), option('failed')]}
+          value={shown.value}
+          choose={(id) => {
+            shown.value = id;
+          }}
+        />
       </header>
-      {list.length === 0 ? (
-        <Empty text={shown.value === 'live' ? gatewayText.noLive : gatewayText.noEnded} />
-      ) : (
-        <div class="scroll">
-          <table class="rows">
-            <thead>
-              <tr>
-                <th scope="col">{gatewayText.began}</th>
-                <th scope="col" class="wide">
-                  {gatewayText.request}
-                </th>
-                <th scope="col">{LABELS.model}</th>
-                <th scope="col">{gatewayText.for}</th>
-                <th scope="col" class="timeline">
-                  {scaleText(scale)}
-                </th>
-                <th scope="col" class="end">
-                  {gatewayText.soFar}
-                </th>
-                <th scope="col" class="end">
-                  {gatewayText.tokensShort}
-                </th>
-                <th scope="col">
-                  <span class="sr">{LABELS.end}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.slice(0, MOST_SHOWN).map((request) => (
-                <RequestRow key={`${request.requestId} ${request.startedAt}`} request={request} scaleMs={scale * 1000} reload={reload} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
+      <Rows list={groups[shown.value]} none={shown.value === 'live' ? gatewayText.noLive : gatewayText.noEnded} reload={reload} />
     </section>
+  );
+}
+
+function Rows({ list, none, reload }: { readonly list: readonly GatewayRequest[]; readonly none: string; reload(): Promise<void> }) {
+  const first = list.slice(0, MOST_SHOWN);
+  const scale = Math.max(2, Math.ceil(Math.max(0, ...first.map(({ durationMs }) => durationMs)) / 1000));
+  if (list.length === 0) return <Empty text={none} />;
+  return (
+    <Table
+      heads={[
+        gatewayText.began,
+        [gatewayText.request, 'wide'],
+        LABELS.model,
+        gatewayText.for,
+        [scaleText(scale), 'timeline'],
+        [gatewayText.soFar, 'end'],
+        [gatewayText.tokensShort, 'end'],
+        [<span class="sr">{LABELS.end}</span>],
+      ]}
+    >
+      {first.map((request) => (
+        <RequestRow key={`${request.requestId} ${request.startedAt}`} request={request} scaleMs={scale * 1000} reload={reload} />
+      ))}
+    </Table>
   );
 }
 

@@ -1,11 +1,12 @@
 // One model's answer, with its reasoning, its tools and what was left out.
 import { useState } from 'preact/hooks';
-import { answerLine, playText } from '../../app/text.ts';
-import { ownOf } from '../../data/own.ts';
+import { ownOf } from '../../base/own.ts';
 import type { Answer } from '../../data/playground.ts';
-import { Button, Copy, Field, Problem } from '../../parts/bits.tsx';
+import { Field } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Mark } from '../../parts/mark.tsx';
+import { Button, Copy, Problem } from '../../parts/widgets.tsx';
+import { answerLine, playText } from '../../text/index.ts';
 
 /** A column; `goOn` sends the results of the tools. */
 export function AnswerColumn({ answer, goOn }: { readonly answer: Answer; goOn(results: Readonly<Record<string, string>>): void }) {

@@ -1,14 +1,12 @@
 // One question to several models, side by side.
-import '../../app/shared.ts';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { useKeys } from '../../app/keys.ts';
-import { playText } from '../../app/text.ts';
-import { tell } from '../../app/toast.ts';
-import { get } from '../../data/http.ts';
-import { useLoad } from '../../data/load.ts';
+import { useKeys } from '../../base/keys.ts';
+import { tell } from '../../base/toast.ts';
 import { Asked, bodyOf, curlOf, keepQuestion, keptQuestion, MOST_MODELS, type Question, type Turn, turnsAfter } from '../../data/playground.ts';
-import { Button, Copy, Empty, Field } from '../../parts/bits.tsx';
+import { Field, ModelList, TextField } from '../../parts/fields.tsx';
+import { Button, Copy, Empty } from '../../parts/widgets.tsx';
+import { playText } from '../../text/index.ts';
 import { AnswerColumn } from './answer.tsx';
 
 interface Column {
@@ -17,18 +15,15 @@ interface Column {
   readonly turns: readonly Turn[];
 }
 
-/** The page. */
-export default function Playground() {
+/** What is asked, and the answers that were begun. */
+function usePlayground() {
   const question = useSignal<Question>(keptQuestion());
   const columns = useSignal<readonly Column[]>([]);
   const wrong = useSignal('');
-  const { state } = useLoad(() => get<{ readonly models: readonly { readonly id: string; readonly adapter: string }[] }>('/api/models'), []);
-  useEffect(
-    () => () => {
-      for (const { asked } of columns.peek()) asked.stop();
-    },
-    [],
-  );
+  const stop = (): void => {
+    for (const { asked } of columns.peek()) asked.stop();
+  };
+  useEffect(() => stop, []);
   const change = (more: Partial<Question>): void => {
     question.value = { ...question.peek(), ...more };
     keepQuestion(question.value);
@@ -44,118 +39,112 @@ export default function Playground() {
     try {
       if (message.trim() === '') throw new Error(playText.needMessage);
       for (const model of chosen) bodyOf(question.peek(), model, []);
-      for (const { asked } of columns.peek()) asked.stop();
+      stop();
       columns.value = chosen.map((model) => begin(model, []));
       wrong.value = chosen.length === 0 ? playText.modelHint : '';
     } catch (error) {
       wrong.value = (error as Error).message;
     }
   };
+  const goOn = (column: Column, results: Readonly<Record<string, string>>): void => {
+    const turns = [...column.turns, ...turnsAfter(column.asked.answer.peek(), results)];
+    try {
+      columns.value = columns.peek().map((each) => (each === column ? begin(column.model, turns) : each));
+    } catch (error) {
+      tell((error as Error).message);
+    }
+  };
+  return { question, columns, wrong, change, ask, stop, goOn };
+}
+
+/** The page. */
+export default function Playground() {
+  const play = usePlayground();
+  const { question, columns, ask, goOn } = play;
   useKeys([{ keys: 'mod+Enter', does: playText.ask, run: ask, inFields: true }]);
-  const { models } = question.value;
-  const isRunning = columns.value.some(({ asked }) => asked.answer.value.isRunning);
   return (
     <>
       <header class="top">
         <h1>{playText.title}</h1>
         <span class="t2 clip grow about">{playText.lead}</span>
-        <Copy text={() => curlOf(location.origin, bodyOf(question.peek(), models[0] ?? '', []))} label={playText.curl} />
+        <Copy text={() => curlOf(location.origin, bodyOf(question.peek(), question.peek().models[0] ?? '', []))} label={playText.curl} />
       </header>
       <div class="play">
-        <form
-          class="play-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            ask();
-          }}
-        >
-          <fieldset>
-            <legend>{playText.models}</legend>
-            {models.map((model, index) => (
-              <div key={index} class="row">
-                <input
-                  class="input grow"
-                  list="play-models"
-                  value={model}
-                  aria-label={`${playText.modelHint} ${index + 1}`}
-                  placeholder={playText.modelHint}
-                  autocomplete="off"
-                  spellcheck={false}
-                  onInput={(event) => change({ models: models.map((each, place) => (place === index ? event.currentTarget.value.trim() : each)) })}
-                />
-                {models.length > 1 && (
-                  <Button
-                    label={playText.removeModel}
-                    icon="close"
-                    iconOnly
-                    small
-                    kind="quiet"
-                    run={() => change({ models: models.filter((_model, place) => place !== index) })}
-                  />
-                )}
-              </div>
-            ))}
-            <datalist id="play-models">
-              {(state.value.data?.models ?? []).map(({ id, adapter }) => (
-                <option key={id} value={id.startsWith(`${adapter}/`) ? id : `${adapter}/${id}`} />
-              ))}
-            </datalist>
-            {models.length < MOST_MODELS && (
-              <div>
-                <Button label={playText.addModel} icon="plus" small kind="quiet" run={() => change({ models: [...models, ''] })} />
-              </div>
-            )}
-          </fieldset>
-          <Area label={playText.system} value={question.value.system} rows={3} set={(system) => change({ system })} />
-          <Area label={playText.message} value={question.value.message} rows={5} set={(message) => change({ message })} />
-          <details>
-            <summary>{playText.settings}</summary>
-            <div class="stack">
-              <Line label={playText.maxTokens} value={question.value.maxTokens} set={(maxTokens) => change({ maxTokens })} />
-              <Line label={playText.temperature} value={question.value.temperature} set={(temperature) => change({ temperature })} />
-              <Area label={playText.tools} value={question.value.tools} rows={5} isCode set={(tools) => change({ tools })} />
-              <Area label={playText.schema} value={question.value.schema} rows={5} isCode set={(schema) => change({ schema })} />
-            </div>
-          </details>
-          {wrong.value !== '' && (
-            <p class="bad" role="alert">
-              {wrong.value}
-            </p>
-          )}
-          <div class="row">
-            <Button label={playText.ask} kind="primary" keys="mod+Enter" submit />
-            {isRunning && (
-              <Button
-                label={playText.stop}
-                run={() => {
-                  for (const { asked } of columns.peek()) asked.stop();
-                }}
-              />
-            )}
-          </div>
-        </form>
+        <Form {...play} />
         <div class="answers">
-          {columns.value.length === 0 ? (
-            <Empty text={playText.empty} />
-          ) : (
-            columns.value.map((column, index) => (
-              <AnswerColumn
-                key={index}
-                answer={column.asked.answer.value}
-                goOn={(results) => {
-                  const turns = [...column.turns, ...turnsAfter(column.asked.answer.peek(), results)];
-                  try {
-                    columns.value = columns.peek().map((each, place) => (place === index ? begin(column.model, turns) : each));
-                  } catch (error) {
-                    tell((error as Error).message);
-                  }
-                }}
-              />
-            ))
-          )}
+          {columns.value.length === 0 && <Empty text={playText.empty} />}
+          {columns.value.map((column, index) => (
+            <AnswerColumn key={index} answer={column.asked.answer.value} goOn={(results) => goOn(column, results)} />
+          ))}
         </div>
       </div>
     </>
+  );
+}
+
+function Form({ question: { value: question }, columns, wrong, change, ask, stop }: ReturnType<typeof usePlayground>) {
+  const isRunning = columns.value.some(({ asked }) => asked.answer.value.isRunning);
+  return (
+    <form
+      class="play-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask();
+      }}
+    >
+      <Models list={question.models} set={(models) => change({ models })} />
+      <Area label={playText.system} value={question.system} set={(system) => change({ system })} />
+      <Area label={playText.message} value={question.message} rows={5} set={(message) => change({ message })} />
+      <details>
+        <summary>{playText.settings}</summary>
+        <div class="stack">
+          <Line label={playText.maxTokens} value={question.maxTokens} set={(maxTokens) => change({ maxTokens })} />
+          <Line label={playText.temperature} value={question.temperature} set={(temperature) => change({ temperature })} />
+          <Area label={playText.tools} value={question.tools} rows={5} isCode set={(tools) => change({ tools })} />
+          <Area label={playText.schema} value={question.schema} rows={5} isCode set={(schema) => change({ schema })} />
+        </div>
+      </details>
+      {wrong.value !== '' && (
+        <p class="bad" role="alert">
+          {wrong.value}
+        </p>
+      )}
+      <div class="row">
+        <Button label={playText.ask} kind="primary" keys="mod+Enter" submit />
+        {isRunning && <Button label={playText.stop} run={stop} />}
+      </div>
+    </form>
+  );
+}
+
+function Models({ list, set }: { readonly list: readonly string[]; set(models: readonly string[]): void }) {
+  return (
+    <fieldset>
+      <legend>{playText.models}</legend>
+      {list.map((model, index) => (
+        <div key={index} class="row">
+          <input
+            class="input grow"
+            list="play-models"
+            value={model}
+            aria-label={`${playText.modelHint} ${index + 1}`}
+            placeholder={playText.modelHint}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => set(list.map((each, place) => (place === index ? event.currentTarget.value.trim() : each)))}
+          />
+          {list.length > 1 && (
+            <Button label={playText.removeModel} icon="close" iconOnly small kind="quiet" run={() => set(list.filter((_model, place) => place !== index))} />
+          )}
+        </div>
+      ))}
+      <ModelList id="play-models" />
+      {list.length < MOST_MODELS && (
+        <div>
+          <Button label={playText.addModel} icon="plus" small kind="quiet" run={() => set([...list, ''])} />
+        </div>
+      )}
+    </fieldset>
   );
 }
 
@@ -184,10 +173,6 @@ function Area({ label, value, rows = 3, isCode = false, set }: TextProps) {
   );
 }
 
-function Line({ label, value, set }: TextProps) {
-  return (
-    <Field label={label}>
-      {(props) => <input {...props} class="input" inputMode="decimal" autocomplete="off" value={value} onInput={(event) => set(event.currentTarget.value)} />}
-    </Field>
-  );
+function Line(props: TextProps) {
+  return <TextField {...props} input={{ inputMode: 'decimal', spellcheck: true }} />;
 }

@@ -1,23 +1,24 @@
 // Settings of the server, and of this browser.
 
-import '../../app/shared.ts';
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
-import { duration } from '../../app/format.ts';
-import { route } from '../../app/router.ts';
-import { HaltDialog } from '../../app/shell.tsx';
-import { examinedText, LABELS, settingsText, WORDS } from '../../app/text.ts';
+import { askHalt } from '../../actions/halt-dialog.tsx';
+import { duration } from '../../base/format.ts';
+import { singleKeys } from '../../base/keys.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { halt, setHalt } from '../../data/halt.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { signOut } from '../../data/session.ts';
-import { readAloud, sendWith, singleKeys, theme } from '../../data/settings.ts';
-import { Ago, Button, Copy, Problem } from '../../parts/bits.tsx';
+import { route } from '../../data/route.ts';
+import { session } from '../../data/services.ts';
+import { readAloud, sendWith, theme } from '../../data/settings.ts';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
+import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Providers } from '../../parts/providers.tsx';
+import { Ago, Button, Copy, Problem } from '../../parts/widgets.tsx';
+import { examinedText, LABELS, settingsText, WORDS } from '../../text/index.ts';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 
@@ -69,7 +70,7 @@ function Halt() {
   if (state?.halted !== true)
     return (
       <div>
-        <Button label={WORDS.halt} icon="block" run={() => void showDialog((close) => <HaltDialog close={close} />)} />
+        <Button label={WORDS.halt} icon="block" run={askHalt} />
       </div>
     );
   return (
@@ -138,7 +139,7 @@ function Browser() {
       <Check label={settingsText.singleKeys} value={singleKeys} />
       <Check label={settingsText.readAloud} value={readAloud} />
       <div class="row wrap">
-        <Button label={settingsText.signOut} run={signOut} />
+        <Button label={settingsText.signOut} run={() => session.signOut()} />
         <Button label={settingsText.signOutEverywhere} run={() => void showDialog((close) => <Everywhere close={close} />)} />
       </div>
     </div>
@@ -156,32 +157,23 @@ function Everywhere({ close }: { readonly close: () => void }) {
   );
 }
 
-function Choice<T extends string>({
-  label,
-  value,
-  options,
-}: {
+interface ChoiceProps<T extends string> {
   readonly label: string;
   readonly value: Signal<T>;
   readonly options: readonly (readonly [T, string])[];
-}) {
+}
+
+function Choice<T extends string>({ label, value, options }: ChoiceProps<T>) {
   return (
     <div class="row wrap" role="group" aria-label={label}>
       <span class="choice-label">{label}</span>
-      <div class="seg">
-        {options.map(([id, words]) => (
-          <button
-            key={id}
-            type="button"
-            aria-pressed={value.value === id}
-            onClick={() => {
-              value.value = id;
-            }}
-          >
-            {words}
-          </button>
-        ))}
-      </div>
+      <Segments
+        options={options}
+        value={value.value}
+        choose={(id) => {
+          value.value = id;
+        }}
+      />
     </div>
   );
 }

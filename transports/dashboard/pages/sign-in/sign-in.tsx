@@ -1,9 +1,11 @@
 // Signing in with the token; what a link with a code does by itself.
 import { useState } from 'preact/hooks';
-import { signInText } from '../../app/text.ts';
-import { notice, signInWith } from '../../data/session.ts';
-import { Button, Copy, Field } from '../../parts/bits.tsx';
+import { session } from '../../data/services.ts';
+import { notice } from '../../data/sign-in-link.ts';
+import { TextField } from '../../parts/fields.tsx';
 import { Logo } from '../../parts/icon.tsx';
+import { Button, Copy } from '../../parts/widgets.tsx';
+import { signInText } from '../../text/index.ts';
 
 const COMMAND = 'blockhouse open';
 
@@ -15,7 +17,7 @@ export function SignInForm({ again = false }: { readonly again?: boolean }) {
     event.preventDefault();
     const given = token.trim();
     setToken('');
-    setWrong(given === '' ? signInText.empty : await signInWith(given));
+    setWrong(given === '' ? signInText.empty : await session.signInWith({ token: given }));
   };
   const Box = again ? 'div' : 'main';
   return (
@@ -28,19 +30,7 @@ export function SignInForm({ again = false }: { readonly again?: boolean }) {
       </div>
       <p class="t2">{signInText.or}</p>
       <Form isNested={again} submit={submit}>
-        <Field label={signInText.token} wrong={wrong}>
-          {(props) => (
-            <input
-              {...props}
-              class="input"
-              type="password"
-              autocomplete="off"
-              spellcheck={false}
-              value={token}
-              onInput={(event) => setToken(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField label={signInText.token} wrong={wrong} value={token} set={setToken} input={{ type: 'password' }} />
         <Button label={signInText.submit} kind="primary" {...(again ? { run: submit } : { submit: true })} />
       </Form>
     </Box>

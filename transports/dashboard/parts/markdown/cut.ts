@@ -26,7 +26,7 @@ export function linesOf(code: string, most = MOST_LINES): string {
 }
 
 /**
- * A text in pieces of which all but the last stay the same while it grows: each is a node of its own, so that a selection in it stays.
+ * A growing text in pieces, each a node of its own. Only the last piece changes, so that a selection in the others stays.
  */
 export function steadyPieces(text: string): readonly string[] {
   const pieces: string[] = [];
@@ -41,7 +41,7 @@ export function steadyPieces(text: string): readonly string[] {
   return pieces;
 }
 
-/** The position behind the next white space. */
+/** The position after the next white space; -1 if there is none. */
 function spaceAfter(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) if (/\s/.test(text[at] ?? '')) return at + 1;
   return -1;

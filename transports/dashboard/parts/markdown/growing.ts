@@ -1,12 +1,12 @@
 // A list or a table that is still growing: its first items are settled long before its end is known. Pure.
 //
-// one-by-one: an item is read from where the one before it ended, so that nothing behind the next item changes it.
+// one-by-one: reading begins anew at the end of the last settled item, so that later text can't change settled items.
 import type { Token, Tokens } from 'marked';
 import type { MdElement, MdNode } from './nodes.ts';
 
 /** The last items are read again with every piece: what follows may still belong to them. */
 const OPEN_ITEMS = 2;
-/** So many are settled at once. */
+/** The fewest items that are settled at once. */
 const LEAST_ITEMS = 8;
 
 /** Where a text can be cut, and what has to be read again. */

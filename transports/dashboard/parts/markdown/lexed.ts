@@ -56,7 +56,7 @@ export class Reader {
   }
 }
 
-/** in-parts. They end behind white space where there is some, and all but the last stay the same while the text grows. */
+/** in-parts. A part ends after white space if it has any. All parts except the last stay the same while the text grows. */
 function partsOf(text: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;

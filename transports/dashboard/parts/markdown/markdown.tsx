@@ -1,8 +1,8 @@
 // Draws markdown. A text that grows keeps every node that is settled.
 import { Component, type ComponentChildren, h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { chatText, restLinesText, restText } from '../../app/text/block.ts';
-import { Button, Copy } from '../bits.tsx';
+import { chatText, restLinesText, restText } from '../../text/block.ts';
+import { Button, Copy } from '../widgets.tsx';
 import { beginningOf, linesOf, MOST_CHARACTERS, steadyPieces } from './cut.ts';
 import type { MdElement, MdNode } from './nodes.ts';
 import { type Piece, Tail } from './tail.ts';

@@ -8,31 +8,10 @@ import { safeLink } from './links.ts';
 
 /** A node to draw. */
 export type MdNode = string | MdElement;
+type TextTag = 'p' | 'h3' | 'h4' | 'h5' | 'h6' | 'strong' | 'em' | 'del' | 'code' | 'br' | 'a' | 'pre' | 'blockquote' | 'hr';
+type ItemTag = 'ul' | 'ol' | 'li' | 'table' | 'thead' | 'tbody' | 'tr' | 'th' | 'td';
 export interface MdElement {
-  readonly tag:
-    | 'p'
-    | 'h3'
-    | 'h4'
-    | 'h5'
-    | 'h6'
-    | 'ul'
-    | 'ol'
-    | 'li'
-    | 'blockquote'
-    | 'hr'
-    | 'strong'
-    | 'em'
-    | 'del'
-    | 'code'
-    | 'br'
-    | 'a'
-    | 'pre'
-    | 'table'
-    | 'thead'
-    | 'tbody'
-    | 'tr'
-    | 'th'
-    | 'td';
+  readonly tag: TextTag | ItemTag;
   readonly href?: string;
   readonly language?: string;
   readonly start?: number;
@@ -95,7 +74,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   html: ({ raw }) => (/^<br\s*\/?>$/i.test(raw.trim()) ? [element('br', [])] : [raw]), // html-is-text
 };
 
-/** A very long paragraph as several, each of which the browser lays out alone; another one as it is. */
+/** A very long paragraph as several, because the browser lays out each alone; any other paragraph as it is. */
 function paragraphsOf(token: Token): readonly Token[] {
   const { tokens = [] } = token as Tokens.Paragraph;
   if (tokens.length <= PARAGRAPH_PARTS || tokens.some(({ type }) => type !== 'part')) return [token];
@@ -105,7 +84,7 @@ function paragraphsOf(token: Token): readonly Token[] {
   });
 }
 
-/** items-stand-alone: its first text is no paragraph, all others are. */
+/** items-stand-alone: the first text of an item stands without a paragraph; each later text has one. */
 function itemOf({ tokens }: Tokens.ListItem, depth: number): readonly MdNode[] {
   const first = tokens.findIndex(({ type }) => type === 'text' || type === 'paragraph');
   const isAhead = first === 0 || (first === 1 && tokens[0]?.type === 'checkbox');

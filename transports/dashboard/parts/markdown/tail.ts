@@ -1,6 +1,6 @@
 // Markdown that grows: what is settled is never read again, only the open end is. Pure.
 //
-// settled: a block is settled when a blank line ends it and two more blocks stand behind it.
+// settled: a block is settled when a blank line ends it and two more blocks follow.
 // grows-at-its-end: the first items of a long list, and the first rows of a long table, are settled, too.
 import type { Token } from 'marked';
 import { cutOf, itemsOf, withItems } from './growing.ts';

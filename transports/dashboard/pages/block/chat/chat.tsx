@@ -1,25 +1,26 @@
 // Chat of a block: what was said, what is being said, and beside it what the block does and sees.
+
 import { useComputed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { announce } from '../../../app/announce.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { pathOf } from '../../../app/router.ts';
-import { chatText, completeText, failedText, isWritingText } from '../../../app/text/block.ts';
-import { tellFailure } from '../../../app/toast.ts';
-import { OpenBlock } from '../../../data/block.ts';
+import { announce } from '../../../base/announce.ts';
+import { useKeys } from '../../../base/keys.ts';
+import { tellFailure } from '../../../base/toast.ts';
+import { cancelMessage } from '../../../data/blocks.ts';
+import { OpenBlock } from '../../../data/open-block.ts';
+import { pathOf } from '../../../data/route.ts';
+import { means } from '../../../data/services.ts';
 import { readAloud } from '../../../data/settings.ts';
-import { Empty } from '../../../parts/bits.tsx';
-import type { TabProps } from '../block.tsx';
+import { Empty } from '../../../parts/widgets.tsx';
+import { chatText, completeText, failedText, isWritingText } from '../../../text/block.ts';
 import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
-import { Rail, Strip } from './rail.tsx';
-import { cancelMessage } from './writing.tsx';
+import { SidePanel, Strip } from './side-panel.tsx';
 
 /** The tab. */
-export function Chat({ name }: TabProps) {
-  const open = useMemo(() => new OpenBlock(name), [name]);
+export function Chat({ name }: { readonly name: string }) {
+  const open = useMemo(() => new OpenBlock(name, means), [name]);
   const [taken, setTaken] = useState({ text: '' });
-  const [isRailOpen, setRailOpen] = useState(false);
+  const [isPanelOpen, setPanelOpen] = useState(false);
   const [sent, setSent] = useState(0);
   useEffect(() => open.open(), [open]);
   if (open.isGone.value) {
@@ -35,10 +36,10 @@ export function Chat({ name }: TabProps) {
     <div class="chat-cols">
       <section class="chat" aria-label={chatText.chat}>
         <Log open={open} edit={(text) => setTaken({ text })} sent={sent} />
-        <Strip open={open} isOpen={isRailOpen} toggle={() => setRailOpen(!isRailOpen)} />
+        <Strip open={open} isOpen={isPanelOpen} toggle={() => setPanelOpen(!isPanelOpen)} />
         <Composer open={open} taken={taken} onSent={() => setSent((count) => count + 1)} />
       </section>
-      <Rail open={open} isOpen={isRailOpen} />
+      <SidePanel open={open} isOpen={isPanelOpen} />
       <Stopper open={open} />
       <Teller open={open} />
     </div>

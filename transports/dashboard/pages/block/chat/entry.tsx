@@ -2,16 +2,15 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChatEntry } from '../../../../../core/types.ts';
-import { clock, duration, fullTime, usd } from '../../../app/format.ts';
-import { blockPath } from '../../../app/router.ts';
-import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../app/text/block.ts';
-import type { OpenBlock } from '../../../data/block.ts';
-import { blockURL } from '../../../data/blocks.ts';
-import { post } from '../../../data/http.ts';
-import { Button, Copy } from '../../../parts/bits.tsx';
+import { clock, duration, fullTime, usd } from '../../../base/format.ts';
+import { retryMessage } from '../../../data/blocks.ts';
+import type { OpenBlock } from '../../../data/open-block.ts';
+import { blockPath } from '../../../data/route.ts';
 import { beginningOf } from '../../../parts/markdown/cut.ts';
 import { Markdown } from '../../../parts/markdown/markdown.tsx';
 import { Menu } from '../../../parts/menu.tsx';
+import { Button, Copy } from '../../../parts/widgets.tsx';
+import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../text/block.ts';
 import { WritingFacts, WritingWho } from './writing.tsx';
 
 interface EntryProps {
@@ -39,7 +38,7 @@ function Message({ open, entry, isLinked }: EntryProps & { readonly entry: ChatE
     <article class={`m u ${isLinked ? 'linked' : ''}`} id={`entry-${id}`} data-line data-entry={id} data-failed={isFailed ? '' : undefined} tabIndex={-1}>
       <Who block={open.name} entry={entry} />
       <Plain text={content} />
-      <Outcome entry={entry}>{isFailed && <Button label={chatText.retry} icon="restart" small run={() => retry(open.name, id)} />}</Outcome>
+      <Outcome entry={entry}>{isFailed && <Button label={chatText.retry} icon="restart" small run={() => retryMessage(open.name, id)} />}</Outcome>
     </article>
   );
 }
@@ -76,11 +75,6 @@ function Outcome({ entry: { status, error }, children }: { readonly entry: ChatE
       {children}
     </div>
   );
-}
-
-/** Queues a message again. Rejects with an ApiError. */
-export async function retry(block: string, id: string): Promise<void> {
-  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/retry`));
 }
 
 function Who({ block, entry }: { readonly block: string; readonly entry: ChatEntry }) {

@@ -1,13 +1,14 @@
 // What is not answered yet: messages that wait, and messages on their way to the server.
 
 import type { ChatEntry } from '../../../../../core/types.ts';
-import { againText, chatText, fullText, waitsText } from '../../../app/text/block.ts';
-import { now } from '../../../data/clock.ts';
-import { drop, type Outgoing, sendAgain } from '../../../data/outbox.ts';
-import { Button, Problem } from '../../../parts/bits.tsx';
+import { now } from '../../../base/clock.ts';
+import { cancelMessage } from '../../../data/blocks.ts';
+import type { Outgoing } from '../../../data/outbox.ts';
+import { outbox } from '../../../data/services.ts';
 import { Mark } from '../../../parts/mark.tsx';
+import { Button, Problem } from '../../../parts/widgets.tsx';
+import { againText, chatText, fullText, waitsText } from '../../../text/block.ts';
 import { Plain } from './entry.tsx';
-import { cancelMessage } from './writing.tsx';
 
 /** A message that waits for its turn. */
 export function Waiting({ block, entry, before }: { readonly block: string; readonly entry: ChatEntry; readonly before: number }) {
@@ -29,7 +30,7 @@ export function Waiting({ block, entry, before }: { readonly block: string; read
 export function Sending({ message, edit }: { readonly message: Outgoing; readonly edit: (text: string) => void }) {
   const { state, text, error, block, clientId } = message;
   const takeBack = (): void => {
-    drop(block, clientId);
+    outbox.drop(block, clientId);
     edit(text);
   };
   return (
@@ -42,7 +43,7 @@ export function Sending({ message, edit }: { readonly message: Outgoing; readonl
       <Plain text={text} />
       {state === 'refused' && error !== undefined && (
         <Problem error={error}>
-          <Button label={chatText.tryAgain} small run={() => sendAgain(message)} />
+          <Button label={chatText.tryAgain} small run={() => outbox.sendAgain(message)} />
           <Button label={chatText.edit} small run={takeBack} />
         </Problem>
       )}

@@ -1,51 +1,46 @@
 // The entries of the chat, and how they are scrolled.
-//
-// bounded: at most 400 entries are in the page; those far off are left out, and the line in view stays.
 import { useComputed } from '@preact/signals';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { dayName } from '../../../app/format.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { route } from '../../../app/router.ts';
-import { chatText } from '../../../app/text/block.ts';
-import { tell, tellFailure } from '../../../app/toast.ts';
-import { type OpenBlock, PAGE_ENTRIES } from '../../../data/block.ts';
-import { serverNow } from '../../../data/clock.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { serverNow } from '../../../base/clock.ts';
+import { dayName } from '../../../base/format.ts';
+import { useKeys } from '../../../base/keys.ts';
+import { tell, tellFailure } from '../../../base/toast.ts';
+import { retryMessage } from '../../../data/blocks.ts';
 import type { Line } from '../../../data/entries.ts';
-import { outbox } from '../../../data/outbox.ts';
-import { Button, Empty, Problem } from '../../../parts/bits.tsx';
+import type { OpenBlock } from '../../../data/open-block.ts';
+import type { Outgoing } from '../../../data/outbox.ts';
+import { route } from '../../../data/route.ts';
+import { outbox } from '../../../data/services.ts';
 import { Icon } from '../../../parts/icon.tsx';
-import { EntryView, retry } from './entry.tsx';
+import { Button, Empty, Problem } from '../../../parts/widgets.tsx';
+import { chatText } from '../../../text/block.ts';
+import { EntryView } from './entry.tsx';
 import { Sending, Waiting } from './live.tsx';
 import { Scroll } from './scroll.ts';
 import { WhyCard } from './why-card.tsx';
+import { useWindow } from './window.ts';
 
-const MOST_SHOWN = 400;
-const NEAR_PX = 800;
 const LINK_PAGE = 200;
 const LINK_PAGES = 50;
 
-/** The chat of a block. */
-export function Log({
-  open,
-  edit,
-  sent,
-}: {
+interface LogProps {
   readonly open: OpenBlock;
   readonly edit: (text: string) => void;
   /** Grows with every message that is sent: then the end is shown. */
   readonly sent: number;
-}) {
+}
+
+/** The chat of a block. */
+export function Log({ open, edit, sent }: LogProps) {
   const box = useRef<HTMLDivElement>(null);
   const scroll = useMemo(() => new Scroll(), [open]);
   const shown = useWindow(open, scroll);
   const pending = useComputed(() => {
     const known = new Set([...open.entries.value.values()].map(({ clientId }) => clientId));
-    return outbox.value.filter(({ block, clientId }) => block === open.name && !known.has(clientId));
-  });
+    return outbox.messages.value.filter(({ block, clientId }) => block === open.name && !known.has(clientId));
+  }).value;
   const linked = route.value.query.get('at') ?? undefined;
-  const { lines, from, to } = shown.range;
-  const firstWaiting = lines.findIndex(({ kind }) => kind === 'waiting');
-  const cardAt = firstWaiting === -1 ? lines.length : firstWaiting;
+  const { lines, to } = shown.range;
   useLayoutEffect(() => scroll.settle());
   useEffect(() => (box.current === null ? undefined : scroll.attach(box.current, shown.onScroll)), [scroll]);
   useEffect(() => {
@@ -72,19 +67,41 @@ export function Log({
               <Button label={chatText.lookAgain} small run={() => open.want()} />
             </Problem>
           )}
-          {lines.length === 0 && pending.value.length === 0 && <Empty text={open.isRead.value ? chatText.none : chatText.reading} />}
-          {lines.slice(from, to).flatMap((line, index) => {
-            const day = dayBefore(lines, from + index);
-            const view = <LineView key={line.key} line={line} open={open} isLinked={line.kind === 'entry' && line.entry.id === linked} />;
-            const card = from + index === cardAt ? [<WhyCard key="why" open={open} />] : [];
-            return day === undefined ? [...card, view] : [<Day key={`day ${line.key}`} name={day} />, ...card, view];
-          })}
-          {cardAt === lines.length && to === lines.length && <WhyCard key="why" open={open} />}
-          {to === lines.length && pending.value.map((message) => <Sending key={message.clientId} message={message} edit={edit} />)}
+          <Lines open={open} range={shown.range} linked={linked} pending={pending} edit={edit} />
         </div>
       </div>
       <Newest scroll={scroll} isCut={to < lines.length} run={newest} />
     </div>
+  );
+}
+
+interface LinesProps {
+  readonly open: OpenBlock;
+  readonly range: ReturnType<typeof useWindow>['range'];
+  readonly linked: string | undefined;
+  readonly pending: readonly Outgoing[];
+  readonly edit: (text: string) => void;
+}
+
+/** The lines with days between them, then why the block stands still, then waiting messages, then messages on their way to the server. */
+function Lines({ open, range: { lines, from, to }, linked, pending, edit }: LinesProps) {
+  const firstWaiting = lines.findIndex(({ kind }) => kind === 'waiting');
+  const cardAt = firstWaiting === -1 ? lines.length : firstWaiting;
+  const card = <WhyCard key="why" open={open} />;
+  return (
+    <>
+      {lines.length === 0 && pending.length === 0 && <Empty text={open.isRead.value ? chatText.none : chatText.reading} />}
+      {lines.slice(from, to).flatMap((line, index) => {
+        const day = dayBefore(lines, from + index);
+        return [
+          ...(day === undefined ? [] : [<Day key={`day ${line.key}`} name={day} />]),
+          ...(from + index === cardAt ? [card] : []),
+          <LineView key={line.key} line={line} open={open} isLinked={line.kind === 'entry' && line.entry.id === linked} />,
+        ];
+      })}
+      {cardAt === lines.length && to === lines.length && card}
+      {to === lines.length && pending.map((message) => <Sending key={message.clientId} message={message} edit={edit} />)}
+    </>
   );
 }
 
@@ -114,71 +131,6 @@ function dayBefore(lines: readonly Line[], index: number): string | undefined {
   const name = dayName(line.entry.timestamp, serverNow());
   const before = lines.slice(0, index).findLast(({ kind }) => kind === 'entry');
   return before?.kind === 'entry' && dayName(before.entry.timestamp, serverNow()) === name ? undefined : name;
-}
-
-/** bounded. */
-function useWindow(open: OpenBlock, scroll: Scroll) {
-  const lines = open.lines.value;
-  // Keys of the first line that is shown, and of the last one where the end is left out.
-  const [edge, setEdge] = useState<{ readonly first?: string | undefined; readonly last?: string | undefined }>({});
-  const [isReadingOlder, setReading] = useState(false);
-  const last = edge.last === undefined ? -1 : lines.findIndex(({ key }) => key === edge.last);
-  const to = last === -1 ? lines.length : last + 1;
-  const first = edge.first === undefined ? -1 : lines.findIndex(({ key }) => key === edge.first);
-  const from = Math.max(to - MOST_SHOWN, first === -1 ? Math.max(0, to - PAGE_ENTRIES) : first, 0);
-  const range = { lines, from, to };
-  const now = useRef(range);
-  now.current = range;
-  const state = useRef({ isReading: false });
-  const set = (start: number, end: number): void => {
-    const list = now.current.lines;
-    setEdge({ first: list[Math.max(0, start)]?.key, last: end >= list.length ? undefined : list[end - 1]?.key });
-  };
-  const showOlder = (): void => {
-    const begin = Math.max(0, now.current.from - PAGE_ENTRIES);
-    set(begin, Math.min(now.current.to, begin + MOST_SHOWN));
-  };
-  const older = async (): Promise<void> => {
-    const { lines: list, from: start, to: end } = now.current;
-    if (start > 0) showOlder();
-    if (start > 0 || !open.hasOlder.peek()) return;
-    state.current.isReading = true;
-    setReading(true);
-    // In one pass: without the older entries there is no room above that the line in view could be kept by.
-    const show = (): void => {
-      const at = open.lines.peek().findIndex(({ key }) => key === list[0]?.key);
-      now.current = { lines: open.lines.peek(), from: Math.max(0, at), to: end + Math.max(0, at) };
-      showOlder();
-      setReading(false);
-    };
-    await open.readOlder(PAGE_ENTRIES, show).catch(tellFailure);
-    state.current.isReading = false;
-    setReading(false);
-  };
-  const onScroll = (): void => {
-    const element = document.querySelector<HTMLElement>('.log');
-    if (element === null || state.current.isReading || scroll.isFollowing) return;
-    if (element.scrollTop < NEAR_PX) void older();
-    else if (now.current.to < now.current.lines.length && element.scrollHeight - element.clientHeight - element.scrollTop < NEAR_PX) {
-      const end = Math.min(now.current.lines.length, now.current.to + PAGE_ENTRIES);
-      set(Math.max(now.current.from, end - MOST_SHOWN), end);
-    }
-  };
-  return {
-    range,
-    isReadingOlder,
-    onScroll,
-    toNewest: () => setEdge({}),
-    /** Shows the lines around an entry. */
-    reveal(id: string): boolean {
-      const list = open.lines.peek();
-      const at = list.findIndex((line) => line.kind !== 'reply' && line.entry.id === id);
-      if (at === -1) return false;
-      now.current = { ...now.current, lines: list };
-      set(at - PAGE_ENTRIES / 2, Math.max(at + PAGE_ENTRIES, Math.min(list.length, at + MOST_SHOWN / 2)));
-      return true;
-    },
-  };
 }
 
 /** Reads up to an entry, and shows it. */
@@ -220,7 +172,7 @@ function useEntryKeys(open: OpenBlock, box: { readonly current: HTMLElement | nu
         does: chatText.retryHere,
         run() {
           const { entry, failed } = (document.activeElement as HTMLElement | null)?.dataset ?? {};
-          if (entry !== undefined && failed !== undefined) void retry(open.name, entry).catch(tellFailure);
+          if (entry !== undefined && failed !== undefined) void retryMessage(open.name, entry).catch(tellFailure);
         },
       },
     ],

@@ -1,10 +1,10 @@
 // Why a block stands still, what follows, and what helps: in the place where its answer would stand.
-import { canCure, cure } from '../../../app/cure.ts';
-import { fullTime } from '../../../app/format.ts';
-import { railText } from '../../../app/text/block.ts';
-import type { OpenBlock } from '../../../data/block.ts';
+import { canCure, cure } from '../../../actions/cure.ts';
+import { fullTime } from '../../../base/format.ts';
 import type { Why } from '../../../data/cures.ts';
-import { Ago, Button, Copy } from '../../../parts/bits.tsx';
+import type { OpenBlock } from '../../../data/open-block.ts';
+import { Ago, Button, Copy } from '../../../parts/widgets.tsx';
+import { panelText } from '../../../text/block.ts';
 
 const STILL: ReadonlySet<string> = new Set(['failed', 'unconfigured', 'paused']);
 
@@ -26,17 +26,17 @@ export function WhyCard({ open }: { readonly open: OpenBlock }) {
         <dl>
           {since !== null && (
             <>
-              <dt>{railText.since}</dt>
+              <dt>{panelText.since}</dt>
               <dd title={fullTime(since)}>
                 <Ago at={since} />
               </dd>
             </>
           )}
-          <dt>{railText.next}</dt>
+          <dt>{panelText.next}</dt>
           <dd>{next}</dd>
           {fix !== null && (
             <>
-              <dt>{railText.todo}</dt>
+              <dt>{panelText.todo}</dt>
               <dd>{fix.startsWith('blockhouse ') ? <Command text={fix} /> : fix}</dd>
             </>
           )}

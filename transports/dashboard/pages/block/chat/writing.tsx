@@ -1,15 +1,10 @@
 // What stands around the text of a reply while it is written.
-import { attemptText, charactersText, chatText, speedText } from '../../../app/text/block.ts';
-import { blockURL } from '../../../data/blocks.ts';
-import { post } from '../../../data/http.ts';
-import type { Reply } from '../../../data/reply.ts';
-import { Button } from '../../../parts/bits.tsx';
-import { Mark } from '../../../parts/mark.tsx';
 
-/** Ends a reply, or takes back a message that waits. Rejects with an ApiError. */
-export async function cancelMessage(block: string, id: string): Promise<void> {
-  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/cancel`));
-}
+import { cancelMessage } from '../../../data/blocks.ts';
+import type { Reply } from '../../../data/reply.ts';
+import { Mark } from '../../../parts/mark.tsx';
+import { Button } from '../../../parts/widgets.tsx';
+import { attemptText, charactersText, chatText, speedText } from '../../../text/block.ts';
 
 interface WritingProps {
   readonly block: string;

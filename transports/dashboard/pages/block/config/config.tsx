@@ -1,46 +1,21 @@
 // The configuration of a block: a form made from the contract's schema, and the same as JSON.
-import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
 import type { BlockCosts } from '../../../../../core/types.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { guardLeaving, route } from '../../../app/router.ts';
-import { capText, changesText, configText, faultsText } from '../../../app/text.ts';
-import { tell } from '../../../app/toast.ts';
-import { blockURL } from '../../../data/blocks.ts';
+import { serverNow } from '../../../base/clock.ts';
 import { capMeaning, isCap } from '../../../data/caps.ts';
-import { serverNow } from '../../../data/clock.ts';
-import {
-  type ConfigField,
-  changedPaths,
-  fieldsOf,
-  isObject,
-  isSame,
-  parsedJson,
-  patchOf,
-  type Schema,
-  settable,
-  unknownFields,
-  type Values,
-  valueAt,
-  withValue,
-} from '../../../data/config.ts';
+import { type Schema, unknownFields, type Values, valueAt } from '../../../data/config.ts';
 import { useDetails } from '../../../data/details.ts';
-import { ApiError, call, get } from '../../../data/http.ts';
+import { call, get } from '../../../data/http.ts';
 import { useLoad } from '../../../data/load.ts';
-import { ownOf } from '../../../data/own.ts';
-import { Button, Problem } from '../../../parts/bits.tsx';
-import type { TabProps } from '../block.tsx';
+import { blockURL } from '../../../data/paths.ts';
+import { Button, Problem } from '../../../parts/widgets.tsx';
+import { capText, changesText, configText, faultsText } from '../../../text/index.ts';
 import { Conflict } from './conflict.tsx';
+import { type ConfigForm, type FormBasis, type Read, useForm } from './form.ts';
 import { ConfigInput } from './input.tsx';
-import { Sections, sectionsOf } from './sections.tsx';
-
-interface Read {
-  readonly config: Values;
-  readonly etag: string | undefined;
-}
+import { Sections } from './sections.tsx';
 
 /** The tab. */
-export function Config({ name }: TabProps) {
+export function Config({ name }: { readonly name: string }) {
   const schema = useLoad(readSchema, []);
   const details = useDetails(name);
   const rev = details.state.value.data?.config.rev;
@@ -55,83 +30,10 @@ export function Config({ name }: TabProps) {
   return <Form key={name} name={name} schema={shape} read={data} costs={details.state.value.data?.costs} reload={stored.reload} />;
 }
 
-interface FormProps {
-  readonly name: string;
-  readonly schema: Schema;
-  readonly read: Read;
-  readonly costs: BlockCosts | undefined;
-  reload(): Promise<void>;
-}
-
-function Form({ name, schema, read, costs, reload }: FormProps) {
-  const fields = useMemo(() => fieldsOf(schema), [schema]);
-  const sections = useMemo(() => sectionsOf(fields), [fields]);
-  /** What the form began with, and its revision. */
-  const base = useSignal<Read>(read);
-  const draft = useSignal<Values>(settable(read.config, schema));
-  const wrong = useSignal<Readonly<Record<string, string>>>({});
-  const json = useSignal<string | undefined>(undefined);
-  const failure = useSignal<unknown>(undefined);
-  const before = settable(base.value.config, schema);
-  const now = settable(read.config, schema);
-  const changed = changedPaths(fields, before, draft.value);
-  const isChanged = !isSame(before, draft.value);
-  const isOutdated = base.value.etag !== read.etag;
-  const faults = Object.keys(wrong.value).length;
-  /** Something is typed that is not stored, even if it can't be stored as it is. */
-  const isHeld = isChanged || faults > 0;
-  /** A new number draws the fields anew, without what was typed into them. */
-  const turn = useSignal(0);
-  const begin = (from: Read, values: Values): void => {
-    base.value = from;
-    draft.value = values;
-    wrong.value = {};
-    json.value = undefined;
-    failure.value = undefined;
-    turn.value += 1;
-  };
-  useEffect(() => {
-    if (isOutdated && !isChanged) {
-      base.value = read;
-      draft.value = now;
-    }
-  }, [read.etag]);
-  useEffect(() => (isHeld ? guardLeaving(() => !confirm(configText.leave)) : undefined), [isHeld]);
-  useEffect(() => focusNamed(), []);
-  const save = async (): Promise<void> => {
-    if (faults > 0) return document.querySelector<HTMLElement>('.config-page [aria-invalid="true"]')?.focus();
-    if (!isChanged) return;
-    failure.value = undefined;
-    try {
-      const headers = base.value.etag === undefined ? {} : { 'if-match': base.value.etag };
-      const { data, etag } = await call<{ readonly config: Values }>('PUT', blockURL(name, '/config'), { body: patchOf(before, draft.value), headers });
-      base.value = { config: data.config, etag };
-      draft.value = settable(data.config, schema);
-      json.value = undefined;
-      tell(configText.saved);
-      await reload();
-    } catch (error) {
-      failure.value = error;
-      if (error instanceof ApiError && error.code === 'REVISION_MISMATCH') await reload();
-    }
-  };
-  useKeys([{ keys: 'mod+s', does: configText.save, inFields: true, run: () => void save() }], [isChanged, faults, read.etag]);
-  const set = (field: ConfigField, value: unknown, fault: string | undefined): void => {
-    const { [field.path]: _old, ...others } = wrong.peek();
-    wrong.value = fault === undefined ? others : { ...others, [field.path]: fault };
-    if (fault === undefined) draft.value = withValue(draft.peek(), field.path, value);
-    json.value = undefined;
-  };
-  const isConflict = failure.value instanceof ApiError && failure.value.code === 'REVISION_MISMATCH';
-  const faultOf = (path: string): string | undefined =>
-    ownOf(wrong.value, path) ?? (failure.value instanceof ApiError ? failure.value.details.find((each) => each.path === path)?.message : undefined);
-  const factOf = (path: string): string | undefined => {
-    if (!isCap(path) || costs === undefined) return undefined;
-    const cap = valueAt(draft.value, path);
-    const timeZone = valueAt(draft.value, 'budget.timezone');
-    const meaning = capMeaning(path, typeof cap === 'number' ? cap : null, costs.budget, typeof timeZone === 'string' ? timeZone : 'UTC', serverNow());
-    return capText(path, meaning, costs.unpricedCalls ?? 0);
-  };
+function Form(props: FormBasis & { readonly costs: BlockCosts | undefined }) {
+  const { read, schema, costs } = props;
+  const form = useForm(props);
+  const { sections, draft, changed, set, faultOf, turn } = form;
   const others = unknownFields(read.config, schema);
   return (
     <>
@@ -139,11 +41,7 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
         <div class="config-body">
           <Sections list={sections} changed={changed} />
           <div class="config-form">
-            {isConflict || (isOutdated && isChanged) ? (
-              <Conflict base={before} mine={draft.value} theirs={now} settle={(values) => begin(read, values)} />
-            ) : (
-              failure.value !== undefined && <Problem error={failure.value} />
-            )}
+            <Trouble {...form} />
             {sections.map(({ title, list }) => (
               <fieldset key={title} data-section={title}>
                 <legend>{title}</legend>
@@ -153,7 +51,7 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
                     field={field}
                     values={draft.value}
                     isChanged={changed.includes(field.path)}
-                    fact={factOf(field.path)}
+                    fact={capFact(field.path, draft.value, costs)}
                     wrong={faultOf(field.path)}
                     set={set}
                   />
@@ -169,37 +67,59 @@ function Form({ name, schema, read, costs, reload }: FormProps) {
             )}
           </div>
         </div>
-        <section class="config-json" aria-label={configText.asJson}>
-          <h2>{configText.asJson}</h2>
-          <textarea
-            class="input mono"
-            spellcheck={false}
-            aria-label={configText.asJson}
-            aria-invalid={wrong.value['json'] !== undefined}
-            value={json.value ?? JSON.stringify(draft.value, null, 2)}
-            onInput={(event) => {
-              json.value = event.currentTarget.value;
-              const result = parsedJson(json.value);
-              const fault = typeof result === 'string' ? result : isObject(result.value) ? undefined : configText.mustBeObject;
-              const { json: _old, ...rest } = wrong.peek();
-              wrong.value = fault === undefined ? rest : { ...rest, json: fault };
-              if (typeof result !== 'string' && isObject(result.value)) draft.value = result.value;
-            }}
-          />
-          {wrong.value['json'] !== undefined && <p class="bad sm">{wrong.value['json']}</p>}
-        </section>
+        <AsJson {...form} />
       </div>
-      <footer class="strip save-strip">
-        <span class="t2">
-          {configText.revision} {String(read.config['rev'] ?? '')}
-        </span>
-        <span class="grow" />
-        {faults > 0 ? <span class="bad">{faultsText(faults)}</span> : isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
-        {isHeld && <Button label={configText.undo} kind="quiet" run={() => begin(read, now)} />}
-        <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || faults > 0} run={save} />
-      </footer>
+      <SaveStrip {...form} revision={String(read.config['rev'] ?? '')} />
     </>
   );
+}
+
+/** Two changes of one configuration, or why it was not saved. */
+function Trouble({ isConflict, base, draft, stored, failure, begin }: ConfigForm) {
+  if (isConflict) return <Conflict base={base} mine={draft.value} theirs={stored} settle={begin} />;
+  return failure === undefined ? null : <Problem error={failure} />;
+}
+
+/** The same as the form, to be typed. */
+function AsJson({ json, draft, typeJson, jsonFault }: ConfigForm) {
+  return (
+    <section class="config-json" aria-label={configText.asJson}>
+      <h2>{configText.asJson}</h2>
+      <textarea
+        class="input mono"
+        spellcheck={false}
+        aria-label={configText.asJson}
+        aria-invalid={jsonFault !== undefined}
+        value={json.value ?? JSON.stringify(draft.value, null, 2)}
+        onInput={(event) => typeJson(event.currentTarget.value)}
+      />
+      {jsonFault !== undefined && <p class="bad sm">{jsonFault}</p>}
+    </section>
+  );
+}
+
+function SaveStrip({ revision, faults, isChanged, changed, isHeld, begin, stored, save }: ConfigForm & { readonly revision: string }) {
+  return (
+    <footer class="strip save-strip">
+      <span class="t2">
+        {configText.revision} {revision}
+      </span>
+      <span class="grow" />
+      {faults > 0 && <span class="bad">{faultsText(faults)}</span>}
+      {faults === 0 && isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
+      {isHeld && <Button label={configText.undo} kind="quiet" run={() => begin(stored)} />}
+      <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || faults > 0} run={save} />
+    </footer>
+  );
+}
+
+/** What the height of a cap means today; undefined for every other field. */
+function capFact(path: string, values: Values, costs: BlockCosts | undefined): string | undefined {
+  if (!isCap(path) || costs === undefined) return undefined;
+  const cap = valueAt(values, path);
+  const timeZone = valueAt(values, 'budget.timezone');
+  const meaning = capMeaning(path, typeof cap === 'number' ? cap : null, costs.budget, typeof timeZone === 'string' ? timeZone : 'UTC', serverNow());
+  return capText(path, meaning, costs.unpricedCalls ?? 0);
 }
 
 async function readSchema(): Promise<Schema> {
@@ -207,15 +127,4 @@ async function readSchema(): Promise<Schema> {
   const patch = document.components.schemas['BlockConfigPatch'];
   if (patch === undefined) throw new Error('The contract of this server has no BlockConfigPatch.');
   return patch;
-}
-
-/** A cure leads to the field that it is about; of the caps, to the first that is set. */
-function focusNamed(): void {
-  const path = route.peek().query.get('field');
-  if (path === null) return;
-  const named = [...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"], [data-path^="${CSS.escape(path)}."]`)];
-  const isSetCap = (each: HTMLElement): boolean => isCap(each.dataset['path'] ?? '') && each.querySelector('input')?.value !== '';
-  const element = named.find(isSetCap) ?? named[0];
-  element?.scrollIntoView({ block: 'center' });
-  element?.querySelector<HTMLElement>('input, select, textarea')?.focus();
 }

@@ -1,9 +1,10 @@
 // Two changes of one configuration, field by field.
 import { useSignal } from '@preact/signals';
-import { configText, fieldLabel, sideText } from '../../../app/text.ts';
+import { ownOf } from '../../../base/own.ts';
 import { isSame, leavesOf, merged, type Side, type Values, valueAt } from '../../../data/config.ts';
-import { ownOf } from '../../../data/own.ts';
-import { Button } from '../../../parts/bits.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Button } from '../../../parts/widgets.tsx';
+import { configText, fieldLabel, sideText } from '../../../text/index.ts';
 
 interface ConflictProps {
   readonly base: Values;
@@ -29,44 +30,32 @@ export function Conflict({ base, mine, theirs, settle }: ConflictProps) {
     <section class="conflict" role="alert">
       <p class="b">{configText.conflict}</p>
       <p class="t2 sm">{configText.conflictLead}</p>
-      <div class="scroll">
-        <table class="rows plain-rows">
-          <thead>
-            <tr>
-              <th scope="col">{configText.field}</th>
-              <th scope="col">{configText.before}</th>
-              <th scope="col">{configText.yours}</th>
-              <th scope="col">{configText.theirs}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {paths.map((path) => (
-              <tr key={path}>
-                <th scope="row" class="b">
-                  {fieldLabel(path)}
-                </th>
-                <td class="num break t3">{shown(valueAt(base, path))}</td>
-                {SIDES.map((side) => (
-                  <td key={side} class="num break">
-                    <label class="check">
-                      <input
-                        type="radio"
-                        name={`side of ${path}`}
-                        aria-label={sideText(path, side, shown(valueAt(values[side], path)))}
-                        checked={sideOf(path) === side}
-                        onChange={() => {
-                          choices.value = { ...choices.peek(), [path]: side };
-                        }}
-                      />
-                      {shown(valueAt(values[side], path))}
-                    </label>
-                  </td>
-                ))}
-              </tr>
+      <Table shape="plain-rows" heads={[configText.field, configText.before, configText.yours, configText.theirs]}>
+        {paths.map((path) => (
+          <tr key={path}>
+            <th scope="row" class="b">
+              {fieldLabel(path)}
+            </th>
+            <td class="num break t3">{shown(valueAt(base, path))}</td>
+            {SIDES.map((side) => (
+              <td key={side} class="num break">
+                <label class="check">
+                  <input
+                    type="radio"
+                    name={`side of ${path}`}
+                    aria-label={sideText(path, side, shown(valueAt(values[side], path)))}
+                    checked={sideOf(path) === side}
+                    onChange={() => {
+                      choices.value = { ...choices.peek(), [path]: side };
+                    }}
+                  />
+                  {shown(valueAt(values[side], path))}
+                </label>
+              </td>
             ))}
-          </tbody>
-        </table>
-      </div>
+          </tr>
+        ))}
+      </Table>
       <div class="row wrap">
         <Button label={configText.goOn} kind="primary" run={() => settle(merged(mine, theirs, paths, sideOf))} />
         <Button label={configText.keepMine} kind="quiet" run={() => take('mine')} />

@@ -1,8 +1,9 @@
 // One field of the configuration.
 import { useEffect, useState } from 'preact/hooks';
-import { fieldLabel } from '../../../app/text.ts';
 import { type ConfigField, parsed, typed, type Values, valueAt } from '../../../data/config.ts';
-import { Field } from '../../../parts/bits.tsx';
+import { Field } from '../../../parts/fields.tsx';
+
+import { fieldLabel } from '../../../text/index.ts';
 
 interface InputProps {
   readonly field: ConfigField;
@@ -34,41 +35,36 @@ export function ConfigInput({ field, values, isChanged, fact, wrong, set }: Inpu
         {fieldLabel(field.path)}
       </label>
     );
-  const isWide = field.kind === 'long' || field.kind === 'list' || field.kind === 'json';
   return (
     <div class={isChanged ? 'changed' : ''} data-path={field.path}>
       <Field label={fieldLabel(field.path)} help={field.description} fact={fact} wrong={wrong}>
-        {(props) =>
-          field.kind === 'choice' ? (
-            <select {...props} class="input" value={text} onChange={(event) => type(event.currentTarget.value)}>
-              <option value="" />
-              {field.choices.map((choice) => (
-                <option key={choice} value={choice}>
-                  {choice}
-                </option>
-              ))}
-            </select>
-          ) : isWide ? (
-            <textarea
-              {...props}
-              class={`input${field.kind === 'json' ? ' mono' : ''}`}
-              rows={field.kind === 'long' ? 6 : 3}
-              spellcheck={field.kind === 'long'}
-              value={text}
-              onInput={(event) => type(event.currentTarget.value)}
-            />
-          ) : (
-            <input
-              {...props}
-              class="input"
-              inputMode={field.kind === 'number' ? 'decimal' : 'text'}
-              autocomplete="off"
-              value={text}
-              onInput={(event) => type(event.currentTarget.value)}
-            />
-          )
-        }
+        {(props) => <Control field={field} text={text} type={type} props={props} />}
       </Field>
     </div>
   );
+}
+
+interface ControlProps {
+  readonly field: ConfigField;
+  readonly text: string;
+  type(text: string): void;
+  readonly props: { readonly id: string };
+}
+
+function Control({ field: { kind, choices }, text, type, props }: ControlProps) {
+  if (kind === 'choice')
+    return (
+      <select {...props} class="input" value={text} onChange={(event) => type(event.currentTarget.value)}>
+        <option value="" />
+        {choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    );
+  const typed = { ...props, value: text, onInput: (event: { readonly currentTarget: { readonly value: string } }) => type(event.currentTarget.value) };
+  if (kind === 'long' || kind === 'list' || kind === 'json')
+    return <textarea {...typed} class={`input${kind === 'json' ? ' mono' : ''}`} rows={kind === 'long' ? 6 : 3} spellcheck={kind === 'long'} />;
+  return <input {...typed} class="input" inputMode={kind === 'number' ? 'decimal' : 'text'} autocomplete="off" />;
 }

@@ -1,13 +1,15 @@
 // The sections of the form, and the list of them beside it where there is room.
-import { configText, SECTIONS } from '../../../app/text.ts';
-import type { ConfigField } from '../../../data/config.ts';
 
-interface Section {
+import type { ConfigField } from '../../../data/config.ts';
+import { configText, SECTIONS } from '../../../text/index.ts';
+
+/** Some fields under a title. */
+export interface Section {
   readonly title: string;
   readonly list: readonly ConfigField[];
 }
 
-/** The fields in their sections; those that belong to none come last. */
+/** The fields in their sections; fields without a section come last. */
 export function sectionsOf(fields: readonly ConfigField[]): readonly Section[] {
   const startOf = ({ path }: ConfigField): string => path.split('.')[0] ?? '';
   const known = SECTIONS.map(({ title, starts }) => ({ title, list: starts.flatMap((start) => fields.filter((field) => startOf(field) === start)) }));

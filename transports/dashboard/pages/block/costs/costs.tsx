@@ -1,18 +1,18 @@
 // What a block has spent: against its caps, by day, by model and by purpose.
 import type { CostBucket } from '../../../../../core/types.ts';
-import { count, usd } from '../../../app/format.ts';
-import { blockPath } from '../../../app/router.ts';
-import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../app/text.ts';
-import type { Details } from '../../../data/block.ts';
-import { serverNow } from '../../../data/clock.ts';
+import { serverNow } from '../../../base/clock.ts';
+import { usd } from '../../../base/format.ts';
 import { useDetails } from '../../../data/details.ts';
-import { Bar, Empty, Problem, Sum } from '../../../parts/bits.tsx';
-import { Days } from '../../../parts/days.tsx';
+import type { Details } from '../../../data/open-block.ts';
+import { blockPath } from '../../../data/route.ts';
+import { Days, dayOf } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
-import type { TabProps } from '../block.tsx';
+import { SumsTable } from '../../../parts/sums.tsx';
+import { Bar, Empty, Problem, type Tone, toneOf } from '../../../parts/widgets.tsx';
+import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../text/index.ts';
 
 /** The tab. */
-export function Costs({ name }: TabProps) {
+export function Costs({ name }: { readonly name: string }) {
   const { state } = useDetails(name);
   const { data, error } = state.value;
   return (
@@ -26,17 +26,11 @@ export function Costs({ name }: TabProps) {
 function Spending({ name, details: { config, costs } }: { readonly name: string; readonly details: Details }) {
   const { dailyUsd, monthlyUsd, dailyTokens } = config.budget ?? {};
   const { day, month, state } = costs.budget ?? {};
-  const tone = state === 'exceeded' ? 'bad' : state === 'warn' ? 'warn' : '';
-  const days = Object.entries(costs.byDay ?? {}).map(([key, { costUsd, calls, unpricedCalls }]) => ({
-    day: key,
-    cost: costUsd,
-    calls,
-    uncounted: unpricedCalls,
-  }));
+  const days = Object.entries(costs.byDay ?? {}).map(([day, sums]) => dayOf(day, sums));
   return (
     <div class="block-costs">
       <dl class="stats">
-        <Figure label={costsText.today} spent={day?.usd ?? 0} cap={dailyUsd} tone={tone} />
+        <Figure label={costsText.today} spent={day?.usd ?? 0} cap={dailyUsd} tone={toneOf(state)} />
         <Figure label={costsText.month} spent={month?.usd ?? 0} cap={monthlyUsd} tone="" />
         <div class="stat">
           <dt>{costsText.all}</dt>
@@ -73,7 +67,7 @@ interface FigureProps {
   readonly label: string;
   readonly spent: number;
   readonly cap: number | null | undefined;
-  readonly tone: '' | 'warn' | 'bad';
+  readonly tone: Tone;
 }
 
 function Figure({ label, spent, cap, tone }: FigureProps) {
@@ -90,57 +84,21 @@ function Figure({ label, spent, cap, tone }: FigureProps) {
   );
 }
 
-function Buckets({
-  title,
-  of,
-  buckets,
-  nameOf,
-}: {
+interface BucketsProps {
   readonly title: string;
   /** What each row is one of. */
   readonly of: string;
   readonly buckets: Readonly<Record<string, CostBucket>> | undefined;
   nameOf(key: string): string;
-}) {
-  const rows = Object.entries(buckets ?? {});
+}
+
+function Buckets({ title, of, buckets, nameOf }: BucketsProps) {
+  const rows = Object.entries(buckets ?? {}).map(([key, sums]) => [key, nameOf(key), sums] as const);
   if (rows.length === 0) return null;
   return (
     <>
       <h2>{title}</h2>
-      <div class="scroll">
-        <table class="rows plain-rows">
-          <thead>
-            <tr>
-              <th scope="col">{of}</th>
-              <th scope="col" class="end">
-                {costsText.calls}
-              </th>
-              <th scope="col" class="end">
-                {costsText.input}
-              </th>
-              <th scope="col" class="end">
-                {costsText.output}
-              </th>
-              <th scope="col" class="end">
-                {costsText.cost}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([key, { calls, input, output, costUsd, unpricedCalls }]) => (
-              <tr key={key}>
-                <td class="break">{nameOf(key)}</td>
-                <td class="num end">{count(calls)}</td>
-                <td class="num end">{count(input)}</td>
-                <td class="num end">{count(output)}</td>
-                <td class="num end">
-                  <Sum usd={costUsd} uncounted={unpricedCalls} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <SumsTable of={of} rows={rows} />
     </>
   );
 }

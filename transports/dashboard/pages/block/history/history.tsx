@@ -1,16 +1,16 @@
 // Why a block is as it is, what helps, and how it came there.
-import { canCure, cure } from '../../../app/cure.ts';
-import { fullTime } from '../../../app/format.ts';
-import { actorName, historyText, stateName } from '../../../app/text.ts';
-import { type Cure, readWhy, type Why } from '../../../data/cures.ts';
+import { canCure, cure } from '../../../actions/cure.ts';
+import { fullTime } from '../../../base/format.ts';
+import { readWhy } from '../../../data/blocks.ts';
+import type { Cure, Why } from '../../../data/cures.ts';
 import { useDetails } from '../../../data/details.ts';
 import { useLoad } from '../../../data/load.ts';
-import { Ago, Button, Copy, Problem } from '../../../parts/bits.tsx';
 import { Mark } from '../../../parts/mark.tsx';
-import type { TabProps } from '../block.tsx';
+import { Ago, Button, Copy, Problem } from '../../../parts/widgets.tsx';
+import { actorName, historyText, stateName } from '../../../text/index.ts';
 
 /** The tab. */
-export function History({ name }: TabProps) {
+export function History({ name }: { readonly name: string }) {
   const details = useDetails(name);
   const transitions = details.state.value.data?.pulse.transitions ?? [];
   const { state } = useLoad(() => readWhy(name), [name, transitions.at(-1)?.at, details.state.value.error]);

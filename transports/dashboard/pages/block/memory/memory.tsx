@@ -1,21 +1,22 @@
 // What a block remembers: its window, its summary, its facts, and the summaries that were made.
 import { useState } from 'preact/hooks';
 import type { BlockMemory, Compaction, Fact } from '../../../../../core/types.ts';
-import { usd } from '../../../app/format.ts';
-import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../app/text.ts';
-import { tell, tellFailure } from '../../../app/toast.ts';
-import type { Details } from '../../../data/block.ts';
-import { blockURL } from '../../../data/blocks.ts';
+import { usd } from '../../../base/format.ts';
+import { compareLines } from '../../../base/lines.ts';
+import { tell, tellFailure } from '../../../base/toast.ts';
 import { useDetails } from '../../../data/details.ts';
 import { call, post } from '../../../data/http.ts';
-import { compareLines } from '../../../data/lines.ts';
-import { Ago, Button, Field, Problem } from '../../../parts/bits.tsx';
-import type { TabProps } from '../block.tsx';
-import { WindowBar } from '../chat/rail.tsx';
+import type { Details } from '../../../data/open-block.ts';
+import { blockURL } from '../../../data/paths.ts';
+import { Field } from '../../../parts/fields.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Ago, Button, Problem } from '../../../parts/widgets.tsx';
+import { beforeAfter, compactionText, inWindow, memoryText, WORDS } from '../../../text/index.ts';
+import { WindowBar } from '../window-bar.tsx';
 import { OverTime } from './over-time.tsx';
 
 /** The tab. */
-export function Memory({ name }: TabProps) {
+export function Memory({ name }: { readonly name: string }) {
   const { state, reload } = useDetails(name);
   const { data, error } = state.value;
   return (
@@ -144,6 +145,8 @@ function Facts({ name, details: { memory }, reload }: PartProps) {
   );
 }
 
+const SIGNS = { added: '+ ', removed: '− ', same: '  ' } as const;
+
 function Summary({ details: { memory } }: { readonly details: Details }) {
   const last = memory.compactions.findLast(({ outcome, undone }) => outcome !== 'failed' && undone !== true);
   const lines = compareLines(last?.previousSummary ?? '', memory.summary);
@@ -157,7 +160,7 @@ function Summary({ details: { memory } }: { readonly details: Details }) {
           <div class="compared mono">
             {lines.map(({ kind, text }, index) => (
               <p key={index} class={kind}>
-                {kind === 'added' ? '+ ' : kind === 'removed' ? '− ' : '  '}
+                {SIGNS[kind]}
                 {text}
               </p>
             ))}
@@ -176,31 +179,14 @@ function Compactions({ details: { memory } }: { readonly details: Details }) {
       {list.length === 0 ? (
         <p class="t2">{memoryText.noCompactions}</p>
       ) : (
-        <div class="scroll">
-          <table class="rows plain-rows">
-            <thead>
-              <tr>
-                <th scope="col">{memoryText.when}</th>
-                <th scope="col">{memoryText.why}</th>
-                <th scope="col" class="end">
-                  {memoryText.messages}
-                </th>
-                <th scope="col" class="end">
-                  {memoryText.tokens}
-                </th>
-                <th scope="col">{memoryText.model}</th>
-                <th scope="col" class="end">
-                  {memoryText.cost}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map((compaction) => (
-                <CompactionRow key={compaction.id} compaction={compaction} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          shape="plain-rows"
+          heads={[memoryText.when, memoryText.why, [memoryText.messages, 'end'], [memoryText.tokens, 'end'], memoryText.model, [memoryText.cost, 'end']]}
+        >
+          {list.map((compaction) => (
+            <CompactionRow key={compaction.id} compaction={compaction} />
+          ))}
+        </Table>
       )}
     </section>
   );

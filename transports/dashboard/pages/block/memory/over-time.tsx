@@ -2,14 +2,15 @@
 //
 // also-as-text: the plot has a sentence, and its values as a table.
 import { useState } from 'preact/hooks';
-import { count, short } from '../../../app/format.ts';
-import { useKeys } from '../../../app/keys.ts';
-import { compactedText, memoryText, momentText, overTimeText, seenText } from '../../../app/text.ts';
-import type { Details } from '../../../data/block.ts';
-import { now } from '../../../data/clock.ts';
+import { now } from '../../../base/clock.ts';
+import { count, short } from '../../../base/format.ts';
+import { useKeys } from '../../../base/keys.ts';
+import type { Details } from '../../../data/open-block.ts';
 import { useSeen } from '../../../data/seen.ts';
 import { type Mark, marksOf, type Seen } from '../../../data/window.ts';
-import { Button, Problem } from '../../../parts/bits.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Button, Problem } from '../../../parts/widgets.tsx';
+import { compactedText, memoryText, momentText, overTimeText, seenText } from '../../../text/index.ts';
 
 /** One answer makes no line. */
 const LEAST_ANSWERS = 2;
@@ -35,13 +36,8 @@ export function OverTime({ name, details }: { readonly name: string; readonly de
         )}
       </div>
       {error !== undefined && <Problem error={error} />}
-      {answers.length < LEAST_ANSWERS ? (
-        <p class="sm t2">{memoryText.tooFew}</p>
-      ) : isTable ? (
-        <Table answers={answers} marks={marks} />
-      ) : (
-        <Drawing answers={answers} marks={marks} limit={limit} />
-      )}
+      {answers.length < LEAST_ANSWERS && <p class="sm t2">{memoryText.tooFew}</p>}
+      {answers.length >= LEAST_ANSWERS && (isTable ? <AsTable answers={answers} marks={marks} /> : <Drawing answers={answers} marks={marks} limit={limit} />)}
     </section>
   );
 }
@@ -115,36 +111,25 @@ function Drawing({ answers, marks, limit }: DrawingProps) {
 }
 
 /** Newest first, with the compactions between the answers. */
-function Table({ answers, marks }: Omit<DrawingProps, 'limit'>) {
+function AsTable({ answers, marks }: Omit<DrawingProps, 'limit'>) {
   const before = (index: number): readonly Mark[] => marks.filter((mark) => mark.index === index);
   const rows = [...answers.keys(), answers.length].reverse();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <div class="plot-table" tabIndex={0} role="group" aria-label={memoryText.overTime}>
-      <table class="rows plain-rows">
-        <thead>
-          <tr>
-            <th scope="col">{memoryText.when}</th>
-            <th scope="col">{memoryText.model}</th>
-            <th scope="col" class="end">
-              {memoryText.tokens}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.flatMap((index) => [
-            ...(answers[index] === undefined ? [] : [<AnswerRow key={answers[index].id} answer={answers[index]} />]),
-            ...before(index).map(({ compaction }) => (
-              <tr key={compaction.id}>
-                <td class="num t2">{momentText(compaction.at, now.value)}</td>
-                <td colSpan={2} class="t2">
-                  {compactedText(compaction.tokensBefore, compaction.tokensAfter)}
-                </td>
-              </tr>
-            )),
-          ])}
-        </tbody>
-      </table>
+      <Table shape="plain-rows" heads={[memoryText.when, memoryText.model, [memoryText.tokens, 'end']]} isBare>
+        {rows.flatMap((index) => [
+          ...(answers[index] === undefined ? [] : [<AnswerRow key={answers[index].id} answer={answers[index]} />]),
+          ...before(index).map(({ compaction }) => (
+            <tr key={compaction.id}>
+              <td class="num t2">{momentText(compaction.at, now.value)}</td>
+              <td colSpan={2} class="t2">
+                {compactedText(compaction.tokensBefore, compaction.tokensAfter)}
+              </td>
+            </tr>
+          )),
+        ])}
+      </Table>
     </div>
   );
 }

@@ -1,0 +1,50 @@
+// The pages, in the order of the menu: one row for each.
+import type { ComponentType } from 'preact';
+import { type Route, route } from '../data/route.ts';
+import Fleet from '../pages/fleet/fleet.tsx';
+import type { IconName } from '../parts/icon.tsx';
+import { archiveText, costsText, eventsText, firstRunText, fleetText, gatewayText, playText, settingsText } from '../text/index.ts';
+
+/** A page. */
+export interface PageRow {
+  /** Its address below /ui/; the fleet is at /ui/ itself. */
+  readonly id: string;
+  readonly name: string;
+  /** How the menu shows it. A page without is shown when something else leads to it. */
+  readonly menu?: { readonly icon: IconName; readonly keys: string };
+  /** True for a page with a tab at the foot of a phone, which has room for five with the search. */
+  readonly isOnPhone?: boolean;
+  /** Set for the page that is there from the beginning. */
+  readonly view?: ComponentType;
+  /** Loads any other page when it is first shown. */
+  load?(): Promise<{ readonly default: ComponentType }>;
+}
+
+export const PAGES: readonly PageRow[] = [
+  { id: 'fleet', name: fleetText.title, menu: { icon: 'fleet', keys: 'g f' }, isOnPhone: true, view: Fleet },
+  {
+    id: 'gateway',
+    name: gatewayText.title,
+    menu: { icon: 'gateway', keys: 'g g' },
+    isOnPhone: true,
+    load: () => import('../pages/gateway/gateway.tsx'),
+  },
+  { id: 'playground', name: playText.title, menu: { icon: 'play', keys: 'g p' }, load: () => import('../pages/playground/playground.tsx') },
+  { id: 'costs', name: costsText.title, menu: { icon: 'costs', keys: 'g c' }, isOnPhone: true, load: () => import('../pages/costs/costs.tsx') },
+  { id: 'events', name: eventsText.title, menu: { icon: 'events', keys: 'g e' }, load: () => import('../pages/events/events.tsx') },
+  { id: 'archive', name: archiveText.title, menu: { icon: 'archive', keys: 'g a' }, load: () => import('../pages/archive/archive.tsx') },
+  {
+    id: 'settings',
+    name: settingsText.title,
+    menu: { icon: 'settings', keys: 'g s' },
+    isOnPhone: true,
+    load: () => import('../pages/settings/settings.tsx'),
+  },
+  { id: 'start', name: firstRunText.title, load: () => import('../pages/first-run/first-run.tsx') },
+];
+
+/** The row of what the address names; undefined if there is no such page. */
+export function rowOf({ page, block }: Route = route.value): PageRow | undefined {
+  if (block !== undefined) return { id: `block ${block}`, name: block, load: () => import('../pages/block/block.tsx') };
+  return PAGES.find(({ id }) => id === page);
+}

@@ -1,0 +1,107 @@
+// Words of a block's configuration. Labels of fields are plain English; a field that this page has never heard of has its own name.
+
+import { clock, plural, usd } from '../base/format.ts';
+import { ownOf } from '../base/own.ts';
+import type { CapMeaning, CapPath } from '../data/caps.ts';
+
+export const configText = {
+  save: 'Save',
+  undo: 'Undo my changes',
+  saved: 'Saved.',
+  asJson: 'As JSON',
+  other: 'Other fields',
+  otherLead: 'This page does not know them. They are kept.',
+  conflict: 'Somebody else has changed the configuration meanwhile.',
+  yours: 'Yours',
+  theirs: 'Theirs',
+  before: 'Before',
+  conflictLead: 'Choose a side for each field. Nothing is saved until you save.',
+  keepMine: 'All mine',
+  takeTheirs: 'All theirs',
+  goOn: 'Go on with these',
+  changedOutside: 'The configuration was changed elsewhere. Your changes are still here.',
+  leave: 'The configuration has changes that are not saved. Leave them?',
+  field: 'Field',
+  notSet: 'not set',
+  mustBeObject: 'This must be an object.',
+  revision: 'Revision',
+  sections: 'Sections',
+  isChanged: 'changed',
+} as const;
+
+/** The sections of the form: the first fields of each path. What belongs to none comes last. */
+export const SECTIONS: readonly { readonly title: string; readonly starts: readonly string[] }[] = [
+  { title: 'Purpose', starts: ['description', 'systemPrompt', 'goals', 'tags'] },
+  { title: 'Model', starts: ['adapter', 'fallbacks'] },
+  { title: 'Budget', starts: ['budget'] },
+  { title: 'Memory', starts: ['memory'] },
+  { title: 'Starting and retrying', starts: ['autoStart', 'enabled', 'retry', 'queue', 'pulse'] },
+  { title: 'Logs', starts: ['logs'] },
+];
+
+const LABELS: Readonly<Record<string, string>> = {
+  description: 'What it is for',
+  systemPrompt: 'Instructions',
+  goals: 'Goals, one a line',
+  tags: 'Tags, one a line',
+  'adapter.provider': 'Provider',
+  'adapter.model': 'Model',
+  'adapter.baseURL': 'Address, if not the default',
+  'adapter.region': 'Region',
+  'adapter.maxTokens': 'Longest answer, in tokens',
+  'adapter.temperature': 'Temperature',
+  'adapter.cacheControl': 'Prompt caching',
+  fallbacks: 'Models to try when it fails',
+  'budget.dailyUsd': 'Cap a day, in USD',
+  'budget.monthlyUsd': 'Cap a month, in USD',
+  'budget.dailyTokens': 'Cap a day, in tokens',
+  'budget.warnAt': 'Warn at this share of a cap',
+  'budget.timezone': 'Time zone of the day',
+  'memory.maxContextTokens': 'Largest prompt, in tokens',
+  'memory.thresholdPercent': 'Summarise when so full, in percent',
+  'memory.keepMessages': 'Newest messages that stay whole',
+  'pulse.intervalSeconds': 'Heartbeat every so many seconds',
+  'retry.maxAttempts': 'Attempts at a message',
+  'retry.baseMs': 'First wait, in milliseconds',
+  'retry.maxDelayMs': 'Longest wait, in milliseconds',
+  'retry.staleAfterMs': 'A message expires after, in milliseconds',
+  'queue.cap': 'Most waiting messages',
+  'logs.maxFileBytes': 'Size of a log file, in bytes',
+  'logs.maxFiles': 'Log files that are kept',
+  autoStart: 'A message starts it',
+  enabled: 'Starts with the server',
+};
+
+/** The label of a field. */
+export function fieldLabel(path: string): string {
+  return ownOf(LABELS, path) ?? path;
+}
+
+/** `Cap a day, in USD. Yours: 2`, for those who do not see the table. */
+export function sideText(path: string, side: 'mine' | 'theirs', value: string): string {
+  return `${fieldLabel(path)}. ${side === 'mine' ? configText.yours : configText.theirs}: ${value}`;
+}
+
+/** `3 changes`. */
+export function changesText(changes: number): string {
+  return plural(changes, 'change', 'changes');
+}
+
+/** `1 value can't be saved as it is.` */
+export function faultsText(faults: number): string {
+  return `${plural(faults, 'value', 'values')} can’t be saved as ${faults === 1 ? 'it is' : 'they are'}.`;
+}
+
+/** `Spent today: $1.20. At this pace the block pauses at 16:50.` Calls without a price are told where money is counted. */
+export function capText(path: CapPath, { spent, isReached, reachedAt }: CapMeaning, unpriced: number): string {
+  const period = path === 'budget.monthlyUsd' ? 'month' : 'day';
+  const amount = path === 'budget.dailyTokens' ? plural(spent, 'token', 'tokens') : usd(spent);
+  return [
+    `${path === 'budget.dailyTokens' ? 'Used' : 'Spent'} ${period === 'day' ? 'today' : 'this month'}: ${amount}.`,
+    isReached ? `With this cap the block pauses until the ${period} ends.` : '',
+    reachedAt === undefined ? '' : `At this pace the block pauses at ${clock(reachedAt)}.`,
+    path !== 'budget.dailyTokens' && unpriced > 0 ? `So far ${plural(unpriced, 'call', 'calls')} had no known price; a cap in USD does not count those.` : '',
+  ]
+    .filter((text) => text !== '')
+    .join(' ');
+}

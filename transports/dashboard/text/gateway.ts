@@ -1,0 +1,59 @@
+// Words of the page of the gateway.
+import { plural } from '../base/format.ts';
+
+export const gatewayText = {
+  title: 'Gateway',
+  provider: 'Provider',
+  state: 'State',
+  keyFrom: 'Key source',
+  model: 'Default model',
+  atWork: 'At work',
+  waiting: 'Waiting',
+  activity: 'Requests',
+  firstText: 'First text',
+  whole: 'Whole',
+  errors: 'Errors',
+  ready: 'Ready',
+  notReady: 'Not ready',
+  rate: 'Requests a minute',
+  seconds: 'Seconds to first text',
+  tokens: 'Thousand tokens a minute',
+  median: 'Median',
+  p95: '95th percentile',
+  input: 'In',
+  output: 'Out',
+  live: 'Live',
+  ended: 'Last 500',
+  failed: 'Failed',
+  began: 'Began',
+  request: 'Request',
+  for: 'For',
+  soFar: 'Took',
+  tokensShort: 'Tokens',
+  end: 'End this request',
+  noLive: 'No request is under way.',
+  noEnded: 'No request has ended since the server started.',
+  noFigures: 'No provider was called in this time.',
+  waits: 'waits',
+  toFirst: 'to first text',
+  streams: 'answers',
+  setKey: 'Set the key',
+  client: 'a client',
+} as const;
+
+export const WINDOW_NAMES = { '15m': '15 min', '90m': '90 min', '24h': '24 h' } as const;
+
+/** `5 providers, 16 requests at work`. */
+export function gatewayLead(providers: number, atWork: number): string {
+  return `${plural(providers, 'provider', 'providers')}, ${plural(atWork, 'request', 'requests')} at work`;
+}
+
+/** A provider that is not called for a while. */
+export function pausedText(until: string): string {
+  return `Left alone until ${until}, because its calls fail`;
+}
+
+/** `0 to 14 s`. */
+export function scaleText(seconds: number): string {
+  return `0 to ${seconds} s`;
+}
