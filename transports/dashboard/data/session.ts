@@ -15,8 +15,6 @@ interface Session {
 const STORED_AT = 'blockhouse.session';
 /** Why the link did not sign in, for the form. */
 const NOTICE_AT = 'blockhouse.notice';
-/** A key that ends sooner is renewed. */
-const RENEW_BELOW_MS = 15 * 24 * 3600 * 1000;
 
 /** Whether requests have a key that the server takes. */
 export const signIn = signal<SignIn>('unsure');
@@ -59,7 +57,6 @@ export async function begin(): Promise<void> {
     return;
   }
   signIn.value = 'in';
-  if (Date.parse(session.expiresAt) - Date.now() < RENEW_BELOW_MS) await renew();
 }
 
 /** Signs in with the workspace's token, which is forgotten afterwards. Resolves with what is wrong, or undefined. */
