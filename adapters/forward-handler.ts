@@ -34,6 +34,11 @@ const SILENCE_BYTES = 4096;
 const COLON = 58;
 const NULL = Buffer.from('null');
 const COMMENT = /^\s*(?::|$)/;
+/** What no header may hold: other HTTP servers and terminals obey it. */
+const UNFIT = /[^\t\x20-\x7e]/;
+const ALL_UNFIT = new RegExp(UNFIT, 'g');
+/** HTTP has none above it, and no client knows what one means. */
+const LAST_STATUS = 599;
 /** What begins an escape of any kind. */
 const ESCAPES = /[\\%&]/;
 /** Two empty line ends of CRLF. */
@@ -211,10 +216,17 @@ export class ForwardHandler implements UpstreamHandler {
     }
   }
 
-  /** The client must not take a refusal of our credentials for one of its own, nor a redirect or a page of a proxy for an answer. */
+  /** The client must not take a refusal of our credentials for one of its own, nor a redirect, a page of a proxy or a status that HTTP does not have for an answer. */
   #statusFault(answer: ErrorAnswer): BlockhouseError {
     const failure = toError(this.#provider, this.#call, answer);
-    if (failure.code === 'UPSTREAM_AUTH' || kindOfStatus(answer.status) === 'auth' || answer.status < 400 || answer.json === undefined) return failure;
+    if (
+      failure.code === 'UPSTREAM_AUTH' ||
+      kindOfStatus(answer.status) === 'auth' ||
+      answer.status < 400 ||
+      answer.status > LAST_STATUS ||
+      answer.json === undefined
+    )
+      return failure;
     const secrets = this.#secrets();
     const headers = Object.fromEntries(Object.entries(this.#headers).map(([name, value]) => [name, redact(value, secrets)]));
     return withFault(failure, { status: answer.status, headers, body: Buffer.from(redactJson(answer.text, secrets)) }); // no-echo
@@ -306,7 +318,8 @@ function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly st
 }
 
 /** no-echo. This runs for every answer, and hardly any header needs more than a look. */
-function withoutEcho(value: string, secrets: readonly string[]): string {
+function withoutEcho(raw: string, secrets: readonly string[]): string {
+  const value = UNFIT.test(raw) ? raw.replace(ALL_UNFIT, '') : raw;
   return ESCAPES.test(value) || secrets.some((secret) => value.includes(secret)) ? redact(value, secrets) : value;
 }
 

@@ -4,7 +4,7 @@
 // silent-after-end: after `close` and after `lost`, no method of the listener is called.
 import type { WebSocket } from 'ws';
 import type { ReplyStep } from '../core/index.ts';
-import type { ServerPlace } from './client.ts';
+import type { Client } from './client.ts';
 import { CliError, kindOfCode } from './exit-codes.ts';
 
 /** Called for the frames of one block. */
@@ -37,13 +37,14 @@ const LOST = 'The connection to the server was lost';
  * Subscribes to a block and its replies; resolves once the server follows it. Of a reply under way, the steps after `sinceSeq` come at once.
  * Rejects with a CliError.
  */
-export async function openFeed(place: ServerPlace, block: string, listener: FeedListener, sinceSeq = 0): Promise<Feed> {
+export async function openFeed(client: Client, block: string, listener: FeedListener, sinceSeq = 0): Promise<Feed> {
   const { WebSocket } = await import('ws');
   const { tryParseJson, isObject } = await import('../core/index.ts');
+  const { place, socket: connection } = await client.connect();
   const url = new URL('/api/ws', place.url);
   url.protocol = 'ws:';
   url.searchParams.set('token', place.token);
-  const socket = new WebSocket(url, { perMessageDeflate: false });
+  const socket = new WebSocket(url, { perMessageDeflate: false, createConnection: () => connection });
   return new Promise((resolve, reject) => {
     let isOpen = false;
     let isOver = false;

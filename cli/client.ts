@@ -1,13 +1,15 @@
 // Talks HTTP to the server that runs on the workspace.
 //
-// token-to-server-only: the token is sent only to the address in the lock of the workspace, and no message contains it. Where the system tells who
-//   listens there (Linux), it must not be another user than that of the process in the lock: while a server ends, its port is free for anybody.
+// token-to-server-only: the token is sent only to the address in the lock of the workspace, and no message contains it. The lock is read before each
+//   request, because a server may end while a person edits, and then its port is free for anybody. `connection.ts` judges who answers there.
 // clear-failure: a failure says whether no server runs, the server does not answer, it refuses the token, or what it answered.
 import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { buffer as readBytes } from 'node:stream/consumers';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorBody } from '../core/index.ts';
+import { connectTo } from './connection.ts';
 import { CliError, errorCodeOf, kindOfCode } from './exit-codes.ts';
 import { oneLine } from './output.ts';
 
@@ -22,6 +24,14 @@ export interface ServerPlace {
   readonly url: URL;
   readonly token: string;
   readonly pid: number;
+  /** The user of that process, where the system tells it. */
+  readonly owner?: number | undefined;
+}
+
+/** A connection on which the token may be sent. */
+export interface ServerConnection {
+  readonly place: ServerPlace;
+  readonly socket: Socket;
 }
 
 /** The optional parts of a call. */
@@ -52,21 +62,16 @@ export async function runningServer(workspace: string, patienceMs = START_PATIEN
   for (;;) {
     const holder = await readLock(workspace);
     if (holder === undefined) return undefined;
-    if (holder.url !== null) return placeOf(workspace, addressOf(holder.url), holder.pid);
+    if (holder.url !== null) return placeOf(workspace, holder.url, holder.pid);
     if (performance.now() > deadline) throw new CliError('server', `The server of ${workspace} (process ${holder.pid}) is still starting; try again.`);
     await delay(POLL_MS);
   }
 }
 
-async function placeOf(workspace: string, url: URL, pid: number): Promise<ServerPlace> {
-  const { ApiToken, createBus, isListenedOnByOther } = await import('../core/index.ts');
-  if (await isListenedOnByOther(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port || 80), pid)) {
-    throw new CliError(
-      'server',
-      `At ${url.origin}, a program of another user listens instead of the server of this workspace (process ${pid}), so the token was not sent. Start the server again, on another port.`,
-    );
-  }
-  return { url, pid, token: tokenOf(() => new ApiToken(workspace, createBus()).reveal()) };
+async function placeOf(workspace: string, url: string, pid: number): Promise<ServerPlace> {
+  const { ApiToken, createBus, ownerOf } = await import('../core/index.ts');
+  const token = tokenOf(() => new ApiToken(workspace, createBus()).reveal());
+  return { url: addressOf(url), pid, owner: await ownerOf(pid), token };
 }
 
 /** A server that listens on all addresses is reached over loopback. */
@@ -91,7 +96,7 @@ export class Client {
   readonly #find: () => Promise<ServerPlace>;
   #place: ServerPlace;
 
-  /** `signal` aborts every call. `find` finds the server after a restart. */
+  /** `signal` aborts every call. `find` finds the server before each request: it may have ended, or started again elsewhere. */
   constructor(place: ServerPlace, signal: AbortSignal, find = async (): Promise<ServerPlace> => place) {
     this.#place = place;
     this.signal = signal;
@@ -102,9 +107,16 @@ export class Client {
     return this.#place;
   }
 
-  /** Finds the server again: a restarted one may have another address and token. Rejects with a CliError when none runs. */
-  async relocate(): Promise<void> {
-    this.#place = await this.#find();
+  /** A connection to the server that runs now (token-to-server-only). Rejects with a CliError. */
+  async connect(): Promise<ServerConnection> {
+    const place = await this.#find();
+    this.#place = place;
+    try {
+      return { place, socket: await connectTo(place, this.signal, ANSWER_PATIENCE_MS) };
+    } catch (error) {
+      if (this.signal.aborted || error instanceof CliError) throw error;
+      throw this.#unreachable(error);
+    }
   }
 
   /** A client of the same server whose calls are aborted by another signal. */
@@ -132,24 +144,25 @@ export class Client {
 
   async #exchange(method: string, path: string, options: CallOptions): Promise<{ status: number; bytes: Buffer }> {
     try {
-      const response = await this.#send(method, path, options);
+      const response = await this.#send(await this.connect(), method, path, options);
+      if (response.headers['x-request-id'] === undefined) throw this.#stranger(response.statusCode ?? 0);
       return { status: response.statusCode ?? 0, bytes: await readBytes(response) };
     } catch (error) {
-      if (this.signal.aborted) throw error;
+      if (this.signal.aborted || error instanceof CliError) throw error;
       throw this.#unreachable(error);
     }
   }
 
-  #send(method: string, path: string, { body, bytes, headers, hurry = true }: CallOptions): Promise<IncomingMessage> {
+  #send({ place, socket }: ServerConnection, method: string, path: string, { body, bytes, headers, hurry = true }: CallOptions): Promise<IncomingMessage> {
     const content = bytes ?? (body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
     const type = bytes === undefined ? 'application/json' : 'application/gzip';
     return new Promise((resolve, reject) => {
-      const request = httpRequest(new URL(path, this.place.url), {
+      const request = httpRequest(new URL(path, place.url), {
         method,
-        agent: false,
+        createConnection: () => socket,
         signal: this.signal,
         headers: {
-          authorization: `Bearer ${this.place.token}`,
+          authorization: `Bearer ${place.token}`,
           ...(content !== undefined && { 'content-type': type, 'content-length': String(content.length) }),
           ...headers,
         },
@@ -170,6 +183,10 @@ export class Client {
 
   #failure(status: number, answer: unknown): CliError {
     if (isErrorBody(answer)) return failureOf(answer);
+    return this.#stranger(status);
+  }
+
+  #stranger(status: number): CliError {
     return new CliError('server', `The program at ${this.place.url.origin} is not a Blockhouse server (status ${status}); start the server again.`);
   }
 }

@@ -113,7 +113,7 @@ async function listenBare(transport: HttpTransport, { ollamaPort }: ProcessConfi
 async function listenFault(host: string, port: number, names: string, error: NodeJS.ErrnoException): Promise<string> {
   const place = `${host}:${port}`;
   const cure = `choose another port with ${names} (0 picks a free one)`;
-  if (error.code === 'EADDRINUSE' && (await isListenedOnByOther(host, port, process.pid)))
+  if (error.code === 'EADDRINUSE' && (await isListenedOnByOther(host, port)))
     return `${place} is in use by a program of another user of this machine, which gets the keys of clients that call it; ${cure}, and see docs/security.md.`;
   if (error.code === 'EADDRINUSE') return `${place} is in use; ${cure}.`;
   if (error.code === 'EACCES') return `${place} needs more privileges than this process has; ${cure}.`;

@@ -1,4 +1,7 @@
 // Comma-separated values (RFC 4180). Pure: no I/O.
+//
+// no-escapes: clients choose the names of models, and a terminal may show the rows, so a field has nothing that a terminal obeys.
+import { oneLine } from './output.ts';
 
 type Value = string | number | null | undefined;
 
@@ -11,6 +14,7 @@ export function toCsv(rows: readonly (readonly Value[])[]): string {
 function field(value: Value): string {
   if (value == null) return '';
   if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const shown = oneLine(value); // no-escapes
+  const text = /^[=+\-@]/.test(shown) ? `'${shown}` : shown;
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -15,8 +15,7 @@ export abstract class ServerCommand extends BaseCommand {
   /** Runs `work` with the calls of the server. Ctrl-C aborts every call. */
   protected withServer(work: (api: Api, signal: AbortSignal) => Promise<ExitKind>): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
-      const { workspace } = await this.config();
-      const find = (): Promise<ServerPlace> => findServer(workspace, this.hint('serve'));
+      const find = this.#finder((await this.config()).workspace);
       return work(new Api(new Client(await find(), signal, find)), signal);
     });
   }
@@ -30,7 +29,8 @@ export abstract class ServerCommand extends BaseCommand {
     show: (result: T, from: 'server' | 'shell') => Promise<ExitKind>,
   ): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
-      const place = await runningServer((await this.config()).workspace);
+      const { workspace } = await this.config();
+      const place = await runningServer(workspace);
       if (place === undefined) {
         return this.withCore(async (core) => {
           const result = await asked.shell(core, signal);
@@ -38,10 +38,14 @@ export abstract class ServerCommand extends BaseCommand {
           return show(result, 'shell');
         });
       }
-      const result = await asked.server(new Api(new Client(place, signal)), signal);
+      const result = await asked.server(new Api(new Client(place, signal, this.#finder(workspace))), signal);
       if (!this.json) await this.say(`note: checked by the running server (process ${place.pid}), with its own environment.`);
       return show(result, 'server');
     });
+  }
+
+  #finder(workspace: string): () => Promise<ServerPlace> {
+    return () => findServer(workspace, this.hint('serve'));
   }
 
   /** Does the same for several names and reports each outcome. A failure does not stop the others, unless the server is gone. */

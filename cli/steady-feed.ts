@@ -1,7 +1,6 @@
 // Follows a block through lost connections and restarts of its server.
 //
 // nothing-twice: after a return the server gives only the steps after the last one seen, so no text comes twice or is missing.
-// server-found-again: before each attempt the lock and the token are read again, because a restarted server may have others.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from './client.ts';
 import { type Feed, type FeedListener, openFeed } from './client-socket.ts';
@@ -64,7 +63,7 @@ export class SteadyFeed {
     let lost: CliError | undefined;
     const { refresh, gone } = this.#listener;
     const feed = await openFeed(
-      this.#client.place,
+      this.#client,
       this.#block,
       {
         refresh,
@@ -92,7 +91,6 @@ export class SteadyFeed {
       await delay(PAUSE_MS, undefined, { ref: false });
       if (this.#isClosed) return;
       try {
-        await this.#client.relocate(); // server-found-again
         await this.#connect();
         this.#isAway = false;
         return this.#listener.back();

@@ -6,7 +6,7 @@ export { CredentialStore } from './auth/credentials.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
 export { CODE_MS, type CodeHolder, PRINTED_CODE_MS, SESSION_PREFIX, Sessions, type Timed } from './auth/sessions.ts';
 export { settingFault } from './auth/setting-fault.ts';
-export { isFromOtherUser, isListenedOnByOther } from './auth/socket-owner.ts';
+export { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from './auth/socket-owner.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';

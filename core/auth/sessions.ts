@@ -5,6 +5,7 @@
 // short-lived: a code or a ticket ends with its time, and also when the clock is set back before it was made.
 // ends-with-the-token: a session key is signed with the token of the workspace, so a new token ends every session within a second. Codes and tickets are
 //   kept with their signature and end with it, too: otherwise, a thief of the old token could still sign in.
+// thirty-days: a key that was made with another one ends when that one ends, so a stolen key is of use for 30 days after the sign-in at most.
 // exact-text: keys are compared as text, since base64 has several texts for the same bytes.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiToken } from './token.ts';
@@ -62,7 +63,15 @@ export class Sessions {
 
   /** A new session key. Throws an Error while the token can't be used. */
   newKey(): Timed {
-    const endsAt = this.#clock() + MONTH_MS;
+    return this.#keyUntil(this.#clock() + MONTH_MS);
+  }
+
+  /** Another key in place of a session key (thirty-days); undefined if that is not valid now. */
+  renewed(key: string): Timed | undefined {
+    return this.accepts(key) ? this.#keyUntil(endOf(key)) : undefined;
+  }
+
+  #keyUntil(endsAt: number): Timed {
     const text = `${SESSION_PREFIX}${endsAt.toString(36)}.${randomBytes(16).toString('base64url')}`;
     const mac = this.#token.sign(text);
     if (mac === undefined) throw new Error('There is no usable token of the workspace.');
@@ -73,9 +82,8 @@ export class Sessions {
   accepts(key: string): boolean {
     if (!key.startsWith(SESSION_PREFIX)) return false;
     const end = key.lastIndexOf('.');
-    const endsAt = Number.parseInt(key.slice(SESSION_PREFIX.length), 36);
     const mac = this.#token.sign(key.slice(0, Math.max(0, end)));
-    return mac !== undefined && isSame(`${key.slice(0, end)}.${mac}`, key) && endsAt > this.#clock(); // exact-text
+    return mac !== undefined && isSame(`${key.slice(0, end)}.${mac}`, key) && endOf(key) > this.#clock(); // exact-text
   }
 
   /** A ticket that opens one WebSocket: a page can set no headers there, and a key in an address might be kept somewhere. */
@@ -136,6 +144,11 @@ class ShortLived {
 /** short-lived. */
 function isYoung({ madeAt, ms }: Kept, now: number): boolean {
   return now >= madeAt && now - madeAt < ms;
+}
+
+/** Epoch milliseconds. */
+function endOf(key: string): number {
+  return Number.parseInt(key.slice(SESSION_PREFIX.length), 36);
 }
 
 function isSame(one: string, other: string): boolean {

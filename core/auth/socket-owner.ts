@@ -38,20 +38,48 @@ export async function isFromOtherUser({ remoteAddress, remotePort, localAddress,
   return peer !== undefined && (peer.inode === NO_INODE || !isTrusted(peer.uid));
 }
 
-/** True if the program that listens at an address of this machine belongs neither to this user, nor to that of the process `pid`, nor to root. */
-export async function isListenedOnByOther(address: string, port: number, pid: number, read: ReadTable = readTable): Promise<boolean> {
+/**
+ * True if the program that answers a connection of this process belongs neither to this user, nor to the user `owner`, nor to root. Until that program has
+ * accepted the connection, it is the one that listens.
+ */
+export async function isToOtherUser(
+  { remoteAddress, remotePort, localAddress, localPort }: Ends,
+  owner: number | undefined,
+  read: ReadTable = readTable,
+): Promise<boolean> {
+  if (remoteAddress === undefined || remotePort === undefined || localAddress === undefined || localPort === undefined) return false;
+  const [theirs, ours] = [formsOf(remoteAddress, remotePort), formsOf(localAddress, localPort)];
+  const entries = await entriesAt([...theirs, ...anywhere(remotePort)], read);
+  const peer = entries.find(({ local, remote, state }) => theirs.includes(local) && ours.includes(remote) && state !== TIME_WAIT);
+  const answering = peer === undefined || peer.inode === NO_INODE ? listeningAt(theirs, entries) : [peer];
+  return answering.some(({ uid }) => !isTrusted(uid) && uid !== owner);
+}
+
+/** True if the program that listens at an address of this machine belongs neither to this user nor to root. */
+export async function isListenedOnByOther(address: string, port: number, read: ReadTable = readTable): Promise<boolean> {
   if (isIP(address) === 0) return false;
-  const [exact, anywhere] = [formsOf(address, port), WILDCARDS.flatMap((any) => formsOf(any, port))];
-  const listening = (await entriesAt([...exact, ...anywhere], read)).filter(({ state }) => state === LISTENS);
-  const nearest = listening.filter(({ local }) => exact.includes(local));
-  const others = (nearest.length > 0 ? nearest : listening).filter(({ uid }) => !isTrusted(uid));
-  if (others.length === 0) return false;
-  const owner = (await stat(`/proc/${pid}`).catch(undefinedFor('ENOENT', 'EACCES')))?.uid;
-  return others.some(({ uid }) => uid !== owner);
+  const exact = formsOf(address, port);
+  return listeningAt(exact, await entriesAt([...exact, ...anywhere(port)], read)).some(({ uid }) => !isTrusted(uid));
+}
+
+/** The user of a process; undefined where the system does not tell it. */
+export async function ownerOf(pid: number): Promise<number | undefined> {
+  return (await stat(`/proc/${pid}`).catch(undefinedFor('ENOENT', 'EACCES')))?.uid;
 }
 
 function isTrusted(uid: number): boolean {
   return uid === ROOT || uid === process.geteuid?.();
+}
+
+/** Who listens at the address itself gets its connections; otherwise who listens on all interfaces. */
+function listeningAt(exact: readonly string[], entries: readonly Entry[]): readonly Entry[] {
+  const listening = entries.filter(({ state }) => state === LISTENS);
+  const nearest = listening.filter(({ local }) => exact.includes(local));
+  return nearest.length > 0 ? nearest : listening;
+}
+
+function anywhere(port: number): string[] {
+  return WILDCARDS.flatMap((any) => formsOf(any, port));
 }
 
 async function entriesAt(places: readonly string[], read: ReadTable): Promise<Entry[]> {

@@ -8,6 +8,7 @@
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
+import { keptText } from '../kept-text.ts';
 import type { Place, Roster } from '../roster.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import { callerLeft, sleep } from './abort.ts';
@@ -117,7 +118,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
       this.#destination.leave();
       throw error;
     }
-    bus.emit('chat.started', { requestId, adapter: adapter.id, model, caller, key, stream: reader !== undefined });
+    bus.emit('chat.started', { requestId, adapter: adapter.id, model: keptText(model), caller, key, stream: reader !== undefined });
     this.#place = live.add(this);
     return this.#next(0, resultOf);
   }
@@ -260,12 +261,12 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     return {
       requestId,
       adapter: adapter.id,
-      model,
+      model: keptText(model),
       caller,
       key,
       isBilled,
       address: this.#destination.address,
-      tier,
+      tier: tier === undefined ? undefined : keptText(tier),
       usage,
       code,
       attempts: this.#count,

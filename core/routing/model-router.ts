@@ -1,11 +1,14 @@
 // Finds the provider and the model that a client's model name means. The first way that fits wins: an alias of models.json, provider/model, a model of a
 // provider's list, the prefix of the name, the default provider.
-import { BlockhouseError } from '../errors.ts';
+import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import { ModelLists } from './model-lists.ts';
 import { type AdapterIdOf, EMPTY_TABLE, type ModelTable } from './model-table.ts';
 import type { ModelsFile } from './models-file.ts';
 import { type ResolvedModel, resolveByPrefix, resolveNamed } from './resolve-model.ts';
+
+/** As in `/v1/chat`. */
+const MAX_NAME_CHARACTERS = 2048;
 
 /** What a router works with. */
 export interface ModelRouterOptions {
@@ -50,12 +53,13 @@ export class ModelRouter {
     return this.#lastGood()?.translated.has(adapter) === true;
   }
 
-  /** What an alias or provider/model means; undefined for other names. */
+  /** What an alias or provider/model means; undefined for other names. Throws INVALID_REQUEST for a name that is longer than any. */
   named(name: string): ResolvedModel | undefined {
+    if (name.length > MAX_NAME_CHARACTERS) throw invalidRequest('model', `must be a name of at most ${MAX_NAME_CHARACTERS} characters`);
     return resolveNamed(name, this.#lastGood() ?? EMPTY_TABLE, this.#options.adapterIdOf);
   }
 
-  /** What a name means. Asks a local daemon for its models if the name needs it. Rejects with MODEL_NOT_FOUND, WORKSPACE_DAMAGED. */
+  /** What a name means. Asks a local daemon for its models if the name needs it. Rejects with INVALID_REQUEST, MODEL_NOT_FOUND, WORKSPACE_DAMAGED. */
   async resolve(name: string): Promise<ResolvedModel> {
     const named = this.named(name);
     if (named !== undefined) return named;

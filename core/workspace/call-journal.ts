@@ -7,6 +7,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { ErrorCode } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
+import { keptText } from '../kept-text.ts';
 import type { Usage } from '../types.ts';
 import { storageFault } from './atomic-file.ts';
 import { readRegular, SAFELY } from './regular-file.ts';
@@ -99,8 +100,9 @@ export class CallJournal {
   }
 
   #add(call: OpenCall): void {
-    this.#open.set(call.id, call);
-    this.#waiting += `${JSON.stringify(call)}\n`;
+    const kept = { ...call, requestId: keptText(call.requestId), model: keptText(call.model) };
+    this.#open.set(call.id, kept);
+    this.#waiting += `${JSON.stringify(kept)}\n`;
   }
 
   #write(): void {

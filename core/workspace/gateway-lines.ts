@@ -1,6 +1,7 @@
 // The lines of the ledger of gateway calls, and how they are written and parsed. Pure: no I/O.
 import type { ErrorCode } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
+import { keptText } from '../kept-text.ts';
 import type { Usage } from '../types.ts';
 import { type KeyDay, SpendDays } from './spend-days.ts';
 
@@ -26,7 +27,10 @@ export interface GatewayCall {
   readonly id?: string | undefined;
 }
 
-/** JSON, member by member: a busy gateway writes thousands of lines in a second. */
+/**
+ * JSON, member by member: a busy gateway writes thousands of lines in a second. Texts are cut, so that a line is at most MAX_LINE_BYTES long: a longer one
+ * could not be read again, and its call would count for nothing.
+ */
 export function lineOf({ at, requestId, key, provider, model, usage, costUsd, firstTextMs, durationMs, error, id }: GatewayCall): string {
   return (
     `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)},"provider":${quoted(provider)},"model":${quoted(model)},` +
@@ -38,7 +42,8 @@ export function lineOf({ at, requestId, key, provider, model, usage, costUsd, fi
 const NEEDS_ESCAPE = /[^ !#-[\]-~]/;
 
 /** Most names are plain, and to look is faster than to serialise. */
-function quoted(text: string): string {
+function quoted(whole: string): string {
+  const text = keptText(whole);
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 

@@ -12,8 +12,8 @@ import { faultOf, isPassingFault, linesOf, readFault, SAFELY, undefinedFor } fro
 
 /** Read at once: parsing this much takes about a millisecond. */
 const CHUNK_BYTES = 128 * 1024;
-/** No line that was written here is longer. */
-const MAX_LINE_BYTES = 64 * 1024;
+/** No line that was written here is longer. A longer one is damaged to the readers. */
+export const MAX_LINE_BYTES = 64 * 1024;
 /** Replaces the part of a line that was too long to keep: no JSON text begins or ends with it. */
 const NO_LINE = '!';
 const NEWLINE = 0x0a;

@@ -172,6 +172,8 @@ t.test("an error answer in the provider's own form comes with the failure, unles
     [401, false],
     [403, false],
     [302, false],
+    [600, false],
+    [999, false],
   ] as const) {
     const { reader } = handler();
     reader.head(status, { 'content-type': 'application/json', 'x-kept': '1' });
@@ -290,4 +292,12 @@ t.test('a frame with a member that matters is read whatever the blanks in it, an
     reader.data(Buffer.from(`data: ${frame}\n\n`));
     t.equal(usage.length, isRead ? 1 : 0, JSON.stringify(frame));
   }
+});
+
+t.test('a header goes out without characters that no header has', async (t) => {
+  const { reader, heads } = handler();
+  reader.head(200, { 'content-type': 'application/json\x85', 'x-kept': 'a\x9b2Jb\x7f\u00e9\tc' });
+  feed(reader, '{"usage":{"out":1}}');
+  reader.end();
+  t.same(heads, [{ 'content-type': 'application/json', 'x-kept': 'a2Jb\tc', isStream: false }]);
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { Client } from '../../cli/client.ts';
 import { type FeedListener, openFeed } from '../../cli/client-socket.ts';
 import type { CliError } from '../../cli/exit-codes.ts';
 import { startFakeBlockServer } from '../support/fake-block-server.ts';
@@ -20,7 +21,7 @@ function listening(): FeedListener & { heard: string[] } {
 t.test('it subscribes to replies, too, and hears of its own block only', async (t) => {
   const server = await startFakeBlockServer(t, silent);
   const listener = listening();
-  const feed = await openFeed(server.place, 'b', listener);
+  const feed = await openFeed(server.api.client, 'b', listener);
   t.same(server.frames, [{ type: 'subscribe', block: 'b', stream: true }]);
   for (const frame of [
     { type: 'refresh', block: 'other' },
@@ -37,20 +38,20 @@ t.test('it subscribes to replies, too, and hears of its own block only', async (
 t.test('a refused token, a refused block and a server that is away are told apart', async (t) => {
   const away = await startFakeBlockServer(t, silent);
   const place = { ...away.place, url: new URL('http://127.0.0.1:1') };
-  await t.rejects(openFeed(place, 'b', listening()), { kind: 'server', message: /^(?!.*bh_token)/ });
+  await t.rejects(openFeed(new Client(place, new AbortController().signal), 'b', listening()), { kind: 'server', message: /^(?!.*bh_token)/ });
   const strange = await startFakeBlockServer(t, silent, (socket) => socket.send('{"type":"error","code":"BLOCK_NOT_FOUND","error":"There is no block b."}'));
-  await t.rejects(openFeed(strange.place, 'b', listening()), { kind: 'usage', message: 'There is no block b.' });
+  await t.rejects(openFeed(strange.api.client, 'b', listening()), { kind: 'usage', message: 'There is no block b.' });
 });
 
 t.test('a connection that ends is told once, and not after close', async (t) => {
   const server = await startFakeBlockServer(t, silent);
   const lost = listening();
-  await openFeed(server.place, 'b', lost);
+  await openFeed(server.api.client, 'b', lost);
   server.drop();
   await until('it is told', () => lost.heard.length > 1);
   t.same(lost.heard, ['refresh', 'lost server']);
   const closed = listening();
-  const feed = await openFeed(server.place, 'b', closed);
+  const feed = await openFeed(server.api.client, 'b', closed);
   feed.close();
   server.drop();
   await new Promise(setImmediate);
@@ -62,7 +63,7 @@ t.test('what is no frame is passed over', async (t) => {
     for (const text of ['nonsense', '[]', JSON.stringify({ type: 'refresh', block })]) socket.send(text);
   });
   const listener = listening();
-  (await openFeed(server.place, 'b', listener)).close();
+  (await openFeed(server.api.client, 'b', listener)).close();
   t.same(listener.heard, ['refresh']);
 });
 
@@ -73,7 +74,7 @@ t.test('a server that answers with a status says which', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   const place = { url: new URL(`http://127.0.0.1:${(server.address() as { port: number }).port}`), token: 'bh_token', pid: 1 };
-  const kindOf = () => openFeed(place, 'b', listening()).catch((error: CliError) => error.kind);
+  const kindOf = () => openFeed(new Client(place, new AbortController().signal), 'b', listening()).catch((error: CliError) => error.kind);
   t.equal(await kindOf(), 'credentials');
   status = 403;
   t.equal(await kindOf(), 'server');

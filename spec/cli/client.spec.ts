@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import t from 'tap';
 import { Client, failureOf, findServer } from '../../cli/client.ts';
+import { openFeed } from '../../cli/client-socket.ts';
 import { CliError } from '../../cli/exit-codes.ts';
 import { writeNewToken } from '../../core/index.ts';
 import { WorkspaceLock } from '../../core/workspace/lock.ts';
 import { answer, refusal, startFakeBlockServer } from '../support/fake-block-server.ts';
-import { portOfOther, withOtherUser } from '../support/other-user.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 t.test('a workspace without a server says how to start one', async (t) => {
@@ -33,13 +33,23 @@ t.test('the server is the one that the lock names, with the token of the workspa
   t.equal(place.pid, process.pid);
 });
 
-t.test('a port that another user has taken gets no token', withOtherUser, async (t) => {
+t.test('the lock is read before each request: a server that has ended gets nothing, and one that started again elsewhere is found', async (t) => {
   const workspace = testFolder(t);
   await writeNewToken(workspace);
+  const [first, second] = [await startFakeBlockServer(t, (_call, res) => answer(res, 1)), await startFakeBlockServer(t, (_call, res) => answer(res, 2))];
+  const find = () => findServer(workspace, 'x');
   const lock = await WorkspaceLock.acquire(workspace);
-  t.teardown(() => lock.release());
-  await lock.announce(`http://127.0.0.1:${(await portOfOther(t)).port}`);
-  await t.rejects(findServer(workspace, 'x'), { kind: 'server', message: /a program of another user listens instead .* so the token was not sent\./ });
+  await lock.announce(first.place.url.origin);
+  const client = new Client(await find(), new AbortController().signal, find);
+  t.equal(await client.json('GET', '/'), 1);
+  await lock.release();
+  await t.rejects(client.json('GET', '/'), { kind: 'server', message: /^No server is running/ });
+  await t.rejects(openFeed(client, 'b', { refresh() {}, step() {}, gone() {}, lost() {} }), { kind: 'server', message: /^No server is running/ });
+  t.equal(first.calls.length, 1);
+  const next = await WorkspaceLock.acquire(workspace);
+  t.teardown(() => next.release());
+  await next.announce(second.place.url.origin);
+  t.equal(await client.json('GET', '/'), 2);
 });
 
 t.test('a server that still starts is waited for', async (t) => {
@@ -82,6 +92,13 @@ t.test('what the server refuses keeps its text and has the exit code of its kind
 t.test('something else at that address is told apart', async (t) => {
   const { api } = await startFakeBlockServer(t, (_call, res) => void res.end('<html>'));
   await t.rejects(api.client.json('GET', '/'), { kind: 'server', message: /is not a Blockhouse server/ });
+  const server = createServer((_req, res) => void res.end('{}')).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = new URL(`http://127.0.0.1:${(server.address() as { port: number }).port}`);
+  const client = new Client({ url, token: 'x', pid: 7 }, new AbortController().signal);
+  await t.rejects(client.json('GET', '/'), { kind: 'server', message: /is not a Blockhouse server \(status 200\)/ });
+  await t.rejects(client.bytes('GET', '/'), { kind: 'server', message: /is not a Blockhouse server \(status 200\)/ });
 });
 
 t.test('a server that is gone is told with its place, without the token', async (t) => {

@@ -28,10 +28,12 @@ async function followed(t: Test, client: Client, patienceMs?: number) {
 
 t.test('a restarted server is found at its new address, and only the steps after the last one are asked for', async (t) => {
   const [first, second] = [await startFakeBlockServer(t, silent), await startFakeBlockServer(t, silent)];
-  const client = new Client(first.place, new AbortController().signal, async () => second.place);
+  let running = first;
+  const client = new Client(first.place, new AbortController().signal, async () => running.place);
   const { heard } = await followed(t, client);
   first.push({ type: 'stream', block: 'b', id: 'm', seq: 42, event: 'start' });
   await until('the step is heard', () => heard.length === 1);
+  running = second;
   first.close();
   await until('it is back', () => heard.includes('back'));
   t.same(heard, ['step 42', 'away', 'back']);

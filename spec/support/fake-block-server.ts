@@ -52,6 +52,7 @@ export async function startFakeBlockServer(t: Test, play: Play, subscribed = def
   async function take(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const call = { method: req.method ?? '', path: req.url ?? '', headers: req.headers, body: await buffer(req) };
     calls.push(call);
+    res.setHeader('x-request-id', 'r');
     await play(call, res);
   }
   const sockets = new WebSocketServer({ server, path: '/api/ws' });

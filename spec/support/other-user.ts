@@ -17,9 +17,10 @@ export function startAsOther(t: Test, script: string, ...args: readonly string[]
   return { stdout: child.stdout, pid: child.pid ?? 0 };
 }
 
-/** A port of 127.0.0.1 on which another user listens. */
+/** A port of 127.0.0.1 on which another user listens, and answers each request that arrives. */
 export async function portOfOther(t: Test): Promise<{ readonly port: number; readonly pid: number }> {
-  const script = "const server = require('node:http').createServer().listen(0, '127.0.0.1', () => console.log(server.address().port))";
+  const script =
+    "const server = require('node:http').createServer((req, res) => res.setHeader('x-request-id', 'x').end('{}')).listen(0, '127.0.0.1', () => console.log(server.address().port))";
   const { stdout, pid } = startAsOther(t, script);
   const [port] = (await once(stdout, 'data')) as [Buffer];
   return { port: Number(String(port)), pid };

@@ -106,3 +106,18 @@ t.test('a clock that is set back ends codes and tickets, instead of keeping them
   t.notOk(sessions.exchange(code));
   t.notOk(sessions.redeem(ticket));
 });
+
+t.test('a renewed key ends with the one before it, so nobody stays for longer than 30 days after signing in', async (t) => {
+  const { world, sessions } = create();
+  const first = sessions.newKey();
+  world.now += 29 * 24 * 3600 * 1000;
+  const second = sessions.renewed(first.text);
+  t.equal(second?.expiresAt, first.expiresAt);
+  t.not(second?.text, first.text);
+  t.ok(sessions.accepts(second?.text ?? ''));
+  t.equal(sessions.renewed(sessions.renewed(second?.text ?? '')?.text ?? '')?.expiresAt, first.expiresAt);
+  for (const wrong of ['', 'bhs_', `${first.text}x`, 'bh_token']) t.equal(sessions.renewed(wrong), undefined, wrong);
+  world.now += 24 * 3600 * 1000;
+  t.notOk(sessions.accepts(second?.text ?? ''));
+  t.equal(sessions.renewed(second?.text ?? ''), undefined);
+});

@@ -14,6 +14,13 @@ t.test('a fault names the field and never repeats the value', async (t) => {
     ['api', 'wrong', { oneOf: ['chat', 'responses'] }, /one of chat, responses/],
     ['baseURL', 'ftp://x', {}, /address such as/],
     ['endpoint', 'ftp://x', { address: true }, /address such as/],
+    ['region', 'evil.com/#-1', {}, /region such as us-east-1/],
+    ...['https://host/#part', 'https://host/?a=1', 'https://user@host', 'https://:word@host'].map((address): [string, string, object, RegExp] => [
+      'baseURL',
+      address,
+      {},
+      /without a user name, query or fragment/,
+    ]),
   ];
   for (const [field, value, spec, text] of cases) {
     const fault = settingFault(field, value, spec) ?? '';

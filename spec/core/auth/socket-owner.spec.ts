@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import t from 'tap';
-import { isFromOtherUser, isListenedOnByOther } from '../../../core/auth/socket-owner.ts';
+import { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from '../../../core/auth/socket-owner.ts';
 import { portOfOther, startAsOther, withOtherUser } from '../../support/other-user.ts';
 
 const OWN = process.geteuid?.() ?? 0;
@@ -67,8 +67,28 @@ t.test('the user who listens is found by the address, or by that of all interfac
     ['a connection of another user from this port', tableOf({ ...listens, state: '01' }), false],
     ['a system without tables', undefined, false],
   ];
-  for (const [what, tcp, isOther] of table) t.equal(await isListenedOnByOther('127.0.0.1', 8420, process.pid, reads(tcp)), isOther, what);
-  t.equal(await isListenedOnByOther('server.example', 8420, process.pid, reads(tableOf(listens))), false, 'a name');
+  for (const [what, tcp, isOther] of table) t.equal(await isListenedOnByOther('127.0.0.1', 8420, reads(tcp)), isOther, what);
+  t.equal(await isListenedOnByOther('server.example', 8420, reads(tableOf(listens))), false, 'a name');
+});
+
+t.test('the user who answers a connection is found, or the one who listens until it is accepted', TABLES_ARE_LE, async (t) => {
+  const listens = { local: `${HERE}:9C40`, state: '0A' };
+  const peer = { local: `${HERE}:9C40`, remote: `${HERE}:20E4` };
+  const waiting = { ...peer, uid: 0, inode: 0 };
+  const table: [what: string, tcp: string | undefined, isOther: boolean][] = [
+    ['another user', tableOf(peer), true],
+    ['another user, though this one listens by now', tableOf({ ...listens, uid: OWN }, peer), true],
+    ['this user', tableOf({ ...peer, uid: OWN }), false],
+    ['not yet accepted, with a listener of another user', tableOf(waiting, listens), true],
+    ['not yet accepted, with another user on all interfaces', tableOf(waiting, { ...listens, local: '00000000:9C40' }), true],
+    ['not yet accepted, with a listener of this user', tableOf(waiting, { ...listens, uid: OWN }), false],
+    ['an earlier connection with the same ends', tableOf({ ...waiting, state: '06' }, peer), true],
+    ['another machine', tableOf(), false],
+    ['a system without tables', undefined, false],
+  ];
+  for (const [what, tcp, isOther] of table) t.equal(await isToOtherUser(ends('127.0.0.1'), undefined, reads(tcp)), isOther, what);
+  t.equal(await isToOtherUser(ends('127.0.0.1'), OTHER, reads(tableOf(peer))), false, 'the user of the server');
+  t.equal(await isToOtherUser(ends(undefined), undefined, reads(tableOf(peer))), false, 'a connection that has gone');
 });
 
 t.test('the tables of this system name this user', async (t) => {
@@ -83,7 +103,8 @@ t.test('the tables of this system name this user', async (t) => {
     t.teardown(() => client.destroy());
     const [socket] = await accepted;
     t.equal(await isFromOtherUser(socket), false, host);
-    t.equal(await isListenedOnByOther(host, port, process.pid), false, host);
+    t.equal(await isToOtherUser(client, undefined), false, host);
+    t.equal(await isListenedOnByOther(host, port), false, host);
   }
 });
 
@@ -95,6 +116,10 @@ t.test('a connection and a port of another user are recognised', withOtherUser, 
   startAsOther(t, `require('node:net').connect(${(server.address() as AddressInfo).port}, '127.0.0.1')`);
   t.equal(await isFromOtherUser((await accepted)[0]), true);
   const { port, pid } = await portOfOther(t);
-  t.equal(await isListenedOnByOther('127.0.0.1', port, process.pid), true);
-  t.equal(await isListenedOnByOther('127.0.0.1', port, pid), false, 'the lock names that very process');
+  const client = connect(port, '127.0.0.1');
+  await once(client, 'connect');
+  t.teardown(() => client.destroy());
+  t.equal(await isToOtherUser(client, undefined), true);
+  t.equal(await isListenedOnByOther('127.0.0.1', port), true);
+  t.equal(await isToOtherUser(client, await ownerOf(pid)), false, 'the lock names that very process');
 });

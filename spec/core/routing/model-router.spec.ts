@@ -84,3 +84,12 @@ t.test('the models of adapters that could be called are offered', async (t) => {
     { id: 'ollama/a:1', adapter: 'ollama' },
   ]);
 });
+
+t.test('a name has 2048 characters at most, whichever way it would be found', async (t) => {
+  const { one } = router();
+  t.match(one.named(`openai/${'A'.repeat(2041)}`), { by: 'provider' });
+  for (const name of [`openai/${'A'.repeat(2042)}`, `gpt-${'A'.repeat(30_000_000)}`]) {
+    t.throws(() => one.named(name), { code: 'INVALID_REQUEST', details: [{ path: 'model' }] });
+    await t.rejects(one.resolve(name), { code: 'INVALID_REQUEST', message: /2048/ });
+  }
+});

@@ -95,3 +95,12 @@ t.test('a journal that was removed by hand begins again, and one that is a link 
   mkdirSync(path);
   await t.rejects(new CallJournal(path).left());
 });
+
+t.test('of a long name, the beginning is written', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('a', { model: 'A'.repeat(1_000_000) }));
+  journal.close();
+  t.ok(readFileSync(path).length < 5000);
+  t.match(await new CallJournal(path).left(), [{ id: 'a', usage }]);
+});

@@ -211,3 +211,16 @@ t.test('damaged lines are left out', async (t) => {
   t.same(await idsOf(ledger), ['1', '2']);
   await ledger.close();
 });
+
+t.test('a call with a name of any length counts after a restart, and costs the ledger no file', async (t) => {
+  const { workspace, path } = pathIn(t);
+  const first = ledgerIn(workspace);
+  first.ledger.record(call('1', { model: 'A'.repeat(70_000) }));
+  first.ledger.record(call('2', { model: 'A'.repeat(5_000_000) }));
+  await first.ledger.close();
+  t.equal(existsSync(path.replace('.jsonl', '.1.jsonl')), false);
+  const second = ledgerIn(workspace);
+  await second.ledger.read();
+  t.match(second.ledger.spentToday('app'), { calls: 2, usd: 0.5 });
+  t.same(await idsOf(second.ledger), ['1', '2']);
+});

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { carriedLines, FileSums, type GatewayCall, lineOf, parseCall } from '../../../core/workspace/gateway-lines.ts';
+import { MAX_LINE_BYTES } from '../../../core/workspace/ledger-file.ts';
 
 const HOSTILE = ['plain', 'with "quotes"', 'back\\slash', 'line\nend', 'nul\0', 'é ü 漢字 🎉', '\u2028', '</script>', '\ud800', ''];
 const call = (fields: Partial<GatewayCall>): GatewayCall => ({
@@ -46,4 +47,12 @@ t.test('the sums of a file are those of its lines and of what was carried into i
   t.same([...after.ids], ['x']);
   t.match(after.spent.spent('2026-11-22', 'app'), { tokens: 30, calls: 2 });
   t.match(after.spent.spent('2026-11-22', 'other'), { tokens: 15 });
+});
+
+t.test('every line is short enough to be read again, with its counts, whatever a client has sent', (t) => {
+  const longest = '\0'.repeat(5_000_000);
+  const text = lineOf(call({ requestId: longest, key: longest, provider: longest, model: longest, id: longest }));
+  t.ok(Buffer.byteLength(text) <= MAX_LINE_BYTES, `${Buffer.byteLength(text)} bytes`);
+  t.match(parseCall(text), { usage: call({}).usage, costUsd: 0.25, model: /^\0{2048}$/ });
+  t.end();
 });

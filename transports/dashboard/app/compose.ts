@@ -16,7 +16,7 @@ import { Socket } from '../data/socket.ts';
 
 /** Makes the parts with what the browser has. */
 export function compose(): Services {
-  const session = new Session(localStorage, (path, init) => fetch(path, init), timers.now);
+  const session = new Session(localStorage, (path, init) => fetch(path, init));
   const socket = new Socket(
     {
       ticket: async () => (await post<{ readonly ticket: string }>('/api/session/ticket')).ticket,

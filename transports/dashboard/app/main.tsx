@@ -12,7 +12,7 @@ import { App } from './shell.tsx';
 
 const services = compose();
 await takeCode(services.session); // first: it takes the code out of the address
-await services.session.begin();
+services.session.begin();
 runClock();
 runSettings(localStorage);
 runAddress();

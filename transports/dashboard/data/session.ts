@@ -14,8 +14,6 @@ interface Kept {
 }
 
 export const SESSION_AT = 'blockhouse.session';
-/** A key that ends sooner is renewed. */
-const RENEW_BELOW_MS = 15 * 24 * 3600 * 1000;
 
 type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
@@ -25,13 +23,11 @@ export class Session {
   readonly signIn = signal<SignIn>('unsure');
   readonly #shelf: Shelf;
   readonly #fetch: Fetch;
-  readonly #now: () => number;
   #kept: Kept | undefined;
 
-  constructor(shelf: Shelf, fetch: Fetch, now: () => number) {
+  constructor(shelf: Shelf, fetch: Fetch) {
     this.#shelf = shelf;
     this.#fetch = fetch;
-    this.#now = now;
     this.#kept = this.#read();
   }
 
@@ -40,10 +36,9 @@ export class Session {
     return this.#kept?.key;
   }
 
-  /** Goes on with the key that is kept, and renews it if it ends soon. */
-  async begin(): Promise<void> {
+  /** Goes on with the key that is kept. */
+  begin(): void {
     this.signIn.value = this.#kept === undefined ? 'out' : 'in';
-    if (this.#kept !== undefined && Date.parse(this.#kept.expiresAt) - this.#now() < RENEW_BELOW_MS) await this.renew();
   }
 
   /**

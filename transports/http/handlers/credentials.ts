@@ -61,7 +61,9 @@ async function keepIfRight(
   });
   if (isRight) return;
   await storeOf(core).takeBack(id, fields, before);
-  throw new BlockhouseError('INVALID_REQUEST', withoutSecrets(detail, Object.values(fields)), { details: [{ path: 'apiKey', message: 'was not accepted' }] });
+  throw new BlockhouseError('INVALID_REQUEST', withoutSecrets(detail, secretsIn(core, id, fields)), {
+    details: [{ path: 'apiKey', message: 'was not accepted' }],
+  });
 }
 
 /** `{success, message}`. Fails with WRONG_STATE for a key that is in the environment. */
@@ -110,6 +112,12 @@ function assertNotInEnvironment(core: Core, id: string, field: string): void {
   const found = core.settings().find((setting) => setting.adapter === id && setting.field === field);
   if (found === undefined || found.source.startsWith('auth.json')) return;
   throw new BlockhouseError('WRONG_STATE', `${field} comes from the environment variable ${found.source}. Change it there and restart the server.`);
+}
+
+/** The address that was sent is no secret: a refusal must name it. */
+function secretsIn(core: Core, id: string, fields: Readonly<Record<string, string>>): string[] {
+  const { settings } = core.adapter(id);
+  return Object.entries(fields).flatMap(([name, value]) => (settings[name]?.secret === true ? [value] : []));
 }
 
 /** write-only: a provider may repeat the key that it refuses. */

@@ -29,7 +29,8 @@ export const begin = async (context: RouteContext) => {
   const bearer = bearerToken(req);
   if (bearer !== undefined) {
     wrongTokensOf(core).assertRight(core, req, bearer, TOKEN_HINT);
-    return keyOf(sessionsOf(core).newKey());
+    const sessions = sessionsOf(core);
+    return keyOf(sessions.renewed(bearer) ?? sessions.newKey());
   }
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkSignIn(body);

@@ -64,7 +64,7 @@ export const CLIENT_ROUTES = {
     description: 'Which models of which providers a name means. The one that is asked first comes first.',
     params: modelName,
     answers: { 200: json('ModelResolved', 'The models.') },
-    errors: ['MODEL_NOT_FOUND', 'WORKSPACE_DAMAGED'],
+    errors: ['INVALID_REQUEST', 'MODEL_NOT_FOUND', 'WORKSPACE_DAMAGED'],
     handler: models.resolve,
   },
   'PUT /api/models/:name': {

@@ -10,7 +10,7 @@ export const SESSION_ROUTES = {
     tag: 'Server',
     summary: 'Sign in or renew',
     description:
-      'Gives a session key for a one-time code in the body, or for the token or a session key as bearer. The key is accepted wherever the token is, for 30 days, and ends when the token is replaced.',
+      'Gives a session key for a one-time code in the body, or for the token or a session key as bearer. The key is accepted wherever the token is, for 30 days, and ends when the token is replaced. A key that is made with a session key ends with that one.',
     public: true,
     body: body('SignIn'),
     answers: { 200: json('SessionKey', 'The session key.') },

@@ -24,7 +24,7 @@ function begun(answers: readonly (Response | Error)[], text?: string) {
     if (answer instanceof Error) throw answer;
     return answer;
   };
-  return { session: new Session(shelf, fetch, () => NOW), shelf, asked };
+  return { session: new Session(shelf, fetch), shelf, asked };
 }
 
 const good = (key: string): Response => Response.json({ key, expiresAt: new Date(NOW + 30 * DAY_MS).toISOString() });
@@ -33,35 +33,23 @@ const refused = (): Response => Response.json({ error: 'The token is wrong.' }, 
 t.test('without a key the form comes, and nothing is asked', async (t) => {
   const { session, asked } = begun([]);
   t.equal(session.signIn.value, 'unsure');
-  await session.begin();
+  session.begin();
   t.equal(session.signIn.value, 'out');
   t.equal(asked.length, 0);
 });
 
-t.test('a key that is good for weeks is used as it is', async (t) => {
+t.test('a key is used as it is', async (t) => {
   const { session, asked } = begun([], kept('one', 16));
-  await session.begin();
+  session.begin();
   t.equal(session.signIn.value, 'in');
   t.equal(session.key, 'one');
   t.equal(asked.length, 0);
 });
 
-t.test('a key that ends soon is renewed; without an answer it is used on', async (t) => {
-  const { session, shelf, asked } = begun([good('two')], kept('one', 14));
-  await session.begin();
-  t.match(asked, [{ path: '/api/session', headers: { authorization: 'Bearer one' } }]);
-  t.equal(session.key, 'two');
-  t.match(shelf.getItem(SESSION_AT), /"two"/);
-  const offline = begun([new Error('no network')], kept('one', 14));
-  await offline.session.begin();
-  t.equal(offline.session.key, 'one');
-  t.equal(offline.session.signIn.value, 'in');
-});
-
 t.test('what another program has left in its place is no session, and is removed', async (t) => {
   for (const text of ['{', '"text"', '{"key":1,"expiresAt":"2026"}', 'null']) {
     const { session, shelf } = begun([], text);
-    await session.begin();
+    session.begin();
     t.equal(session.signIn.value, 'out', text);
     t.equal(shelf.getItem(SESSION_AT), null, text);
   }
@@ -80,7 +68,7 @@ t.test('signing in keeps the new key and forgets code and token; a refusal is to
 
 t.test('the server that takes a key no more ends the session; renewing it fails and asks once', async (t) => {
   const { session, asked } = begun([refused()], kept('one', 20));
-  await session.begin();
+  session.begin();
   t.equal(await session.renew(), false);
   t.equal(asked.length, 1);
   session.end();
@@ -90,11 +78,7 @@ t.test('the server that takes a key no more ends the session; renewing it fails 
 /** Two tabs over one storage, which the browser tells of each other's changes. */
 function twoTabs(t: Test): readonly [Session, Session] {
   const { session: one, shelf } = begun([good('one')]);
-  const other = new Session(
-    shelf,
-    () => Promise.reject(new Error('nobody answers')),
-    () => NOW,
-  );
+  const other = new Session(shelf, () => Promise.reject(new Error('nobody answers')));
   t.equal(other.key, undefined);
   return [one, other];
 }

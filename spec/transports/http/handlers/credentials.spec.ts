@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createAnthropic } from '../../../../adapters/anthropic/index.ts';
+import { createBedrock } from '../../../../adapters/bedrock/index.ts';
 import { createOllama } from '../../../../adapters/ollama/index.ts';
 import { startServer, type TestServerOptions } from '../../../support/server.ts';
 import { sendJson } from '../../../support/upstream.ts';
@@ -151,4 +152,19 @@ t.test('two changes at once do not bring an old key to a new address', async (t)
   for (const { headers } of thief.requests) t.not(headers['x-api-key'], KEY);
   const { apiKey, baseURL } = server.core.credentials?.read('anthropic') ?? {};
   t.equal(apiKey === KEY, baseURL === server.upstream.url, 'what is left is no mixture');
+});
+
+t.test('a refusal names the address that was sent, and what no call could use is not stored without a check either', async (t) => {
+  const [accessKeyId, secretAccessKey, endpoint] = ['AKIAIOSFODNN7EXAMPLE', 'secret-0123456789-abcdef', 'http://127.0.0.1:1'];
+  const server = await startServer(t, { adapters: [createBedrock()], env: { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } });
+  const refused = await server.call('PUT', '/api/credentials/bedrock', { body: { endpoint, controlEndpoint: endpoint } });
+  t.equal(refused.status, 400, refused.text);
+  t.match(refused.text, `is at ${endpoint}`);
+  t.notMatch(refused.text, secretAccessKey);
+  for (const fields of [{ region: 'evil.com/#-1' }, { endpoint: 'https://host/#x' }, { controlEndpoint: 'https://u@host' }]) {
+    const [name = ''] = Object.keys(fields);
+    const answer = await server.call('PUT', '/api/credentials/bedrock?unchecked=true', { body: fields });
+    t.match(answer, { status: 400, json: { details: [{ path: name }] } }, name);
+  }
+  t.equal(existsSync(join(server.workspace, 'auth.json')) && readFileSync(join(server.workspace, 'auth.json'), 'utf8').includes('evil'), false);
 });

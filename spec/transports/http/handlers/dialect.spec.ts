@@ -3,12 +3,12 @@ import { createAdapters } from '../../../../adapters/index.ts';
 import type { Adapter, ChatCall } from '../../../../core/index.ts';
 import { BlockhouseError, isObject } from '../../../../core/index.ts';
 import type { Dialect } from '../../../../dialects/dialect.ts';
+import { BodyRoom } from '../../../../transports/http/body-room.ts';
 import { faultOf, speak } from '../../../../transports/http/handlers/dialect.ts';
 import { writeJson } from '../../../../transports/http/reply.ts';
 import type { RouteContext } from '../../../../transports/http/route.ts';
 import { scriptedAdapter } from '../../../support/scripted-adapter.ts';
 import { startServer } from '../../../support/server.ts';
-import { BodyRoom } from '../../../../transports/http/body-room.ts';
 
 /** The smallest dialect: `{model, text, stream?}` in, the pieces as they are out. */
 const PLAIN: Dialect<null> = {

@@ -60,14 +60,15 @@ t.test('a printed code lasts ten minutes, another one a minute', async (t) => {
 
 t.test('case 3: a session key is accepted wherever the token is, but for a code', async (t) => {
   const server = await startWsServer(t);
-  const key = await newKey(server);
+  const { key, expiresAt } = (await server.call('POST', '/api/session')).json as { key: string; expiresAt: string };
   for (const path of ['/api/blocks', '/api/keys', '/v1/adapters']) t.equal((await server.call('GET', path, bearer(key))).status, 200, path);
   t.equal((await server.call('POST', '/v1/chat', { ...bearer(key), body: CHAT })).status, 200);
   t.equal((await server.call('POST', '/v1/chat', { token: false, headers: { 'x-api-key': key }, body: CHAT })).status, 200, 'x-api-key');
   t.match(await server.call('GET', '/api/auth/status', bearer(key)), { json: { authenticated: true } });
   t.equal((await knock(t, server, `token=${key}`)).status, 101);
   t.match(await server.call('POST', '/api/session/code', bearer(key)), { status: 403, json: { code: 'KEY_FORBIDDEN' } });
-  t.match(await server.call('POST', '/api/session', bearer(key)), { status: 200, json: { key: /^bhs_/ } }, 'it can be renewed');
+  const renewed = await server.call('POST', '/api/session', bearer(key));
+  t.match(renewed, { status: 200, json: { key: /^bhs_/, expiresAt } }, 'it can be renewed, and ends when it would have ended');
   t.equal((await server.call('GET', '/api/blocks', bearer(`${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`))).status, 401, 'one letter changed');
 });
 
