@@ -5,7 +5,8 @@
 // bounded: a frame and a whole answer have a cap.
 // error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
 //   attempt may follow. Comments before it wait for it, since they would open the client's stream.
-// no-echo: headers, error answers and frames with an error go out without the secrets of the call. What a model writes goes out as it is.
+// no-echo: headers, error answers and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
+//   error of ours. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   BlockhouseError,
@@ -29,13 +30,13 @@ import { BodyCollector, toError } from './response-handlers.ts';
 
 /** Some frames repeat the whole request. */
 const FRAME_BYTES = 32 * 1024 * 1024;
+/** A longer frame with an error is not searched for secrets and does not go out. */
+const ERROR_FRAME_BYTES = 256 * 1024;
 /** Longer than the comments of any provider. */
 const SILENCE_BYTES = 4096;
 const LF = 10;
 const CR = 13;
 const COMMENT = /^\s*(?::|$)/;
-/** What begins an escape of any kind. */
-const ESCAPES = /[\\%&]/;
 
 /** Passes one answer on. */
 export class ForwardHandler implements UpstreamHandler {
@@ -54,6 +55,8 @@ export class ForwardHandler implements UpstreamHandler {
   #isEnded = false;
   #mayEnd = false;
   #error: ProviderError | undefined;
+  /** The client has got the frame of the error. */
+  #isErrorSent = false;
   /** Comments before the first frame with data (error-is-error). */
   #held: Buffer[] = [];
 
@@ -69,7 +72,7 @@ export class ForwardHandler implements UpstreamHandler {
     this.#headers = pick(headers, this.#protocol.answerHeaders, secrets);
     const type = headers['content-type'] ?? 'application/json';
     if (type.startsWith('text/event-stream') && status >= 200 && status < 300) return;
-    this.#headers['content-type'] = withoutEcho(type, secrets);
+    this.#headers['content-type'] = redact(type, secrets);
     this.#body = new BodyCollector();
     this.#body.head(status, headers);
   }
@@ -117,7 +120,7 @@ export class ForwardHandler implements UpstreamHandler {
       if (facts.isCut && !this.#isEnded) throw cutShort('the rest of a frame'); // never-looks-whole
       if (facts.isKept && (this.#isEnded || this.#mayEnd || this.#error !== undefined)) this.#put(facts.clean ?? rest);
     }
-    if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun ? 'sent' : undefined);
+    if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun && this.#isErrorSent ? 'sent' : undefined);
     if (!this.#isEnded && !this.#mayEnd) throw cutShort('its end mark'); // never-looks-whole
   }
 
@@ -164,9 +167,17 @@ export class ForwardHandler implements UpstreamHandler {
     if (usage !== undefined) this.#call.sink.usage(usage);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
-    if (error !== undefined) this.#error = error;
-    const clean = error === undefined ? undefined : cleanFrame(text, tryParseJson(data) !== undefined, this.#secrets());
-    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut, ...(clean !== undefined && { clean }) };
+    if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
+    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
+  }
+
+  /** no-echo. */
+  #readError(error: ProviderError, frame: string, data: string): { readonly isKept: boolean; readonly clean?: Buffer } {
+    this.#error = error;
+    if (frame.length > ERROR_FRAME_BYTES) return { isKept: false };
+    this.#isErrorSent = true;
+    const clean = cleanFrame(frame, tryParseJson(data) !== undefined, this.#secrets());
+    return { isKept: true, ...(clean !== undefined && { clean }) };
   }
 
   #endWhole(body: BodyCollector): void {
@@ -194,8 +205,7 @@ export class ForwardHandler implements UpstreamHandler {
     const failure = toError(this.#provider, this.#call, answer);
     if (failure.code === 'UPSTREAM_AUTH' || kindOfStatus(answer.status) === 'auth' || answer.status < 400 || answer.json === undefined) return failure;
     const secrets = this.#secrets();
-    const headers = Object.fromEntries(Object.entries(this.#headers).map(([name, value]) => [name, redact(value, secrets)]));
-    return withFault(failure, { status: answer.status, headers, body: Buffer.from(redactJson(answer.text, secrets)) }); // no-echo
+    return withFault(failure, { status: answer.status, headers: this.#headers, body: Buffer.from(redactJson(answer.text, secrets)) }); // no-echo
   }
 
   #secrets(): string[] {
@@ -245,14 +255,9 @@ function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly st
   const picked: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets);
+    if (typeof value === 'string' && wanted.test(name)) picked[name] = redact(value, secrets); // no-echo
   }
   return picked;
-}
-
-/** no-echo. This runs for every answer, and hardly any header needs more than a look. */
-function withoutEcho(value: string, secrets: readonly string[]): string {
-  return ESCAPES.test(value) || secrets.some((secret) => value.includes(secret)) ? redact(value, secrets) : value;
 }
 
 /** A frame without secrets (no-echo); undefined if it had none. Strings of JSON don't span lines. */
