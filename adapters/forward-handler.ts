@@ -6,7 +6,8 @@
 // searched-once: bytes are searched for the end of their frame when they come, and not again.
 // error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
 //   attempt may follow. Comments before it wait for it, since they would open the client's stream.
-// no-echo: headers, error answers and frames with an error go out without the secrets of the call. What a model writes goes out as it is.
+// no-echo: headers, error answers and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
+//   error of ours. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   ANSWER_LIMITS,
@@ -29,6 +30,8 @@ import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError }
 import { redact, redactJson } from './redact.ts';
 import { assertFewValues, BodyCollector, toError, tooLarge } from './response-handlers.ts';
 
+/** A longer frame with an error is not searched for secrets and does not go out. */
+const ERROR_FRAME_BYTES = 256 * 1024;
 /** More than the comments of any provider before its first frame with data; beyond it, they go out. */
 const SILENCE_BYTES = 4096;
 const COLON = 58;
@@ -39,8 +42,6 @@ const UNFIT = /[^\t\x20-\x7e]/;
 const ALL_UNFIT = new RegExp(UNFIT, 'g');
 /** HTTP has none above it, and no client knows what one means. */
 const LAST_STATUS = 599;
-/** What begins an escape of any kind. */
-const ESCAPES = /[\\%&]/;
 /** Two empty line ends of CRLF. */
 const LONGEST_BORDER = 4;
 
@@ -62,6 +63,8 @@ export class ForwardHandler implements UpstreamHandler {
   #isEnded = false;
   #mayEnd = false;
   #error: ProviderError | undefined;
+  /** The client has got the frame of the error. */
+  #isErrorSent = false;
   /** Comments before the first frame with data (error-is-error). */
   readonly #held = new Chunks();
 
@@ -144,7 +147,7 @@ export class ForwardHandler implements UpstreamHandler {
       if (facts.isCut && !this.#isEnded) throw cutShort('the rest of a frame'); // never-looks-whole
       if (facts.isKept && (this.#isEnded || this.#mayEnd || this.#error !== undefined)) this.#put(facts.clean ?? rest);
     }
-    if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun ? 'sent' : undefined);
+    if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun && this.#isErrorSent ? 'sent' : undefined);
     if (!this.#isEnded && !this.#mayEnd) throw cutShort('its end mark'); // never-looks-whole
   }
 
@@ -191,9 +194,17 @@ export class ForwardHandler implements UpstreamHandler {
     if (usage !== undefined) this.#call.sink.usage(usage);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
-    if (error !== undefined) this.#error = error;
-    const clean = error === undefined ? undefined : cleanFrame(text, tryParseJson(data) !== undefined, this.#secrets());
-    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut, ...(clean !== undefined && { clean }) };
+    if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
+    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
+  }
+
+  /** no-echo. */
+  #readError(error: ProviderError, frame: string, data: string): { readonly isKept: boolean; readonly clean?: Buffer } {
+    this.#error = error;
+    if (frame.length > ERROR_FRAME_BYTES) return { isKept: false };
+    this.#isErrorSent = true;
+    const clean = cleanFrame(frame, tryParseJson(data) !== undefined, this.#secrets());
+    return { isKept: true, ...(clean !== undefined && { clean }) };
   }
 
   #endWhole(body: BodyCollector): void {
@@ -228,8 +239,7 @@ export class ForwardHandler implements UpstreamHandler {
     )
       return failure;
     const secrets = this.#secrets();
-    const headers = Object.fromEntries(Object.entries(this.#headers).map(([name, value]) => [name, redact(value, secrets)]));
-    return withFault(failure, { status: answer.status, headers, body: Buffer.from(redactJson(answer.text, secrets)) }); // no-echo
+    return withFault(failure, { status: answer.status, headers: this.#headers, body: Buffer.from(redactJson(answer.text, secrets)) }); // no-echo
   }
 
   #secrets(): string[] {
@@ -312,15 +322,14 @@ function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly st
   const picked: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets);
+    if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets); // no-echo
   }
   return picked;
 }
 
-/** no-echo. This runs for every answer, and hardly any header needs more than a look. */
+/** no-echo. A value of a header without what no header may hold. */
 function withoutEcho(raw: string, secrets: readonly string[]): string {
-  const value = UNFIT.test(raw) ? raw.replace(ALL_UNFIT, '') : raw;
-  return ESCAPES.test(value) || secrets.some((secret) => value.includes(secret)) ? redact(value, secrets) : value;
+  return redact(UNFIT.test(raw) ? raw.replace(ALL_UNFIT, '') : raw, secrets);
 }
 
 /** A frame without secrets (no-echo); undefined if it had none. Strings of JSON don't span lines. */

@@ -35,6 +35,8 @@ const CODES: Record<ProviderErrorKind, ErrorCode> = {
   failed: 'UPSTREAM_FAILED',
 };
 const MAX_MESSAGE_CHARACTERS = 2000;
+/** So much of a message is searched for secrets. Behind the first 2,000 characters it is long enough for any spelling of a secret that begins in them. */
+const SEARCHED_CHARACTERS = 16 * 1024;
 
 /** The kind by status alone; adapters refine it. 408 and 5xx (529 too) are `failed`. */
 export function kindOfStatus(status: number): ProviderErrorKind {
@@ -75,7 +77,7 @@ export function fromProviderError(
     readonly mayHaveRun?: boolean;
   },
 ): BlockhouseError {
-  const message = redact(error.message, from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
+  const message = redact(error.message.slice(0, SEARCHED_CHARACTERS), from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
   const retryAfterMs = from.headers === undefined ? error.retryAfterMs : (headerWait(from.headers) ?? error.retryAfterMs);
   return new BlockhouseError(CODES[error.kind], `${from.name}${from.status === undefined ? '' : ` (HTTP ${from.status})`}: ${message}`, {
     ...(from.status !== undefined && { upstreamStatus: from.status }),

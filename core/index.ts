@@ -64,7 +64,8 @@ export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue,
 export { nextTurn, parseInSlices, TooManyValues } from './json-slices.ts';
 export { type Member, membersOf, skipBlanks } from './json-members.ts';
 export { toJsonText } from './json-text.ts';
-export { assertMayAsk, assertMayPass, CONFIG_FIELDS, type FieldRule, type RequestFields } from './keys/key-request.ts';
+export type { FieldRule, RequestFields } from './keys/field-rules.ts';
+export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, assertMayUse, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
 export { nearest } from './near-miss.ts';

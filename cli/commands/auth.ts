@@ -18,8 +18,8 @@ export class AuthSetCommand extends BaseCommand {
     description: 'Store the key of an adapter',
     details: `
       Asks for the values without showing them, or reads them from standard input: the value of one field, or a JSON object
-      with several. There is no way to give a value on the command line, where the shell's history would keep it. A new address at
-      another origin needs the stored key again, in the same change.
+      with several. There is no way to give a value on the command line, where the shell's history would keep it. A new address
+      (another origin, or another path of a host that is not the provider's own) needs the stored key again, in the same change.
     `,
     examples: [
       ['Type the key', '$0 auth set <id>'],

@@ -1,7 +1,7 @@
 // Where a call to a provider may go, and with whose key. Every call passes `checkEgress`, every connection `isForbiddenAddress`. Pure: no I/O.
 //
-// A key from auth.json or the environment goes only to the provider's own origin, to the origin that is configured with it (key-bounds.ts), or to one on
-// the operator's list. Any other origin needs a key that came with the request; a call without any key may also go to loopback. Link-local and
+// A key from auth.json or the environment goes only to the provider's own origin, to the address that is configured with it (key-bounds.ts), or to an origin
+// on the operator's list. Any other origin needs a key that came with the request; a call without any key may also go to loopback. Link-local and
 // cloud-metadata addresses are refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
 import { BlockList, isIP } from 'node:net';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
@@ -89,12 +89,12 @@ export function assertRoutable(url: URL): void {
 /** What a caller can do that a block can't: its configuration has no key. */
 export const BRING_OWN_KEY = ' A request may bring its own key in config.apiKey.';
 
-/** The error for an origin that a request names and that the stored key may not go to. */
-export function notTrusted(origin: string, provider?: NamedProvider): BlockhouseError {
+/** The error for an origin that a request names and that the stored key may not go to. `isPath`: to this path of it. */
+export function notTrusted(origin: string, provider?: NamedProvider, isPath = false): BlockhouseError {
   const variable = provider?.settings['baseURL']?.env?.[0] ?? "the provider's variable";
   return invalidRequest(
     'config.baseURL',
-    `is at ${origin}, which this server is not configured for, so a stored key is not sent there. Configure the address beside the key: ` +
+    `${isPath ? `is at another path of ${origin} than the address that is configured` : `is at ${origin}, which this server is not configured for`}, so a stored key is not sent there. Configure the address beside the key: ` +
       `\`blockhouse auth set ${provider?.id ?? '<provider>'} --field baseURL\` for a key in auth.json, ${variable} for one in the environment. Or add the origin to ` +
       `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
   );

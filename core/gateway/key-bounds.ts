@@ -1,13 +1,14 @@
 // Which stored secrets a call carries, and where it may go with them. Pure: no I/O.
 //
 // beside-its-address: A secret in auth.json goes to the address that is configured for its provider. A secret of the environment goes only to an address
-//   of the environment, because the API writes addresses into auth.json. Both go to the provider's own hosts and to the operator's list.
+//   of the environment, because the API writes addresses into auth.json. Both go to the provider's own hosts and to the operator's list, which are origins.
+//   A configured address is its path, too: on a shared host, another path may be another tenant's.
 // none-is-lost: A call that would lose its secrets in this way is refused, unless the provider needs none and the address is configured.
 import { BlockhouseError } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import { mustSearch } from './adapter-status.ts';
 import { BRING_OWN_KEY, type EgressRule, notTrusted } from './egress.ts';
-import { collectSettings, type Environment, isAddress, originOf, type ResolvedSettings } from './settings.ts';
+import { collectSettings, type Environment, isAddress, originOf, placeOf, type ResolvedSettings } from './settings.ts';
 
 /** What the bounds of a call follow from. */
 export interface CallParts {
@@ -31,21 +32,25 @@ export function boundCall(adapter: Bound, parts: CallParts): BoundCall {
   const { settings, allowedOrigins } = parts;
   const own = ownOrigins(adapter, settings);
   const configured = addressesIn(adapter, parts.configured);
-  const rule = { trustedOrigins: new Set([...own, ...configured]), allowedOrigins, ownKey: false, isKeyless: false };
+  const rule = { trustedOrigins: new Set([...own, ...configured.values()]), allowedOrigins, ownKey: false, isKeyless: false };
   const secrets = Object.keys(adapter.settings).filter((name) => adapter.settings[name]?.secret && settings.values[name] !== undefined);
   if (secrets.some((name) => settings.sources[name] === 'request')) return { settings, egress: { ...rule, ownKey: true } };
   const searches = mustSearch(adapter, settings); // what it finds belongs to the environment
   if (secrets.length === 0 && !searches) return { settings, egress: { ...rule, isKeyless: true } };
 
   const reached = addressesIn(adapter, settings);
-  const foreignTo = (places: ReadonlySet<string>) => [...reached].find((origin) => !own.has(origin) && !places.has(origin) && !allowedOrigins.has(origin));
+  const ofEnvironment = addressesIn(adapter, collectSettings(adapter.settings, { env: parts.env }));
+  const foreignTo = (places: Places) =>
+    [...reached]
+      .map(([place, origin]) => ({ place, origin }))
+      .find(({ place, origin }) => !own.has(origin) && !places.has(place) && !allowedOrigins.has(origin));
   const foreign = foreignTo(configured);
-  const foreignToEnvironment = foreignTo(addressesIn(adapter, collectSettings(adapter.settings, { env: parts.env })));
+  const foreignToEnvironment = foreignTo(ofEnvironment);
   const kept = secrets.filter((name) => (settings.sources[name] === 'auth.json' ? foreign : foreignToEnvironment) === undefined);
   if (kept.length > 0 || (searches && foreignToEnvironment === undefined))
-    return { settings: without(settings, secrets, kept), egress: { ...rule, trustedOrigins: new Set([...own, ...reached]) } };
-  if (foreign !== undefined) throw notTrusted(foreign, adapter); // none-is-lost
-  if (adapter.authRequired) throw notBeside(adapter, settings, foreignToEnvironment);
+    return { settings: without(settings, secrets, kept), egress: { ...rule, trustedOrigins: new Set([...own, ...reached.values()]) } };
+  if (foreign !== undefined) throw notTrusted(foreign.origin, adapter, isAmong(foreign.origin, configured)); // none-is-lost
+  if (foreignToEnvironment !== undefined && adapter.authRequired) throw notBeside(adapter, settings, foreignToEnvironment, ofEnvironment);
   return { settings: without(settings, secrets, kept), egress: { ...rule, isKeyless: true } };
 }
 
@@ -57,11 +62,21 @@ function ownOrigins(adapter: Bound, settings: ResolvedSettings): Set<string> {
   return origins;
 }
 
-/** The origins of the addresses among these settings. */
-function addressesIn(adapter: Bound, { values }: ResolvedSettings): Set<string> {
-  const origins = new Set<string>();
-  for (const [name, spec] of Object.entries(adapter.settings)) if (isAddress(name, spec)) addTo(origins, originOf(values[name]));
-  return origins;
+/** The origins of addresses, by their places. */
+type Places = ReadonlyMap<string, string>;
+
+/** The places of the addresses among these settings. */
+function addressesIn(adapter: Bound, { values }: ResolvedSettings): Places {
+  const places = new Map<string, string>();
+  for (const [name, spec] of Object.entries(adapter.settings)) {
+    const [place, origin] = isAddress(name, spec) ? [placeOf(values[name]), originOf(values[name])] : [];
+    if (place !== undefined && origin !== undefined) places.set(place, origin);
+  }
+  return places;
+}
+
+function isAmong(origin: string, places: Places): boolean {
+  return [...places.values()].includes(origin);
 }
 
 function addTo(origins: Set<string>, origin: string | undefined): void {
@@ -75,12 +90,18 @@ function without(settings: ResolvedSettings, secrets: readonly string[], kept: r
   return { values: Object.freeze({ ...settings.values, ...gone }), sources: Object.freeze({ ...settings.sources, ...gone }) };
 }
 
-function notBeside({ id, displayName, settings: spec }: Bound, { values }: ResolvedSettings, origin: string | undefined): BlockhouseError {
-  const field = Object.keys(spec).find((name) => originOf(values[name]) === origin) ?? 'baseURL';
+function notBeside(
+  { id, displayName, settings: spec }: Bound,
+  { values }: ResolvedSettings,
+  { place, origin }: { readonly place: string; readonly origin: string },
+  ofEnvironment: Places,
+): BlockhouseError {
+  const field = Object.keys(spec).find((name) => placeOf(values[name]) === place) ?? 'baseURL';
   const variable = spec[field]?.env?.[0];
+  const where = isAmong(origin, ofEnvironment) ? `at another path of ${origin} than the address of the environment` : `at ${origin}`;
   return new BlockhouseError(
     'ADAPTER_NOT_CONFIGURED',
-    `${field} of ${displayName} in auth.json is at ${origin}, and a key that is not in auth.json is not sent there. Store the key beside the address ` +
+    `${field} of ${displayName} in auth.json is ${where}, and a key that is not in auth.json is not sent there. Store the key beside the address ` +
       `with \`blockhouse auth set ${id}\`,${variable === undefined ? '' : ` or set the address beside the key in ${variable},`} or add the origin to ` +
       `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
   );

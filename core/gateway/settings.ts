@@ -43,6 +43,13 @@ export function originOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
+/** The origin and the path of an address, without slashes at its end; undefined for what is no URL. On a shared host, each path may be another tenant's. */
+export function placeOf(url: string | undefined): string | undefined {
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
 /** Environment variables. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,32 +1,15 @@
 // What the key of an application may send, by tables that say of each field of a protocol what it decides. Pure: no I/O.
 //
-// no-address: no key says where a call goes, by which secret, or who pays for it.
+// no-address: no key says where a call goes, by which secret, or who pays for it; in no field, in none that nests in another, and in no name of a model.
 // nothing-unseen: of a key with limits, nothing passes that spends what its account doesn't count, or that names a model which nobody has checked.
 // one-reading: bytes that pass as they are mean the same to every parser: no member stands twice, and none is a field in other letters.
 import { BlockhouseError } from '../errors.ts';
 import { isObject } from '../json.ts';
 import { repeatedMember } from '../json-members.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
+import { type FieldEffect, type FieldRule, folded, type RequestFields, ruleOf } from './field-rules.ts';
 import { fits, type NamedKey } from './named-key.ts';
-
-/** What a field decides besides the answer: where a call goes and who pays, which models work, what a token costs, or costs besides the tokens. */
-export type FieldEffect = 'address' | 'models' | 'price' | 'spends';
-
-/** A field that decides more than the answer. Null and a missing field never do. */
-export interface FieldRule {
-  readonly decides: FieldEffect;
-  /** Values that decide nothing; a list of such values neither. */
-  readonly except?: readonly unknown[];
-  /** The one member of the field that decides. */
-  readonly member?: string;
-  /** For lists of objects such as tools: the `type`s that decide nothing, in which * stands for any characters. An object without a type decides nothing. */
-  readonly types?: readonly string[];
-  /** The members of the field's objects, and of those in their `content`, that hold such lists. */
-  readonly within?: readonly string[];
-}
-
-/** Every field of a protocol by its name, in lower case; `aws_*` is for all names that begin so. `answer` is for fields that decide about nothing but the answer, whose tokens are counted. */
-export type RequestFields = Readonly<Record<string, 'answer' | FieldRule>>;
+import { isTooDeep, nestedAddress } from './nested-address.ts';
 
 /** A request whose bytes go to a provider as they came. */
 export interface PassedRequest {
@@ -93,16 +76,20 @@ const BOUNDS: Readonly<Record<FieldEffect, Bound>> = {
   },
 };
 const UNKNOWN = 'nobody here knows whether it names a model, and the key has a list of models. Leave it out, or use a key without such a list';
+const TOO_DEEP = 'it nests so deep that an address could hide in it. Send less depth, or use the token of the workspace';
 const TWICE = 'it stands twice in one object, and providers differ in which one counts. Write it once';
 
 /** The parameters of a URL that pass: they choose a version of the protocol. */
 const PARAMETERS: ReadonlySet<string> = new Set(['beta', 'api-version']);
+/** Some servers divide parameters at a semicolon, so a value is a plain word, or a list of words. */
+const VERSION = /^[\w.,:-]*$/;
 /** Tools and contents of messages nest deeper only to hide something. */
 const MOST_LEVELS = 20;
 
 /** Checks a request of which only understood fields go on: no-address, and the price. Throws KEY_FORBIDDEN naming the field. */
 export function assertMayAsk(key: NamedKey, fields: RequestFields, body: unknown, at = ''): void {
   if (!isObject(body)) return;
+  assertModelIsName(key, body['model']);
   for (const name in body) {
     const rule = ruleOf(fields, name);
     if (rule?.decides === 'address' || rule?.decides === 'price') assertDecidesNothing(key, rule, body[name], at + name);
@@ -113,28 +100,34 @@ export function assertMayAsk(key: NamedKey, fields: RequestFields, body: unknown
 export function assertMayPass(key: NamedKey, fields: RequestFields, { body, bytes, search }: PassedRequest): void {
   const twice = repeatedMember(bytes, body);
   if (twice !== undefined) throw forbidden(key, twice, TWICE); // one-reading
+  assertModelIsName(key, body['model']);
   for (const name in body) {
     const rule = ruleOf(fields, name);
     if (rule !== undefined) assertDecidesNothing(key, rule, body[name], name);
+    const nested = nestedAddress(fields, name, body[name]);
+    if (nested !== undefined) throw forbidden(key, nested, isTooDeep(nested) ? TOO_DEEP : BOUNDS.address.reason); // no-address
     if (Object.hasOwn(fields, name)) continue;
     const plain = folded(name);
     if (Object.hasOwn(fields, plain)) throw forbidden(key, name, `some providers read it as ${plain}. Write ${plain}`); // one-reading
     if (key.models !== null && holdsText(body[name])) throw forbidden(key, name, UNKNOWN); // nothing-unseen
   }
-  for (const name of new URLSearchParams(search).keys())
-    if (!PARAMETERS.has(name)) throw forbidden(key, `The query parameter ${name.slice(0, 64)}`, BOUNDS.address.reason); // no-address
+  assertLabels(key, fields, body['metadata']);
+  for (const [name, value] of new URLSearchParams(search))
+    if (!PARAMETERS.has(name) || !VERSION.test(value)) throw forbidden(key, `The query parameter ${name.slice(0, 64)}`, BOUNDS.address.reason); // no-address
 }
 
-/** The rule of a field, in whatever letters its name is written. */
-function ruleOf(fields: RequestFields, name: string): FieldRule | undefined {
-  if (Object.hasOwn(fields, name)) return onlyRule(fields[name]);
-  const plain = folded(name);
-  const own = Object.hasOwn(fields, plain) ? plain : `${plain.slice(0, plain.indexOf('_') + 1)}*`;
-  return Object.hasOwn(fields, own) ? onlyRule(fields[own]) : undefined;
+/** Some proxies take the address of a server as the name of a model. */
+function assertModelIsName(key: NamedKey, model: unknown): void {
+  if (typeof model === 'string' && model.includes('://')) throw forbidden(key, 'model', BOUNDS.address.reason);
 }
 
-function onlyRule(field: RequestFields[string] | undefined): FieldRule | undefined {
-  return field === 'answer' ? undefined : field;
+/** Labels are plain values. Some proxies take fields of a request from among them, as lists or objects. */
+function assertLabels(key: NamedKey, fields: RequestFields, metadata: unknown): void {
+  if (!isObject(metadata)) return;
+  for (const name in metadata) {
+    const rule = typeof metadata[name] === 'object' ? ruleOf(fields, name) : undefined;
+    if (rule !== undefined) assertDecidesNothing(key, rule, metadata[name], `metadata.${name}`);
+  }
 }
 
 function assertDecidesNothing(key: NamedKey, rule: FieldRule, value: unknown, path: string): void {
@@ -193,13 +186,6 @@ function placeIn(value: unknown, path: string, names: readonly string[], find: F
     if (place !== undefined) return place;
   }
   return undefined;
-}
-
-const PLAIN = /^[a-z0-9_-]*$/;
-
-/** A name as parsers that ignore case compare it; U+017F and U+212A count as s and k there. */
-function folded(name: string): string {
-  return PLAIN.test(name) ? name : name.toUpperCase().toLowerCase();
 }
 
 function holdsText(value: unknown, levels = MOST_LEVELS): boolean {

@@ -1,6 +1,6 @@
 // What each field of a Messages request decides. Pure: no I/O.
 import type { RequestFields } from '../../core/index.ts';
-import { ADDRESS, SERVICE_FIELDS, SPENDS } from '../service-fields.ts';
+import { ADDRESS, FALLBACKS, SERVICE_FIELDS, SPENDS } from '../service-fields.ts';
 
 /** Tools that the client runs itself, those of the server that cost nothing but tokens, and references to tools of the same request. */
 const OWN_TOOLS = [
@@ -29,7 +29,7 @@ export const MESSAGES_FIELDS: RequestFields = {
   compaction: SPENDS, // its tokens are in the list of iterations alone, too
   container: SPENDS,
   context_management: { decides: 'spends', member: 'edits', types: OWN_EDITS },
-  fallbacks: SPENDS, // what the models before the last one have used is not in the usage
+  fallbacks: FALLBACKS, // what the models before the last one have used is not in the usage
   inference_geo: { decides: 'price', except: ['global'] },
   mcp_servers: SPENDS,
   messages: { decides: 'spends', types: [...OWN_TOOLS, ...TOOL_CHANGES], within: ['tool', 'tool_changes'] },

@@ -210,7 +210,8 @@ t.test('an error answer comes without the key, however the provider has written 
 });
 
 t.test('headers of a right answer have no key, either', async (t) => {
-  for (const echo of [KEY, encodeURIComponent(KEY)]) {
+  const coded = (encoding: 'base64' | 'hex') => Buffer.from(KEY).toString(encoding);
+  for (const echo of [KEY, encodeURIComponent(KEY), coded('base64'), coded('hex'), KEY.toUpperCase(), KEY.slice(0, 14), `${KEY.slice(0, 8)} ${KEY.slice(8)}`]) {
     for (const type of ['text/event-stream', 'application/json']) {
       const { reader, heads } = handler();
       reader.head(200, { 'content-type': type, 'x-kept': `id ${echo}` });
@@ -300,4 +301,20 @@ t.test('a header goes out without characters that no header has', async (t) => {
   feed(reader, '{"usage":{"out":1}}');
   reader.end();
   t.same(heads, [{ 'content-type': 'application/json', 'x-kept': 'a2Jb\tc', isStream: false }]);
+});
+
+t.test('a frame with an error that is too long to be searched is replaced by an error of ours', async (t) => {
+  for (const before of [[], ['data: a\n\n']]) {
+    const { reader, got } = handler();
+    reader.head(200, STREAM);
+    const frame = `data: {"error": "${KEY} ${'\\'.repeat(32 * 1024 * 1024 - 1000)}"}\n\n`;
+    t.throws(
+      () => {
+        feed(reader, ...before, frame);
+        reader.end();
+      },
+      { code: 'UPSTREAM_FAILED', providerFault: undefined },
+    );
+    t.same(got, before);
+  }
 });

@@ -69,6 +69,8 @@ t.test('a message is redacted, then cut to 2,000 characters', async (t) => {
   const error = fromProviderError({ kind: 'failed', message: `${'x'.repeat(1995)}${secret}${'y'.repeat(100_000)}` }, { name: 'A', secrets: [secret] });
   t.equal(error.message.length, 'A: '.length + 2000);
   t.equal(error.message.includes('hunter'), false);
+  const long = fromProviderError({ kind: 'failed', message: `${secret}${'\\y'.repeat(16 * 1024 * 1024)}${secret}` }, { name: 'A', secrets: [secret] });
+  t.equal(long.message, `A: [redacted]${'\\y'.repeat(995)}`, 'of a message without end, the beginning is read');
 });
 
 t.test('a body is read as JSON where it is some', async (t) => {

@@ -64,8 +64,8 @@ t.test('a new address makes it ask for the stored secrets again, and only for th
   t.match(moved.shown, /What is stored belongs to the old address\. Give apiKey again for the new one\./);
   t.notMatch(moved.shown, 'canary');
   t.same((await ask(['baseURL'], 'http://127.0.0.1:8\r\r')).values, { baseURL: 'http://127.0.0.1:8' }, 'what is not given is refused by the store');
-  const same = await ask(['baseURL', 'apiKey'], 'http://127.0.0.1:7/x\r\r');
-  t.same(same.values, { baseURL: 'http://127.0.0.1:7/x' });
+  const same = await ask(['baseURL', 'apiKey'], 'http://127.0.0.1:7/\r\r');
+  t.same(same.values, { baseURL: 'http://127.0.0.1:7/' });
   t.notMatch(same.shown, /again/);
 });
 

@@ -151,13 +151,31 @@ function fieldSample(name: string, value?: string): Sample {
 /** `"a":1,` before the first member. */
 const before = (members: string) => (json: string) => json.replace('{', `{${members},`);
 const behind = (members: string) => (json: string) => json.replace(/\}$/, `,${members}}`);
+const EVIL = 'http://evil.example';
 const IMAGE = 'https://images.example/a.png';
 const SPECIAL: Readonly<Record<string, (door: Door, fields: string) => readonly Sample[]>> = {
   'a parameter of the URL': () => [
     { title: 'a parameter', search: '?key=x' },
     { title: 'a second parameter', search: '?beta=true&k%65y=x' },
+    { title: 'a second one behind a semicolon', search: '?beta=1;api_base=http://evil.example' },
     { title: 'versions', search: '?beta=true&api-version=2026-01-01', isHarmless: true },
   ],
+  'one of these deeper': () => [
+    { title: 'a fallback', body: { fallbacks: [{ model: 'm', api_base: EVIL, api_key: 'k' }] } },
+    { title: 'headers of a fallback', body: { fallbacks: [{ model: 'm', headers: { a: 'b' } }] } },
+    { title: 'a model that is an address', body: { fallback_models: [`huggingface/${EVIL}`] } },
+    { title: 'a list of models', body: { model_list: [{ model_name: 'a', litellm_params: { model: 'openai/a', api_base: EVIL } }] } },
+    { title: 'more of the body', body: { extra_body: { api_base: EVIL } } },
+    { title: 'options of providers', body: { provider_options: { gateway: { byok: { openai: [{ apiKey: 'k', baseURL: EVIL }] } } } } },
+    { title: 'the same, undivided', body: { providerOptions: { gateway: { only: [{ apiKey: 'k' }] } } } },
+    { title: 'a tool', body: { tools: [{ type: 'function', name: 'f', function: { name: 'f', parameters: {} }, api_base: EVIL, api_key: 'k' }] } },
+    { title: 'labels', body: { metadata: { fallbacks: [{ model: 'm', api_base: EVIL }] } } },
+    { title: 'a label', body: { metadata: { api_base: EVIL } } },
+    { title: 'a message', body: { messages: [{ role: 'user', content: 'x', api_base: EVIL }] } },
+    { title: 'a part of a message', body: { messages: [{ role: 'user', content: [{ type: 'text', text: 'x', api_key: 'k' }] }] } },
+    ...['response_format', 'stream_options', 'thinking', 'reasoning'].map((name) => ({ title: name, body: { [name]: { type: 'x', api_base: EVIL } } })),
+  ],
+  'an address (': (door) => [{ title: 'an address', body: { model: `${door.wire.adapter}/huggingface/${EVIL}` } }],
   'a text in a field that is unknown here': () => [
     { title: 'a text', body: { unheard_of: 'x' } },
     { title: 'a text deep within', body: { unheard_of: [{ deep: { within: ['x'] } }] } },

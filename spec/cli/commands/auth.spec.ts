@@ -82,7 +82,7 @@ t.test('a damaged auth.json is named, its content is not', async (t) => {
   }
 });
 
-t.test('an address at another origin needs the stored key again', async (t) => {
+t.test('another address needs the stored key again', async (t) => {
   const workspace = t.testdir({ 'auth.json': JSON.stringify({ ollama: { apiKey: KEY, baseURL: 'http://127.0.0.1:7' } }) });
   const set = (args: string[], input: string) => runHere(t, ['auth', 'set', 'ollama', '--workspace', workspace, ...args], { input });
   const stored = () => JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')) as unknown;
@@ -91,7 +91,8 @@ t.test('an address at another origin needs the stored key again', async (t) => {
   t.match(refused.stderr, /^blockhouse: apiKey is needed again with the new baseURL: .* Send both in one change, or remove what is stored first\.\n$/);
   t.notMatch(refused.stdout + refused.stderr, 'canary');
   t.same(stored(), { ollama: { apiKey: KEY, baseURL: 'http://127.0.0.1:7' } });
-  t.equal((await set(['--field', 'baseURL'], 'http://127.0.0.1:7/path')).code, 0);
+  t.equal((await set(['--field', 'baseURL'], 'http://127.0.0.1:7/path')).code, 2);
+  t.equal((await set(['--field', 'baseURL'], 'http://127.0.0.1:7/')).code, 0);
   t.equal((await set([], JSON.stringify({ baseURL: 'http://127.0.0.1:8', apiKey: 'another' }))).code, 0);
   t.same(stored(), { ollama: { apiKey: 'another', baseURL: 'http://127.0.0.1:8' } });
 });

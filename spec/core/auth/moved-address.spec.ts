@@ -9,7 +9,7 @@ const openai = createOpenAI().settings;
 const KEY = { apiKey: 'sk-canary' };
 const A = 'http://127.0.0.1:4001';
 
-t.test('a change to another origin needs each stored secret again', async (t) => {
+t.test('a change to another origin, or to another path of a host that is not the own one, needs each stored secret again', async (t) => {
   for (const [stored, change] of [
     [KEY, { baseURL: A }],
     [KEY, { baseURL: 'http://api.openai.com/v1' }],
@@ -20,6 +20,9 @@ t.test('a change to another origin needs each stored secret again', async (t) =>
     [{ ...KEY, baseURL: A }, { baseURL: 'http://localhost:4001' }],
     [{ ...KEY, baseURL: A }, { baseURL: 'https://api.openai.com/v1' }],
     [{ ...KEY, baseURL: 'nonsense' }, { baseURL: A }],
+    [{ ...KEY, baseURL: `${A}/v1` }, { baseURL: `${A}/v1/another/gw` }],
+    [{ ...KEY, baseURL: `${A}/me/v1` }, { baseURL: `${A}/me/../you/v1` }],
+    [{ ...KEY, baseURL: A }, { baseURL: `${A}/v1` }],
   ])
     t.same(secretsToRenew(openai, stored as Record<string, string>, change as Record<string, string>), ['apiKey'], JSON.stringify([stored, change]));
   const anthropic = createAnthropic().settings;
@@ -30,12 +33,17 @@ t.test('a change to another origin needs each stored secret again', async (t) =>
   t.same(secretsToRenew(bedrock, { ...keys, bearerToken: 't' }, { endpoint: A, accessKeyId: 'x', secretAccessKey: 'y' }), ['bearerToken']);
 });
 
-t.test('a change that stays at the origin, brings the secrets or finds none needs nothing', async (t) => {
+t.test('a change that stays at the address or the own host, brings the secrets or finds none needs nothing', async (t) => {
   for (const [stored, change] of [
     [KEY, { apiKey: 'new' }],
     [KEY, { baseURL: 'HTTPS://api.OpenAI.com:443/v2' }],
     [KEY, { baseURL: A, apiKey: 'new' }],
-    [{ ...KEY, baseURL: A }, { baseURL: `${A}/v1` }],
+    [{ ...KEY, baseURL: A }, { baseURL: `${A}/` }],
+    [{ ...KEY, baseURL: `${A}/me/v1` }, { baseURL: `${A}/you/../me/v1//` }],
+    [
+      { ...KEY, baseURL: `${A}/v1` },
+      { baseURL: `${A}/you`, apiKey: 'new' },
+    ],
     [{}, { baseURL: A }],
     [{ organization: 'org' }, { baseURL: A }],
     [{ ...KEY, baseURL: '' }, { baseURL: 'https://api.openai.com/v1' }],
@@ -56,6 +64,10 @@ t.test('the refusal names the secret, the field and both origins, and no value',
   });
   t.throws(() => assertSecretsRenewed(createBedrock().settings, { bearerToken: 't' }, { endpoint: A }), {
     message: /^bearerToken is needed again with the new endpoint: the stored one belongs to the provider's own address, /,
+  });
+  t.throws(() => assertSecretsRenewed(openai, { ...KEY, baseURL: `${A}/canary` }, { baseURL: `${A}/canary2` }), {
+    message:
+      /^apiKey is needed again with the new baseURL: the stored one belongs to another path of http:\/\/127\.0\.0\.1:4001, and is not taken to this one\. Send/,
   });
   t.doesNotThrow(() => assertSecretsRenewed(openai, KEY, { baseURL: A, apiKey: 'new' }));
 });

@@ -51,7 +51,9 @@ t.test('a stored key goes with the address that is configured for it', async (t)
     ['key in auth.json, address of the environment in force', { stored: { apiKey: 'k' }, env: { OPENAI_BASE_URL: A } }, 'apiKey'],
     ['key of the environment, address in auth.json', { stored: { baseURL: A }, env: { OPENAI_API_KEY: 'k' } }, 'not configured'],
     ['the same, to the own host', { stored: { baseURL: 'https://api.openai.com/v2' }, env: { OPENAI_API_KEY: 'k' } }, 'apiKey'],
-    ['the same, and the environment has the same origin', { stored: { baseURL: `${A}/v2` }, env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: A } }, 'apiKey'],
+    ['the same, and the environment has the same one', { stored: { baseURL: `${A}/v2/` }, env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${A}/v2` } }, 'apiKey'],
+    ['the same, and the environment has another path', { stored: { baseURL: `${A}/v2` }, env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: A } }, 'not configured'],
+    ['the same, and the origin is allowed', { stored: { baseURL: `${A}/v2` }, env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: A }, allowed: [A] }, 'apiKey'],
     ['the same, and the environment has another one', { stored: { baseURL: B }, env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: A } }, 'not configured'],
     ['the same, and the origin is allowed', { stored: { baseURL: A }, env: { OPENAI_API_KEY: 'k' }, allowed: [A] }, 'apiKey'],
     ['both in both: auth.json is in force', { stored: { apiKey: 's', baseURL: B }, env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: A } }, 'apiKey'],
@@ -66,7 +68,15 @@ t.test('a stored key does not go to an address that a request names, be it on lo
     ['key in the environment', { env: { OPENAI_API_KEY: 'k' }, config: { baseURL: A } }, 'refused'],
     ['key and another address in auth.json', { stored: { apiKey: 'k', baseURL: B }, config: { baseURL: A } }, 'refused'],
     ['the same, and the environment has that address', { stored: { apiKey: 'k', baseURL: B }, env: { OPENAI_BASE_URL: A }, config: { baseURL: A } }, 'refused'],
-    ['the configured origin', { stored: { apiKey: 'k', baseURL: A }, config: { baseURL: `${A}/v7` } }, 'apiKey'],
+    ['the configured address', { stored: { apiKey: 'k', baseURL: `${A}/v1` }, config: { baseURL: `${A}/v1/` } }, 'apiKey'],
+    [
+      'another path of its host, which may be another tenant',
+      { stored: { apiKey: 'k', baseURL: `${A}/v1` }, config: { baseURL: `${A}/v1/you/gw` } },
+      'refused',
+    ],
+    ['the same in the environment', { env: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: `${A}/me` }, config: { baseURL: `${A}/me/../you` } }, 'refused'],
+    ['the same with its origin allowed', { stored: { apiKey: 'k', baseURL: `${A}/v1` }, config: { baseURL: `${A}/you` }, allowed: [A] }, 'apiKey'],
+    ['another path of the own host', { stored: { apiKey: 'k' }, config: { baseURL: 'https://api.openai.com/v2' } }, 'apiKey'],
     ['the own host', { stored: { apiKey: 'k', baseURL: A }, config: { baseURL: 'https://api.openai.com/v1' } }, 'apiKey'],
     ['an allowed origin', { env: { OPENAI_API_KEY: 'k' }, config: { baseURL: `${AWAY}/x` }, allowed: [AWAY] }, 'apiKey'],
     ['an own key', { stored: { apiKey: 'k' }, config: { baseURL: A, apiKey: 'mine' } }, 'apiKey'],
@@ -164,6 +174,12 @@ t.test('a refusal names the origin, the provider and every cure, and no key', as
     `baseURL of OpenAI in auth.json is at ${A}, and a key that is not in auth.json is not sent there. Store the key beside the address with ` +
       '`blockhouse auth set openai`, or set the address beside the key in OPENAI_BASE_URL, or add the origin to BLOCKHOUSE_ALLOWED_ORIGINS. ' +
       'A request may bring its own key in config.apiKey.',
+  );
+  const path = message({ stored: { apiKey: 'sk-canary', baseURL: `${A}/canary` }, config: { baseURL: `${A}/secret-path` } });
+  t.match(path, `config.baseURL is at another path of ${A} than the address that is configured, so a stored key is not sent there. Configure`);
+  t.match(
+    message({ stored: { baseURL: `${A}/canary` }, env: { OPENAI_API_KEY: 'sk-canary', OPENAI_BASE_URL: A } }),
+    `baseURL of OpenAI in auth.json is at another path of ${A} than the address of the environment, and a key`,
   );
   t.throws(() => bound(bedrock, { stored: { controlEndpoint: A } }), { message: /^controlEndpoint of Amazon Bedrock .* in AWS_ENDPOINT_URL_BEDROCK,/ });
 });

@@ -53,9 +53,11 @@ export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> 
   return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name }));
 };
 
-/** Throws KEY_FORBIDDEN naming the setting. */
+/** Throws KEY_FORBIDDEN naming the setting, or the model that is an address. */
 function assertMayConfigure(key: NamedKey, body: unknown): void {
-  if (isObject(body)) assertMayAsk(key, CONFIG_FIELDS, body['config'], 'config.');
+  if (!isObject(body)) return;
+  assertMayAsk(key, CONFIG_FIELDS, { model: body['model'] });
+  assertMayAsk(key, CONFIG_FIELDS, body['config'], 'config.');
 }
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */

@@ -21,7 +21,7 @@ export const CREDENTIAL_ROUTES = {
     tag: 'Server',
     summary: 'Store a key',
     description:
-      'Checks a key with its provider, then writes it to auth.json; with `?unchecked=true` without the check. What comes from the environment can not be replaced here. An address at another origin than the stored one needs the stored key again in the same request.',
+      "Checks a key with its provider, then writes it to auth.json; with `?unchecked=true` without the check. What comes from the environment can not be replaced here. An address at another origin than the stored one, or at another path of a host that is not the provider's own, needs the stored key again in the same request.",
     params: adapter,
     query: { unchecked: { schema: { type: 'boolean' }, description: 'True to store it without a check' } },
     body: body('SetCredential'),

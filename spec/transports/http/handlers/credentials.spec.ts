@@ -99,6 +99,7 @@ t.test('a new address does not take the stored key along: the key comes in the s
       { baseURL: `http://localhost:${port}` },
       { baseURL: thief.url, authToken: 'a-token' },
       { baseURL: 'https://api.anthropic.com' },
+      { baseURL: `${server.upstream.url}/v1/another-tenant` },
     ]) {
       const refused = await server.call('PUT', `/api/credentials/anthropic${unchecked}`, { body });
       t.match(refused, { status: 400, json: { code: 'INVALID_REQUEST', error: /^apiKey is needed again with the new baseURL/ } }, JSON.stringify(body));
@@ -108,9 +109,9 @@ t.test('a new address does not take the stored key along: the key comes in the s
   await server.call('POST', '/v1/adapters/anthropic/verify', { body: {} });
   t.same(thief.requests, []);
   t.match(
-    await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: `${server.upstream.url}/v1` } }),
+    await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: `${server.upstream.url}/` } }),
     { status: 200 },
-    'another path is the same place',
+    'a slash at its end changes nothing',
   );
   t.match(await server.call('PUT', '/api/credentials/anthropic', { body: { baseURL: thief.url, apiKey: 'a-key-for-there' } }), { status: 200 });
   t.same(

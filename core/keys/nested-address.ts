@@ -1,0 +1,66 @@
+// Finds addresses and secrets deeper in a request: proxies take them in fallbacks, in lists of models, in tools and in messages. Pure: no I/O.
+//
+// data-is-free: what is data of the application has any names: the schemas of tools and answers, what tools were called with, the variables of a prompt.
+import { type RequestFields, ruleOf } from './field-rules.ts';
+
+/** data-is-free. At the top of a request, these names are fields like others. */
+const DATA: ReadonlySet<string> = new Set([
+  'action',
+  'arguments',
+  'env',
+  'guided_json',
+  'input',
+  'input_examples',
+  'input_schema',
+  'json',
+  'logit_bias',
+  'output_schema',
+  'parameters',
+  'schema',
+  'variables',
+]);
+/** Fields at the top that hold a schema. */
+const SCHEMAS: ReadonlySet<string> = new Set(['guided_json', 'json_schema', 'structured_outputs']);
+/** Outside of data, a request nests deeper only to hide something. */
+const MOST_LEVELS = 100;
+/** The end of a path that was not followed further. */
+const NOT_FOLLOWED = '…';
+
+/** True for a path of {@link nestedAddress} at which nothing was found but too many levels. */
+export function isTooDeep(path: string): boolean {
+  return path.endsWith(NOT_FOLLOWED);
+}
+
+/** The path of an address or a secret in the field of this name, not of the field itself; undefined if there is none. */
+export function nestedAddress(fields: RequestFields, name: string, value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || SCHEMAS.has(name)) return undefined;
+  const place = placeIn(fields, value, ruleOf(fields, name)?.holdsRequests === true, MOST_LEVELS);
+  return place === undefined ? undefined : name + place;
+}
+
+/** `isRequest`: every address counts, and every text that is a URL. */
+function placeIn(fields: RequestFields, value: unknown, isRequest: boolean, levels: number): string | undefined {
+  if (typeof value === 'string') return isRequest && value.includes('://') ? '' : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (levels === 0) return NOT_FOLLOWED;
+  if (!Array.isArray(value)) return placeInMembers(fields, value as Readonly<Record<string, unknown>>, isRequest, levels);
+  for (let index = 0; index < value.length; index += 1) {
+    const place = placeIn(fields, value[index], isRequest, levels - 1);
+    if (place !== undefined) return `[${index}]${place}`;
+  }
+  return undefined;
+}
+
+function placeInMembers(fields: RequestFields, value: Readonly<Record<string, unknown>>, isRequest: boolean, levels: number): string | undefined {
+  for (const name in value) {
+    const inner = value[name];
+    if (inner === null) continue;
+    const rule = ruleOf(fields, name);
+    if (rule?.decides === 'address' && (isRequest || rule.isCommonWord !== true)) return `.${name}`;
+    if (typeof inner !== 'object' && !isRequest) continue;
+    if (!isRequest && DATA.has(name)) continue; // data-is-free
+    const place = placeIn(fields, inner, isRequest || rule?.holdsRequests === true, levels - 1);
+    if (place !== undefined) return `.${name}${place}`;
+  }
+  return undefined;
+}
