@@ -5,8 +5,8 @@
 // clear-failure: a failure says whether no server runs, the server does not answer, it refuses the token, or what it answered.
 import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { buffer as readBytes } from 'node:stream/consumers';
 import type { Socket } from 'node:net';
+import { buffer as readBytes } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorBody } from '../core/index.ts';
 import { connectTo } from './connection.ts';
@@ -163,6 +163,7 @@ export class Client {
         signal: this.signal,
         headers: {
           authorization: `Bearer ${place.token}`,
+          connection: 'close', // else it would be kept, and a later request would go over it
           ...(content !== undefined && { 'content-type': type, 'content-length': String(content.length) }),
           ...headers,
         },

@@ -26,11 +26,17 @@ export async function connectTo({ url, pid, owner }: ServerPlace, signal: AbortS
   );
 }
 
+/** `signal` counts until the connection is there. The option of that name of `connect` would listen to it for as long as the process lives. */
 function connected({ hostname, port }: URL, signal: AbortSignal, patienceMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80), signal });
+    signal.throwIfAborted();
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 80) });
+    const abort = (): void => void socket.destroy(signal.reason as Error);
+    signal.addEventListener('abort', abort);
     socket.setNoDelay(true).setTimeout(patienceMs, () => socket.destroy(new Error(`no answer within ${patienceMs / 1000} s`)));
+    socket.once('close', () => signal.removeEventListener('abort', abort));
     socket.once('error', reject).once('connect', () => {
+      signal.removeEventListener('abort', abort);
       socket.setTimeout(0).removeAllListeners('timeout').off('error', reject);
       resolve(socket);
     });

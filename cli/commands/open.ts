@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { Command, Option } from 'clipanion';
 import type { Api } from '../api.ts';
-import { CliError, errorCodeOf, type ExitKind } from '../exit-codes.ts';
+import { CliError, type ExitKind, errorCodeOf } from '../exit-codes.ts';
 import { writePageFile } from '../page-file.ts';
 import { pageLink } from '../page-link.ts';
 import { ServerCommand } from '../server-command.ts';

@@ -1,3 +1,4 @@
+import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import t from 'tap';
 import { Client, failureOf, findServer } from '../../cli/client.ts';
@@ -7,6 +8,7 @@ import { writeNewToken } from '../../core/index.ts';
 import { WorkspaceLock } from '../../core/workspace/lock.ts';
 import { answer, refusal, startFakeBlockServer } from '../support/fake-block-server.ts';
 import { testFolder } from '../support/test-folder.ts';
+import { until } from '../support/until.ts';
 
 t.test('a workspace without a server says how to start one', async (t) => {
   const workspace = testFolder(t);
@@ -122,4 +124,17 @@ t.test('the signal ends a call, and that is no fault of the server', async (t) =
   const error = await new Client(place, controller.signal).json('GET', '/').catch((error: unknown) => error);
   t.notOk(error instanceof CliError);
   t.equal(controller.signal.aborted, true);
+});
+
+t.test('a call leaves no connection and no listener behind', async (t) => {
+  const open = new Set<object>();
+  const server = createServer((_req, res) => void res.setHeader('x-request-id', 'one').end('{}')).listen(0, '127.0.0.1');
+  server.on('connection', (socket) => void open.add(socket.once('close', () => open.delete(socket))));
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { signal } = new AbortController();
+  const client = new Client({ url: new URL(`http://127.0.0.1:${(server.address() as { port: number }).port}`), token: 'x', pid: 7 }, signal);
+  for (let call = 0; call < 12; call += 1) await client.json('GET', '/');
+  await until('all connections are closed', () => open.size === 0);
+  t.equal(getEventListeners(signal, 'abort').length, 0);
 });
