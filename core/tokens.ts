@@ -29,6 +29,11 @@ export function estimateTokens(text: string): number {
   return new TokenEstimate().add(text).tokens;
 }
 
+/** True for a number of tokens that can be true: whole, and not below zero. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 function othersIn(text: string): number {
   let others = 0;
   for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) >= 0x80) others += 1;

@@ -5,6 +5,7 @@
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import type { Usage } from '../schemas/chat.ts';
+import { isCount } from '../tokens.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
@@ -179,13 +180,9 @@ function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite }: C
   return (plain * rates.input + cacheRead * rates.cacheRead + cacheWrite * rates.cacheWrite + output * rates.output) / 1e6;
 }
 
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
 /** 0 for what is no count, since only the whole decides whether there is a price. */
 function countOf(value: number | undefined): number {
-  return value !== undefined && isCount(value) ? value : 0;
+  return isCount(value) ? value : 0;
 }
 
 /** One or two digits after the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this model. */

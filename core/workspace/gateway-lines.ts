@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
 import type { Usage } from '../types.ts';
-import { type KeyDay, SpendDays } from './spend-days.ts';
+import { countable, type KeyDay, SpendDays } from './spend-days.ts';
 
 /** One call of a client. */
 export interface GatewayCall {
@@ -109,9 +109,9 @@ export class FileSums {
   }
 
   #addSpent({ day, key, usd, tokens, calls, unpricedCalls, output, answers }: Record<string, unknown>): void {
+    if (typeof day !== 'string' || typeof key !== 'string') return;
     const sums = { usd, tokens, calls, unpricedCalls, output, answers };
-    const isRow = typeof day === 'string' && typeof key === 'string' && Object.values(sums).every((sum) => typeof sum === 'number' && sum >= 0);
-    if (isRow) this.#carried.push([day, key, sums as KeyDay]);
+    this.#carried.push([day, key, atLeastNothing(sums)]);
   }
 
   /** Lines that a crash has torn would tell of less than was spent, so all of them or none count. */
@@ -122,4 +122,9 @@ export class FileSums {
     }
     this.#carried = [];
   }
+}
+
+/** A sum that can't be true counts as nothing: without its row, those of all keys would be lost. */
+function atLeastNothing(sums: { readonly [K in keyof KeyDay]: unknown }): KeyDay {
+  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, countable(sum)])) as unknown as KeyDay;
 }

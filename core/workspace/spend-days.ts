@@ -1,5 +1,6 @@
 // What each key has spent, by UTC day. Pure: no I/O.
 //
+// never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 import type { Usage } from '../types.ts';
 
@@ -37,6 +38,11 @@ export interface CountedCall {
 const NOTHING: KeyDay = { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0, output: 0, answers: 0 };
 const DAY_CHARACTERS = '2026-11-22'.length;
 
+/** never-less: nothing that a call or a line says lowers a sum. */
+export function countable(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
 /** The sums of all keys. */
 export class SpendDays {
   /** By day, the one that was counted last at the end; in it by key. */
@@ -47,11 +53,11 @@ export class SpendDays {
   count({ at, key, usage, costUsd }: CountedCall): void {
     if (key === null || usage === null) return;
     const sums = this.#sumsOf(at.slice(0, DAY_CHARACTERS), key);
-    sums.usd += costUsd ?? 0;
-    sums.tokens += usage.totalTokens;
+    sums.usd += countable(costUsd);
+    sums.tokens += countable(usage.totalTokens);
     sums.calls += 1;
     if (costUsd === null) sums.unpricedCalls += 1;
-    if (usage.outputTokens > 0) {
+    if (countable(usage.outputTokens) > 0) {
       sums.output += usage.outputTokens;
       sums.answers += 1;
     }

@@ -72,3 +72,20 @@ t.test('a body counts by its size, and an image in it as an image', async (t) =>
   const words = Buffer.from('word '.repeat(20_000));
   t.equal(bodyTokens(words), words.length / 4);
 });
+
+t.test('usage in every frame never makes what came after it less than nothing', async (t) => {
+  const usage = usageOf();
+  for (let index = 0; index < 64; index += 1) usage.frames(Buffer.from(chatFrame('')));
+  usage.report({ inputTokens: 10, outputTokens: 320 });
+  usage.frames(Buffer.from(chatFrame('Some five tokens of text here ').repeat(64)));
+  t.ok(usage.soFar().outputTokens >= 320 + 64, String(usage.soFar().outputTokens));
+});
+
+t.test('counts that are none are no report', async (t) => {
+  for (const count of [-5000, Number.NaN, Number.POSITIVE_INFINITY, 0.4, 1e308]) {
+    const usage = usageOf();
+    usage.whole(400);
+    usage.report({ inputTokens: count, outputTokens: count, cacheReadTokens: count });
+    t.same(usage.complete(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true }, String(count));
+  }
+});
