@@ -75,6 +75,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   /** The tokens of the input, by estimate. */
   abstract inputTokens(): number;
 
+  /** As `AccountedCall` says. */
+  asksForHourInCache(): boolean {
+    return false;
+  }
+
   /** Who makes the call, if the caller says so. */
   get caller(): string | undefined {
     return this.#options.caller;

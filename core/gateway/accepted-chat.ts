@@ -42,6 +42,11 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
     return JSON.stringify([this.prompt.system, this.prompt.turns]);
   }
 
+  override asksForHourInCache(): boolean {
+    const { messages, tools } = this.request;
+    return this.prompt.systemCache === '1h' || JSON.stringify([messages, tools]).includes('"cache":"1h"');
+  }
+
   override inputTokens(): number {
     return promptTokens(this.prompt);
   }

@@ -41,6 +41,10 @@ export class AcceptedForward extends AcceptedCall<Answered> {
     return this.request.body;
   }
 
+  override asksForHourInCache(): boolean {
+    return this.request.body.includes('"1h"');
+  }
+
   override inputTokens(): number {
     this.#inputTokens ??= bodyTokens(this.request.body);
     return this.#inputTokens;

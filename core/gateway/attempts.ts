@@ -99,6 +99,10 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     return this.#call.hasOutput;
   }
 
+  asksForHourInCache(): boolean {
+    return this.#call.asksForHourInCache();
+  }
+
   inputTokens(): number {
     return this.#call.inputTokens();
   }

@@ -8,13 +8,13 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { Pricer, PricedModel, Prices } from '../gateway/pricing.ts';
+import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import { reachesUsd } from '../monitor/budget.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import type { GatewayLedger, OpenCall } from '../workspace/gateway-ledger.ts';
 import type { KeySpend } from '../workspace/spend-days.ts';
-import { HeldCalls, KeyHold } from './key-hold.ts';
+import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
 import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-key.ts';
 
@@ -22,7 +22,7 @@ import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-k
 export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
   readonly gateway: Pick<Gateway, 'pricedAs'>;
-  readonly prices: Pick<Prices, 'priceNow' | 'pricer'>;
+  readonly prices: Pick<Prices, 'pricer'>;
   readonly keys: Pick<KeyStore, 'named'>;
   readonly ledger: GatewayLedger;
   /** Epoch milliseconds. */
@@ -38,7 +38,10 @@ const MAX_NAMES = 1000;
 /** Calls under way end within moments, and then there may be room again. */
 const UNDER_WAY_RETRY_MS = 1000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-const NO_PRICE: Pricer = () => null;
+/** A token that stays in the cache for an hour. */
+const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
+/** The cost of a call of which nothing is known. */
+const NO_COST = { costUsd: null };
 
 /** The accounts of a workspace, from its start to its end. */
 export class GatewayAccounts implements Accounts, CallAccounts {
@@ -86,12 +89,13 @@ export class GatewayAccounts implements Accounts, CallAccounts {
       return;
     }
     const pricedAs = end.usage === undefined ? undefined : this.#pricedAs(call);
-    if (pricedAs === undefined || end.usage === undefined) {
-      this.#record(end, at, null);
+    const { usage } = end;
+    if (pricedAs === undefined || usage === undefined) {
+      this.#record(end, at, NO_COST);
       return;
     }
-    const priced = this.#options.prices.priceNow({ ...pricedAs, usage: end.usage }).then(
-      (costUsd) => this.#record(end, at, costUsd),
+    const priced = this.#options.prices.pricer(pricedAs).then(
+      (pricer) => this.#record(end, at, costOf(usage, pricer)),
       (error: unknown) => this.#tell(error),
     );
     this.#pricing.add(priced);
@@ -102,13 +106,13 @@ export class GatewayAccounts implements Accounts, CallAccounts {
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { requestId, adapter: provider, model, usage, code: error = null } = end;
     const { id, key } = hold;
-    const costUsd = usage === undefined ? null : hold.pricer(usage);
+    const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
     try {
-      if (id !== undefined) this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, costUsd, error });
+      if (id !== undefined) this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, ...cost, error });
     } catch (fault) {
       this.#tell(fault); // the line of the ledger waits and is tried again
     }
-    this.#record(end, at, costUsd, id);
+    this.#record(end, at, cost, id);
     this.#held.leave(hold); // held-until-counted
   }
 
@@ -139,7 +143,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
     // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
     const key = this.#keyOf(hold.key);
-    if (key.unpriced === 'refuse' && pricer(NO_USAGE) === null) throw priceUnknown(key, call);
+    if (key.unpriced === 'refuse') assertPriced(key, call, pricer);
     this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
     await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: this.#isoNow() });
   }
@@ -164,7 +168,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     throw new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: UNDER_WAY_RETRY_MS });
   }
 
-  #record(end: Finished, at: string, costUsd: number | null, id?: OpenCall['id']): void {
+  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, id?: OpenCall['id']): void {
     const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = end;
     this.#options.ledger.record({
       at,
@@ -174,6 +178,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
       model,
       usage,
       costUsd,
+      leastUsd,
       firstTextMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       durationMs: Math.round(durationMs),
       error: code,
@@ -215,8 +220,14 @@ function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spen
   return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
 }
 
-function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall): BlockhouseError {
-  const message = `The price of ${adapterId}/${model} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or set "unpriced": "allow" for the key in keys.json.`;
+/** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
+function assertPriced(key: NamedKey, call: AccountedCall, { exact }: Pricer): void {
+  if (exact(NO_USAGE) === null) throw priceUnknown(key, call, '');
+  if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
+}
+
+function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {
+  const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or set "unpriced": "allow" for the key in keys.json.`;
   return new BlockhouseError('PRICE_UNKNOWN', message);
 }
 

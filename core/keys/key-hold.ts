@@ -5,7 +5,7 @@
 // noted-ahead: the journal holds more than a call has used, and at its end just that, so that a process that is killed leaves no less.
 import { randomUUID } from 'node:crypto';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
-import type { Pricer } from '../gateway/pricing.ts';
+import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import { type Place, Roster } from '../roster.ts';
 import type { Usage } from '../types.ts';
 import type { OpenCall } from '../workspace/gateway-ledger.ts';
@@ -25,7 +25,7 @@ export class KeyHold implements Hold {
   /** In the journal; undefined for a call that was never admitted. */
   id: string | undefined;
   /** Fixed when the call is admitted. */
-  pricer: Pricer = () => null;
+  pricer: Pricer = NO_PRICE;
   /** What it counts with while nothing is known of it. */
   expected: Usage | undefined;
   /** The output that the journal says of it. */
@@ -48,6 +48,12 @@ export class KeyHold implements Hold {
   get usage(): Usage | undefined {
     return this.call.usageSoFar() ?? this.expected;
   }
+}
+
+/** What a line of the ledger says of the cost of a call. */
+export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+  const costUsd = pricer.exact(usage);
+  return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
 }
 
 /** What a call is admitted with. */
@@ -80,7 +86,7 @@ export class HeldCalls {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
-      sum.usd += hold.pricer(usage) ?? 0;
+      sum.usd += hold.pricer.least(usage) ?? 0;
     }
     return sum;
   }
@@ -137,6 +143,6 @@ export class HeldCalls {
     hold.notedOutput = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, USUAL_OUTPUT_TOKENS) : 0;
     const ahead: Usage = { ...usage, outputTokens: hold.notedOutput, totalTokens: usage.inputTokens + hold.notedOutput, estimated: true };
     const { requestId, adapterId: provider, model } = call;
-    return this.#note({ id, at, requestId, key, provider, model, usage: ahead, costUsd: pricer(ahead), error: 'SHUTTING_DOWN' });
+    return this.#note({ id, at, requestId, key, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
   }
 }

@@ -23,6 +23,8 @@ export interface OpenCall {
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd: number | null;
+  /** As in the ledger. */
+  readonly leastUsd?: number | null | undefined;
   /** What the line of its end says: SHUTTING_DOWN until it has ended. */
   readonly error: ErrorCode | null;
 }

@@ -238,8 +238,8 @@ export class GatewayLedger {
 }
 
 /** A call that a process left when it was killed: what it was noted with is what it counts. */
-function interrupted({ id, at, requestId, key, provider, model, usage, costUsd, error }: OpenCall): GatewayCall {
-  return { id, at, requestId, key, provider, model, usage, costUsd, firstTextMs: null, durationMs: 0, error };
+function interrupted(call: OpenCall): GatewayCall {
+  return { ...call, firstTextMs: null, durationMs: 0 };
 }
 
 /** The lines of a file in pieces, the oldest first; none if there is no file. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
+import type { ChatRequest } from '../../../core/types.ts';
 import { gate, HELLO, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
@@ -255,4 +256,37 @@ t.test('a stream that grows longer than expected is noted with more than it has 
   t.ok(lines().at(-1).usage.totalTokens >= 20_000);
   held.open();
   await call;
+});
+
+t.test('a tier that only the answer names does not make a call free under a cap in USD', async (t) => {
+  const dear: Step = async (call) =>
+    void call.sink.emit([
+      { type: 'text', text: 'x' },
+      { type: 'usage', usage: { inputTokens: 400, outputTokens: 600, unpricedTier: true } },
+      { type: 'stop', stopReason: 'end_turn' },
+    ]);
+  const { core } = await coreWith(t, { steps: [dear] });
+  await core.keys?.create('app', { usdPerDay: 0.0005, unpriced: 'refuse' });
+  const codes: string[] = [];
+  for (let call = 0; call < 4; call += 1) codes.push(await codeOf(core.chat(REQUEST, APP)));
+  t.same(codes, ['ok', 'ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED']);
+  t.match(await spent(core), { calls: 2, unpricedCalls: 0 });
+  t.match((await core.accounts?.costs('key'))?.total, { costUsd: null }, 'what it costs exactly is not known');
+});
+
+t.test('an hour in the cache that has no price is refused where what has no price is', async (t) => {
+  const adapter = steppedAdapter([LONG], { pricesAs: 'aws' });
+  const core = createCore({ workspace: testFolder(t), adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, clock: () => NOW });
+  t.teardown(() => core.close());
+  await core.start();
+  const marked = (cache: '5m' | '1h'): ChatRequest => ({
+    adapter: 'stepped',
+    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', cache }] }],
+  });
+  await core.keys?.create('app', { usdPerDay: 1, unpriced: 'refuse' });
+  await core.keys?.create('lax', { usdPerDay: 1 });
+  t.equal(await codeOf(core.chat(marked('1h'), APP)), 'PRICE_UNKNOWN');
+  t.equal(await codeOf(core.chat(marked('5m'), APP)), 'ok');
+  t.equal(await codeOf(core.chat(marked('1h'), { key: 'lax' })), 'ok');
 });

@@ -1,12 +1,14 @@
 import t from 'tap';
 import type { AccountedCall } from '../../../core/gateway/account.ts';
+import { NO_PRICE } from '../../../core/gateway/pricing.ts';
 import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
 import type { Usage } from '../../../core/types.ts';
 import type { OpenCall } from '../../../core/workspace/gateway-ledger.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
-const perToken = ({ totalTokens }: Usage): number => totalTokens / 1000;
+const aThousandth = ({ totalTokens }: Usage): number => totalTokens / 1000;
+const perToken = { exact: aThousandth, least: aThousandth };
 
 function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; input?: number } = {}) {
   const accounted = {
@@ -49,7 +51,7 @@ t.test('the other calls of the same key count: as expected, and once something i
 
 t.test('a call without output is expected to have none, and one without a price counts in tokens only', async (t) => {
   const { calls, noted } = heldCalls();
-  await calls.take(holdOf('app', { hasOutput: false }), { pricer: () => null, meanOutput: 500, at: AT });
+  await calls.take(holdOf('app', { hasOutput: false }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
   t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 10 });
   t.match(noted, [{ usage: usageOf(10, 0), costUsd: null }]);
   calls.close();
@@ -70,4 +72,12 @@ t.test('a further attempt is noted under the same id, and a call whose caller ha
   t.equal(noted.length, 2);
   calls.leave(hold);
   t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 0 });
+});
+
+t.test('a call without a price of its own counts with what it costs at least', async (t) => {
+  const { calls, noted } = heldCalls();
+  await calls.take(holdOf('app', { used: usageOf(10, 20) }), { pricer: { exact: () => null, least: aThousandth }, meanOutput: undefined, at: AT });
+  t.same(calls.underWay(holdOf('app')).usd, 0.03);
+  t.match(noted, [{ costUsd: null, leastUsd: 1.03 }]);
+  calls.close();
 });
