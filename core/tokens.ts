@@ -1,6 +1,7 @@
 // Estimates the tokens of a text before a provider has counted them. Pure: no I/O.
 
-const ASCII_CHARACTERS_PER_TOKEN = 4;
+/** Of plain text, and of JSON. */
+export const ASCII_CHARACTERS_PER_TOKEN = 4;
 const OTHER_CHARACTERS_PER_TOKEN = 1.5;
 
 /** From here on it is quicker to ask first whether there is anything but ASCII. */

@@ -8,7 +8,9 @@ export const ADDRESS: FieldRule = { decides: 'address' };
 export const MODELS: FieldRule = { decides: 'models' };
 /** A field whose costs are not among the tokens of the answer. */
 export const SPENDS: FieldRule = { decides: 'spends' };
-/** The same, for a field that can be switched off. */
+/** A field that brings input of the provider's store. */
+export const UNSEEN: FieldRule = { decides: 'unseen' };
+/** A field like `SPENDS` that can be switched off. */
 const SWITCH: FieldRule = { decides: 'spends', except: [false] };
 
 /** Such fields as proxies, routers, hosts of open models and servers for one's own machine document them. A protocol's own entry wins. */

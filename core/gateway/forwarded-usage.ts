@@ -6,25 +6,7 @@ import { isCount } from '../tokens.ts';
 import type { Usage } from '../types.ts';
 import type { Writable } from '../writable.ts';
 import { addReport, BYTES_A_TOKEN, type Counts, FURTHER_COUNTS } from './accumulate.ts';
-import { MEDIA_TOKENS } from './prompt-tokens.ts';
 import { StreamTokens } from './stream-tokens.ts';
-
-/** Smaller bodies have no image in them that would matter. */
-const PLAIN_BODY_BYTES = 32 * 1024;
-/** Base64 of an image, a document or an audio. */
-const MEDIA = /[A-Za-z0-9+/_-]{4096,}={0,2}/g;
-
-/** The tokens of a request body in any client's protocol, by its size. */
-export function bodyTokens(body: Buffer): number {
-  if (body.length < PLAIN_BODY_BYTES) return Math.ceil(body.length / BYTES_A_TOKEN);
-  let media = 0;
-  let mediaBytes = 0;
-  for (const [found] of body.toString('latin1').matchAll(MEDIA)) {
-    media += 1;
-    mediaBytes += found.length;
-  }
-  return Math.ceil((body.length - mediaBytes) / BYTES_A_TOKEN) + media * MEDIA_TOKENS;
-}
 
 /** The usage of one attempt at a forwarded request. */
 export class ForwardedUsage {

@@ -9,8 +9,8 @@ import { repeatedMember } from '../json-members.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { fits, type NamedKey } from './named-key.ts';
 
-/** What a field decides besides the answer: where a call goes and who pays, which models work, what a token costs, or costs besides the tokens. */
-export type FieldEffect = 'address' | 'models' | 'price' | 'spends';
+/** What a field decides besides the answer: where a call goes and who pays, which models work, what a token costs, costs besides the tokens, or input that is stored at the provider. */
+export type FieldEffect = 'address' | 'models' | 'price' | 'spends' | 'unseen';
 
 /** A field that decides more than the answer. Null and a missing field never do. */
 export interface FieldRule {
@@ -86,6 +86,11 @@ const BOUNDS: Readonly<Record<FieldEffect, Bound>> = {
   price: {
     binds: ({ usdPerDay }) => usdPerDay !== null,
     reason: 'it changes the price, and the key has a cap in USD. Leave it out, or use a key without one',
+  },
+  unseen: {
+    binds: ({ usdPerDay, tokensPerDay }) => usdPerDay !== null || tokensPerDay !== null,
+    reason:
+      'it brings input that is stored at the provider, which nobody here can count before the answer says it, and the key has a cap. Send the whole conversation, or use a key without a cap',
   },
   spends: {
     binds: hasLimits,
