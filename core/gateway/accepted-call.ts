@@ -67,6 +67,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   /** Undefined if the caller wants the whole answer. */
   abstract get reader(): Reader | undefined;
 
+  /** True if the answer comes in one. */
+  get isWhole(): boolean {
+    return this.reader === undefined;
+  }
+
   abstract newAttempt(trial: Trial, now: () => number): CallAttempt<T>;
 
   /** What tells this request from others. */

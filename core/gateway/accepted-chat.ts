@@ -34,6 +34,10 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
     return this.sink;
   }
 
+  override get isWhole(): boolean {
+    return this.sink === undefined || this.sink.whole === true;
+  }
+
   override newAttempt(trial: Trial, now: () => number): Attempt {
     return new Attempt(this, trial, now);
   }

@@ -99,6 +99,10 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     return this.#call.hasOutput;
   }
 
+  get isWhole(): boolean {
+    return this.#call.isWhole;
+  }
+
   asksForHourInCache(): boolean {
     return this.#call.asksForHourInCache();
   }

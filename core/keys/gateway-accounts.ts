@@ -104,7 +104,8 @@ export class GatewayAccounts implements Accounts, CallAccounts {
 
   /** The journal has the end at once, and the ledger has it some moments later. */
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
-    const { requestId, adapter: provider, model, usage, code: error = null } = end;
+    const { requestId, adapter: provider, model, code: error = null } = end;
+    const usage = hold.ended(end.usage, end.code);
     const { id, key } = hold;
     const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
     try {
@@ -112,7 +113,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     } catch (fault) {
       this.#tell(fault); // the line of the ledger waits and is tried again
     }
-    this.#record(end, at, cost, id);
+    this.#record({ ...end, usage }, at, cost, id);
     this.#held.leave(hold); // held-until-counted
   }
 

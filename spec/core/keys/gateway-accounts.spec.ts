@@ -95,7 +95,7 @@ t.test('a refusal for calls under way is short, and another call may follow them
   t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
 });
 
-t.test('a call under way counts with what it has surely used, and the next one is expected to be as long as the answers before', async (t) => {
+t.test('a call under way counts as long as the answers before it, and not less once it has begun', async (t) => {
   const held = gate();
   const short: Step = async (call) => {
     call.sink.emit([
@@ -105,15 +105,15 @@ t.test('a call under way counts with what it has surely used, and the next one i
     await held.opened;
     call.sink.emit([{ type: 'stop', stopReason: 'end_turn' }]);
   };
-  const { core, adapter } = await coreWith(t, { steps: [short] });
+  const { core, adapter } = await coreWith(t, { steps: [short, HELLO, short] });
   await core.keys?.create('app', { tokensPerDay: 1000 });
-  const calls = [];
-  for (let index = 0; index < 3; index += 1) {
-    calls.push(codeOf(core.chat(REQUEST, APP)));
-    await until('the call is sent', () => adapter.calls.length === index + 1);
-  }
+  const first = codeOf(core.chat(REQUEST, APP));
+  await until('the call is sent', () => adapter.calls.length === 1);
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'KEY_CAP_REACHED', 'it has begun, and may have 1,000 tokens');
   held.open();
-  t.same(await Promise.all(calls), ['ok', 'ok', 'ok']);
+  t.equal(await first, 'ok');
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
+  t.same(await Promise.all([core.chat(REQUEST, APP), core.chat(REQUEST, APP), core.chat(REQUEST, APP)].map(codeOf)), ['ok', 'ok', 'ok'], 'each is short');
 });
 
 t.test('a key is looked at again when its call has its place', async (t) => {
@@ -143,7 +143,7 @@ t.test('what was sent is paid for, also where its caller left before the first t
   await core.keys?.create('app', { tokensPerDay: 100_000 });
   const question = { ...REQUEST, messages: [{ role: 'user', content: 'word '.repeat(800) }] } as const;
   t.equal(await codeOf(core.chat(question, { ...APP, signal: leaving.signal })), 'CANCELLED');
-  t.match(await spent(core), { tokens: 1000, calls: 1 });
+  t.match(await spent(core), { tokens: 2000, calls: 1 }, 'its output, which came in no part, counts with the mean');
 });
 
 t.test('a call that is over its cap, or never sent, costs nothing', async (t) => {
