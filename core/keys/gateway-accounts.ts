@@ -3,6 +3,7 @@
 // whatever-failed: a call that failed has its line too, with what is known of its usage.
 // caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit. So a cap is
 //   passed by the calls under way at most, and by the last one only if they are made one after the other.
+// still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // held-until-counted: a call counts as under way until its line counts.
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
@@ -67,15 +68,18 @@ export class GatewayAccounts implements Accounts, CallAccounts {
 
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
-    return key !== undefined && hasLimits(key) ? new KeyHold(call, key.name, (hold) => this.#reserve(hold)) : undefined;
+    if (key === undefined) return undefined;
+    const { hash } = key;
+    if (hasLimits(key)) return new KeyHold(call, key.name, (hold) => this.#reserve(hold, hash));
+    return { reserve: () => void this.#stillAllowed(call, hash) };
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
-  #checked({ key: name, askedAs, adapterId, model }: Asking): NamedKey | undefined {
+  #checked(asking: Asking): NamedKey | undefined {
+    const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    const full = `${adapterId}/${model}`;
-    assertMayUse(key, askedAs === undefined ? [full, model] : [askedAs, full]);
+    assertMayUse(key, namesOf(asking));
     const { ledger } = this.#options;
     if (hasLimits(key) && ledger.isRead) this.#assertBelow(key, ledger.spentToday(name));
     return key;
@@ -136,23 +140,31 @@ export class GatewayAccounts implements Accounts, CallAccounts {
   }
 
   /** caps-hold. Resolves when the call may be sent. */
-  async #reserve(hold: KeyHold): Promise<void> {
+  async #reserve(hold: KeyHold, hash: string): Promise<void> {
     const { ledger, prices } = this.#options;
     const { call } = hold;
     await ledger.read();
     const pricedAs = this.#pricedAs(call);
     const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
     // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
-    const key = this.#keyOf(hold.key);
+    const key = this.#stillAllowed(call, hash);
     if (key.unpriced === 'refuse') assertPriced(key, call, pricer);
     this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
     await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: this.#isoNow() });
   }
 
+  /** still-allowed. Another key may have been made under the name since. */
+  #stillAllowed(call: AccountedCall, hash: string): NamedKey {
+    const { key: name = '' } = call;
+    const key = this.#keyOf(name);
+    if (key.hash !== hash) throw noSuchKey(name);
+    assertMayUse(key, namesOf(call));
+    return key;
+  }
+
   #keyOf(name: string): NamedKey {
     const key = this.#options.keys.named(name);
-    if (key === undefined)
-      throw new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+    if (key === undefined) throw noSuchKey(name);
     return key;
   }
 
@@ -219,6 +231,16 @@ const NOTHING: Spend = { usd: 0, tokens: 0 };
 function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spend): string | undefined {
   if (usdPerDay !== null && reachesUsd(usd, usdPerDay)) return `${usdPerDay} USD`;
   return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
+}
+
+function noSuchKey(name: string): BlockhouseError {
+  return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+}
+
+/** Those that the list of a key may have. */
+function namesOf({ askedAs, adapterId, model }: Asking): readonly string[] {
+  const full = `${adapterId}/${model}`;
+  return askedAs === undefined ? [full] : [askedAs, full];
 }
 
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */

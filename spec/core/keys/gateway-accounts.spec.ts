@@ -1,5 +1,5 @@
 // The accounts of clients' calls, as a program meets them: a core with a workspace, its keys, and an adapter that does what the test says.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
@@ -133,6 +133,33 @@ t.test('a key is looked at again when its call has its place', async (t) => {
   t.equal(adapter.calls.length, 1);
 });
 
+t.test('a call that waits is not sent with a key that was made again since, or that may no longer ask its model', async (t) => {
+  for (const limits of [{}, { tokensPerDay: 100_000 }])
+    for (const models of [['stepped/*'], ['none']]) {
+      const held = gate();
+      const wait: Step = async (call) => {
+        await held.opened;
+        await LONG(call);
+      };
+      const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+      await core.keys?.create('app', { ...limits, models: ['stepped/*'] });
+      await core.keys?.create('other');
+      const [first, waiting] = [codeOf(core.chat(REQUEST, { key: 'other' })), codeOf(core.chat(REQUEST, APP))];
+      await until('the call is sent', () => adapter.calls.length === 1);
+      if (models[0] === 'none') {
+        const path = join(core.workspace ?? '', 'keys.json');
+        writeFileSync(path, readFileSync(path, 'utf8').replace('stepped/*', 'none'));
+        await until('the list is read again', () => core.keys?.named('app')?.models?.[0] === 'none');
+      } else {
+        await core.keys?.revoke('app');
+        await core.keys?.create('app', { ...limits, models });
+      }
+      held.open();
+      t.same(await Promise.all([first, waiting]), ['ok', 'KEY_FORBIDDEN'], JSON.stringify({ ...limits, models }));
+      t.equal(adapter.calls.length, 1);
+    }
+});
+
 t.test('what was sent is paid for, also where its caller left before the first text', async (t) => {
   const leaving = new AbortController();
   const silence: Step = async (call) => {
@@ -200,6 +227,7 @@ t.test('a key may ask for the name that its client uses, or for the model itself
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, APP)), 'KEY_FORBIDDEN');
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'fast' })), 'ok');
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'slow' })), 'KEY_FORBIDDEN');
+  t.equal(await codeOf(core.chat({ ...REQUEST, model: 'fast' }, APP)), 'KEY_FORBIDDEN', 'a name alone does not choose a provider');
 });
 
 t.test('a key that refuses calls without a price sends none', async (t) => {
