@@ -3,11 +3,10 @@
 // known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be.
 import { ASCII_CHARACTERS_PER_TOKEN } from '../tokens.ts';
 
-/**
- * What an image costs about, and what is not here (a URL, the id of a file) at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one
- * of usual size less.
- */
+/** What an image costs about, and any file at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one of usual size less. */
 export const MEDIA_TOKENS = 1600;
+/** A file by its id, and a document by its URL: some pages. Only the provider knows how long it is. */
+export const FILE_TOKENS = 10_000;
 /** Of the file. A page of text has some 30 kB as PDF, and Anthropic counts 1,500 to 3,000 tokens for a page. */
 const BYTES_A_TOKEN_OF_PDF = 20;
 /** Of the file. Speech that is compressed well has 3 kB a second, of which Google makes 32 tokens and OpenAI 10. */
@@ -38,7 +37,7 @@ export function fileTokens(base64: string): number {
 /** In the fields of all protocols. Shorter files count as text, and then no more than an image. */
 const FILES = /"(?:data|file_data|url|image_url)"\s*:\s*"(?:data:[^",]{0,200};base64,)?([A-Za-z0-9+/]{4096,}={0,2})"/g;
 /** What the provider fetches, or has stored. */
-const ELSEWHERE = /"(?:(?:image_|file_)?url|file_id)"\s*:\s*"(?!data:)|"item_reference"/g;
+const ELSEWHERE = /"(?:image_)?url"\s*:\s*"(?!data:)|"(file_url|file_id)"\s*:\s*"|"(item_reference)"/g;
 
 /** The tokens of a request body in any client's protocol, by its size. */
 export function bodyTokens(body: Buffer): number {
@@ -49,6 +48,6 @@ export function bodyTokens(body: Buffer): number {
     tokens += fileTokens(base64);
     plain -= base64.length;
   }
-  for (const _ of text.matchAll(ELSEWHERE)) tokens += MEDIA_TOKENS;
+  for (const [, file, item] of text.matchAll(ELSEWHERE)) tokens += file === undefined && item === undefined ? MEDIA_TOKENS : FILE_TOKENS;
   return tokens + Math.ceil(plain / ASCII_CHARACTERS_PER_TOKEN);
 }

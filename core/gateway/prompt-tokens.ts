@@ -1,7 +1,7 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
 import { TokenEstimate } from '../tokens.ts';
 import type { ContentPart } from '../types.ts';
-import { fileTokens, MEDIA_TOKENS } from './media-tokens.ts';
+import { FILE_TOKENS, fileTokens, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt, Turn } from './prompt.ts';
 
 /** Of a call under way the question comes again and again. */
@@ -45,7 +45,8 @@ function mediaIn(turn: Turn, sum: TokenEstimate): number {
   for (const { type, text, data } of lists.flat()) {
     if (type === 'text' || type === 'reasoning') continue;
     if (type === 'document' && text !== undefined) sum.add(text);
-    else media += type === 'image' || data === undefined ? MEDIA_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data));
+    else if (type === 'image') media += MEDIA_TOKENS;
+    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data));
   }
   return media;
 }

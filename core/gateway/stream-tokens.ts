@@ -12,7 +12,8 @@ const LOOK_EVERY = 32;
 const LONGER_BYTES = 128;
 /** What the newest look counts towards the overhead. */
 const NEWEST_SHARE = 0.25;
-const BORDER = Buffer.from('\n\n');
+/** What ends a frame, the usual one first. */
+const BORDERS = ['\n\n', '\r\n\r\n', '\r\r'].map((border) => Buffer.from(border));
 /** Each protocol has it in every frame with a piece of the answer. The frames that repeat the finished answer don't have it. */
 const PIECE = Buffer.from('delta');
 const TEXT_BEGINS = /"(?:text|content|delta|thinking|partial_json|arguments|input|reasoning|reasoning_content|refusal)"\s*:\s*"/g;
@@ -62,9 +63,12 @@ export class StreamTokens {
 
 /** At least one. */
 function framesIn(bytes: Buffer): number {
-  let frames = 0;
-  for (let at = bytes.indexOf(BORDER); at >= 0; at = bytes.indexOf(BORDER, at + BORDER.length)) frames += 1;
-  return frames || 1;
+  for (const border of BORDERS) {
+    let frames = 0;
+    for (let at = bytes.indexOf(border); at >= 0; at = bytes.indexOf(border, at + border.length)) frames += 1;
+    if (frames > 0) return frames;
+  }
+  return 1;
 }
 
 /** The characters in the texts of frames, escaped as they are. */

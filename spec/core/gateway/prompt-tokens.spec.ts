@@ -40,6 +40,7 @@ t.test('the reasoning of earlier turns does not count', async (t) => {
 t.test('a PDF and an audio count by their size, and the schema of the output as text', async (t) => {
   t.equal(tokensOf([user({ type: 'document', mediaType: 'application/pdf', data: `JVBERi0x${'A'.repeat(399_992)}` })]), 15_000);
   t.equal(tokensOf([user({ type: 'audio', mediaType: 'audio/mpeg', data: `SUQz${'A'.repeat(399_996)}` })]), 3000);
+  t.equal(tokensOf([user({ type: 'document', url: 'https://x/a.pdf' })]), 10_000);
   const schema = { type: 'object', properties: { a: { type: 'string', description: long } } };
   const messages = [{ role: 'user', content: 'hi' }] as const;
   const withSchema = toPrompt({ adapter: 'a', model: 'm', messages, config: { output: { type: 'json_schema', name: 'a', schema } } });

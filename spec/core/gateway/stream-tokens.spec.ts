@@ -43,6 +43,7 @@ t.test('a stream counts about its text, and not less, whatever stands around it'
     ],
     'text that is escaped': [[ROLE, ...times(400, () => text('"\\"\n')), STOP], 600],
     'arguments of a custom tool': [[ROLE, ...times(400, (index) => chunk({ tool_calls: [{ index: 0, custom: { input: word(index) } }] })), STOP], 500],
+    'lines that end with CR LF': [[ROLE, ...times(400, () => text('a')), STOP, DONE].map((read) => read.replaceAll('\n', '\r\n')), 400],
     'short frames, then a long one': [[ROLE, ...times(40, () => text('a')), text(LONG.repeat(1000))], 8500],
   };
   for (const [name, [reads, least]] of Object.entries(cases)) {
