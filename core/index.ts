@@ -61,8 +61,8 @@ export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-p
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export { escapeInvisible } from './invisible.ts';
 export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
-export { nextTurn, parseInSlices, TooManyValues } from './json-slices.ts';
 export { type Member, membersOf, skipBlanks } from './json-members.ts';
+export { nextTurn, parseInSlices, TooManyValues } from './json-slices.ts';
 export { toJsonText } from './json-text.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
@@ -81,8 +81,8 @@ export type {
   EventSink,
   ForwardCall,
   ForwardedRequest,
-  PricedCall,
   ForwardTarget,
+  PricedCall,
   ReportedUsage,
   StreamSink,
   TokenCount,

@@ -300,12 +300,8 @@ export function createCore(options: CoreOptions): Core {
     },
     stop: async () => session?.stop(),
     close: async () => {
-      // Monitors first: their last calls still need the gateway. The books last: each call that the gateway ends is settled.
-      try {
-        await session?.stop();
-      } finally {
-        await gateway.close().finally(() => session?.close());
-      }
+      if (session === undefined) await gateway.close();
+      else await session.closeAll();
     },
   };
 }

@@ -1,6 +1,7 @@
 // Estimates the tokens of a text before a provider has counted them. Pure: no I/O.
 
-const ASCII_CHARACTERS_PER_TOKEN = 4;
+/** Of plain text, and of JSON. */
+export const ASCII_CHARACTERS_PER_TOKEN = 4;
 const OTHER_CHARACTERS_PER_TOKEN = 1.5;
 
 /** From here on it is quicker to ask first whether there is anything but ASCII. */
@@ -27,6 +28,11 @@ export class TokenEstimate {
 /** At least 1 for any text that is not empty. */
 export function estimateTokens(text: string): number {
   return new TokenEstimate().add(text).tokens;
+}
+
+/** True for a number of tokens that can be true: whole, and not below zero. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function othersIn(text: string): number {

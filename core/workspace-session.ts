@@ -4,7 +4,7 @@
 // books-last: the accounts of clients' calls stay open after the blocks have ended, until no call is under way.
 // lock-first: nothing in a workspace is written before we hold the lock, and we release the lock only after the last write.
 // lost-lock: when the lock names another server (a person deleted ours, and that server started), our monitors end, so that no message gets two
-//   answers.
+//   answers, and so do the calls of the gateway: nobody could keep their account any longer.
 import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
@@ -131,6 +131,19 @@ export class WorkspaceSession {
     return this.#closing;
   }
 
+  /** Ends everything: the blocks first, whose last calls need the gateway, then the gateway, and the books last, in which each call is settled that the gateway ends. */
+  async closeAll(): Promise<void> {
+    try {
+      await this.stop();
+    } finally {
+      try {
+        await this.#options.gateway.close();
+      } finally {
+        await this.close();
+      }
+    }
+  }
+
   /** lock-first. */
   async #open(): Promise<Held> {
     const { workspace } = this.#options;
@@ -158,7 +171,7 @@ export class WorkspaceSession {
       this.#lockFault = undefined;
       if (other === undefined || this.#closing !== undefined || this.#mayPass(other)) return;
       try {
-        await this.close();
+        await this.closeAll();
       } finally {
         this.#options.bus.emit('workspace.lost', { pid: other.pid });
       }

@@ -14,7 +14,9 @@ const MODEL_REQUESTS: FieldRule = { decides: 'models', holdsRequests: true };
 export const SPENDS: FieldRule = { decides: 'spends' };
 /** The same, for other models to ask, which can say of each where it is. */
 export const FALLBACKS: FieldRule = { decides: 'spends', holdsRequests: true };
-/** The same, for a field that can be switched off. */
+/** A field that brings input of the provider's store. */
+export const UNSEEN: FieldRule = { decides: 'unseen' };
+/** A field like `SPENDS` that can be switched off. */
 const SWITCH: FieldRule = { decides: 'spends', except: [false] };
 
 /** Such fields as proxies, routers, hosts of open models and servers for one's own machine document them. A protocol's own entry wins. */

@@ -1,7 +1,7 @@
 // Reads what the explanation of a block is made from. A damaged block is explained too: people look here to learn what to repair.
 import { toBlockhouseError } from '../errors.ts';
-import { explain } from '../monitor/explain.ts';
 import { candidatesOf, missingFor } from '../monitor/candidates.ts';
+import { explain } from '../monitor/explain.ts';
 import { faultReason } from '../monitor/reasons.ts';
 import type { Explanation } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';

@@ -67,6 +67,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   /** Undefined if the caller wants the whole answer. */
   abstract get reader(): Reader | undefined;
 
+  /** True if the answer comes in one. */
+  get isWhole(): boolean {
+    return this.reader === undefined;
+  }
+
   abstract newAttempt(trial: Trial, now: () => number): CallAttempt<T>;
 
   /** What tells this request from others. */
@@ -74,6 +79,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
 
   /** The tokens of the input, by estimate. */
   abstract inputTokens(): number;
+
+  /** As `AccountedCall` says. */
+  asksForHourInCache(): boolean {
+    return false;
+  }
 
   /** Who makes the call, if the caller says so. */
   get caller(): string | undefined {

@@ -34,12 +34,21 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
     return this.sink;
   }
 
+  override get isWhole(): boolean {
+    return this.sink === undefined || this.sink.whole === true;
+  }
+
   override newAttempt(trial: Trial, now: () => number): Attempt {
     return new Attempt(this, trial, now);
   }
 
   protected override content(): string {
     return JSON.stringify([this.prompt.system, this.prompt.turns]);
+  }
+
+  override asksForHourInCache(): boolean {
+    const { messages, tools } = this.request;
+    return this.prompt.systemParts?.some(({ cache }) => cache === '1h') === true || JSON.stringify([messages, tools]).includes('"cache":"1h"');
   }
 
   override inputTokens(): number {

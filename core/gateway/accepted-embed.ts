@@ -4,7 +4,7 @@
 // one-for-each: the provider must give one vector of numbers for each input.
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AdapterCall, EmbedBatch } from '../ports.ts';
-import { TokenEstimate } from '../tokens.ts';
+import { isCount, TokenEstimate } from '../tokens.ts';
 import type { EmbedRequest, Usage } from '../types.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage } from './accepted-call.ts';
 import { sumUsage } from './accumulate.ts';
@@ -99,8 +99,9 @@ class EmbedAttempt implements CallAttempt<Answered> {
   }
 
   #count(inputs: EmbedRequest['inputs'], batch: EmbedBatch | undefined): void {
-    const tokens = batch?.inputTokens ?? tokensOf(inputs);
-    const usage = { inputTokens: tokens, outputTokens: 0, totalTokens: tokens, ...(batch?.inputTokens === undefined && { estimated: true }) };
+    const reported = batch?.inputTokens;
+    const tokens = isCount(reported) ? reported : tokensOf(inputs);
+    const usage = { inputTokens: tokens, outputTokens: 0, totalTokens: tokens, ...(!isCount(reported) && { estimated: true }) };
     this.#usage = sumUsage(this.#usage, usage);
     this.#accepted.used = sumUsage(this.#accepted.used, usage);
   }

@@ -6,7 +6,8 @@ import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, Reporte
 import type { Usage } from '../types.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, type Reader } from './accepted-call.ts';
 import type { Trial } from './breaker.ts';
-import { bodyTokens, ForwardedUsage } from './forwarded-usage.ts';
+import { ForwardedUsage } from './forwarded-usage.ts';
+import { bodyTokens } from './media-tokens.ts';
 
 interface AcceptedForwardParts extends AcceptedParts {
   readonly request: ForwardedRequest;
@@ -39,6 +40,10 @@ export class AcceptedForward extends AcceptedCall<Answered> {
 
   protected override content(): Uint8Array {
     return this.request.body;
+  }
+
+  override asksForHourInCache(): boolean {
+    return this.request.body.includes('"1h"');
   }
 
   override inputTokens(): number {

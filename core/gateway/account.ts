@@ -20,6 +20,10 @@ export interface AccountedCall {
   readonly askedAs: string | undefined;
   /** False for a call that is answered without output, such as one for embeddings. */
   readonly hasOutput: boolean;
+  /** True if its client wants the whole answer, and not a stream. */
+  readonly isWhole: boolean;
+  /** True if it asks to keep a part of it in the provider's cache for an hour, which has a price of its own. */
+  asksForHourInCache(): boolean;
   /** The tokens of its input, by estimate. */
   inputTokens(): number;
   /** What all its attempts have surely used so far; undefined while nothing is known. */

@@ -12,10 +12,10 @@ import { BlockhouseError } from '../errors.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
 import type { AnswerPiece, ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage, Warning } from '../schemas/chat.ts';
-import { TokenEstimate } from '../tokens.ts';
+import { isCount, TokenEstimate } from '../tokens.ts';
 import type { Writable } from '../writable.ts';
-import type { Prompt } from './prompt.ts';
 import { ANSWER_LIMITS, PIECE_BYTES } from './answer-limits.ts';
+import type { Prompt } from './prompt.ts';
 import { promptTokens } from './prompt-tokens.ts';
 
 /** The counts that not every provider reports. */
@@ -123,7 +123,7 @@ export class Accumulator {
         return undefined;
       case 'usage':
         addReport(this.#usage, event.usage);
-        if (event.usage.outputTokens !== undefined) this.#writtenWhenReported = this.#written.tokens + this.#unread;
+        if (isCount(event.usage.outputTokens)) this.#writtenWhenReported = this.#written.tokens + this.#unread;
         return undefined;
       case 'unread':
         this.#unread += Math.ceil(event.bytes / BYTES_A_TOKEN);
@@ -259,11 +259,11 @@ export class Accumulator {
   }
 }
 
-/** counts-grow. */
+/** counts-grow. What is no count of tokens says nothing: below zero, it would give the key of an application more to spend than its cap. */
 export function addReport(counts: Counts, reported: ReportedUsage): void {
   for (const name of COUNTS) {
     const count = reported[name];
-    if (count !== undefined && !(count <= (counts[name] ?? -1))) counts[name] = count;
+    if (isCount(count) && count > (counts[name] ?? -1)) counts[name] = count;
   }
   if (reported.unpricedTier === true) counts.unpricedTier = true;
 }

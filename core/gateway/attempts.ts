@@ -100,6 +100,14 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     return this.#call.hasOutput;
   }
 
+  get isWhole(): boolean {
+    return this.#call.isWhole;
+  }
+
+  asksForHourInCache(): boolean {
+    return this.#call.asksForHourInCache();
+  }
+
   inputTokens(): number {
     return this.#call.inputTokens();
   }

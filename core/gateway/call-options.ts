@@ -18,7 +18,7 @@ export interface CallOptions {
    * before `start` and without a workspace. Appears in facts and in the ledger of gateway calls.
    */
   readonly key?: string | undefined;
-  /** The name by which the client has asked for the model, such as an alias. A key that may use this name may use the model. */
+  /** The name by which the client has asked for the model, such as an alias. A key that may use this name may use the model; without it, the list of the key must have provider/model. */
   readonly askedAs?: string | undefined;
   /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */
   readonly isBilled?: boolean | undefined;

@@ -2,69 +2,11 @@
 //
 // counts-grow: a later report never lowers a count of an earlier one.
 import type { ReportedUsage } from '../ports.ts';
-import { countFrames } from '../sse-frames.ts';
+import { isCount } from '../tokens.ts';
 import type { Usage } from '../types.ts';
 import type { Writable } from '../writable.ts';
 import { addReport, BYTES_A_TOKEN, type Counts, FURTHER_COUNTS } from './accumulate.ts';
-import { MEDIA_TOKENS } from './prompt-tokens.ts';
-
-/** Smaller bodies have no image in them that would matter. */
-const PLAIN_BODY_BYTES = 32 * 1024;
-/** Base64 of an image, a document or an audio. */
-const MEDIA = /[A-Za-z0-9+/_-]{4096,}={0,2}/g;
-
-/** The tokens of a request body in any client's protocol, by its size. */
-export function bodyTokens(body: Buffer): number {
-  if (body.length < PLAIN_BODY_BYTES) return Math.ceil(body.length / BYTES_A_TOKEN);
-  let media = 0;
-  let mediaBytes = 0;
-  for (const [found] of body.toString('latin1').matchAll(MEDIA)) {
-    media += 1;
-    mediaBytes += found.length;
-  }
-  return Math.ceil((body.length - mediaBytes) / BYTES_A_TOKEN) + media * MEDIA_TOKENS;
-}
-
-/** Of what is around the text of a frame, until a frame has shown it. */
-const USUAL_OVERHEAD = 100;
-/** Shorter frames are comments and pings. */
-const SHORTEST_FRAME = 60;
-/** Each protocol has it in every frame with a piece of the answer, and in none before the first of them. */
-const PIECE = Buffer.from('delta');
-const TEXTS = /"(?:text|content|delta|thinking|partial_json|arguments|reasoning|reasoning_content|refusal)"\s*:\s*"((?:[^"\\]|\\.)*)"/g;
-
-/**
- * The tokens of a stream by its bytes, without reading each frame: the bytes without those around the text, and at least one for each frame. How many
- * bytes are around the text is learned from the shortest frames.
- */
-class StreamTokens {
-  #bytes = 0;
-  #frames = 0;
-  #shortest = Number.POSITIVE_INFINITY;
-  #overhead = USUAL_OVERHEAD;
-
-  /** Takes whole frames. */
-  add(bytes: Buffer): void {
-    if (this.#frames === 0 && bytes.indexOf(PIECE) < 0) return;
-    const frames = countFrames(bytes) || 1;
-    this.#bytes += bytes.length;
-    this.#frames += frames;
-    const length = bytes.length / frames;
-    if (length < this.#shortest && length >= SHORTEST_FRAME) this.#learn(bytes, frames);
-  }
-
-  get tokens(): number {
-    return Math.max(this.#frames, Math.ceil((this.#bytes - this.#frames * this.#overhead) / BYTES_A_TOKEN));
-  }
-
-  #learn(bytes: Buffer, frames: number): void {
-    let text = 0;
-    for (const [, found = ''] of bytes.toString('latin1').matchAll(TEXTS)) text += found.length;
-    if (text === 0) return;
-    this.#shortest = bytes.length / frames;
-    this.#overhead = (bytes.length - text) / frames;
-  }
-}
+import { StreamTokens } from './stream-tokens.ts';
 
 /** The usage of one attempt at a forwarded request. */
 export class ForwardedUsage {
@@ -82,7 +24,7 @@ export class ForwardedUsage {
 
   report(reported: ReportedUsage): void {
     addReport(this.#reported, reported);
-    if (reported.outputTokens !== undefined) this.#whenReported = this.#answered;
+    if (isCount(reported.outputTokens)) this.#whenReported = this.#answered;
   }
 
   /** Takes whole frames of a stream. */
@@ -108,7 +50,7 @@ export class ForwardedUsage {
   /** Of an answer that is under way, or has broken off: what came after the last report is added to it. */
   soFar(): Usage {
     const { outputTokens } = this.#reported;
-    const unreported = outputTokens === undefined ? 0 : this.#answered - this.#whenReported;
+    const unreported = outputTokens === undefined ? 0 : Math.max(0, this.#answered - this.#whenReported);
     return this.#usage((outputTokens ?? this.#answered) + unreported, outputTokens === undefined || unreported > 0);
   }
 

@@ -2,9 +2,12 @@
 // nothing is ever fetched.
 //
 // never-a-guess: a model that the data does not name has no price, and neither has a call whose tier or parts it does not know: null.
+// at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
+//   five minutes, audio like the dearest text. A cap counts that, so that no tier and no part makes a call free.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import type { Usage } from '../schemas/chat.ts';
+import { isCount } from '../tokens.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
@@ -24,8 +27,13 @@ export interface Priced extends PricedModel {
   readonly at?: Date;
 }
 
-/** USD for a usage; null when the price is not known or the counts can't be true. */
-export type Pricer = (usage: Usage) => number | null;
+/** Prices the calls of one model. */
+export interface Pricer {
+  /** USD; null when the price is not known or the counts can't be true. */
+  exact(usage: Usage): number | null;
+  /** The same where the price is known, and otherwise USD that the call costs at least (at-least); null for a model without a known price. */
+  least(usage: Usage): number | null;
+}
 
 /** The price data. */
 export class Prices {
@@ -55,12 +63,12 @@ export class Prices {
 
   /** The price of a call of now, as `price` computes it. */
   async priceNow({ usage, ...model }: Omit<Priced, 'at'>): Promise<number | null> {
-    return (await this.pricer(model))(usage);
+    return (await this.pricer(model)).exact(usage);
   }
 
   /** Prices calls of a model that end soon. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
   async pricer(priced: PricedModel): Promise<Pricer> {
-    if (priced.provider === FREE) return () => 0;
+    if (priced.provider === FREE) return NO_COSTS;
     const key = `${priced.provider}\n${priced.model}`;
     const known = this.#pricers.get(key);
     if (known !== undefined && known.until > this.#now()) return known.pricer;
@@ -78,15 +86,20 @@ export class Prices {
   }
 }
 
+const NO_COSTS: Pricer = { exact: () => 0, least: () => 0 };
+/** Of a model without a known price. */
+export const NO_PRICE: Pricer = { exact: () => null, least: () => null };
+
 function pricerOf(data: PriceData, { provider, model }: PricedModel): Pricer {
   const found = find(data, { provider, model });
-  if (found === undefined) return () => null;
+  if (found === undefined) return NO_PRICE;
   const rates = flatRates(found.model_price);
-  return (usage) => {
+  const exact = (usage: Usage): number | null => {
     const counts = countsOf(usage);
     if (counts === undefined) return null;
     return rates === 'other' || counts.hasParts ? priceOf(data, { provider, model, usage }) : flatPrice(rates, counts);
   };
+  return { exact, least: (usage) => exact(usage) ?? leastOf(data, { provider, model, usage }) };
 }
 
 /** USD; null when the price is not known or the counts can't be true. */
@@ -94,8 +107,31 @@ function priceOf(data: PriceData, { provider, model, usage, at }: Priced): numbe
   const counts = countsOf(usage);
   if (counts === undefined) return null;
   const found = find(data, { provider, model }, withParts(counts), at);
-  if (found === undefined || !hasPriceOfHours(found.model_price, counts)) return null;
-  const total = found.total_price;
+  if (found === undefined || !hasPriceOfHours(found.model_price, counts) || !hasPriceOfAudio(found.model_price, counts, model)) return null;
+  return trueTotal(found.total_price);
+}
+
+/** at-least. */
+function leastOf(data: PriceData, { provider, model, usage }: Priced): number | null {
+  const { unpricedTier: _tier, cacheWrite1hTokens: _hours, ...usual } = usage;
+  const counts = countsOf(usual);
+  const found = counts && find(data, { provider, model }, withParts(counts));
+  if (counts === undefined || found === undefined) return null;
+  const total = trueTotal(found.total_price);
+  return total === null || hasPriceOfAudio(found.model_price, counts, model) ? total : total + audioAsDearest(found, counts);
+}
+
+/** What audio without a price of its own, which the data count as text, costs more at the dearest rate of the model. */
+function audioAsDearest({ model_price: price, input_price, output_price }: PriceCalculation, { input, output, audioIn, audioOut }: Counts): number {
+  const [inRate, outRate] = [input === 0 ? 0 : input_price / input, output === 0 ? 0 : output_price / output];
+  const known = [price.input_mtok, price.output_mtok].filter((rate) => typeof rate === 'number').map((rate) => rate / 1e6);
+  const dearest = Math.max(inRate, outRate, ...known);
+  return (
+    (dearest - inRate) * (price.input_audio_mtok === undefined ? audioIn : 0) + (dearest - outRate) * (price.output_audio_mtok === undefined ? audioOut : 0)
+  );
+}
+
+function trueTotal(total: number): number | null {
   return Number.isFinite(total) && total >= 0 ? total : null;
 }
 
@@ -164,7 +200,9 @@ function countsOf(usage: Usage): Counts | undefined {
 function withParts({ input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, hasParts }: Counts): Record<string, number> {
   const counts = { input_tokens: input, output_tokens: output, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite };
   if (!hasParts) return counts;
-  const audioRead = Math.max(0, cacheRead - (input - audioIn)); // never-cheaper: cached audio saves more than cached text
+  const audioRead = Math.max(0, cacheRead - (input - audioIn)); // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
+  //   five minutes, audio like the dearest text. A cap counts that, so that no tier and no part makes a call free.
+  // never-cheaper: cached audio saves more than cached text
   const audio = { input_audio_tokens: audioIn, cache_audio_read_tokens: audioRead, output_audio_tokens: audioOut };
   return { ...counts, ...audio, cache_write_1h_tokens: hours };
 }
@@ -174,18 +212,23 @@ function hasPriceOfHours({ cache_write_mtok, cache_write_1h_mtok }: PriceCalcula
   return hours === 0 || cache_write_1h_mtok !== undefined || cache_write_mtok === undefined;
 }
 
+/** A model for audio is named so. Elsewhere audio without a price of its own costs what text costs, as on some models of Google. */
+const FOR_AUDIO = /audio|realtime/i;
+
+/** False if a model for audio has prices of text only. */
+function hasPriceOfAudio({ input_audio_mtok, output_audio_mtok }: PriceCalculation['model_price'], { audioIn, audioOut }: Counts, model: string): boolean {
+  if (!FOR_AUDIO.test(model)) return true;
+  return (audioIn === 0 || input_audio_mtok !== undefined) && (audioOut === 0 || output_audio_mtok !== undefined);
+}
+
 function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite }: Counts): number {
   const plain = input - cacheRead - cacheWrite;
   return (plain * rates.input + cacheRead * rates.cacheRead + cacheWrite * rates.cacheWrite + output * rates.output) / 1e6;
 }
 
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
 /** 0 for what is no count, since only the whole decides whether there is a price. */
 function countOf(value: number | undefined): number {
-  return value !== undefined && isCount(value) ? value : 0;
+  return isCount(value) ? value : 0;
 }
 
 /** One or two digits after the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this model. */

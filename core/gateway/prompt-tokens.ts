@@ -1,10 +1,8 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
 import { TokenEstimate } from '../tokens.ts';
 import type { ContentPart } from '../types.ts';
+import { FILE_TOKENS, fileTokens, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt, Turn } from './prompt.ts';
-
-/** What an image costs about. A file or an audio counts as one, because its length is known to the provider only. */
-export const MEDIA_TOKENS = 1600;
 
 /** Of a call under way the question comes again and again. */
 const known = new WeakMap<Prompt, number>();
@@ -19,7 +17,7 @@ export function promptTokens(prompt: Prompt): number {
   return tokens;
 }
 
-function count({ system = '', turns, tools }: Prompt): number {
+function count({ system = '', turns, tools, options }: Prompt): number {
   const sum = new TokenEstimate().add(system);
   let media = 0;
   for (const turn of turns) {
@@ -27,7 +25,8 @@ function count({ system = '', turns, tools }: Prompt): number {
     media += mediaIn(turn, sum);
   }
   if (tools.length > 0) sum.add(JSON.stringify(tools));
-  return sum.tokens + media * MEDIA_TOKENS;
+  if (options?.output !== undefined) sum.add(JSON.stringify(options.output));
+  return sum.tokens + media;
 }
 
 function addTexts(turn: Turn, sum: TokenEstimate): void {
@@ -39,14 +38,15 @@ function addTexts(turn: Turn, sum: TokenEstimate): void {
   if (turn.role === 'assistant') for (const call of turn.toolCalls) sum.add(call.name).add(JSON.stringify(call.arguments));
 }
 
-/** How many parts are not text. Adds the texts of documents to `sum`. */
+/** The tokens of the parts that are not text. Adds the texts of documents to `sum`. */
 function mediaIn(turn: Turn, sum: TokenEstimate): number {
   const lists: readonly (readonly ContentPart[])[] = turn.role === 'tool' ? turn.results.map(({ parts = [] }) => parts) : [turn.parts ?? []];
   let media = 0;
-  for (const { type, text } of lists.flat()) {
+  for (const { type, text, data } of lists.flat()) {
     if (type === 'text' || type === 'reasoning') continue;
     if (type === 'document' && text !== undefined) sum.add(text);
-    else media += 1;
+    else if (type === 'image') media += MEDIA_TOKENS;
+    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data));
   }
   return media;
 }

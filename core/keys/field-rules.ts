@@ -1,7 +1,7 @@
 // The rules of a protocol's fields: what each of them decides, in whatever way its name is written. Pure: no I/O.
 
-/** What a field decides besides the answer: where a call goes and who pays, which models work, what a token costs, or costs besides the tokens. */
-export type FieldEffect = 'address' | 'models' | 'price' | 'spends';
+/** What a field decides besides the answer: where a call goes and who pays, which models work, what a token costs, costs besides the tokens, or input that is stored at the provider. */
+export type FieldEffect = 'address' | 'models' | 'price' | 'spends' | 'unseen';
 
 /** A field that decides more than the answer. Null and a missing field never do. */
 export interface FieldRule {

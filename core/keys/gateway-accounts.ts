@@ -3,18 +3,19 @@
 // whatever-failed: a call that failed has its line too, with what is known of its usage.
 // caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit. So a cap is
 //   passed by the calls under way at most, and by the last one only if they are made one after the other.
+// still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // held-until-counted: a call counts as under way until its line counts.
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { Pricer, PricedModel, Prices } from '../gateway/pricing.ts';
+import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import { reachesUsd } from '../monitor/budget.ts';
 import { reportCosts } from '../monitor/costs-report.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import type { GatewayLedger, OpenCall } from '../workspace/gateway-ledger.ts';
 import type { KeySpend } from '../workspace/spend-days.ts';
-import { HeldCalls, KeyHold } from './key-hold.ts';
+import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
 import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-key.ts';
 
@@ -22,7 +23,7 @@ import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-k
 export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
   readonly gateway: Pick<Gateway, 'pricedAs'>;
-  readonly prices: Pick<Prices, 'priceNow' | 'pricer'>;
+  readonly prices: Pick<Prices, 'pricer'>;
   readonly keys: Pick<KeyStore, 'named'>;
   readonly ledger: GatewayLedger;
   /** Epoch milliseconds. */
@@ -38,7 +39,10 @@ const MAX_NAMES = 1000;
 /** Calls under way end within moments, and then there may be room again. */
 const UNDER_WAY_RETRY_MS = 1000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-const NO_PRICE: Pricer = () => null;
+/** A token that stays in the cache for an hour. */
+const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
+/** The cost of a call of which nothing is known. */
+const NO_COST = { costUsd: null };
 
 /** The accounts of a workspace, from its start to its end. */
 export class GatewayAccounts implements Accounts, CallAccounts {
@@ -64,15 +68,18 @@ export class GatewayAccounts implements Accounts, CallAccounts {
 
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
-    return key !== undefined && hasLimits(key) ? new KeyHold(call, key.name, (hold) => this.#reserve(hold)) : undefined;
+    if (key === undefined) return undefined;
+    const { hash } = key;
+    if (hasLimits(key)) return new KeyHold(call, key.name, (hold) => this.#reserve(hold, hash));
+    return { reserve: () => void this.#stillAllowed(call, hash) };
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
-  #checked({ key: name, askedAs, adapterId, model }: Asking): NamedKey | undefined {
+  #checked(asking: Asking): NamedKey | undefined {
+    const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    const full = `${adapterId}/${model}`;
-    assertMayUse(key, askedAs === undefined ? [full, model] : [askedAs, full]);
+    assertMayUse(key, namesOf(asking));
     const { ledger } = this.#options;
     if (hasLimits(key) && ledger.isRead) this.#assertBelow(key, ledger.spentToday(name));
     return key;
@@ -86,12 +93,13 @@ export class GatewayAccounts implements Accounts, CallAccounts {
       return;
     }
     const pricedAs = end.usage === undefined ? undefined : this.#pricedAs(call);
-    if (pricedAs === undefined || end.usage === undefined) {
-      this.#record(end, at, null);
+    const { usage } = end;
+    if (pricedAs === undefined || usage === undefined) {
+      this.#record(end, at, NO_COST);
       return;
     }
-    const priced = this.#options.prices.priceNow({ ...pricedAs, usage: end.usage }).then(
-      (costUsd) => this.#record(end, at, costUsd),
+    const priced = this.#options.prices.pricer(pricedAs).then(
+      (pricer) => this.#record(end, at, costOf(usage, pricer)),
       (error: unknown) => this.#tell(error),
     );
     this.#pricing.add(priced);
@@ -100,15 +108,16 @@ export class GatewayAccounts implements Accounts, CallAccounts {
 
   /** The journal has the end at once, and the ledger has it some moments later. */
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
-    const { requestId, adapter: provider, model, usage, code: error = null } = end;
+    const { requestId, adapter: provider, model, code: error = null } = end;
+    const usage = hold.ended(end.usage, end.code);
     const { id, key } = hold;
-    const costUsd = usage === undefined ? null : hold.pricer(usage);
+    const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
     try {
-      if (id !== undefined) this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, costUsd, error });
+      if (id !== undefined) this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, ...cost, error });
     } catch (fault) {
       this.#tell(fault); // the line of the ledger waits and is tried again
     }
-    this.#record(end, at, costUsd, id);
+    this.#record({ ...end, usage }, at, cost, id);
     this.#held.leave(hold); // held-until-counted
   }
 
@@ -131,23 +140,31 @@ export class GatewayAccounts implements Accounts, CallAccounts {
   }
 
   /** caps-hold. Resolves when the call may be sent. */
-  async #reserve(hold: KeyHold): Promise<void> {
+  async #reserve(hold: KeyHold, hash: string): Promise<void> {
     const { ledger, prices } = this.#options;
     const { call } = hold;
     await ledger.read();
     const pricedAs = this.#pricedAs(call);
     const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
     // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
-    const key = this.#keyOf(hold.key);
-    if (key.unpriced === 'refuse' && pricer(NO_USAGE) === null) throw priceUnknown(key, call);
+    const key = this.#stillAllowed(call, hash);
+    if (key.unpriced === 'refuse') assertPriced(key, call, pricer);
     this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
     await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: this.#isoNow() });
   }
 
+  /** still-allowed. Another key may have been made under the name since. */
+  #stillAllowed(call: AccountedCall, hash: string): NamedKey {
+    const { key: name = '' } = call;
+    const key = this.#keyOf(name);
+    if (key.hash !== hash) throw noSuchKey(name);
+    assertMayUse(key, namesOf(call));
+    return key;
+  }
+
   #keyOf(name: string): NamedKey {
     const key = this.#options.keys.named(name);
-    if (key === undefined)
-      throw new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+    if (key === undefined) throw noSuchKey(name);
     return key;
   }
 
@@ -164,7 +181,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     throw new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: UNDER_WAY_RETRY_MS });
   }
 
-  #record(end: Finished, at: string, costUsd: number | null, id?: OpenCall['id']): void {
+  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, id?: OpenCall['id']): void {
     const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = end;
     this.#options.ledger.record({
       at,
@@ -174,6 +191,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
       model,
       usage,
       costUsd,
+      leastUsd,
       firstTextMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       durationMs: Math.round(durationMs),
       error: code,
@@ -215,8 +233,24 @@ function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spen
   return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
 }
 
-function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall): BlockhouseError {
-  const message = `The price of ${adapterId}/${model} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or set "unpriced": "allow" for the key in keys.json.`;
+function noSuchKey(name: string): BlockhouseError {
+  return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+}
+
+/** Those that the list of a key may have. */
+function namesOf({ askedAs, adapterId, model }: Asking): readonly string[] {
+  const full = `${adapterId}/${model}`;
+  return askedAs === undefined ? [full] : [askedAs, full];
+}
+
+/** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
+function assertPriced(key: NamedKey, call: AccountedCall, { exact }: Pricer): void {
+  if (exact(NO_USAGE) === null) throw priceUnknown(key, call, '');
+  if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
+}
+
+function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {
+  const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or set "unpriced": "allow" for the key in keys.json.`;
   return new BlockhouseError('PRICE_UNKNOWN', message);
 }
 

@@ -1,11 +1,14 @@
 // The calls under way of keys with limits, and what each of them counts until it has ended.
 //
-// sure-first: a call counts with what it has surely used; before that, with its input by estimate and the mean output of its key, never with the largest
-//   output that could be: else a small cap would let no call through.
-// noted-ahead: the journal holds more than a call has used, and at its end just that, so that a process that is killed leaves no less.
+// as-expected: a call counts with what it has surely used, and its output with the mean of its key at least, since its first word says nothing of its length.
+//   It never counts with the largest output that could be: else a small cap would let no call through.
+// noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
+//   leaves no less.
+// generated-whole: the provider has mostly generated a whole answer before its client leaves, and bills it. Nothing of it has come, so it counts with the mean.
 import { randomUUID } from 'node:crypto';
+import type { ErrorCode } from '../errors.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
-import type { Pricer } from '../gateway/pricing.ts';
+import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import { type Place, Roster } from '../roster.ts';
 import type { Usage } from '../types.ts';
 import type { OpenCall } from '../workspace/gateway-ledger.ts';
@@ -25,8 +28,8 @@ export class KeyHold implements Hold {
   /** In the journal; undefined for a call that was never admitted. */
   id: string | undefined;
   /** Fixed when the call is admitted. */
-  pricer: Pricer = () => null;
-  /** What it counts with while nothing is known of it. */
+  pricer: Pricer = NO_PRICE;
+  /** What it counts with while nothing is known of it, and its output at least. */
   expected: Usage | undefined;
   /** The output that the journal says of it. */
   notedOutput = 0;
@@ -44,10 +47,28 @@ export class KeyHold implements Hold {
     return this.#reserve(this);
   }
 
-  /** sure-first. */
+  /** as-expected. */
   get usage(): Usage | undefined {
-    return this.call.usageSoFar() ?? this.expected;
+    const used = this.call.usageSoFar();
+    return used === undefined ? this.expected : this.#withExpectedOutput(used);
   }
+
+  /** What a call that has ended counts (generated-whole). */
+  ended(used: Usage | undefined, code: ErrorCode | undefined): Usage | undefined {
+    const isLeftWhole = used?.estimated === true && code === 'CANCELLED' && this.call.isWhole;
+    return isLeftWhole ? this.#withExpectedOutput(used) : used;
+  }
+
+  #withExpectedOutput(used: Usage): Usage {
+    const least = this.expected?.outputTokens ?? 0;
+    return used.outputTokens >= least ? used : { ...used, outputTokens: least, totalTokens: used.inputTokens + least };
+  }
+}
+
+/** What a line of the ledger says of the cost of a call. */
+export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+  const costUsd = pricer.exact(usage);
+  return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
 }
 
 /** What a call is admitted with. */
@@ -80,7 +101,7 @@ export class HeldCalls {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
-      sum.usd += hold.pricer(usage) ?? 0;
+      sum.usd += hold.pricer.least(usage) ?? 0;
     }
     return sum;
   }
@@ -134,9 +155,9 @@ export class HeldCalls {
 
   #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> {
     const { call, id = '', key, pricer } = hold;
-    hold.notedOutput = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, USUAL_OUTPUT_TOKENS) : 0;
+    hold.notedOutput = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
     const ahead: Usage = { ...usage, outputTokens: hold.notedOutput, totalTokens: usage.inputTokens + hold.notedOutput, estimated: true };
     const { requestId, adapterId: provider, model } = call;
-    return this.#note({ id, at, requestId, key, provider, model, usage: ahead, costUsd: pricer(ahead), error: 'SHUTTING_DOWN' });
+    return this.#note({ id, at, requestId, key, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
   }
 }

@@ -70,6 +70,11 @@ const BOUNDS: Readonly<Record<FieldEffect, Bound>> = {
     binds: ({ usdPerDay }) => usdPerDay !== null,
     reason: 'it changes the price, and the key has a cap in USD. Leave it out, or use a key without one',
   },
+  unseen: {
+    binds: ({ usdPerDay, tokensPerDay }) => usdPerDay !== null || tokensPerDay !== null,
+    reason:
+      'it brings input that is stored at the provider, which nobody here can count before the answer says it, and the key has a cap. Send the whole conversation, or use a key without a cap',
+  },
   spends: {
     binds: hasLimits,
     reason: 'what it costs is not among the tokens that are counted, and the key has limits. Leave it out, or use a key without limits',

@@ -4,6 +4,7 @@
 // noted-first: a call is sent only after the system has its line. All calls of one turn of the event loop share one write.
 // ended-first: the end of a call is written before its client can know of it.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
+// torn-line-closed: a line that a full disk or a crash has torn is closed with a newline before the next one, which is whole.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { ErrorCode } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
@@ -24,6 +25,8 @@ export interface OpenCall {
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd: number | null;
+  /** As in the ledger. */
+  readonly leastUsd?: number | null | undefined;
   /** What the line of its end says: SHUTTING_DOWN until it has ended. */
   readonly error: ErrorCode | null;
 }
@@ -40,6 +43,8 @@ export class CallJournal {
   #file: number | undefined;
   #bytes = 0;
   #waiting = '';
+  /** The file may end in the midst of a line. */
+  #mayBeTorn = false;
   /** The write of this turn. */
   #turn: Promise<void> | undefined;
 
@@ -94,6 +99,11 @@ export class CallJournal {
     } else if (this.#bytes > MAX_BYTES) this.#rewrite();
   }
 
+  /** Drops what `forget` has left in the file. Throws the system's own error. */
+  compact(): void {
+    if (this.#bytes > 0 || this.#open.size > 0) this.#rewrite();
+  }
+
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
@@ -106,11 +116,14 @@ export class CallJournal {
   }
 
   #write(): void {
-    const lines = Buffer.from(this.#waiting);
+    const text = this.#waiting;
     this.#waiting = '';
     try {
       this.#file ??= this.#opened();
+      const lines = Buffer.from(this.#mayBeTorn ? `\n${text}` : text); // torn-line-closed
+      this.#mayBeTorn = true;
       for (let at = 0; at < lines.length; ) at += writeSync(this.#file, lines, at);
+      this.#mayBeTorn = false;
       this.#bytes += lines.length;
     } catch (error) {
       storageFault(error);
@@ -118,7 +131,9 @@ export class CallJournal {
   }
 
   #opened(): number {
-    return openSync(this.#path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | SAFELY, 0o600);
+    const file = openSync(this.#path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | SAFELY, 0o600);
+    this.#mayBeTorn = fstatSync(file).size > 0;
+    return file;
   }
 
   #rewrite(): void {

@@ -7,6 +7,7 @@
 //   loses the lines of a tenth of a second, a power cut those of the last seconds. Calls of keys with limits are noted in a journal before they are sent, so
 //   that a killed process loses none of them.
 // read-first: what earlier processes have left is read before anything is written, so that no line is counted twice.
+// journal-first: before a file is full and put away, the journal drops the calls whose lines it has. So the newest file alone has the calls that both have.
 // counted-at-once: the sums of a key include a call from its end on, whether or not its line could be written.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -130,6 +131,7 @@ export class GatewayLedger {
 
   /** All lines that are kept, the oldest first, read in bounded pieces. Damaged ones are left out. */
   async *lines(): AsyncGenerator<GatewayCall> {
+    await this.read(); // of calls that a killed process has left, too
     await this.#queue.add(() => this.#write());
     for (const path of this.#paths().reverse()) {
       for await (const lines of linesIn(path)) {
@@ -186,6 +188,7 @@ export class GatewayLedger {
 
   /** bounded. */
   async #rotate(): Promise<void> {
+    this.#journal.compact(); // journal-first
     const paths = this.#paths();
     await rm(paths.at(-1) ?? '', { force: true });
     for (let index = paths.length - 2; index >= 0; index -= 1) {
@@ -238,8 +241,8 @@ export class GatewayLedger {
 }
 
 /** A call that a process left when it was killed: what it was noted with is what it counts. */
-function interrupted({ id, at, requestId, key, provider, model, usage, costUsd, error }: OpenCall): GatewayCall {
-  return { id, at, requestId, key, provider, model, usage, costUsd, firstTextMs: null, durationMs: 0, error };
+function interrupted(call: OpenCall): GatewayCall {
+  return { ...call, firstTextMs: null, durationMs: 0 };
 }
 
 /** The lines of a file in pieces, the oldest first; none if there is no file. */

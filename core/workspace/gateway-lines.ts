@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.ts';
 import { isObject, tryParseJson } from '../json.ts';
 import { keptText } from '../kept-text.ts';
 import type { Usage } from '../types.ts';
-import { type KeyDay, SpendDays } from './spend-days.ts';
+import { countable, type KeyDay, SpendDays } from './spend-days.ts';
 
 /** One call of a client. */
 export interface GatewayCall {
@@ -18,6 +18,8 @@ export interface GatewayCall {
   readonly usage: Usage | null;
   /** Null without a known price. */
   readonly costUsd: number | null;
+  /** Only where `costUsd` is null although its model has a price: USD that the call costs at least, which caps count. */
+  readonly leastUsd?: number | null | undefined;
   /** Milliseconds from acceptance to the first text; null when there was none. */
   readonly firstTextMs: number | null;
   readonly durationMs: number;
@@ -31,10 +33,10 @@ export interface GatewayCall {
  * JSON, member by member: a busy gateway writes thousands of lines in a second. Texts are cut, so that a line is at most MAX_LINE_BYTES long: a longer one
  * could not be read again, and its call would count for nothing.
  */
-export function lineOf({ at, requestId, key, provider, model, usage, costUsd, firstTextMs, durationMs, error, id }: GatewayCall): string {
+export function lineOf({ at, requestId, key, provider, model, usage, costUsd, leastUsd, firstTextMs, durationMs, error, id }: GatewayCall): string {
   return (
     `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)},"provider":${quoted(provider)},"model":${quoted(model)},` +
-    `"usage":${usage === null ? null : usageText(usage)},"costUsd":${costUsd},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
+    `"usage":${usage === null ? null : usageText(usage)},"costUsd":${costUsd}${typeof leastUsd === 'number' ? `,"leastUsd":${leastUsd}` : ''},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
     `"error":${error === null ? null : quoted(error)}${id === undefined ? '' : `,"id":${quoted(id)}`}}\n`
   );
 }
@@ -115,8 +117,8 @@ export class FileSums {
 
   #addSpent({ day, key, usd, tokens, calls, unpricedCalls, output, answers }: Record<string, unknown>): void {
     const sums = { usd, tokens, calls, unpricedCalls, output, answers };
-    const isRow = typeof day === 'string' && typeof key === 'string' && Object.values(sums).every((sum) => typeof sum === 'number' && sum >= 0);
-    if (isRow) this.#carried.push([day, key, sums as KeyDay]);
+    const isRow = typeof day === 'string' && typeof key === 'string' && Object.values(sums).every((sum) => typeof sum === 'number' || sum === null);
+    if (isRow) this.#carried.push([day, key, atLeastNothing(sums)]);
   }
 
   /** Lines that a crash has torn would tell of less than was spent, so all of them or none count. */
@@ -127,4 +129,9 @@ export class FileSums {
     }
     this.#carried = [];
   }
+}
+
+/** A sum below zero, and null, which is how JSON writes what is no number, count as nothing: without their row, those of all keys would be lost. */
+function atLeastNothing(sums: { readonly [K in keyof KeyDay]: unknown }): KeyDay {
+  return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, countable(sum)])) as unknown as KeyDay;
 }

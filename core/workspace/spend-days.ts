@@ -1,12 +1,13 @@
 // What each key has spent, by UTC day. Pure: no I/O.
 //
+// never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 import type { Usage } from '../types.ts';
 
 /** More than a clock that is set right again and again visits. */
 const MAX_DAYS = 8;
 
-/** What a key has spent in a day. A call without a known price counts in tokens only. */
+/** What a key has spent in a day. A call without a known price counts with what it costs at least, and of a model without one in tokens only. */
 export interface KeySpend {
   readonly usd: number;
   readonly tokens: number;
@@ -32,10 +33,17 @@ export interface CountedCall {
   readonly key: string | null;
   readonly usage: Usage | null;
   readonly costUsd: number | null;
+  /** USD that it costs at least, where the price is not known but that of its model is. */
+  readonly leastUsd?: number | null | undefined;
 }
 
 const NOTHING: KeyDay = { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0, output: 0, answers: 0 };
 const DAY_CHARACTERS = '2026-11-22'.length;
+
+/** never-less: nothing that a call or a line says lowers a sum. */
+export function countable(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+}
 
 /** The sums of all keys. */
 export class SpendDays {
@@ -44,14 +52,14 @@ export class SpendDays {
   #newest: string | undefined;
 
   /** Counts a call on the day of its end. */
-  count({ at, key, usage, costUsd }: CountedCall): void {
+  count({ at, key, usage, costUsd, leastUsd = null }: CountedCall): void {
     if (key === null || usage === null) return;
     const sums = this.#sumsOf(at.slice(0, DAY_CHARACTERS), key);
-    sums.usd += costUsd ?? 0;
-    sums.tokens += usage.totalTokens;
+    sums.usd += countable(costUsd ?? leastUsd);
+    sums.tokens += countable(usage.totalTokens);
     sums.calls += 1;
-    if (costUsd === null) sums.unpricedCalls += 1;
-    if (usage.outputTokens > 0) {
+    if (costUsd === null && leastUsd === null) sums.unpricedCalls += 1;
+    if (countable(usage.outputTokens) > 0) {
       sums.output += usage.outputTokens;
       sums.answers += 1;
     }

@@ -1,6 +1,6 @@
 // What each field of a Messages request decides. Pure: no I/O.
 import type { RequestFields } from '../../core/index.ts';
-import { ADDRESS, FALLBACKS, SERVICE_FIELDS, SPENDS } from '../service-fields.ts';
+import { ADDRESS, FALLBACKS, SERVICE_FIELDS, SPENDS, UNSEEN } from '../service-fields.ts';
 
 /** Tools that the client runs itself, those of the server that cost nothing but tokens, and references to tools of the same request. */
 const OWN_TOOLS = [
@@ -35,6 +35,7 @@ export const MESSAGES_FIELDS: RequestFields = {
   messages: { decides: 'spends', types: [...OWN_TOOLS, ...TOOL_CHANGES], within: ['tool', 'tool_changes'] },
   service_tier: { decides: 'price', except: ['auto', 'standard_only'] },
   speed: { decides: 'price', except: ['standard'] },
+  thread: UNSEEN,
   tools: { decides: 'spends', types: OWN_TOOLS },
 
   cache_control: 'answer',
@@ -50,7 +51,6 @@ export const MESSAGES_FIELDS: RequestFields = {
   system: 'answer',
   temperature: 'answer',
   thinking: 'answer',
-  thread: 'answer', // the tokens of what is stored are in the usage
   tool_choice: 'answer',
   top_k: 'answer',
   top_p: 'answer',

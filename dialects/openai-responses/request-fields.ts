@@ -1,6 +1,6 @@
 // What each field of a Responses request decides. Pure: no I/O.
 import type { RequestFields } from '../../core/index.ts';
-import { MODELS, SERVICE_FIELDS, SPENDS } from '../service-fields.ts';
+import { MODELS, SERVICE_FIELDS, SPENDS, UNSEEN } from '../service-fields.ts';
 
 /** Tools that the client runs itself, and the search among tools, which costs nothing but tokens. */
 const OWN_TOOLS = ['function', 'custom', 'namespace', 'tool_search', 'local_shell', 'apply_patch', 'computer', 'computer_use_preview'] as const;
@@ -10,8 +10,10 @@ export const RESPONSES_FIELDS: RequestFields = {
   ...SERVICE_FIELDS,
   background: { decides: 'spends', except: [false] }, // goes on after the client has left
   input: { decides: 'spends', types: OWN_TOOLS, within: ['tools'] },
+  conversation: UNSEEN,
   moderation: MODELS,
   multi_agent: SPENDS,
+  previous_response_id: UNSEEN,
   prompt: SPENDS, // a stored one brings tools and a model of its own
   reasoning: { decides: 'price', member: 'mode', except: ['standard'] },
   service_tier: { decides: 'price', except: ['auto', 'default', 'flex'] },
@@ -19,7 +21,6 @@ export const RESPONSES_FIELDS: RequestFields = {
 
   client_metadata: 'answer',
   context_management: 'answer', // the tokens of a summary are in the usage of the response
-  conversation: 'answer', // so are those of what is stored
   frequency_penalty: 'answer',
   include: 'answer',
   instructions: 'answer',
@@ -29,7 +30,6 @@ export const RESPONSES_FIELDS: RequestFields = {
   model: 'answer', // checked by itself, and replaced
   parallel_tool_calls: 'answer',
   presence_penalty: 'answer',
-  previous_response_id: 'answer',
   prompt_cache_key: 'answer',
   prompt_cache_options: 'answer',
   prompt_cache_retention: 'answer',

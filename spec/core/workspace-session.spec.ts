@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { createCore, readLock } from '../../core/index.ts';
 import { startCore } from '../support/blocks.ts';
+import { steppedAdapter, untilAborted } from '../support/stepped-adapter.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 
 t.test('before start there are no blocks, and the text says what to do', async (t) => {
@@ -131,6 +133,28 @@ t.test('of two that hold one workspace, since its lock was deleted, the first on
   t.throws(() => one.blocks, { code: 'SHUTTING_DOWN' });
   t.match(await readLock(one.workspace), { pid: process.pid }, 'the lock of the other one stays');
   await other.ask('ada', 'hello');
+});
+
+t.test('calls of the gateway end with the workspace that another server has taken, and are settled', async (t) => {
+  const workspace = testFolder(t);
+  const adapter = steppedAdapter([untilAborted]);
+  const leaving = new AbortController();
+  const core = createCore({ workspace, adapters: [adapter], env: { STEPPED_API_KEY: 'k' } });
+  t.teardown(() => core.close());
+  await core.start();
+  await core.keys?.create('app', { tokensPerDay: 5000 });
+  const request = { adapter: 'stepped', model: 'm', messages: [{ role: 'user', content: 'hi' }] } as const;
+  const call = core.chat(request, { key: 'app', signal: leaving.signal }).catch(() => undefined);
+  await until('the call is sent', () => adapter.calls.length === 1);
+  const lost = new Promise((resolve) => core.events.on('workspace.lost', resolve));
+  rmSync(join(workspace, '.lock'));
+  await startCore(t, { workspace });
+  await lost;
+  t.equal(adapter.closed, 1);
+  await t.rejects(core.chat(request), { code: 'SHUTTING_DOWN' });
+  t.match(JSON.parse(readFileSync(join(workspace, 'gateway-ledger.jsonl'), 'utf8')), { key: 'app', usage: { estimated: true }, error: 'SHUTTING_DOWN' });
+  leaving.abort();
+  await call;
 });
 
 t.test('a second server that is gone again at the next look, since it could not listen, ends nobody', async (t) => {

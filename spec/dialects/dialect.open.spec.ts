@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { type Adapter, type BlockhouseError, type ChatCall, isObject } from '../../core/index.ts';
 import type { Dialect } from '../../dialects/dialect.ts';
 import { requiredText } from '../../dialects/fields.ts';
+import { BodyRoom } from '../../transports/http/body-room.ts';
 import { faultOf, speak } from '../../transports/http/handlers/dialect.ts';
 import { writeJson } from '../../transports/http/reply.ts';
 import type { RouteContext } from '../../transports/http/route.ts';
@@ -10,7 +11,6 @@ import { CLIENTS } from '../support/dialect-clients.ts';
 import { scriptedAdapter } from '../support/scripted-adapter.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { answerWith, startWireServer, WIRES } from '../support/wire-server.ts';
-import { BodyRoom } from '../../transports/http/body-room.ts';
 
 const SIXTH: Adapter = {
   ...scriptedAdapter(

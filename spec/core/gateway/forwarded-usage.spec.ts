@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bodyTokens, ForwardedUsage } from '../../../core/gateway/forwarded-usage.ts';
+import { ForwardedUsage } from '../../../core/gateway/forwarded-usage.ts';
 
 const usageOf = () => new ForwardedUsage(() => 7);
 const chatFrame = (text: string): string =>
@@ -64,11 +64,19 @@ t.test('an answer in one counts by its size, and nothing is known of one that ha
   t.same(usage.complete(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true });
 });
 
-t.test('a body counts by its size, and an image in it as an image', async (t) => {
-  t.equal(bodyTokens(Buffer.alloc(400, 'a')), 100);
-  const image = `{"text":"${'word '.repeat(80)}","image":"${'A'.repeat(1_000_000)}=="}`;
-  const tokens = bodyTokens(Buffer.from(image));
-  t.ok(tokens > 1600 && tokens < 1800, String(tokens));
-  const words = Buffer.from('word '.repeat(20_000));
-  t.equal(bodyTokens(words), words.length / 4);
+t.test('usage in every frame never makes what came after it less than nothing', async (t) => {
+  const usage = usageOf();
+  for (let index = 0; index < 64; index += 1) usage.frames(Buffer.from(chatFrame('')));
+  usage.report({ inputTokens: 10, outputTokens: 320 });
+  usage.frames(Buffer.from(chatFrame('Some five tokens of text here ').repeat(64)));
+  t.ok(usage.soFar().outputTokens >= 320 + 64, String(usage.soFar().outputTokens));
+});
+
+t.test('counts that are none are no report', async (t) => {
+  for (const count of [-5000, Number.NaN, Number.POSITIVE_INFINITY, 0.4, 1e308]) {
+    const usage = usageOf();
+    usage.whole(400);
+    usage.report({ inputTokens: count, outputTokens: count, cacheReadTokens: count });
+    t.same(usage.complete(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true }, String(count));
+  }
 });

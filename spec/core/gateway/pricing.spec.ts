@@ -198,3 +198,22 @@ t.test('the name that an adapter gives is that of a provider in the data', async
     t.ok(known.filter((usd) => usd !== null).length > curatedModels.length / 2, `most models of ${pricesAs} have a price`);
   }
 });
+
+t.test(
+  'what a call costs at least: the standard tier, five minutes in the cache, audio like the dearest text; nothing of a model without a price',
+  async (t) => {
+    const of = async (provider: string, model: string, used: Usage) => (await prices.pricer({ provider, model })).least(used);
+    const claude = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
+    const written = usage(1000, 10, { cacheWriteTokens: 500 });
+    const fiveMinutes = (await price('aws', claude, written)) ?? -1;
+    near(t, await of('aws', claude, { ...written, cacheWrite1hTokens: 500 }), fiveMinutes);
+    near(t, await of('aws', claude, written), fiveMinutes);
+    near(t, await of('openai', 'gpt-5', usage(1000, 10, { unpricedTier: true })), (await price('openai', 'gpt-5', usage(1000, 10))) ?? -1);
+    const audio = usage(1000, 100, { inputAudioTokens: 1000, outputAudioTokens: 100 });
+    t.equal(await price('openai', 'gpt-4o-audio-preview', audio), null);
+    near(t, await of('openai', 'gpt-4o-audio-preview', audio), (1000 * 10 + 100 * 10) / 1e6);
+    near(t, await of('google', 'gemini-2.5-pro', audio), (await price('google', 'gemini-2.5-pro', usage(1000, 100))) ?? -1);
+    t.equal(await of('openai', 'gpt-6', usage(1000, 10)), null);
+    t.equal(await of('openai', 'gpt-5', usage(-1, 10)), null);
+  },
+);

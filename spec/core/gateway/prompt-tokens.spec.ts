@@ -10,11 +10,11 @@ const long = 'x'.repeat(400);
 t.test('an image, a file and an audio count 1,600 tokens each, and a document with text as its text', async (t) => {
   const text = { type: 'text', text: long } as const;
   const image = { type: 'image', url: 'https://x/a.png' } as const;
-  const pdf = { type: 'document', mediaType: 'application/pdf', data: 'A'.repeat(40_000) } as const;
+  const pdf = { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0x' } as const;
   const audio = { type: 'audio', mediaType: 'audio/wav', data: 'AAAA' } as const;
   t.equal(tokensOf([user(text)]), 100);
   t.equal(tokensOf([user(text, image, image)]), 3300);
-  t.equal(tokensOf([user(text, pdf, audio)]), 3300);
+  t.equal(tokensOf([user(text, pdf, audio)]), 3300, 'small ones');
   t.equal(tokensOf([user(text, { type: 'document', text: long, name: 'a.txt' })]), 200);
 });
 
@@ -35,4 +35,14 @@ t.test('the reasoning of earlier turns does not count', async (t) => {
     { role: 'assistant', content },
   ];
   t.equal(tokensOf(answer({ type: 'reasoning', text: long }, { type: 'text', text: 'yes!' })), 2);
+});
+
+t.test('a PDF and an audio count by their size, and the schema of the output as text', async (t) => {
+  t.equal(tokensOf([user({ type: 'document', mediaType: 'application/pdf', data: `JVBERi0x${'A'.repeat(399_992)}` })]), 15_000);
+  t.equal(tokensOf([user({ type: 'audio', mediaType: 'audio/mpeg', data: `SUQz${'A'.repeat(399_996)}` })]), 3000);
+  t.equal(tokensOf([user({ type: 'document', url: 'https://x/a.pdf' })]), 10_000);
+  const schema = { type: 'object', properties: { a: { type: 'string', description: long } } };
+  const messages = [{ role: 'user', content: 'hi' }] as const;
+  const withSchema = toPrompt({ adapter: 'a', model: 'm', messages, config: { output: { type: 'json_schema', name: 'a', schema } } });
+  t.ok(promptTokens(withSchema) > 100);
 });

@@ -1,9 +1,10 @@
 // The accounts of clients' calls, as a program meets them: a core with a workspace, its keys, and an adapter that does what the test says.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
+import type { ChatRequest } from '../../../core/types.ts';
 import { gate, HELLO, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
@@ -94,7 +95,7 @@ t.test('a refusal for calls under way is short, and another call may follow them
   t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
 });
 
-t.test('a call under way counts with what it has surely used, and the next one is expected to be as long as the answers before', async (t) => {
+t.test('a call under way counts as long as the answers before it, and not less once it has begun', async (t) => {
   const held = gate();
   const short: Step = async (call) => {
     call.sink.emit([
@@ -104,15 +105,15 @@ t.test('a call under way counts with what it has surely used, and the next one i
     await held.opened;
     call.sink.emit([{ type: 'stop', stopReason: 'end_turn' }]);
   };
-  const { core, adapter } = await coreWith(t, { steps: [short] });
+  const { core, adapter } = await coreWith(t, { steps: [short, HELLO, short] });
   await core.keys?.create('app', { tokensPerDay: 1000 });
-  const calls = [];
-  for (let index = 0; index < 3; index += 1) {
-    calls.push(codeOf(core.chat(REQUEST, APP)));
-    await until('the call is sent', () => adapter.calls.length === index + 1);
-  }
+  const first = codeOf(core.chat(REQUEST, APP));
+  await until('the call is sent', () => adapter.calls.length === 1);
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'KEY_CAP_REACHED', 'it has begun, and may have 1,000 tokens');
   held.open();
-  t.same(await Promise.all(calls), ['ok', 'ok', 'ok']);
+  t.equal(await first, 'ok');
+  t.equal(await codeOf(core.chat(REQUEST, APP)), 'ok');
+  t.same(await Promise.all([core.chat(REQUEST, APP), core.chat(REQUEST, APP), core.chat(REQUEST, APP)].map(codeOf)), ['ok', 'ok', 'ok'], 'each is short');
 });
 
 t.test('a key is looked at again when its call has its place', async (t) => {
@@ -132,6 +133,33 @@ t.test('a key is looked at again when its call has its place', async (t) => {
   t.equal(adapter.calls.length, 1);
 });
 
+t.test('a call that waits is not sent with a key that was made again since, or that may no longer ask its model', async (t) => {
+  for (const limits of [{}, { tokensPerDay: 100_000 }])
+    for (const models of [['stepped/*'], ['none']]) {
+      const held = gate();
+      const wait: Step = async (call) => {
+        await held.opened;
+        await LONG(call);
+      };
+      const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+      await core.keys?.create('app', { ...limits, models: ['stepped/*'] });
+      await core.keys?.create('other');
+      const [first, waiting] = [codeOf(core.chat(REQUEST, { key: 'other' })), codeOf(core.chat(REQUEST, APP))];
+      await until('the call is sent', () => adapter.calls.length === 1);
+      if (models[0] === 'none') {
+        const path = join(core.workspace ?? '', 'keys.json');
+        writeFileSync(path, readFileSync(path, 'utf8').replace('stepped/*', 'none'));
+        await until('the list is read again', () => core.keys?.named('app')?.models?.[0] === 'none');
+      } else {
+        await core.keys?.revoke('app');
+        await core.keys?.create('app', { ...limits, models });
+      }
+      held.open();
+      t.same(await Promise.all([first, waiting]), ['ok', 'KEY_FORBIDDEN'], JSON.stringify({ ...limits, models }));
+      t.equal(adapter.calls.length, 1);
+    }
+});
+
 t.test('what was sent is paid for, also where its caller left before the first text', async (t) => {
   const leaving = new AbortController();
   const silence: Step = async (call) => {
@@ -142,7 +170,7 @@ t.test('what was sent is paid for, also where its caller left before the first t
   await core.keys?.create('app', { tokensPerDay: 100_000 });
   const question = { ...REQUEST, messages: [{ role: 'user', content: 'word '.repeat(800) }] } as const;
   t.equal(await codeOf(core.chat(question, { ...APP, signal: leaving.signal })), 'CANCELLED');
-  t.match(await spent(core), { tokens: 1000, calls: 1 });
+  t.match(await spent(core), { tokens: 2000, calls: 1 }, 'its output, which came in no part, counts with the mean');
 });
 
 t.test('a call that is over its cap, or never sent, costs nothing', async (t) => {
@@ -199,6 +227,7 @@ t.test('a key may ask for the name that its client uses, or for the model itself
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, APP)), 'KEY_FORBIDDEN');
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'fast' })), 'ok');
   t.equal(await codeOf(core.chat({ ...REQUEST, model: 'o1' }, { ...APP, askedAs: 'slow' })), 'KEY_FORBIDDEN');
+  t.equal(await codeOf(core.chat({ ...REQUEST, model: 'fast' }, APP)), 'KEY_FORBIDDEN', 'a name alone does not choose a provider');
 });
 
 t.test('a key that refuses calls without a price sends none', async (t) => {
@@ -255,4 +284,37 @@ t.test('a stream that grows longer than expected is noted with more than it has 
   t.ok(lines().at(-1).usage.totalTokens >= 20_000);
   held.open();
   await call;
+});
+
+t.test('a tier that only the answer names does not make a call free under a cap in USD', async (t) => {
+  const dear: Step = async (call) =>
+    void call.sink.emit([
+      { type: 'text', text: 'x' },
+      { type: 'usage', usage: { inputTokens: 400, outputTokens: 600, unpricedTier: true } },
+      { type: 'stop', stopReason: 'end_turn' },
+    ]);
+  const { core } = await coreWith(t, { steps: [dear] });
+  await core.keys?.create('app', { usdPerDay: 0.0005, unpriced: 'refuse' });
+  const codes: string[] = [];
+  for (let call = 0; call < 4; call += 1) codes.push(await codeOf(core.chat(REQUEST, APP)));
+  t.same(codes, ['ok', 'ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED']);
+  t.match(await spent(core), { calls: 2, unpricedCalls: 0 });
+  t.match((await core.accounts?.costs('key'))?.total, { costUsd: null }, 'what it costs exactly is not known');
+});
+
+t.test('an hour in the cache that has no price is refused where what has no price is', async (t) => {
+  const adapter = steppedAdapter([LONG], { pricesAs: 'aws' });
+  const core = createCore({ workspace: testFolder(t), adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, clock: () => NOW });
+  t.teardown(() => core.close());
+  await core.start();
+  const marked = (cache: '5m' | '1h'): ChatRequest => ({
+    adapter: 'stepped',
+    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'hi', cache }] }],
+  });
+  await core.keys?.create('app', { usdPerDay: 1, unpriced: 'refuse' });
+  await core.keys?.create('lax', { usdPerDay: 1 });
+  t.equal(await codeOf(core.chat(marked('1h'), APP)), 'PRICE_UNKNOWN');
+  t.equal(await codeOf(core.chat(marked('5m'), APP)), 'ok');
+  t.equal(await codeOf(core.chat(marked('1h'), { key: 'lax' })), 'ok');
 });

@@ -1,19 +1,22 @@
 import t from 'tap';
 import type { AccountedCall } from '../../../core/gateway/account.ts';
+import { NO_PRICE } from '../../../core/gateway/pricing.ts';
 import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
 import type { Usage } from '../../../core/types.ts';
 import type { OpenCall } from '../../../core/workspace/gateway-ledger.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
-const perToken = ({ totalTokens }: Usage): number => totalTokens / 1000;
+const aThousandth = ({ totalTokens }: Usage): number => totalTokens / 1000;
+const perToken = { exact: aThousandth, least: aThousandth };
 
-function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; input?: number } = {}) {
+function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; isWhole?: boolean; input?: number } = {}) {
   const accounted = {
     requestId: 'r',
     adapterId: 'a',
     model: 'm',
     hasOutput: call.hasOutput ?? true,
+    isWhole: call.isWhole ?? false,
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
@@ -29,7 +32,7 @@ function heldCalls() {
   return { calls, noted };
 }
 
-t.test('the other calls of the same key count: as expected, and once something is sure, with that', async (t) => {
+t.test('the other calls of the same key count: as expected, and with more once that is sure', async (t) => {
   const { calls } = heldCalls();
   const own = holdOf('app');
   const growing: { used?: Usage } = {};
@@ -38,18 +41,20 @@ t.test('the other calls of the same key count: as expected, and once something i
   await calls.take(holdOf('other'), terms);
   t.same(calls.underWay(own), { usd: 1.01, tokens: 1010 });
   growing.used = usageOf(10, 20);
-  t.same(calls.underWay(own), { usd: 0.03, tokens: 30 });
+  t.same(calls.underWay(own), { usd: 1.01, tokens: 1010 }, 'its first words say nothing of its length');
+  growing.used = usageOf(10, 2000);
+  t.same(calls.underWay(own), { usd: 2.01, tokens: 2010 });
   await calls.take(own, { ...terms, meanOutput: 40.4 });
-  t.same(calls.underWay(holdOf('app')), { usd: 0.08, tokens: 80 });
+  t.equal(calls.underWay(holdOf('app')).tokens, 2060);
   calls.leave(own);
   calls.leave(own);
-  t.same(calls.underWay(holdOf('app')), { usd: 0.03, tokens: 30 });
+  t.same(calls.underWay(holdOf('app')), { usd: 2.01, tokens: 2010 });
   calls.close();
 });
 
 t.test('a call without output is expected to have none, and one without a price counts in tokens only', async (t) => {
   const { calls, noted } = heldCalls();
-  await calls.take(holdOf('app', { hasOutput: false }), { pricer: () => null, meanOutput: 500, at: AT });
+  await calls.take(holdOf('app', { hasOutput: false }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
   t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 10 });
   t.match(noted, [{ usage: usageOf(10, 0), costUsd: null }]);
   calls.close();
@@ -70,4 +75,37 @@ t.test('a further attempt is noted under the same id, and a call whose caller ha
   t.equal(noted.length, 2);
   calls.leave(hold);
   t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 0 });
+});
+
+t.test('a call without a price of its own counts with what it costs at least', async (t) => {
+  const { calls, noted } = heldCalls();
+  await calls.take(holdOf('app', { used: usageOf(10, 20) }), { pricer: { exact: () => null, least: aThousandth }, meanOutput: undefined, at: AT });
+  t.same(calls.underWay(holdOf('app')).usd, 1.01);
+  t.match(noted, [{ costUsd: null, leastUsd: 1.03 }]);
+  calls.close();
+});
+
+t.test('the journal has the mean output of the key, so that a killed process leaves no less', async (t) => {
+  const { calls, noted } = heldCalls();
+  await calls.take(holdOf('app'), { pricer: perToken, meanOutput: 20_000, at: AT });
+  t.match(noted, [{ usage: usageOf(10, 20_000), costUsd: 20.01 }]);
+  calls.close();
+});
+
+t.test('a whole answer that its client leaves counts with the mean output, and a stream with what came', async (t) => {
+  const { calls } = heldCalls();
+  const used = { ...usageOf(10, 0), estimated: true };
+  for (const [isWhole, code, output] of [
+    [true, 'CANCELLED', 500],
+    [false, 'CANCELLED', 0],
+    [true, 'UPSTREAM_FAILED', 0],
+    [true, undefined, 0],
+  ] as const) {
+    const hold = holdOf('app', { isWhole });
+    await calls.take(hold, { pricer: perToken, meanOutput: 500, at: AT });
+    t.match(hold.ended(used, code), { outputTokens: output, totalTokens: 10 + output, estimated: true });
+    t.equal(hold.ended(undefined, code), undefined, 'a call that was not sent');
+    t.match(hold.ended(usageOf(10, 3), code), { totalTokens: 13 }, 'a report holds');
+    calls.leave(hold);
+  }
 });

@@ -46,6 +46,7 @@ t.test('each effect is forbidden to the keys whose limits it gets around', async
     address: ['free', 'tokens', 'usd', 'list', 'timed'],
     models: ['usd', 'list'],
     price: ['usd'],
+    unseen: ['usd', 'tokens'],
     spends: ['tokens', 'usd', 'list'],
   };
   for (const [decides, names] of Object.entries(forbidden) as [FieldEffect, readonly (keyof typeof KEYS)[]][]) {

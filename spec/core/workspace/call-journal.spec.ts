@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import t from 'tap';
 import { CallJournal, type OpenCall } from '../../../core/workspace/call-journal.ts';
@@ -103,4 +104,54 @@ t.test('of a long name, the beginning is written', async (t) => {
   journal.close();
   t.ok(readFileSync(path).length < 5000);
   t.match(await new CallJournal(path).left(), [{ id: 'a', usage }]);
+});
+
+t.test('a line after a torn one is read, in the next process, too', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  writeFileSync(path, '{"id":"torn","at":"2026-11');
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  await journal.note(call('b'));
+  journal.close();
+  t.same(await new CallJournal(path).left(), [call('a'), call('b')]);
+});
+
+t.test('a compacted journal has only the calls under way', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  journal.compact();
+  t.equal(existsSync(path), false);
+  await journal.note(call('a'));
+  await journal.note(call('b'));
+  journal.forget(['a']);
+  journal.compact();
+  t.same(idsIn(path), ['b']);
+  await journal.note(call('c'));
+  t.same(idsIn(path), ['b', 'c']);
+  journal.close();
+});
+
+t.test('a write that a full disk cuts short does not swallow the next line', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const fs = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
+  const write = fs.writeSync;
+  let isFull = false;
+  fs.writeSync = ((file: number, bytes: Buffer, at: number) => {
+    if (!isFull) return write(file, bytes, at);
+    if (at > 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    return write(file, bytes, 0, 20);
+  }) as typeof fs.writeSync;
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    fs.writeSync = write;
+    syncBuiltinESMExports();
+  });
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  isFull = true;
+  await t.rejects(journal.note(call('b')), { code: 'STORAGE_FULL' });
+  isFull = false;
+  await journal.note(call('c'));
+  journal.close();
+  t.same(await new CallJournal(path).left(), [call('a'), call('c')]);
 });

@@ -173,6 +173,24 @@ t.test('a call that a killed process has left counts with what it was noted with
   }
 });
 
+t.test('calls whose lines are in a full file count once after a kill, although another one is under way', async (t) => {
+  const { workspace } = pathIn(t);
+  const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+  const open = (id: string) =>
+    ({ id, at: new Date(NOON).toISOString(), requestId: id, key: 'app', provider: 'openai', model: 'gpt-5', usage, costUsd: 0.25, error: null }) as const;
+  const killed = ledgerIn(workspace, NOON, { fileBytes: 500, files: 4 }).ledger;
+  await killed.note(open('slow'));
+  for (let id = 1; id <= 6; id += 1) {
+    await killed.note(open(String(id)));
+    killed.record(call(String(id), { id: String(id) }));
+    await idsOf(killed); // writes at once
+  }
+  const { ledger } = ledgerIn(workspace, NOON, { fileBytes: 500, files: 4 });
+  t.equal((await idsOf(ledger)).filter((id) => id === 'slow').length, 1, 'the lines have the call that was left, without another question before');
+  t.match(ledger.spentToday('app'), { calls: 7, tokens: 7 * 15 });
+  await ledger.close();
+});
+
 t.test('full files are kept up to a number, and the oldest is removed', async (t) => {
   const { workspace, path } = pathIn(t);
   const { ledger } = ledgerIn(workspace, NOON, { fileBytes: 500, files: 2 });

@@ -56,3 +56,13 @@ t.test('every line is short enough to be read again, with its counts, whatever a
   t.match(parseCall(text), { usage: call({}).usage, costUsd: 0.25, model: /^\0{2048}$/ });
   t.end();
 });
+
+t.test('a carried sum that can not be true counts as nothing, and those of other keys count', async (t) => {
+  const row = (key: string, tokens: number | null) =>
+    JSON.stringify({ at: 'x', type: 'spent', day: '2026-11-22', key, usd: 1, tokens, calls: 1, unpricedCalls: 0, output: 0, answers: 0 });
+  const sums = new FileSums();
+  for (const line of [row('bad', -5000), row('none', null), row('good', 700), JSON.stringify({ at: 'x', type: 'carried', lines: 3 })]) sums.add(line);
+  t.equal(sums.isWhole, true);
+  t.match(sums.spent.spent('2026-11-22', 'good'), { tokens: 700 });
+  t.match(sums.spent.spent('2026-11-22', 'bad'), { tokens: 0, usd: 1 });
+});

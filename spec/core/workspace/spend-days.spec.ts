@@ -42,3 +42,13 @@ t.test('the days that were counted longest ago are dropped, and a day to which t
   t.equal(days.spent('2026-11-01', 'app').calls, 2);
   t.equal(days.spent('2026-11-16', 'app').calls, 0);
 });
+
+t.test('nothing that a call says lowers a sum', async (t) => {
+  const spent = new SpendDays();
+  const count = (tokens: number, costUsd: number) =>
+    spent.count(call('2026-11-22', { usage: { inputTokens: 0, outputTokens: tokens, totalTokens: tokens }, costUsd }));
+  count(100, 1);
+  for (const wrong of [-5000, Number.NaN, Number.POSITIVE_INFINITY]) count(wrong, wrong);
+  t.same(spent.spent('2026-11-22', 'app'), { usd: 1, tokens: 100, calls: 4, unpricedCalls: 0 });
+  t.equal(spent.meanOutput('app'), 100);
+});

@@ -42,3 +42,12 @@ t.test('what goes on without the client, costs apart from the tokens or has a mo
   ] as const)
     t.equal(forbiddenField(RESPONSES_FIELDS, { ...hi, ...more }), field);
 });
+
+t.test('input that is stored at the provider is refused to a key with a cap', async (t) => {
+  for (const [more, field] of [
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ conversation: 'conv_1' }, 'conversation'],
+    [{ previous_response_id: null, conversation: null }, undefined],
+  ] as const)
+    t.equal(forbiddenField(RESPONSES_FIELDS, { ...hi, ...more }), field);
+});

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { type AnswerPiece, BlockhouseError, type ChatDone } from '../../../core/index.ts';
 import { readRequest } from '../../../dialects/openai-responses/request.ts';
-import { unpackState } from '../../../dialects/packed-state.ts';
 import { ResponseEvents } from '../../../dialects/openai-responses/stream.ts';
+import { unpackState } from '../../../dialects/packed-state.ts';
 import { dataOf, type Fields } from '../../support/dialect-clients.ts';
 import { orderFaults } from '../../support/response-order.ts';
 

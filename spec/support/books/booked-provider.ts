@@ -1,12 +1,12 @@
-// A provider that keeps its own books: what each request would be billed, and whether the provider could tell it. It speaks Chat Completions, Embeddings,
-// Messages and Ollama's chat. What it does is in the prompt: `call-12 ok 40 filling …`.
+// A provider that keeps its own books: what each request would be billed, and whether the provider could tell it. It speaks Chat Completions, Responses,
+// Embeddings, Messages and Ollama's chat. What it does is in the prompt: `call-12 ok 40 filling …`.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `silent` never answers, `refuse` and `fail` are errors. */
-export const COURSES = ['ok', 'slow', 'cut', 'garbage', 'mute', 'silent', 'refuse', 'fail', 'flaky'] as const;
+/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` never answers, `refuse` and `fail` are errors. */
+export const COURSES = ['ok', 'slow', 'cut', 'garbage', 'mute', 'every', 'silent', 'refuse', 'fail', 'flaky'] as const;
 export type Course = (typeof COURSES)[number];
 
 /** One request that has arrived. */
@@ -30,7 +30,8 @@ const PACE_MS = 4;
 interface Wire {
   readonly type: string;
   opening(seen: Seen): string;
-  piece(text: string): string;
+  /** With `seen`, it tells the usage so far, if the protocol can. */
+  piece(text: string, seen?: Seen): string;
   ending(seen: Seen, tells: boolean): string;
   whole(text: string, seen: Seen, tells: boolean): string;
 }
@@ -48,7 +49,7 @@ const chunk = (delta: object, finish: string | null = null) => ({
 const CHAT: Wire = {
   type: 'text/event-stream',
   opening: () => sse(chunk({ role: 'assistant', content: '' })),
-  piece: (content) => sse(chunk({ content })),
+  piece: (content, seen) => sse({ ...chunk({ content }), ...(seen !== undefined && { usage: chatUsage(seen) }) }),
   ending: (seen, tells) => `${sse(chunk({}, 'stop'))}${tells ? sse({ ...chunk({}), choices: [], usage: chatUsage(seen) }) : ''}data: [DONE]\n\n`,
   whole: (content, seen, tells) =>
     JSON.stringify({
@@ -59,6 +60,28 @@ const CHAT: Wire = {
       choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
       ...(tells && { usage: chatUsage(seen) }),
     }),
+};
+
+const responsesUsage = ({ input, output }: Seen) => ({ input_tokens: input, output_tokens: output, total_tokens: input + output });
+const response = (status: string, more: object = {}) => ({ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status, output: [], ...more });
+const responseMessage = (text: string) => ({
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [] }],
+});
+
+const RESPONSES: Wire = {
+  type: 'text/event-stream',
+  opening: () =>
+    sse({ type: 'response.created', response: response('in_progress') }, 'response.created') +
+    sse({ type: 'response.output_item.added', output_index: 0, item: { ...responseMessage(''), content: [] } }, 'response.output_item.added'),
+  piece: (delta) => sse({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta }, 'response.output_text.delta'),
+  ending: (seen, tells) =>
+    sse({ type: 'response.output_item.done', output_index: 0, item: responseMessage('') }, 'response.output_item.done') +
+    sse({ type: 'response.completed', response: response('completed', tells ? { usage: responsesUsage(seen) } : {}) }, 'response.completed'),
+  whole: (text, seen, tells) => JSON.stringify(response('completed', { output: [responseMessage(text)], ...(tells && { usage: responsesUsage(seen) }) })),
 };
 
 const MESSAGES: Wire = {
@@ -203,7 +226,7 @@ export class BookedProvider {
     res.write(wire.opening(seen));
     for (let word = 0; word < words && !res.destroyed; word += 1) {
       seen.output += tokensOf(`${WORD} `);
-      res.write(wire.piece(`${WORD} `));
+      res.write(wire.piece(`${WORD} `, course === 'every' ? seen : undefined));
       if (course === 'slow') await delay(PACE_MS);
       if (course === 'cut' && word === words >> 1) return breakOff(res, '');
       if (course === 'garbage' && word === words >> 1) return void res.end('data: {"choices": [{]}\n\n');
@@ -222,5 +245,6 @@ function breakOff(res: ServerResponse, last: string): void {
 
 function wireOf(path: string): Wire {
   if (path.endsWith('/messages')) return MESSAGES;
+  if (path.endsWith('/responses')) return RESPONSES;
   return path.endsWith('/api/chat') ? OLLAMA : CHAT;
 }

@@ -1,11 +1,12 @@
 // Handlers of `/v1`, the public gateway.
 import {
   assertMayAsk,
-  CONFIG_FIELDS,
   type ChatDone,
   type ChatRequest,
   type ChatResponse,
+  CONFIG_FIELDS,
   isObject,
+  type ModelTarget,
   type NamedKey,
   streamOptionsOf,
   toBlockhouseError,
@@ -48,10 +49,28 @@ export const verify = async (context: RouteContext) => {
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
   if (context.key !== undefined) assertMayConfigure(context.key, body);
-  if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body);
+  const askedAs = context.key?.models == null ? undefined : await nameOf(context, body);
+  if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body, askedAs);
   const { core, signal, requestId, key } = context;
-  return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name }));
+  return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name, askedAs }));
 };
+
+/**
+ * The model's name without its provider, if it means the same there: the list of a key may have it so. A name that stands for another provider's model, and
+ * one that stands for none, lets nobody choose the provider.
+ */
+async function nameOf({ core }: RouteContext, body: unknown): Promise<string | undefined> {
+  const { adapter, model } = isObject(body) ? body : {};
+  if (typeof adapter !== 'string' || typeof model !== 'string') return undefined;
+  const id = core.adapterIdOf(adapter);
+  const { targets } = await core.router.resolve(model).catch(unlessUnknown);
+  return targets.some((target) => target.adapter === id && target.model === model) ? model : undefined;
+}
+
+function unlessUnknown(error: unknown): { readonly targets: readonly ModelTarget[] } {
+  if (toBlockhouseError(error).code !== 'MODEL_NOT_FOUND') throw error;
+  return { targets: [] };
+}
 
 /** Throws KEY_FORBIDDEN naming the setting, or the model that is an address. */
 function assertMayConfigure(key: NamedKey, body: unknown): void {
@@ -61,7 +80,7 @@ function assertMayConfigure(key: NamedKey, body: unknown): void {
 }
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
-function streamChat({ core, server, res, signal, requestId, key }: RouteContext, body: unknown): Promise<typeof STREAMED> {
+function streamChat({ core, server, res, signal, requestId, key }: RouteContext, body: unknown, askedAs: string | undefined): Promise<typeof STREAMED> {
   const options = streamOptionsOf(body);
   const writer = new SseWriter(res, requestId, server.sse, options === undefined ? {} : { frames: framesShowing(options) });
   const finish = (done: ChatDone): typeof STREAMED => {
@@ -73,5 +92,5 @@ function streamChat({ core, server, res, signal, requestId, key }: RouteContext,
     writer.fail(failure);
     throw failure; // an open stream has its error frame already; the server only logs this
   };
-  return core.pipe(body, writer, { signal, requestId, key: key?.name }).then(finish, fail);
+  return core.pipe(body, writer, { signal, requestId, key: key?.name, askedAs }).then(finish, fail);
 }

@@ -1,5 +1,5 @@
 // The schemas of Anthropic's Messages. Pure: no I/O.
-import { ANY, BOOLEAN, COUNT, FRAMES, frame, list, NUMBER, OBJECT, one, oneValue, orNull, ref, STRING, type Shape, shape } from './shapes.ts';
+import { ANY, BOOLEAN, COUNT, FRAMES, frame, list, NUMBER, OBJECT, one, oneValue, orNull, ref, type Shape, STRING, shape } from './shapes.ts';
 
 const event = (type: string, members: Readonly<Record<string, Shape>>) => frame(shape({ type: oneValue(type), ...members }), type);
 const COUNTS = {

@@ -1,5 +1,5 @@
 // The schemas of Ollama's API, whose streams are lines of JSON. Pure: no I/O.
-import { ANY, BOOLEAN, COUNT, list, NUMBER, OBJECT, one, oneValue, ref, STRING, type Shape, shape } from './shapes.ts';
+import { ANY, BOOLEAN, COUNT, list, NUMBER, OBJECT, one, oneValue, ref, type Shape, STRING, shape } from './shapes.ts';
 
 const HEAD = { model: STRING, created_at: STRING };
 const END = {

@@ -1,5 +1,5 @@
 // The schemas of OpenAI's Responses. Pure: no I/O.
-import { ANY, BOOLEAN, COUNT, FRAMES, frame, list, NUMBER, OBJECT, one, oneValue, orNull, ref, STRING, type Shape, shape } from './shapes.ts';
+import { ANY, BOOLEAN, COUNT, FRAMES, frame, list, NUMBER, OBJECT, one, oneValue, orNull, ref, type Shape, STRING, shape } from './shapes.ts';
 
 const STATUS = oneValue('in_progress', 'completed', 'incomplete');
 const TEXT_PART = shape({ type: oneValue('output_text'), text: STRING, annotations: list(OBJECT), logprobs: list(OBJECT) });

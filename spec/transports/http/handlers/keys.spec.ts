@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { CHAT, startServer, type TestServer } from '../../../support/server.ts';
+import { HELLO, steppedAdapter } from '../../../support/stepped-adapter.ts';
 
 async function keyOf(server: TestServer, body: object): Promise<string> {
   return (await server.call('POST', '/api/keys', { body })).json['key'] as string;
@@ -49,9 +50,9 @@ t.test('a key may use only its models, named with or without the provider', asyn
   const server = await startServer(t);
   for (const [name, model] of [
     ['one', 'ollama/*'],
-    ['two', CHAT.model],
+    ['two', 'm:1b'],
   ] as const)
-    t.match(await ask(server, await keyOf(server, { name, models: [model] })), { status: 200 }, model);
+    t.match(await ask(server, await keyOf(server, { name, models: [model] }), { ...CHAT, model: 'm:1b' }), { status: 200 }, model);
   const key = await keyOf(server, { name: 'other', models: ['gpt-*'] });
   t.match(await ask(server, key), { status: 403, json: { code: 'KEY_FORBIDDEN', error: /other may not use the model "ollama\/.*gpt-\*/ } });
 });
@@ -145,4 +146,24 @@ t.test('a body that is wrong names the field', async (t) => {
     t.match(await server.call('POST', '/api/keys', { body }), { status: 400, json: { code: 'INVALID_REQUEST', error: field } }, JSON.stringify(body));
   await keyOf(server, { name: 'a' });
   t.match(await server.call('POST', '/api/keys', { body: { name: 'a' } }), { status: 409, json: { code: 'NAME_TAKEN' } });
+});
+
+t.test('on /v1/chat, a list of models binds the provider, too', async (t) => {
+  const steps = [HELLO];
+  const openai = { ...steppedAdapter(steps), id: 'openai', curatedModels: ['gpt-a', 'gpt-b'] };
+  const local = { ...steppedAdapter(steps), id: 'local', curatedModels: ['m'] };
+  const server = await startServer(t, { adapters: [openai, local], env: { STEPPED_API_KEY: 'k' } });
+  writeFileSync(join(server.workspace, 'models.json'), JSON.stringify({ aliases: { 'gpt-a': 'local/m' } }));
+  const asks = async (models: string[], adapter: string, model: string, more: object = {}) => {
+    const name = `k-${Math.random().toString(36).slice(2)}`;
+    return (await ask(server, await keyOf(server, { name, models }), { ...CHAT, adapter, model, ...more })).status;
+  };
+  t.equal(await asks(['gpt-a'], 'openai', 'gpt-a'), 403, 'the name stands for a model of another provider');
+  t.equal(await asks(['gpt-a'], 'openai', 'gpt-a', { stream: true }), 403);
+  t.equal(await asks(['openai/gpt-a'], 'openai', 'gpt-a'), 200);
+  t.equal(await asks(['gpt-b'], 'openai', 'gpt-b'), 200, 'it stands for just this one');
+  t.equal(await asks(['gpt-*'], 'openai', 'gpt-b', { stream: true }), 200);
+  t.equal(await asks(['m'], 'openai', 'm'), 403, 'it is a model of another provider');
+  t.equal(await asks(['m'], 'local', 'm'), 200);
+  t.equal(await asks(['unknown'], 'openai', 'unknown'), 403, 'it stands for none');
 });

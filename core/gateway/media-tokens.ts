@@ -1,0 +1,53 @@
+// What images, documents and audio count in an estimate of a request's input. Pure: no I/O.
+//
+// known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be.
+import { ASCII_CHARACTERS_PER_TOKEN } from '../tokens.ts';
+
+/** What an image costs about, and any file at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one of usual size less. */
+export const MEDIA_TOKENS = 1600;
+/** A file by its id, and a document by its URL: some pages. Only the provider knows how long it is. */
+export const FILE_TOKENS = 10_000;
+/** Of the file. A page of text has some 30 kB as PDF, and Anthropic counts 1,500 to 3,000 tokens for a page. */
+const BYTES_A_TOKEN_OF_PDF = 20;
+/** Of the file. Speech that is compressed well has 3 kB a second, of which Google makes 32 tokens and OpenAI 10. */
+const BYTES_A_TOKEN_OF_AUDIO = 100;
+/** Of the file. A large photograph is made smaller by all providers. */
+const BYTES_A_TOKEN_OF_IMAGE = 500;
+
+/** How the base64 of known kinds of files begins: PNG, JPEG, GIF; PDF; RIFF (WAV, WebP), MP3 with and without a tag, Ogg, FLAC. */
+const HEADS: readonly (readonly [head: string, bytesAToken: number])[] = [
+  ['iVBORw0KGgo', BYTES_A_TOKEN_OF_IMAGE],
+  ['/9j/', BYTES_A_TOKEN_OF_IMAGE],
+  ['R0lGOD', BYTES_A_TOKEN_OF_IMAGE],
+  ['JVBER', BYTES_A_TOKEN_OF_PDF],
+  ['UklGR', BYTES_A_TOKEN_OF_AUDIO],
+  ['SUQz', BYTES_A_TOKEN_OF_AUDIO],
+  ['//', BYTES_A_TOKEN_OF_AUDIO],
+  ['T2dnUw', BYTES_A_TOKEN_OF_AUDIO],
+  ['ZkxhQw', BYTES_A_TOKEN_OF_AUDIO],
+];
+
+/** The tokens of a file by its base64 (known-media). */
+export function fileTokens(base64: string): number {
+  const bytesAToken = HEADS.find(([head]) => base64.startsWith(head))?.[1];
+  const bytes = (base64.length / 4) * 3;
+  return bytesAToken === undefined ? Math.ceil(bytes / ASCII_CHARACTERS_PER_TOKEN) : Math.max(MEDIA_TOKENS, Math.ceil(bytes / bytesAToken));
+}
+
+/** In the fields of all protocols. Shorter files count as text, and then no more than an image. */
+const FILES = /"(?:data|file_data|url|image_url)"\s*:\s*"(?:data:[^",]{0,200};base64,)?([A-Za-z0-9+/]{4096,}={0,2})"/g;
+/** What the provider fetches, or has stored. */
+const ELSEWHERE = /"(?:image_)?url"\s*:\s*"(?!data:)|"(file_url|file_id)"\s*:\s*"|"(item_reference)"/g;
+
+/** The tokens of a request body in any client's protocol, by its size. */
+export function bodyTokens(body: Buffer): number {
+  const text = body.toString('latin1');
+  let tokens = 0;
+  let plain = text.length;
+  for (const [, base64 = ''] of text.matchAll(FILES)) {
+    tokens += fileTokens(base64);
+    plain -= base64.length;
+  }
+  for (const [, file, item] of text.matchAll(ELSEWHERE)) tokens += file === undefined && item === undefined ? MEDIA_TOKENS : FILE_TOKENS;
+  return tokens + Math.ceil(plain / ASCII_CHARACTERS_PER_TOKEN);
+}

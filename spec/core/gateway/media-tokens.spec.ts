@@ -1,0 +1,43 @@
+import t from 'tap';
+import { bodyTokens, FILE_TOKENS, fileTokens, MEDIA_TOKENS } from '../../../core/gateway/media-tokens.ts';
+
+const PNG = `iVBORw0KGgo${'A'.repeat(400_001)}`;
+const PDF = `JVBERi0x${'A'.repeat(2_000_000)}`;
+const tokensOf = (body: unknown): number => bodyTokens(Buffer.from(JSON.stringify(body)));
+const message = (...content: unknown[]) => ({ model: 'm', messages: [{ role: 'user', content }] });
+
+t.test('text counts by its size, with and without blanks, and also where it is written like a file', async (t) => {
+  const joined = 'the_cat_sat_on_the_mat_'.repeat(45_000);
+  for (const text of [joined, 'word '.repeat(200_000), `;base64,${joined}`, `data:image/png;base64,${PNG}`, PNG]) {
+    t.ok(tokensOf(message({ type: 'text', text })) >= text.length / 4, text.slice(0, 30));
+  }
+  t.ok(tokensOf({ data: joined }) >= joined.length / 4, 'what begins like no file is text in every field');
+  t.equal(bodyTokens(Buffer.alloc(400, 'a')), 100);
+});
+
+t.test('an image counts as one in every protocol, and a PDF and an audio by their size', async (t) => {
+  const url = { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } };
+  const input = { type: 'input_image', image_url: `data:image/png;base64,${PNG}` };
+  const source = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PNG } };
+  for (const part of [url, input, source]) {
+    const tokens = tokensOf(message(part));
+    t.ok(tokens >= MEDIA_TOKENS && tokens < MEDIA_TOKENS + 100, `${part.type}: ${tokens}`);
+  }
+  const file = tokensOf(message({ type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${PDF}` } }));
+  t.ok(file > 70_000 && file < 80_000, String(file));
+  t.equal(fileTokens(`SUQz${'A'.repeat(799_996)}`), 6000);
+  t.equal(fileTokens('A'.repeat(4000)), 750, 'a file of another kind is text');
+});
+
+t.test('what the provider fetches or has stored counts by its kind', async (t) => {
+  for (const [part, least] of [
+    [{ type: 'image_url', image_url: { url: 'https://example.org/huge.png' } }, MEDIA_TOKENS],
+    [{ type: 'input_image', image_url: 'https://example.org/huge.png' }, MEDIA_TOKENS],
+    [{ type: 'file', file: { file_id: 'file-1' } }, FILE_TOKENS],
+    [{ type: 'input_file', file_url: 'https://example.org/1000-pages.pdf' }, FILE_TOKENS],
+    [{ type: 'item_reference', id: 'msg_1' }, FILE_TOKENS],
+  ] as const) {
+    const tokens = tokensOf(message(part));
+    t.ok(tokens >= least && tokens < least + 100, `${part.type}: ${tokens}`);
+  }
+});
