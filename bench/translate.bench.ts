@@ -5,8 +5,8 @@
 
 import { toPrompt } from '../core/gateway/prompt.ts';
 import { promptTokens } from '../core/gateway/prompt-tokens.ts';
-import { readCounted } from '../dialects/anthropic/request.ts';
-import { OPENAI_CHAT } from '../dialects/openai-chat/index.ts';
+import { readCounted } from '../transports/http/dialects/anthropic/request.ts';
+import { OPENAI_CHAT } from '../transports/http/dialects/openai-chat/index.ts';
 import { type Result, spreadText } from './harness/report.ts';
 import { type Spread, spreadOf } from './harness/stats.ts';
 

@@ -15,8 +15,8 @@ import {
   resolveProcessConfig,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
-import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './exit-codes.ts';
-import { oneLine } from './output.ts';
+import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
+import { oneLine } from './terminal/output.ts';
 
 /** What the build of the page writes. */
 const DASHBOARD = new URL('../dashboard/', import.meta.url);
@@ -49,8 +49,8 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
   const [{ createLogger, logFacts }, { ServerLog }, { createBareTransport, createHttpTransport }, { createWsTransport }, core] = await Promise.all([
-    import('./logging.ts'),
-    import('./server-log.ts'),
+    import('./serve/logging.ts'),
+    import('./serve/server-log.ts'),
     import('../transports/http/index.ts'),
     import('../transports/ws/index.ts'),
     createConfiguredCore(config),

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
+import { runProgram } from './main/program.ts';
+import { ReadableCli } from './main/usage.ts';
 // `blockhouse`: runs the command of this process.
-import { EXIT_CODES, errorCodeOf } from './exit-codes.ts';
-import { runProgram } from './program.ts';
-import { ReadableCli } from './usage.ts';
+import { EXIT_CODES, errorCodeOf } from './terminal/exit-codes.ts';
 
 // A reader that closes the pipe (`| head`) is not a failure; a full disk is.
 process.stdout.on('error', (error) => process.exit(errorCodeOf(error) === 'EPIPE' ? EXIT_CODES.ok.code : EXIT_CODES.unexpected.code));

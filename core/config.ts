@@ -1,8 +1,8 @@
 // Settings of the process: flags, then environment, then defaults; resolved once and frozen. Pure: no I/O.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Environment } from './auth/settings.ts';
 import type { QueueLimits } from './gateway/queue.ts';
-import type { Environment } from './gateway/settings.ts';
 import type { UpstreamTimeouts } from './ports.ts';
 
 /** The levels of BLOCKHOUSE_LOG_LEVEL, as pino names them. */

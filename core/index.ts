@@ -6,13 +6,46 @@ export { CredentialStore } from './auth/credentials.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
 export { CODE_MS, type CodeHolder, PRINTED_CODE_MS, SESSION_PREFIX, Sessions, type Timed } from './auth/sessions.ts';
 export { settingFault } from './auth/setting-fault.ts';
+export {
+  collectSettings,
+  describeSettings,
+  type Environment,
+  isAddress,
+  maskSecret,
+  type ResolvedSettings,
+  resolveSettings,
+  type SettingSpec,
+  type SettingsSpec,
+  secretsOf,
+} from './auth/settings.ts';
 export { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from './auth/socket-owner.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
+export { offAbort, onAbort } from './base/abort.ts';
+export { Chunks } from './base/chunks.ts';
+export { nearest } from './base/closest.ts';
+export { escapeInvisible } from './base/invisible.ts';
+export {
+  holdsMoreThan,
+  isDeeperThan,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_JSON_DEPTH,
+  MAX_JSON_VALUES,
+  parseJson,
+  tryParseJson,
+} from './base/json.ts';
+export { type Member, membersOf, skipBlanks } from './base/json-members.ts';
+export { nextTurn, parseInSlices, TooManyValues } from './base/json-slices.ts';
+export { toJsonText } from './base/json-text.ts';
+export { Roster } from './base/linked-list.ts';
+export { ReusedTimer } from './base/reused-timer.ts';
+export { countFrames, endOfFirstFrame, endOfFrames, isLineEnd } from './base/sse-frames.ts';
+export { estimateTokens } from './base/tokens.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';
-export { unknownFields } from './block/config-warnings.ts';
+export { unknownFields } from './block/status/config-warnings.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
-export { Chunks } from './chunks.ts';
 export {
   DEFAULT_BODY_MEMORY_BYTES,
   DEFAULT_MAX_CONNECTIONS,
@@ -35,7 +68,6 @@ export {
   type ProviderFault,
   toBlockhouseError,
 } from './errors.ts';
-export { offAbort, onAbort } from './gateway/abort.ts';
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export type { CallOptions } from './gateway/call-options.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
@@ -45,30 +77,12 @@ export type { Prompt, PromptOptions, PromptToolResult, SystemPart, Turn, TurnPie
 export type { QueueLimits } from './gateway/queue.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
-export {
-  collectSettings,
-  describeSettings,
-  type Environment,
-  isAddress,
-  maskSecret,
-  type ResolvedSettings,
-  resolveSettings,
-  type SettingSpec,
-  type SettingsSpec,
-  secretsOf,
-} from './gateway/settings.ts';
-export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/shown-pieces.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
-export { escapeInvisible } from './invisible.ts';
-export { holdsMoreThan, isDeeperThan, isObject, type JsonObject, type JsonValue, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson, tryParseJson } from './json.ts';
-export { type Member, membersOf, skipBlanks } from './json-members.ts';
-export { nextTurn, parseInSlices, TooManyValues } from './json-slices.ts';
-export { toJsonText } from './json-text.ts';
+export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
 export { type Accounts, assertMayUse, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
-export { nearest } from './near-miss.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -89,8 +103,6 @@ export type {
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
-export { ReusedTimer } from './reused-timer.ts';
-export { Roster } from './roster.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export type { ModelAlias, ModelsDocument, ModelTable, ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';
@@ -115,11 +127,9 @@ export * from './schemas/session.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export * from './schemas/workspace-api.ts';
 export * from './schemas/ws.ts';
-export { countFrames, endOfFirstFrame, endOfFrames, isLineEnd } from './sse-frames.ts';
-export { estimateTokens } from './tokens.ts';
+export type { GatewayCall } from './store/files/ledger/gateway-ledger.ts';
+export { type LockHolder, readLock } from './store/files/lock.ts';
+export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
+export { type LogFields, type LogLevel as LineLevel, rounded } from './store/files/logs/log-lines.ts';
+export { type LogRange, MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
 export { VERSION } from './version.ts';
-export { BlockLog, newestLogs } from './workspace/block-log.ts';
-export type { GatewayCall } from './workspace/gateway-ledger.ts';
-export { type LockHolder, readLock } from './workspace/lock.ts';
-export { type LogFields, type LogLevel as LineLevel, rounded } from './workspace/log-lines.ts';
-export { type LogRange, MAX_LOG_PART_BYTES } from './workspace/log-part.ts';

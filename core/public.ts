@@ -2,6 +2,7 @@
 // spec/api.txt lists this surface, and `npm run verify` fails when the two differ.
 export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
+export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './auth/settings.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';
 export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
@@ -9,9 +10,8 @@ export type { CallOptions } from './gateway/call-options.ts';
 export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, PromptToolResult, SystemPart, Turn, TurnPiece } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
-export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './gateway/settings.ts';
-export type { ShownPiece } from './gateway/shown-pieces.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
+export type { ShownPiece } from './gateway/visible-parts.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -28,6 +28,7 @@ export type {
   UpstreamTimeouts,
 } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
+export type { LogRange } from './store/files/logs/log-part.ts';
 export type {
   AdapterInfo,
   AddFact,
@@ -82,4 +83,3 @@ export type {
   VerifyResult,
   Warning,
 } from './types.ts';
-export type { LogRange } from './workspace/log-part.ts';

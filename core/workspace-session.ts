@@ -8,6 +8,7 @@
 import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';
+import type { ModelCalls } from './block/reply/call-model.ts';
 import type { CoreBus } from './bus.ts';
 import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import { BlockhouseError } from './errors.ts';
@@ -15,11 +16,10 @@ import type { Gateway } from './gateway/gateway.ts';
 import type { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
-import type { ModelCalls } from './monitor/model-call.ts';
-import { ensureFolder } from './workspace/atomic-file.ts';
-import type { Ledger } from './workspace/ledger.ts';
-import { type LockHolder, WorkspaceLock } from './workspace/lock.ts';
-import type { FolderWatches } from './workspace/watch.ts';
+import { ensureFolder } from './store/files/atomic-file.ts';
+import type { Ledger } from './store/files/ledger/ledger.ts';
+import { type LockHolder, WorkspaceLock } from './store/files/lock.ts';
+import type { FolderWatches } from './store/files/watch.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */

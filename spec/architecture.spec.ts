@@ -100,7 +100,7 @@ const CORE_BUILTINS = [
   'node:zlib',
 ];
 /** They know the server's routes, and load nothing of the server. */
-const CLIENT_OF_ROUTES = ['cli/api.ts', 'cli/client-routes.ts'];
+const CLIENT_OF_ROUTES = ['cli/client/api.ts', 'cli/client/routes.ts'];
 const transportOf = (path: string): string => path.split('/')[1] ?? '';
 /** What several transports need lies directly in transports/. */
 const isTransportHelper = (path: string): boolean => inFolder(path, 'transports') && path.split('/').length === 2;
@@ -126,7 +126,7 @@ const RULES: readonly Rule[] = [
   {
     title: 'the list of adapters imports their indexes, and the stand-in',
     from: (path) => path === 'adapters/index.ts',
-    allows: ({ own, target }) => own && (target === 'core/index.ts' || target === 'adapters/stand-in.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
+    allows: ({ own, target }) => own && (target === 'core/index.ts' || target === 'adapters/echo.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
   },
   {
     title: 'a dialect imports its own folder, the helpers beside it, and the core by its index, and is pure',
@@ -299,7 +299,7 @@ t.test('the client of the CLI knows the route table by its types alone', async (
 t.test('only their own layer imports these packages', async (t) => {
   const homes: [name: RegExp, folders: string[]][] = [
     [/^@(aws|smithy)/, ['adapters/bedrock']],
-    [/^ws$/, ['transports', 'cli/client-socket.ts']],
+    [/^ws$/, ['transports', 'cli/client/socket.ts']],
     [/^(clipanion|typanion)$/, ['cli']],
     [/^node:(http|https|http2|tls)$/, ['transports', 'adapters', 'cli']],
   ];

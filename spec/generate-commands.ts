@@ -1,8 +1,8 @@
 // Writes what is made from the commands themselves: their index, what completions know of them, and docs/cli.md. `--check` only says whether the
 // files are fresh.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { allCommands, describeCommands } from '../cli/command-modules.ts';
-import { manualOf } from '../cli/manual.ts';
+import { allCommands, describeCommands } from '../cli/main/command-modules.ts';
+import { manualOf } from '../cli/main/manual.ts';
 import { cliPage } from './support/cli-page.ts';
 
 const rowsOf = (values: readonly unknown[]): string => values.map((value) => `  ${JSON.stringify(value)},\n`).join('');
@@ -44,8 +44,8 @@ ${rowsOf(manuals.map(({ paths, description, arguments: words, isRepeated, option
 `;
 
 const FILES: readonly (readonly [path: string, text: string])[] = [
-  ['cli/command-index.ts', INDEX],
-  ['cli/completion-index.ts', COMPLETIONS],
+  ['cli/main/command-index.ts', INDEX],
+  ['cli/complete/completion-index.ts', COMPLETIONS],
   ['docs/cli.md', cliPage(manuals)],
 ];
 

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { asyncApiDocument } from '../transports/asyncapi.ts';
-import { openApiDocument } from '../transports/http/openapi.ts';
+import { openApiDocument } from '../transports/http/openapi/openapi.ts';
 import { ROUTES } from '../transports/http/routes.ts';
 import { apiReport } from './support/api-report.ts';
 import { fieldsPage } from './support/fields-page.ts';

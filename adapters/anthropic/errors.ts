@@ -1,6 +1,6 @@
 // Anthropic's errors: `{"type":"error","error":{"type","message"}}`, as a body or as an event. Pure: no I/O.
-import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
-import { asObject, asString, lookUp } from '../read.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../shared/provider-errors.ts';
+import { asObject, asString, lookUp } from '../shared/read.ts';
 
 const KINDS: Record<string, ProviderErrorKind> = {
   authentication_error: 'auth',

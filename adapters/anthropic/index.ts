@@ -1,9 +1,9 @@
 // Anthropic: the Messages API, server-sent events.
 import { type Adapter, isObject, type ResolvedSettings } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
-import { defineAdapter } from '../define.ts';
-import { asArray, asObject } from '../read.ts';
-import { pricedModel } from '../tiers.ts';
+import { joinURL } from '../shared/base-url.ts';
+import { defineAdapter } from '../shared/define.ts';
+import { asArray, asObject } from '../shared/read.ts';
+import { pricedModel } from '../shared/tiers.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { forwardedTier, MESSAGES } from './protocol.ts';

@@ -1,8 +1,8 @@
 // The options of a prompt in Anthropic's words. What a model refuses becomes a warning. Pure: no I/O.
 import type { Prompt, PromptOptions, Warning } from '../../core/index.ts';
-import { takesTemperature } from '../claude.ts';
-import { type ClaudeThinking, claudeThinking, takesForcedTool, thinksOnRequest } from '../claude-thinking.ts';
-import { outputSchema } from '../output-schema.ts';
+import { takesTemperature } from '../shared/claude.ts';
+import { type ClaudeThinking, claudeThinking, takesForcedTool, thinksOnRequest } from '../shared/claude-thinking.ts';
+import { outputSchema } from '../shared/output-schema.ts';
 import type { AnthropicRequest, ToolChoice } from './schema.ts';
 
 /** What requests to Anthropic may ask for. */

@@ -1,8 +1,8 @@
 // Messages as a protocol that clients speak themselves. Pure: no I/O.
 import { type ForwardedRequest, isObject, tryParseJson } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
-import { type FrameFacts, type Protocol, REQUEST_HEADERS } from '../protocol.ts';
-import { mayCostMore } from '../tiers.ts';
+import { joinURL } from '../shared/base-url.ts';
+import { type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
+import { mayCostMore } from '../shared/tiers.ts';
 import { readErrorObject } from './errors.ts';
 import { VERSION_SUFFIX } from './request.ts';
 import { isDearerPlace, readUsage, usageAtStart } from './response.ts';

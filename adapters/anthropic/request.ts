@@ -1,11 +1,11 @@
 // A prompt as a Messages request. Pure: no I/O.
 import type { ContentPart, Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
-import { CLAUDE_ID, TOO_MANY_MARKS, takesTemperature } from '../claude.ts';
-import { systemTexts } from '../claude-thinking.ts';
-import { type MergedTurn, mergeTurns, piecesOf } from '../merge-turns.ts';
-import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
-import { idMapper, objectSchema } from '../tools.ts';
+import { joinURL } from '../shared/base-url.ts';
+import { CLAUDE_ID, TOO_MANY_MARKS, takesTemperature } from '../shared/claude.ts';
+import { systemTexts } from '../shared/claude-thinking.ts';
+import { type MergedTurn, mergeTurns, piecesOf } from '../shared/merge-turns.ts';
+import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
+import { idMapper, objectSchema } from '../shared/tools.ts';
 import { dropExtraMarks, markForCaching, setMarks } from './caching.ts';
 import { type CacheMarks, toBlocks } from './content.ts';
 import { applyOptions } from './options.ts';

@@ -1,8 +1,8 @@
 // A Messages answer as events. Pure: no I/O.
 import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asCount, asObject, asPart, asString, expectObject, expectText, lookUp, sumCounts } from '../read.ts';
-import { mayCostMore } from '../tiers.ts';
+import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
+import { asCount, asObject, asPart, asString, expectObject, expectText, lookUp, sumCounts } from '../shared/read.ts';
+import { mayCostMore } from '../shared/tiers.ts';
 import { readErrorObject } from './errors.ts';
 import { translate } from './request.ts';
 import type { RawBlock } from './schema.ts';

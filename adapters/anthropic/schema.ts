@@ -1,6 +1,6 @@
 // The wire shapes of Anthropic's Messages API, version 2023-06-01. What we send is exact, what we read is lenient.
 // Source: @anthropic-ai/sdk `resources/messages/messages.d.ts`. Pure: types only.
-import type { ClaudeThinking } from '../claude-thinking.ts';
+import type { ClaudeThinking } from '../shared/claude-thinking.ts';
 
 /** Marks a block: everything up to it may be cached. */
 export interface CacheControl {

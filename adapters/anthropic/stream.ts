@@ -1,8 +1,8 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
-import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
-import { SseReader, type SseRecord } from '../sse-read.ts';
+import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
+import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
+import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { readErrorObject } from './errors.ts';
 import { leadingState, readEnd, readUsage, usageAtStart } from './response.ts';
 import type { RawBlock } from './schema.ts';

@@ -7,9 +7,9 @@
 //   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../../core/index.ts';
-import { prefixDigest } from '../claude.ts';
-import { type AssistantTurn, type MergedTurn, writtenText } from '../merge-turns.ts';
-import { stateIn } from '../turn-state.ts';
+import { prefixDigest } from '../shared/claude.ts';
+import { type AssistantTurn, type MergedTurn, writtenText } from '../shared/merge-turns.ts';
+import { stateIn } from '../shared/turn-state.ts';
 import type { AnthropicMessage, AnthropicRequest, RawBlock } from './schema.ts';
 
 type Frame = Omit<AnthropicRequest, 'messages'>;

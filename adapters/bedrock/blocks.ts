@@ -1,8 +1,8 @@
 // The content blocks of one answer, gathered from pieces. Text is emitted at once; tool calls and reasoning are emitted when the
 // answer stops, because only the stop reason says whether they were cut off. A whole answer has one piece for each block. Pure: no I/O.
 import type { ChatEvent, StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed } from '../provider.ts';
-import { asObject, asString, expectObject, expectText, parseArguments } from '../read.ts';
+import { type ChatContext, malformed } from '../shared/provider.ts';
+import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { isClaude } from './models.ts';
 import { digestOf, type ReasoningState } from './reasoning.ts';
 import { translate } from './request.ts';

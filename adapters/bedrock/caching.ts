@@ -2,7 +2,7 @@
 //
 // Points move from request to request, so those of tools and system text are set last, and reasoning is not bound to them.
 import type { ContentPart, Prompt, Turn, Warning } from '../../core/index.ts';
-import { TOO_MANY_MARKS } from '../claude.ts';
+import { TOO_MANY_MARKS } from '../shared/claude.ts';
 import { cachePoint } from './content.ts';
 import { isNova, takesHour } from './models.ts';
 import type { BedrockRequest, CachePoint } from './schema.ts';

@@ -5,9 +5,9 @@
 //    caller leaves, or at `close`. The look-up continues and serves later calls.
 // clean-exit: a call that stops waiting removes its timer, its listener and its place among the waiters.
 import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
-import { closing } from '../connection-errors.ts';
-import { redact } from '../redact.ts';
-import { cancelled } from '../upstream-call.ts';
+import { cancelled } from '../outbound/call.ts';
+import { closing } from '../outbound/connection-errors.ts';
+import { redact } from '../shared/redact.ts';
 import type { AwsKeys } from './sign.ts';
 
 /** The package of AWS's chain: an optional peer, because it brings 16 MB that only users of profiles, SSO and roles need. */

@@ -5,8 +5,8 @@
 // one-place: all parts of a key come from the same place, because half of one key and half of another don't work.
 // closed-for-good: after `close` no request is authorized, so none is sent.
 import { type AdapterCall, invalidRequest, type ResolvedSettings, type SettingsSpec } from '../../core/index.ts';
-import { closing } from '../connection-errors.ts';
-import type { UpstreamRequest } from '../http.ts';
+import type { UpstreamRequest } from '../outbound/client.ts';
+import { closing } from '../outbound/connection-errors.ts';
 import { ProviderChain } from './chain.ts';
 import { regionOf } from './endpoints.ts';
 import { type AwsKeys, signRequest } from './sign.ts';

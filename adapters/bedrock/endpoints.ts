@@ -1,6 +1,6 @@
 // Bedrock's addresses: two hosts for each region, or the ones that the operator configured. Pure: no I/O.
 import { REGION_PATTERN, type ResolvedSettings } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
+import { joinURL } from '../shared/base-url.ts';
 
 /**
  * The region when no setting names one. The region in an AWS profile is ignored: the URL is built before any file is read, and

@@ -1,8 +1,8 @@
 // Bedrock's errors: a type in a header or in the body, the text under one of two spellings; in a stream, a frame.
 // Pure: no I/O.
 import type { ResolvedSettings } from '../../core/index.ts';
-import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
-import { asObject, asString, lookUp } from '../read.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../shared/provider-errors.ts';
+import { asObject, asString, lookUp } from '../shared/read.ts';
 import { profilePrefix, regionOf } from './endpoints.ts';
 
 /** By lower-case type without its ending: streams write `throttlingException`, answers `ThrottlingException`. */

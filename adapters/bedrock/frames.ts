@@ -6,7 +6,7 @@
 // Source: the event stream encoding in AWS's documentation of Amazon Transcribe.
 import { crc32 } from 'node:zlib';
 import { type BlockhouseError, Chunks } from '../../core/index.ts';
-import { malformed } from '../provider.ts';
+import { malformed } from '../shared/provider.ts';
 
 /** The content type of the stream. */
 export const EVENT_STREAM = 'application/vnd.amazon.eventstream';

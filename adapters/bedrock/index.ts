@@ -1,8 +1,8 @@
 // Amazon Bedrock: the Converse API, binary event streams, requests signed with AWS keys or carrying a bearer token.
 import { type Adapter, type AdapterCall, BlockhouseError, type Embedding, type ResolvedSettings } from '../../core/index.ts';
-import { defineAdapter } from '../define.ts';
-import type { FetchJson } from '../provider.ts';
-import { asArray, asObject } from '../read.ts';
+import { defineAdapter } from '../shared/define.ts';
+import type { FetchJson } from '../shared/provider.ts';
+import { asArray, asObject } from '../shared/read.ts';
 import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
 import { EMBEDDING } from './embed.ts';
 import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';

@@ -1,6 +1,6 @@
 // The list of models, and what a model id says about the model: one wire shape serves many vendors, and each accepts
 // different parts of it. Pure: no I/O.
-import { takesTemperature as claudeTakesTemperature } from '../claude.ts';
+import { takesTemperature as claudeTakesTemperature } from '../shared/claude.ts';
 
 /**
  * Ids that can be called without any set-up; for a model without on-demand throughput, its inference profile.

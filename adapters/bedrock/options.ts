@@ -1,7 +1,7 @@
 // The options of a prompt in Converse's words. What a model refuses becomes a warning. Pure: no I/O.
 import type { Prompt, PromptOptions, Warning } from '../../core/index.ts';
-import { claudeThinking, takesForcedTool, thinksOnRequest } from '../claude-thinking.ts';
-import { outputSchema } from '../output-schema.ts';
+import { claudeThinking, takesForcedTool, thinksOnRequest } from '../shared/claude-thinking.ts';
+import { outputSchema } from '../shared/output-schema.ts';
 import { isClaude, isMistral, isNova, takesTemperature } from './models.ts';
 import type { BedrockRequest } from './schema.ts';
 

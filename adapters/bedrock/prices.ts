@@ -3,7 +3,7 @@
 // The data has two prices for most models, one of the global inference profile and one of all regions, and tells them apart by the prefix of the id. It
 // has no prices of AWS's other partitions (GovCloud, China, the European Sovereign Cloud), except for the profiles of Claude in GovCloud.
 import type { PricedCall, ResolvedSettings } from '../../core/index.ts';
-import { mayCostMore } from '../tiers.ts';
+import { mayCostMore } from '../shared/tiers.ts';
 import { isOwnEndpoint, regionOf } from './endpoints.ts';
 import { isClaude } from './models.ts';
 

@@ -6,10 +6,10 @@
 // leading: reasoning that comes before all else of its answer is complete before the answer goes on. A reader may have it from then on, and it goes back in
 //   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isObject } from '../../core/index.ts';
-import { prefixDigest } from '../claude.ts';
-import { type AssistantTurn, type MergedTurn, writtenText } from '../merge-turns.ts';
-import { asObject, asString } from '../read.ts';
-import { stateIn } from '../turn-state.ts';
+import { prefixDigest } from '../shared/claude.ts';
+import { type AssistantTurn, type MergedTurn, writtenText } from '../shared/merge-turns.ts';
+import { asObject, asString } from '../shared/read.ts';
+import { stateIn } from '../shared/turn-state.ts';
 import type { AssistantBlock, BedrockBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
 
 /** The part of a request that comes before its messages. */

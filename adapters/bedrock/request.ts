@@ -1,12 +1,12 @@
 // A prompt as a Converse request. Pure: no I/O.
 import { createHash } from 'node:crypto';
 import type { Prompt, PromptToolResult, Warning } from '../../core/index.ts';
-import { CLAUDE_ID } from '../claude.ts';
-import { systemTexts } from '../claude-thinking.ts';
-import { type MergedTurn, mergeTurns, piecesOf } from '../merge-turns.ts';
-import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
-import { idMapper, objectSchema } from '../tools.ts';
-import { stateIn } from '../turn-state.ts';
+import { CLAUDE_ID } from '../shared/claude.ts';
+import { systemTexts } from '../shared/claude-thinking.ts';
+import { type MergedTurn, mergeTurns, piecesOf } from '../shared/merge-turns.ts';
+import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
+import { idMapper, objectSchema } from '../shared/tools.ts';
+import { stateIn } from '../shared/turn-state.ts';
 import { addCachePoints } from './caching.ts';
 import { BlockMaker } from './content.ts';
 import { runtimeURL } from './endpoints.ts';

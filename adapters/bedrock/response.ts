@@ -1,8 +1,8 @@
 // A Converse answer as events; whole answers and streams share the reading of stop reason and usage. Pure: no I/O.
 import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
-import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, lookUp, sumCounts } from '../read.ts';
-import { mayCostMore } from '../tiers.ts';
+import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
+import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, lookUp, sumCounts } from '../shared/read.ts';
+import { mayCostMore } from '../shared/tiers.ts';
 import { AnswerBlocks } from './blocks.ts';
 
 const STOP_REASONS: Record<string, StopReason> = {

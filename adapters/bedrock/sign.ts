@@ -3,7 +3,7 @@
 //
 // Source: "Create a signed AWS API request" in AWS's documentation of IAM.
 import { createHash, createHmac } from 'node:crypto';
-import type { UpstreamRequest } from '../http.ts';
+import type { UpstreamRequest } from '../outbound/client.ts';
 
 /** Long-term keys, or temporary ones with their token. */
 export interface AwsKeys {

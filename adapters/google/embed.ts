@@ -1,7 +1,7 @@
 // Embeddings of Gemini. Pure: no I/O.
-import { joinURL } from '../base-url.ts';
-import type { EmbeddingProvider } from '../provider.ts';
-import { asArray, asCount, asObject } from '../read.ts';
+import { joinURL } from '../shared/base-url.ts';
+import type { EmbeddingProvider } from '../shared/provider.ts';
+import { asArray, asCount, asObject } from '../shared/read.ts';
 import { bareModel, modelPath, VERSION_SUFFIX } from './request.ts';
 
 /** Google's own limit for one call. */

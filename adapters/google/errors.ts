@@ -1,8 +1,8 @@
 // Gemini's errors: Google's `{"error": {code, message, status, details}}`, as a body (sometimes in an array) or
 // as a record of a stream. Pure: no I/O.
 import { clampRetryAfter } from '../../core/index.ts';
-import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
-import { asArray, asObject, asString } from '../read.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../shared/provider-errors.ts';
+import { asArray, asObject, asString } from '../shared/read.ts';
 
 /** HTTP statuses of Google's status names, for a record that has no code. Source: google/rpc/code.proto. */
 const CODES = new Map([

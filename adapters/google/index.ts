@@ -1,7 +1,7 @@
 // Google Gemini through the Gemini API: `v1beta` generateContent, SSE streams, an API key in a header.
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
-import { defineAdapter } from '../define.ts';
+import { joinURL } from '../shared/base-url.ts';
+import { defineAdapter } from '../shared/define.ts';
 import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';

@@ -3,12 +3,12 @@
 // Gemini refuses empty parts, except a text part with a signature. A call and its response both carry Gemini's own id, or neither carries one.
 // A signature goes back only to the model that made it; other models get the documented sentinel.
 import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
-import { type AssistantTurn, type MergedTurn, mergeTurns, textsAndCalls } from '../merge-turns.ts';
-import type { ChatContext, TokenQuestion, WireRequest } from '../provider.ts';
-import { asString, metadataOf } from '../read.ts';
-import { objectSchema } from '../tools.ts';
-import { REASONING_OF_ANOTHER } from '../turn-state.ts';
+import { joinURL } from '../shared/base-url.ts';
+import { type AssistantTurn, type MergedTurn, mergeTurns, textsAndCalls } from '../shared/merge-turns.ts';
+import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
+import { asString, metadataOf } from '../shared/read.ts';
+import { objectSchema } from '../shared/tools.ts';
+import { REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
 import { toGoogleParts } from './content.ts';
 import { generationOptions, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';

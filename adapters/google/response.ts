@@ -1,9 +1,9 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
 import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
-import { logprobsIn } from '../logprobs.ts';
-import { type ChatContext, malformed, StreamError } from '../provider.ts';
-import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, expectText, sumCounts } from '../read.ts';
-import { mayCostMore } from '../tiers.ts';
+import { logprobsIn } from '../shared/logprobs.ts';
+import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
+import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, expectText, sumCounts } from '../shared/read.ts';
+import { mayCostMore } from '../shared/tiers.ts';
 import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
 import type { GoogleMetadata } from './schema.ts';

@@ -1,7 +1,7 @@
 // Embeddings of Ollama. Pure: no I/O.
-import { joinURL } from '../base-url.ts';
-import type { EmbeddingProvider } from '../provider.ts';
-import { asCount } from '../read.ts';
+import { joinURL } from '../shared/base-url.ts';
+import type { EmbeddingProvider } from '../shared/provider.ts';
+import { asCount } from '../shared/read.ts';
 import { VERSION_SUFFIX } from './request.ts';
 
 /** The daemon has no limit; a call of this size still ends before a time limit. */

@@ -1,6 +1,6 @@
 // Ollama's errors: `{"error": "text"}`, as a body or as a line of a stream. Pure: no I/O.
-import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError } from '../provider-errors.ts';
-import { asObject, asString } from '../read.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError } from '../shared/provider-errors.ts';
+import { asObject, asString } from '../shared/read.ts';
 
 /** Reads an answer with an error status. */
 export function readError(answer: ErrorAnswer): ProviderError {

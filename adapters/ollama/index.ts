@@ -1,9 +1,9 @@
 // Ollama: a daemon on this machine, or its cloud. Native `/api/chat`, NDJSON streams.
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
-import { defineAdapter } from '../define.ts';
-import type { FetchJson } from '../provider.ts';
-import { asArray, asObject, asString } from '../read.ts';
+import { joinURL } from '../shared/base-url.ts';
+import { defineAdapter } from '../shared/define.ts';
+import type { FetchJson } from '../shared/provider.ts';
+import { asArray, asObject, asString } from '../shared/read.ts';
 import { ContextSizes } from './context-size.ts';
 import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';

@@ -4,8 +4,8 @@
 // never-in-the-way: when the daemon doesn't know or fails, only the settings limit the context. The next question comes after ASK_AGAIN_MS.
 //   A question stays open when its caller leaves, so their number has a limit too.
 import { BlockhouseError } from '../../core/index.ts';
-import { asCount, asObject, asString } from '../read.ts';
-import { RecentMap } from '../recent-map.ts';
+import { asCount, asObject, asString } from '../shared/read.ts';
+import { RecentMap } from '../shared/recent-map.ts';
 
 const ASK_AGAIN_MS = 30_000;
 const MAX_OPEN_QUESTIONS = 32;

@@ -1,8 +1,8 @@
 // A prompt as an Ollama chat request. No I/O; its only state is the context sizes.
 import { estimateTokens, type Prompt, type PromptToolResult, type Turn, type Warning } from '../../core/index.ts';
-import { joinURL } from '../base-url.ts';
-import type { ChatContext, WireRequest } from '../provider.ts';
-import { objectSchema, outputText } from '../tools.ts';
+import { joinURL } from '../shared/base-url.ts';
+import type { ChatContext, WireRequest } from '../shared/provider.ts';
+import { objectSchema, outputText } from '../shared/tools.ts';
 import { toContent } from './content.ts';
 import type { ContextSizes } from './context-size.ts';
 import { translate } from './options.ts';

@@ -1,8 +1,8 @@
 // An Ollama answer, whole or one line of a stream, as events. Pure: no I/O.
 import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
-import { logprobsIn } from '../logprobs.ts';
-import { malformed, StreamError } from '../provider.ts';
-import { asCount, asObject, asString, expectList, expectObject, expectText, lookUp, parseArguments } from '../read.ts';
+import { logprobsIn } from '../shared/logprobs.ts';
+import { malformed, StreamError } from '../shared/provider.ts';
+import { asCount, asObject, asString, expectList, expectObject, expectText, lookUp, parseArguments } from '../shared/read.ts';
 import { lineError } from './errors.ts';
 
 /** `load` and `unload` answer a request without messages. */

@@ -1,7 +1,7 @@
 // Ollama's stream: one JSON object a line; the last has `done: true`. Pure: no I/O.
 import { type ChatEvent, tryParseJson } from '../../core/index.ts';
-import { LineReader } from '../lines.ts';
-import { cutShort, malformed, type StreamDecoder } from '../provider.ts';
+import { LineReader } from '../outbound/lines.ts';
+import { cutShort, malformed, type StreamDecoder } from '../shared/provider.ts';
 import { readLine, usageIn } from './response.ts';
 
 /** Decodes one streamed answer. It throws a StreamError for an error line and UPSTREAM_MALFORMED if no line said done. */

@@ -1,6 +1,6 @@
 // The parts of messages in the words of OpenAI's two endpoints. Pure: no I/O.
 import { type ContentPart, type PromptToolResult, RefusedPart } from '../../core/index.ts';
-import { outputText } from '../tools.ts';
+import { outputText } from '../shared/tools.ts';
 import type { ChatPart, InputPart } from './schema.ts';
 
 const AUDIO_FORMATS = new Map<string, 'wav' | 'mp3'>([

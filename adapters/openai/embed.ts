@@ -1,6 +1,6 @@
 // Embeddings of OpenAI, and of the servers that are compatible with it. Pure: no I/O.
-import type { EmbeddingProvider } from '../provider.ts';
-import { asArray, asCount, asObject } from '../read.ts';
+import type { EmbeddingProvider } from '../shared/provider.ts';
+import { asArray, asCount, asObject } from '../shared/read.ts';
 import { endpointURL } from './endpoint.ts';
 
 /** OpenAI's own limit. */

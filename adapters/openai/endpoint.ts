@@ -1,6 +1,6 @@
 // Which of OpenAI's endpoints is called, and where. Pure: no I/O.
 import { isLoopbackHost, type ResolvedSettings } from '../../core/index.ts';
-import { joinURL, perSettings } from '../base-url.ts';
+import { joinURL, perSettings } from '../shared/base-url.ts';
 
 /** OpenAI's own address, with the version. */
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';

@@ -1,7 +1,7 @@
 // OpenAI's errors: `{"error": {message, type, param, code}}` as a body, and the three shapes inside a stream. Pure: no I/O.
 import type { BlockhouseError } from '../../core/index.ts';
-import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../provider-errors.ts';
-import { asObject, asString } from '../read.ts';
+import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../shared/provider-errors.ts';
+import { asObject, asString } from '../shared/read.ts';
 
 /** Rate limits that don't end by waiting. */
 const FINAL = new Set(['insufficient_quota', 'credit_balance_exhausted', 'billing_not_active']);

@@ -1,9 +1,9 @@
 // OpenAI: `/responses` at its own hosts, `/chat/completions` at every server that is compatible with it.
 import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
-import { defineAdapter } from '../define.ts';
-import type { ChatContext, FetchJson, StreamDecoder } from '../provider.ts';
-import { asArray, asObject } from '../read.ts';
-import { pricedModel } from '../tiers.ts';
+import { defineAdapter } from '../shared/define.ts';
+import type { ChatContext, FetchJson, StreamDecoder } from '../shared/provider.ts';
+import { asArray, asObject } from '../shared/read.ts';
+import { pricedModel } from '../shared/tiers.ts';
 import { EMBEDDING } from './embed.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
 import { isListingRefused, readError } from './errors.ts';

@@ -1,8 +1,8 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
 import { type ForwardedRequest, isObject, type ResolvedSettings, tryParseJson } from '../../core/index.ts';
-import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../protocol.ts';
-import { asArray, asObject } from '../read.ts';
-import { mayCostMore } from '../tiers.ts';
+import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
+import { asArray, asObject } from '../shared/read.ts';
+import { mayCostMore } from '../shared/tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { streamError } from './errors.ts';
 import { usageOfChat, usageOfResponse } from './usage.ts';

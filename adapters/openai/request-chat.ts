@@ -1,8 +1,8 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
 import type { ContentPart, Prompt, PromptToolResult, Tool } from '../../core/index.ts';
-import type { AssistantTurn } from '../merge-turns.ts';
-import type { ChatContext, WireRequest } from '../provider.ts';
-import { idMapper, objectSchema, outputText } from '../tools.ts';
+import type { AssistantTurn } from '../shared/merge-turns.ts';
+import type { ChatContext, WireRequest } from '../shared/provider.ts';
+import { idMapper, objectSchema, outputText } from '../shared/tools.ts';
 import { toChatParts } from './content.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';

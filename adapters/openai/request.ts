@@ -1,10 +1,10 @@
 // A prompt as a request to OpenAI: picks the endpoint, and builds the Responses form. Pure: no I/O.
 import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
-import { type AssistantTurn, textsAndCalls } from '../merge-turns.ts';
-import type { ChatContext, WireRequest } from '../provider.ts';
-import { asArray, asObject, metadataOf } from '../read.ts';
-import { idMapper, objectSchema } from '../tools.ts';
-import { REASONING_OF_ANOTHER } from '../turn-state.ts';
+import { type AssistantTurn, textsAndCalls } from '../shared/merge-turns.ts';
+import type { ChatContext, WireRequest } from '../shared/provider.ts';
+import { asArray, asObject, metadataOf } from '../shared/read.ts';
+import { idMapper, objectSchema } from '../shared/tools.ts';
+import { REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
 import { toInputParts, toOutput } from './content.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';

@@ -1,8 +1,8 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { logprobsIn } from '../logprobs.ts';
-import { malformed, StreamError } from '../provider.ts';
-import { asObject, asString, expectList, expectObject, expectText } from '../read.ts';
+import { logprobsIn } from '../shared/logprobs.ts';
+import { malformed, StreamError } from '../shared/provider.ts';
+import { asObject, asString, expectList, expectObject, expectText } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { cutCallWarning, readArguments } from './response.ts';
 import { CallSlots } from './tool-calls-chat.ts';

@@ -1,8 +1,8 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
-import { logprobsIn } from '../logprobs.ts';
-import { malformed, StreamError } from '../provider.ts';
-import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../read.ts';
+import { logprobsIn } from '../shared/logprobs.ts';
+import { malformed, StreamError } from '../shared/provider.ts';
+import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { usageOfResponse } from './usage.ts';
 

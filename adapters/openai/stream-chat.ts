@@ -2,10 +2,10 @@
 //
 // Calls and stop are emitted at the end of the bytes, because any of them may still change until then. Usage may even follow `[DONE]`.
 import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
-import { asObject } from '../read.ts';
-import { SameFrames } from '../same-frames.ts';
-import { SseReader, type SseRecord } from '../sse-read.ts';
+import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
+import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
+import { asObject } from '../shared/read.ts';
+import { SameFrames } from '../shared/same-frames.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
 import { usageOfChat } from './usage.ts';

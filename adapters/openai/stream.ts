@@ -1,9 +1,9 @@
 // The stream of the Responses endpoint: named events; one of them ends the answer. Pure: no I/O.
 import { ANSWER_LIMITS, type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
-import { logprobsIn } from '../logprobs.ts';
-import { cutShort, malformed, type StreamDecoder, StreamError } from '../provider.ts';
-import { asObject, asString, expectObject } from '../read.ts';
-import { SseReader, type SseRecord } from '../sse-read.ts';
+import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
+import { logprobsIn } from '../shared/logprobs.ts';
+import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
+import { asObject, asString, expectObject } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
 import { usageOfResponse } from './usage.ts';

@@ -1,7 +1,7 @@
 // Token counts as OpenAI's two endpoints report them. Counts of both include their details; the tier stands beside them. Pure: no I/O.
 import { isObject, type ReportedUsage } from '../../core/index.ts';
-import { asCount, asObject, asPart } from '../read.ts';
-import { mayCostMore } from '../tiers.ts';
+import { asCount, asObject, asPart } from '../shared/read.ts';
+import { mayCostMore } from '../shared/tiers.ts';
 
 /** What an answer of either endpoint says of itself at its top level. */
 interface Metered {

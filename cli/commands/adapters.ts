@@ -1,12 +1,12 @@
 // `blockhouse adapters`, `models` and `verify`. They ask the running server, and work without one.
 import { Command, Option } from 'clipanion';
 import type { Core } from '../../core/index.ts';
-import { adapterTable } from '../adapter-text.ts';
-import type { Api } from '../api.ts';
-import { resolvedLines } from '../client-tables.ts';
-import type { ExitKind } from '../exit-codes.ts';
-import { oneLine } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import type { ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine } from '../terminal/output.ts';
+import { adapterTable } from '../views/adapter-text.ts';
+import { resolvedLines } from '../views/client-tables.ts';
 
 const category = 'Providers';
 

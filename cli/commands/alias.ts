@@ -1,9 +1,9 @@
 // `blockhouse alias`: names of models that stand for others.
 import { Command, Option } from 'clipanion';
-import { aliasTable } from '../client-tables.ts';
-import type { ExitKind } from '../exit-codes.ts';
-import { oneLine } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import type { ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine } from '../terminal/output.ts';
+import { aliasTable } from '../views/client-tables.ts';
 
 const category = 'Clients';
 

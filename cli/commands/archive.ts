@@ -1,9 +1,9 @@
 // `blockhouse rename`, `rm`, `archive ls`, `restore` and `purge`: the places and names of blocks.
 import { Command, Option } from 'clipanion';
-import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
-import { oneLine, writeLines } from '../output.ts';
-import { archiveTable } from '../report-tables.ts';
-import { ServerCommand } from '../server-command.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind, suggestAnotherName } from '../terminal/exit-codes.ts';
+import { oneLine, writeLines } from '../terminal/output.ts';
+import { archiveTable } from '../views/report-tables.ts';
 
 const category = 'Archive';
 

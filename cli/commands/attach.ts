@@ -1,11 +1,11 @@
 // `blockhouse attach`: a talk with a block, at the terminal or line by line from a pipe.
 import { Command, Option } from 'clipanion';
-import { Api } from '../api.ts';
-import type { ExitKind } from '../exit-codes.ts';
-import { isColored, isTerminal, styleFor } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
-import { isWatched } from '../spinner.ts';
-import type { TalkOptions } from '../talk.ts';
+import { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import type { TalkOptions } from '../talk/talk.ts';
+import type { ExitKind } from '../terminal/exit-codes.ts';
+import { isColored, isTerminal, styleFor } from '../terminal/output.ts';
+import { isWatched } from '../terminal/spinner.ts';
 
 /** The base of the commands that talk with a block. */
 export abstract class TalkCommand extends ServerCommand {
@@ -13,7 +13,7 @@ export abstract class TalkCommand extends ServerCommand {
 
   protected talk(name: string): Promise<ExitKind> {
     return this.withServer(async ({ client }, signal) => {
-      const { attach } = await import('../attach.ts');
+      const { attach } = await import('../talk/attach.ts');
       const api = new Api(client.withSignal(new AbortController().signal));
       // At a terminal Ctrl-C is a key that `attach` reads. A SIGINT from another process still interrupts.
       return this.withTyping((typing) => attach({ ...typing, api, block: name, signal }));
@@ -33,7 +33,7 @@ export abstract class TalkCommand extends ServerCommand {
     const view = { style: styleFor(isColored(this.stderr, env)), isWatched: watched, isVerbose: this.verbose && watched };
     const typing = { input: stdin, output: this.stderr, stdout: this.stdout, terminal, ...view };
     if (!terminal) return work(typing);
-    const { historyPath, LineHistory } = await import('../line-history.ts');
+    const { historyPath, LineHistory } = await import('../terminal/line-history.ts');
     const history = await LineHistory.open(historyPath((await this.config()).workspace), (text) => this.say(text));
     try {
       return await work({ ...typing, history });

@@ -2,11 +2,11 @@
 // every process list would show it.
 import { Command, Option } from 'clipanion';
 import type { Adapter, Core } from '../../core/index.ts';
-import type { Api } from '../api.ts';
-import { BaseCommand } from '../command.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { columns, isTerminal } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { BaseCommand } from '../command/command.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { columns, isTerminal } from '../terminal/output.ts';
 
 const category = 'Credentials';
 
@@ -53,11 +53,11 @@ export class AuthSetCommand extends BaseCommand {
 
   /** From the prompt or from standard input. */
   async #values(adapter: Adapter, stored: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Record<string, string>> {
-    const { askValues, checkValues, fieldsOf, parseValues } = await import('../credentials-input.ts');
+    const { askValues, checkValues, fieldsOf, parseValues } = await import('../input/credentials-input.ts');
     const fields = fieldsOf(adapter, this.field);
     const { stdin } = this.context;
     if (isTerminal(stdin)) return askValues(adapter, fields, stored, { input: stdin, output: this.stderr });
-    const { readAll } = await import('../input.ts');
+    const { readAll } = await import('../input/input.ts');
     return checkValues(adapter, parseValues(adapter, fields, await readAll(stdin, signal)));
   }
 }

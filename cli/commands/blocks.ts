@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import type { BlockEntry } from '../../core/index.ts';
-import type { Api } from '../api.ts';
-import { attentionLines, blockTable, blockText, whyText } from '../block-text.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { oneLine, toJson, writeLines } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine, toJson, writeLines } from '../terminal/output.ts';
+import { attentionLines, blockTable, blockText, whyText } from '../views/block-text.ts';
 
 const category = 'Blocks';
 const WATCH_MS = 1000;
@@ -57,7 +57,7 @@ export class ListCommand extends ServerCommand {
   }
 
   async #follow(api: Api, signal: AbortSignal): Promise<ExitKind> {
-    const { LiveView } = await import('../live-view.ts');
+    const { LiveView } = await import('../terminal/live-view.ts');
     const view = new LiveView(this.stdout);
     try {
       for (;;) {
@@ -188,7 +188,7 @@ export class NewCommand extends ServerCommand {
   }
 
   async #config(api: Api, signal: AbortSignal): Promise<Record<string, unknown>> {
-    const { readConfigFile } = await import('../config-edit.ts');
+    const { readConfigFile } = await import('../input/config-edit.ts');
     const base = this.from === undefined ? {} : await readConfigFile(this.from, this.context.stdin, signal);
     const { description, system, goals, tags } = this;
     const adapter = await this.#adapter(api, base['adapter']);

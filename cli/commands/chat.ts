@@ -2,9 +2,9 @@
 import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
 import type { ChatConfig, ChatRequest, ContentPart, Core, ErrorBody } from '../../core/index.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { isTerminal, oneLine, toJson, write } from '../output.ts';
-import { isWatched } from '../spinner.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { isTerminal, oneLine, toJson, write } from '../terminal/output.ts';
+import { isWatched } from '../terminal/spinner.ts';
 import { TalkCommand } from './attach.ts';
 
 const ONE_ARGUMENT = 'A message to a model is one argument; put it in quotes.';
@@ -67,7 +67,7 @@ export class ChatCommand extends TalkCommand {
   second = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
-    const { isBlock, mayBeBlock } = await import('../block-place.ts');
+    const { isBlock, mayBeBlock } = await import('../client/block-place.ts');
     const { workspace } = await this.config();
     const { first, second } = this;
     if (second !== undefined && this.#namesModel) throw new CliError('usage', `${ONE_ARGUMENT} --adapter and --model do not go with a block.`);
@@ -84,7 +84,7 @@ export class ChatCommand extends TalkCommand {
 
   /** A misspelt name must not go to a model that may cost money. */
   async #notABlock(workspace: string, word: string): Promise<void> {
-    const { nearestBlock } = await import('../block-place.ts');
+    const { nearestBlock } = await import('../client/block-place.ts');
     const meant = await nearestBlock(workspace, word);
     if (meant !== undefined) throw new CliError('usage', `There is no block ${word}; did you mean ${meant}? To ask a model, add --adapter or --model.`);
     await this.say(`note: there is no block ${word}, so this goes to a model.`);
@@ -99,7 +99,7 @@ export class ChatCommand extends TalkCommand {
   }
 
   async #message(argument: string | undefined, signal: AbortSignal): Promise<string> {
-    const { readMessage } = await import('../input.ts');
+    const { readMessage } = await import('../input/input.ts');
     const { stdin } = this.context;
     return readMessage(argument, { input: stdin, isTerminal: isTerminal(stdin), signal, say: (text) => this.say(text) });
   }
@@ -112,7 +112,7 @@ export class ChatCommand extends TalkCommand {
       return this.talk(block);
     }
     return this.withServer(async (api, signal) => {
-      const { exchange, WAIT_SECONDS } = await import('../exchange.ts');
+      const { exchange, WAIT_SECONDS } = await import('../talk/exchange.ts');
       const message = await this.#message(argument, signal);
       const { stdout, stderr, json, verbose: isVerbose, whole } = this;
       const view = { stdout, stderr, json, isStreamed: !whole, isVerbose, isWatched: !json && isWatched(stderr, this.context.env) };
@@ -143,7 +143,7 @@ export class ChatCommand extends TalkCommand {
       const attachments = await this.#attachments();
       const config = await this.#config();
       return this.withCore(async (core) => {
-        const { talkWithModel } = await import('../model-talk.ts');
+        const { talkWithModel } = await import('../talk/model-talk.ts');
         const request = { ...(await this.#target(core, signal)), config };
         return this.withTyping((typing) => talkWithModel({ ...typing, core, request, system: this.system, attachments, signal }));
       });
@@ -153,25 +153,25 @@ export class ChatCommand extends TalkCommand {
   async #attachments(): Promise<ContentPart[]> {
     const { image: images = [], file: files = [] } = this;
     if (images.length + files.length === 0) return [];
-    const { readAttachments } = await import('../attachments.ts');
+    const { readAttachments } = await import('../talk/attachments.ts');
     return readAttachments({ images, files });
   }
 
   async #config(): Promise<ChatConfig> {
-    const { answerConfig } = await import('../answer-options.ts');
+    const { answerConfig } = await import('../talk/answer-options.ts');
     const { maxTokens, temperature, schema, effort } = this;
     return answerConfig({ maxTokens, temperature, schema, effort });
   }
 
   async #target(core: Core, signal: AbortSignal): Promise<Pick<ChatRequest, 'adapter' | 'model'>> {
-    const { chooseModel } = await import('../model-choice.ts');
+    const { chooseModel } = await import('../talk/model-choice.ts');
     const { adapter, model } = this;
     return chooseModel(core, { adapter, model }, { signal, command: this.command });
   }
 
   async #answer(core: Core, message: string, { attachments, config }: Asked, signal: AbortSignal): Promise<ExitKind> {
-    const { ModelReply } = await import('../model-reply.ts');
-    const { withAttachments } = await import('../attachments.ts');
+    const { ModelReply } = await import('../talk/model-reply.ts');
+    const { withAttachments } = await import('../talk/attachments.ts');
     const instructions = this.system === undefined ? [] : [{ role: 'system' as const, content: this.system }];
     const messages = [...instructions, { role: 'user' as const, content: withAttachments(message, attachments) }];
     const request: ChatRequest = { ...(await this.#target(core, signal)), config, messages };

@@ -1,8 +1,8 @@
 // `blockhouse completion`: the script that lets a shell complete commands.
 import { Command, Option } from 'clipanion';
-import { BaseCommand } from '../command.ts';
-import { COMPLETION_SCRIPTS, isShell, SHELLS } from '../completion-scripts.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
+import { BaseCommand } from '../command/command.ts';
+import { COMPLETION_SCRIPTS, isShell, SHELLS } from '../complete/completion-scripts.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 
 /** Prints the script, or `{shell, script}`. */
 export class CompletionCommand extends BaseCommand {

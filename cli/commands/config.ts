@@ -1,9 +1,9 @@
 // `blockhouse config`: the configuration of a block.
 import { Command, Option } from 'clipanion';
-import type { Api } from '../api.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { manyLines, toJson, writeLines } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { manyLines, toJson, writeLines } from '../terminal/output.ts';
 
 const category = 'Blocks';
 const INDENT = 2;
@@ -26,7 +26,7 @@ export class ConfigGetCommand extends ServerCommand {
   field = Option.String({ required: false, name: 'path' });
 
   protected override async run(): Promise<ExitKind> {
-    const { parsePath, readPath } = await import('../config-path.ts');
+    const { parsePath, readPath } = await import('../input/config-path.ts');
     const path = this.field === undefined ? [] : parsePath(this.field);
     return this.withServer(async (api) => {
       const value = readPath({ ...(await api.config(this.name)) }, path);
@@ -59,7 +59,7 @@ export class ConfigSetCommand extends ServerCommand {
   changes = Option.Rest({ name: 'path=value', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
-    const { parseAssignment, patchOf } = await import('../config-path.ts');
+    const { parseAssignment, patchOf } = await import('../input/config-path.ts');
     const assignments = this.changes.map(parseAssignment);
     const isNested = assignments.some(({ path }) => path.length > 1);
     const fields = new Set(assignments.flatMap(({ path }) => path.slice(0, 1)));
@@ -114,7 +114,7 @@ export class ConfigEditCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
-      const { edit, editable } = await import('../config-edit.ts');
+      const { edit, editable } = await import('../input/config-edit.ts');
       const config = await api.config(this.name);
       const before = editable(config);
       const text = `${JSON.stringify(before, undefined, INDENT)}\n`;
@@ -135,7 +135,7 @@ export class ConfigEditCommand extends ServerCommand {
 
   /** Undefined when no field has changed. */
   async #send(api: Api, before: Record<string, unknown>, text: string, rev: number): Promise<Awaited<ReturnType<Api['updateConfig']>> | undefined> {
-    const { changedFields, parseFields } = await import('../config-edit.ts');
+    const { changedFields, parseFields } = await import('../input/config-edit.ts');
     const after = await parseFields(text, 'The text');
     const gone = Object.keys(before).filter((field) => !Object.hasOwn(after, field));
     if (gone.length > 0) await this.say(`note: ${gone.join(', ')} was kept, because a field can be changed but not removed.`);

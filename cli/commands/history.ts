@@ -1,9 +1,9 @@
 // `blockhouse history`: what was said to a block, and what it answered.
 import { Command, Option } from 'clipanion';
 import type { ChatEntry } from '../../core/index.ts';
-import type { Api } from '../api.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 
 const USUAL_COUNT = 20;
 
@@ -43,13 +43,13 @@ export class HistoryCommand extends ServerCommand {
   }
 
   async #entries(api: Api): Promise<ChatEntry[]> {
-    const { entriesAfter, entryCount, newestEntries, timeOf } = await import('../conversation-text.ts');
+    const { entriesAfter, entryCount, newestEntries, timeOf } = await import('../views/conversation-text.ts');
     const { since, name } = this;
     const most = entryCount(this.count, since === undefined ? USUAL_COUNT : Number.POSITIVE_INFINITY);
     if (since === undefined) return newestEntries(api, name, most);
     const time = timeOf(since, Date.now());
     if (time !== undefined) return newestEntries(api, name, most, time);
-    const { byId, entryIds } = await import('../id-prefix.ts');
+    const { byId, entryIds } = await import('../input/id-prefix.ts');
     return byId(
       since,
       () => entryIds(api, name),
@@ -58,7 +58,7 @@ export class HistoryCommand extends ServerCommand {
   }
 
   async #printOne(api: Api, id: string): Promise<ExitKind> {
-    const { byId, entryIds } = await import('../id-prefix.ts');
+    const { byId, entryIds } = await import('../input/id-prefix.ts');
     const found = await byId(
       id,
       () => entryIds(api, this.name),
@@ -70,7 +70,7 @@ export class HistoryCommand extends ServerCommand {
   }
 
   async #print(document: object, entries: readonly ChatEntry[]): Promise<void> {
-    const { conversationText } = await import('../conversation-text.ts');
+    const { conversationText } = await import('../views/conversation-text.ts');
     await this.print(document, conversationText(this.name, entries, { now: Date.now(), width: this.width, style: this.style }));
   }
 }

@@ -1,9 +1,9 @@
 // `blockhouse key`: a key for each application that uses the gateway.
 import { Command, Option } from 'clipanion';
-import { keyTable } from '../client-tables.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { oneLine } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine } from '../terminal/output.ts';
+import { keyTable } from '../views/client-tables.ts';
 
 const category = 'Clients';
 const DAY_MS = 86_400_000;

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
 import * as t from 'typanion';
 import type { LogFile } from '../../core/index.ts';
-import type { Api } from '../api.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { atLeast, isLevel, type Level, LogTail, levelOf } from '../log-tail.ts';
-import { oneLine, type Paint, toJson, writeLines } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine, type Paint, toJson, writeLines } from '../terminal/output.ts';
+import { atLeast, isLevel, type Level, LogTail, levelOf } from '../views/log-tail.ts';
 
 const POLL_MS = 500;
 
@@ -58,7 +58,7 @@ export class LogsCommand extends ServerCommand {
     const { workspace } = await this.config();
     const { inWorkspace } = await import('../compose.ts');
     const { newestLogs } = await import('../../core/index.ts');
-    const { serverLogs } = await import('../server-log.ts');
+    const { serverLogs } = await import('../serve/server-log.ts');
     const read = async (): Promise<readonly LogFile[]> => inWorkspace(await this.config(), () => newestLogs(serverLogs(workspace)));
     return this.interruptible((signal) => this.#printOne(undefined, read, level, signal));
   }

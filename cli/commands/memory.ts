@@ -1,11 +1,11 @@
 // `blockhouse memory` and `costs`.
 import { Command, Option } from 'clipanion';
-import type { Api, Told } from '../api.ts';
-import { memoryText } from '../block-text.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { oneLine, writeLines } from '../output.ts';
-import { costsTable } from '../report-tables.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api, Told } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine, writeLines } from '../terminal/output.ts';
+import { memoryText } from '../views/block-text.ts';
+import { costsTable } from '../views/report-tables.ts';
 
 /** Prints the memory, or `{success, fact}`, or the server's answer to the change. */
 export class MemoryCommand extends ServerCommand {
@@ -56,7 +56,7 @@ export class MemoryCommand extends ServerCommand {
   }
 
   async #forgetFact(api: Api, given: string): Promise<Told> {
-    const { byId } = await import('../id-prefix.ts');
+    const { byId } = await import('../input/id-prefix.ts');
     const ids = async (): Promise<string[]> => (await api.details(this.name)).memory.facts.map(({ id }) => id);
     return byId(given, ids, (id) => api.removeFact(this.name, id));
   }
@@ -106,7 +106,7 @@ export class CostsCommand extends ServerCommand {
       const report = this.gateway ? await api.gatewayCosts(by) : await api.costs(by, this.name);
       if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // throws BLOCK_NOT_FOUND for a misspelt name
       if (this.csv) {
-        const { toCsv } = await import('../csv.ts');
+        const { toCsv } = await import('../terminal/csv.ts');
         const head = [by, 'calls', 'input', 'output', 'cacheRead', 'cacheWrite', 'costUsd', 'unpricedCalls'];
         const rows = report.rows.map((row) => [row.key, row.calls, row.input, row.output, row.cacheRead, row.cacheWrite, row.costUsd, row.unpricedCalls]);
         await writeLines(this.stdout, [toCsv([head, ...rows])]);

@@ -1,10 +1,10 @@
 // `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks.
 import { Command, Option } from 'clipanion';
 import type { BlockEntry, BlockState } from '../../core/index.ts';
-import type { MonitorAction } from '../api.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { oneLine } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { MonitorAction } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine } from '../terminal/output.ts';
 
 const category = 'Blocks';
 

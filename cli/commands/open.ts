@@ -1,11 +1,11 @@
 // `blockhouse open`: shows the page of the running server in the browser, signed in.
 import { spawn } from 'node:child_process';
 import { Command, Option } from 'clipanion';
-import type { Api } from '../api.ts';
-import { CliError, type ExitKind, errorCodeOf } from '../exit-codes.ts';
-import { writePageFile } from '../page-file.ts';
-import { pageLink } from '../page-link.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { writePageFile } from '../serve/page-file.ts';
+import { pageLink } from '../serve/page-link.ts';
+import { CliError, type ExitKind, errorCodeOf } from '../terminal/exit-codes.ts';
 
 /** The programs that open a file with what the user has chosen for it, by platform. */
 const OPENERS: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {

@@ -1,12 +1,12 @@
 // `blockhouse send` and `queue`: messages to a block.
 import { Command, Option } from 'clipanion';
-import type { Api, Told } from '../api.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { readMessage } from '../input.ts';
-import { isTerminal, oneLine, writeLines } from '../output.ts';
-import { queueTable } from '../report-tables.ts';
-import { ServerCommand } from '../server-command.ts';
-import { isWatched } from '../spinner.ts';
+import type { Api, Told } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { readMessage } from '../input/input.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { isTerminal, oneLine, writeLines } from '../terminal/output.ts';
+import { isWatched } from '../terminal/spinner.ts';
+import { queueTable } from '../views/report-tables.ts';
 
 const category = 'Messages';
 /** The longest timer of Node. */
@@ -48,7 +48,7 @@ export class SendCommand extends ServerCommand {
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
-    const { WAIT_SECONDS, exchange, remarkOn } = await import('../exchange.ts');
+    const { WAIT_SECONDS, exchange, remarkOn } = await import('../talk/exchange.ts');
     const timeoutMs = Number(this.timeout ?? WAIT_SECONDS) * 1000;
     if (!(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout must be a number of seconds above 0.');
     if (this.timeout !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout needs --wait or --stream.');
@@ -110,7 +110,7 @@ export class QueueCommand extends ServerCommand {
   }
 
   async #change(api: Api, ids: readonly string[], action: 'cancel' | 'retry'): Promise<ExitKind> {
-    const { byId, entryIds } = await import('../id-prefix.ts');
+    const { byId, entryIds } = await import('../input/id-prefix.ts');
     const change = (id: string): Promise<Told> => api.changeMessage(this.name, id, action);
     return this.forEach(ids, (id) => byId(id, () => entryIds(api, this.name), change));
   }

@@ -1,12 +1,12 @@
 // `blockhouse serve`: runs the server until Ctrl-C.
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
-import { banner, shellWord } from '../banner.ts';
-import { BaseCommand } from '../command.ts';
+import { BaseCommand } from '../command/command.ts';
 import type { RunningServer } from '../compose.ts';
-import type { ExitKind } from '../exit-codes.ts';
-import { isColored, styleFor, toJson, writeLines } from '../output.ts';
-import { pageLink } from '../page-link.ts';
+import { banner, shellWord } from '../serve/banner.ts';
+import { pageLink } from '../serve/page-link.ts';
+import type { ExitKind } from '../terminal/exit-codes.ts';
+import { isColored, styleFor, toJson, writeLines } from '../terminal/output.ts';
 
 /** With `--json`, prints `{url, workspace, version, pid}` once the server listens. */
 export class ServeCommand extends BaseCommand {

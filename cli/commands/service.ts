@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
-import { shellWord } from '../banner.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { columns } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
-import type { ServerCommandLine } from '../service-files.ts';
-import type { ServiceManager } from '../service-managers.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { shellWord } from '../serve/banner.ts';
+import type { ServerCommandLine } from '../serve/service-files.ts';
+import type { ServiceManager } from '../serve/service-managers.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { columns } from '../terminal/output.ts';
 
 const category = 'Server';
 /** This build's `blockhouse`, with links resolved. */
@@ -24,7 +24,7 @@ const PASSED_ON = ['BLOCKHOUSE_WORKSPACE', 'BLOCKHOUSE_PORT', 'BLOCKHOUSE_OLLAMA
 
 abstract class ManagedCommand extends ServerCommand {
   protected async manager(): Promise<ServiceManager> {
-    const { serviceManager } = await import('../service-managers.ts');
+    const { serviceManager } = await import('../serve/service-managers.ts');
     const manager = serviceManager(process.platform, this.context.env);
     if (manager === undefined)
       throw new CliError('place', `Services are not supported on ${process.platform}; run \`${this.hint('serve')}\` with the service manager of the system.`);

@@ -1,7 +1,7 @@
 // `blockhouse token`: the bearer token of the workspace, alone on stdout.
 import { Command, Option } from 'clipanion';
-import { BaseCommand } from '../command.ts';
-import type { ExitKind } from '../exit-codes.ts';
+import { BaseCommand } from '../command/command.ts';
+import type { ExitKind } from '../terminal/exit-codes.ts';
 
 /** Prints the token, or `{token}`. */
 export class TokenCommand extends BaseCommand {

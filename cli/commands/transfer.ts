@@ -1,12 +1,12 @@
 // `blockhouse export` and `import`: a block as one file.
 import { open, readFile, unlink } from 'node:fs/promises';
 import { Command, Option } from 'clipanion';
-import { CliError, type ExitKind, suggestAnotherName } from '../exit-codes.ts';
-import { fileFault } from '../file-fault.ts';
-import { bytes } from '../format.ts';
-import { readBytes } from '../input.ts';
-import { isTerminal, oneLine, toJson, writeLines } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { fileFault } from '../input/file-fault.ts';
+import { readBytes } from '../input/input.ts';
+import { CliError, type ExitKind, suggestAnotherName } from '../terminal/exit-codes.ts';
+import { bytes } from '../terminal/format.ts';
+import { isTerminal, oneLine, toJson, writeLines } from '../terminal/output.ts';
 
 const category = 'Archive';
 /** The largest file that is read into memory. The server has its own, lower limit. */

@@ -1,7 +1,7 @@
 // `blockhouse --version`.
 import { Command } from 'clipanion';
-import { BaseCommand } from '../command.ts';
-import type { ExitKind } from '../exit-codes.ts';
+import { BaseCommand } from '../command/command.ts';
+import type { ExitKind } from '../terminal/exit-codes.ts';
 
 /** Prints the version, or `{version}`. */
 export class VersionCommand extends BaseCommand {

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
 import type { AdapterStatus, Core, DoctorReport, HaltState, VerifyResult } from '../../core/index.ts';
-import type { Api } from '../api.ts';
-import { CliError, type ExitKind } from '../exit-codes.ts';
-import { plural, relative } from '../format.ts';
-import { oneLine } from '../output.ts';
-import { ServerCommand } from '../server-command.ts';
+import type { Api } from '../client/api.ts';
+import { ServerCommand } from '../command/server-command.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { plural, relative } from '../terminal/format.ts';
+import { oneLine } from '../terminal/output.ts';
 
 const category = 'Workspace';
 

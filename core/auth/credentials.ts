@@ -7,13 +7,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../base/json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import type { SettingsSpec } from '../gateway/settings.ts';
-import { isObject } from '../json.ts';
-import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
-import { parseBytes } from '../workspace/json-bytes.ts';
+import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
+import { parseBytes } from '../store/files/json-bytes.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
+import type { SettingsSpec } from './settings.ts';
 
 /** The stored settings of one adapter. */
 export type StoredSettings = Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@
 //   the provider's own to another path, must bring the secret again; else
 //   whoever may write an address, but can't read the key, could have the key sent anywhere.
 import { invalidRequest } from '../errors.ts';
-import { isAddress, originOf, placeOf, type SettingsSpec } from '../gateway/settings.ts';
+import { isAddress, originOf, placeOf, type SettingsSpec } from './settings.ts';
 
 type Values = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 // What is wrong with a value of a stored setting. The text names the field and never repeats the value. Pure: no I/O.
 
-import { isAddress, type SettingSpec } from '../gateway/settings.ts';
 import { REGION_PATTERN, SECRET_PATTERN } from '../schemas/chat.ts';
+import { isAddress, type SettingSpec } from './settings.ts';
 
 const SECRET = new RegExp(SECRET_PATTERN);
 const REGION = new RegExp(REGION_PATTERN);

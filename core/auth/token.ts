@@ -6,8 +6,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
-import { ensureFolder, replaceFile } from '../workspace/atomic-file.ts';
-import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
+import { ensureFolder, replaceFile } from '../store/files/atomic-file.ts';
+import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
 
 const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
 const NEW_TOKEN_HINT = 'Create a new token with `blockhouse token --new-token`.';

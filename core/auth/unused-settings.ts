@@ -1,5 +1,5 @@
 // What was probably meant by an entry or a field of auth.json that no adapter reads. Pure: no I/O.
-import { nearest } from '../near-miss.ts';
+import { nearest } from '../base/closest.ts';
 import type { Adapter } from '../ports.ts';
 
 type Named = Pick<Adapter, 'id' | 'aliases' | 'settings'>;

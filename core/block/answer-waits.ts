@@ -3,12 +3,13 @@
 // follow-first: a wait follows the block before its message is read, so that no outcome is missed.
 // one-look: all waits of a block share one follower, and after a change chat.json is read once for all of them. Nothing polls.
 // always-ends: a wait ends with the outcome, with its time, when its caller leaves, when the block stops answering, or when it is gone.
+
+import { callerLeft, offAbort, onAbort } from '../base/abort.ts';
 import { BlockhouseError } from '../errors.ts';
-import { callerLeft, offAbort, onAbort } from '../gateway/abort.ts';
 import type { StopFollowing } from './api.ts';
 import type { Block } from './block.ts';
-import { type Entries, isWaiting } from './chat-file.ts';
-import { unlessDamaged } from './readiness.ts';
+import { type Entries, isWaiting } from './conversation/chat-file.ts';
+import { unlessDamaged } from './status/readiness.ts';
 import { hindranceOf } from './waiting-note.ts';
 
 /** When a wait ends without an outcome. */

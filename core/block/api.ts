@@ -1,5 +1,6 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
 
+import type { LogRange } from '../store/files/logs/log-part.ts';
 import type {
   AddFact,
   ArchiveInfo,
@@ -29,7 +30,6 @@ import type {
   StreamFrame,
   Warning,
 } from '../types.ts';
-import type { LogRange } from '../workspace/log-part.ts';
 import type { FleetChanges } from './fleet-feed.ts';
 
 /** Stops following. A second call does nothing. */

@@ -5,10 +5,10 @@ import type { Gateway } from '../gateway/gateway.ts';
 import { isPriceKnown } from '../gateway/known-price.ts';
 import { Prices } from '../gateway/pricing.ts';
 import type { DoctorReport } from '../schemas/workspace-api.ts';
-import { Ledger } from '../workspace/ledger.ts';
-import { BlockFolders } from './block-folders.ts';
+import { BlockFolders } from '../store/files/block/block-folders.ts';
+import { type BlockContents, openFiles, readContents } from '../store/files/block/files.ts';
+import { Ledger } from '../store/files/ledger/ledger.ts';
 import { examine } from './doctor.ts';
-import { type BlockContents, openFiles, readContents } from './files.ts';
 
 /** Examines every file. Throws an Error if there is no such folder, or it can't be read. */
 export async function examineUnheld(workspace: string, gateway: Gateway): Promise<DoctorReport> {

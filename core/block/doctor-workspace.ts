@@ -2,21 +2,21 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
-import { isObject } from '../json.ts';
+import { isObject } from '../base/json.ts';
 import type { Adapter } from '../ports.ts';
 import { MODELS_FILE, parseModels } from '../routing/models-file.ts';
+import { nameInArchive } from '../schemas/names.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
-import { isTemporaryName } from '../workspace/atomic-file.ts';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../workspace/block-layout.ts';
-import { readState } from '../workspace/fresh-file.ts';
-import { parseBytes } from '../workspace/json-bytes.ts';
-import type { Ledger } from '../workspace/ledger.ts';
-import { foreignKind } from '../workspace/own-folder.ts';
-import { readFault, readRegular } from '../workspace/regular-file.ts';
-import type { BlockFolders } from './block-folders.ts';
-import { parseConfig } from './document-codecs.ts';
-import { nameInArchive } from './names.ts';
-import { RENAME_NOTE } from './rename-note.ts';
+import { isTemporaryName } from '../store/files/atomic-file.ts';
+import type { BlockFolders } from '../store/files/block/block-folders.ts';
+import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/files/block/block-layout.ts';
+import { parseConfig } from '../store/files/block/document-codecs.ts';
+import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
+import { readState } from '../store/files/fresh-file.ts';
+import { parseBytes } from '../store/files/json-bytes.ts';
+import type { Ledger } from '../store/files/ledger/ledger.ts';
+import { foreignKind } from '../store/files/own-folder.ts';
+import { readFault, readRegular } from '../store/files/regular-file.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json', 'keys.json'] as const;
 

@@ -2,22 +2,22 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isObject, tryParseJson } from '../base/json.ts';
 import { BlockhouseError } from '../errors.ts';
-import { isObject, tryParseJson } from '../json.ts';
-import { type Candidate, candidatesOf } from '../monitor/candidates.ts';
 import type { Adapter } from '../ports.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
+import { isBlockName } from '../schemas/names.ts';
 import type { DoctorReport, Finding } from '../schemas/workspace-api.ts';
-import { isTemporaryName } from '../workspace/atomic-file.ts';
-import type { Ledger } from '../workspace/ledger.ts';
-import { readFault, readLines } from '../workspace/regular-file.ts';
-import type { BlockFolders } from './block-folders.ts';
-import { ARCHIVE_LIMITS } from './chat-archive.ts';
-import { failuresIn } from './chat-counts.ts';
-import type { Entries } from './chat-file.ts';
+import { isTemporaryName } from '../store/files/atomic-file.ts';
+import type { BlockFolders } from '../store/files/block/block-folders.ts';
+import { type BlockContents, FILE_NAMES } from '../store/files/block/files.ts';
+import { ARCHIVE_LIMITS } from '../store/files/chat/chat-archive.ts';
+import type { Ledger } from '../store/files/ledger/ledger.ts';
+import { readFault, readLines } from '../store/files/regular-file.ts';
+import type { Entries } from './conversation/chat-file.ts';
+import { failuresIn } from './conversation/counts.ts';
 import { examineArchives, examineWorkspace, foreignFolders, itemsOf, warning } from './doctor-workspace.ts';
-import { type BlockContents, FILE_NAMES } from './files.ts';
-import { isBlockName } from './names.ts';
+import { type Candidate, candidatesOf } from './status/candidates.ts';
 
 /** What is examined. */
 export interface Examined {

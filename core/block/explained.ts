@@ -1,16 +1,16 @@
 // Reads what the explanation of a block is made from. A damaged block is explained too: people look here to learn what to repair.
 import { toBlockhouseError } from '../errors.ts';
-import { candidatesOf, missingFor } from '../monitor/candidates.ts';
-import { explain } from '../monitor/explain.ts';
-import { faultReason } from '../monitor/reasons.ts';
 import type { Explanation } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockPulse, Reason } from '../schemas/block-pulse.ts';
+import { completeConfig } from '../store/files/block/document-codecs.ts';
 import type { Block } from './block.ts';
-import { countQueue, failuresIn } from './chat-counts.ts';
-import { completeConfig } from './document-codecs.ts';
-import { unlessDamaged } from './readiness.ts';
-import { statusOf } from './summary.ts';
+import { countQueue, failuresIn } from './conversation/counts.ts';
+import { candidatesOf, missingFor } from './status/candidates.ts';
+import { explain } from './status/explain.ts';
+import { statusOf } from './status/list-entry.ts';
+import { unlessDamaged } from './status/readiness.ts';
+import { faultReason } from './status/reasons.ts';
 
 /** The explanation of a block as it is now, whatever is wrong with its files. */
 export async function explained(block: Block): Promise<Explanation> {

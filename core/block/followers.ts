@@ -4,9 +4,9 @@
 // followers-apart: an error that a follower throws becomes a process warning; it doesn't reach other followers or the block.
 // silent-after-gone: after `onGone` no callback of a follower is called.
 import { callApart } from '../bus.ts';
-import type { FolderWatches } from '../workspace/watch.ts';
+import type { FolderWatches } from '../store/files/watch.ts';
 import type { FollowOptions, LogLines, StopFollowing } from './api.ts';
-import type { ReplyStream } from './reply-stream.ts';
+import type { ReplyStream } from './reply/reply-stream.ts';
 
 /** What followers need of their block. */
 export interface FollowersOptions {

@@ -1,12 +1,12 @@
 // Opens the blocks of a workspace when the server starts, wakes those that wait, and closes all of them when the server ends.
 //
 // nothing-after-close: `close` refuses new changes and starts of monitors, and waits for the changes that have begun. After it nothing is written.
-import type { BlockIndex } from './block-index.ts';
+import type { BlockIndex } from '../store/files/block/block-index.ts';
+import { endRename, RENAME_NOTE } from '../store/files/block/rename-note.ts';
+import type { HaltSwitch } from '../store/files/halt.ts';
 import type { FleetFeed } from './fleet-feed.ts';
-import type { HaltSwitch } from './halt.ts';
 import type { OperationsContext } from './operations.ts';
 import type { MonitorOperations } from './operations-monitor.ts';
-import { endRename, RENAME_NOTE } from './rename-note.ts';
 
 /** How long the replies of all blocks may go on when the server ends. */
 const CLOSING_GRACE_MS = 3000;

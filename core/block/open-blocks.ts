@@ -4,11 +4,12 @@
 //   again until it is garbage collected.
 // wait-for-moves: while a block moves, `find` waits for the end of the move.
 // swept-first: what a crash left behind in a folder is removed before the block is opened for the first time.
-import { ask, type BlockActor } from './ask.ts';
+
+import { blockNotFound } from '../schemas/names.ts';
+import type { Unconfirmed } from '../store/files/block/block-folders.ts';
+import type { BlockIndex } from '../store/files/block/block-index.ts';
+import { ask, type BlockActor } from './actor/ask.ts';
 import type { Block } from './block.ts';
-import type { Unconfirmed } from './block-folders.ts';
-import type { BlockIndex } from './block-index.ts';
-import { blockNotFound } from './names.ts';
 
 /** The number of unused blocks that are kept, because reading them again costs more than the memory. */
 const KEPT_IDLE = 200;

@@ -1,11 +1,11 @@
 // Waits for the answer to a message. Waiting changes nothing: the message is answered whether somebody waits or not.
 import { invalidRequest } from '../errors.ts';
 import { MAX_WAIT_SECONDS } from '../schemas/chat-api.ts';
+import { findEntry } from '../store/files/chat/chat-history.ts';
 import { AnswerWaits } from './answer-waits.ts';
 import type { Blocks, ReplyStep } from './api.ts';
 import type { Block } from './block.ts';
-import { type Entries, isWaiting } from './chat-file.ts';
-import { findEntry } from './chat-history.ts';
+import { type Entries, isWaiting } from './conversation/chat-file.ts';
 import type { OperationsContext } from './operations.ts';
 import { hindranceOf } from './waiting-note.ts';
 

@@ -9,23 +9,23 @@ import PQueue from 'p-queue';
 import { createActor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
+import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { isPassingFault, readFault } from '../workspace/regular-file.ts';
+import type { Stored, Unconfirmed } from '../store/files/block/block-folders.ts';
+import { configIn } from '../store/files/block/config-in-folder.ts';
+import { formatFile } from '../store/files/block/document-codecs.ts';
+import { checkFiles } from '../store/files/block/files.ts';
+import { measure } from '../store/files/folder-size.ts';
+import { isPassingFault, readFault } from '../store/files/regular-file.ts';
+import { ask } from './actor/ask.ts';
+import type { BlockMachine } from './actor/machine.ts';
 import type { Blocks } from './api.ts';
-import { ask } from './ask.ts';
 import type { Block } from './block.ts';
-import type { Stored, Unconfirmed } from './block-folders.ts';
-import { waitingIn } from './chat-counts.ts';
-import { configIn } from './config-in-folder.ts';
-import { assertConfigSize } from './config-rules.ts';
-import { formatFile } from './document-codecs.ts';
-import { checkFiles } from './files.ts';
-import { measure } from './folder-size.ts';
-import type { BlockMachine } from './machine.ts';
-import { assertNewName } from './names.ts';
+import { waitingIn } from './conversation/counts.ts';
 import type { OperationsContext } from './operations.ts';
 import { renameBlock } from './operations-rename.ts';
-import { unlessDamaged } from './readiness.ts';
+import { assertConfigSize } from './status/config-rules.ts';
+import { unlessDamaged } from './status/readiness.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
 const checkRename: Validator<RenameBlock> = compile(RenameBlock);
@@ -134,7 +134,7 @@ export function archiveOperations(
       return block.copies.pass(async () => {
         await block.pulse(); // waits for earlier writes
         // The checked content, because the file on disk may be replaced meanwhile by one with a key in it.
-        const { packFolder } = await import('../workspace/bundle.ts'); // its packages are loaded with the first export
+        const { packFolder } = await import('../store/files/bundle/bundle.ts'); // its packages are loaded with the first export
         return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
       });
     },
@@ -183,7 +183,7 @@ async function importBundle({ folders, world, blocks, onMoved }: OperationsConte
   if (wanted !== undefined) assertNewName(wanted);
   const { name, unconfirmed } = await folders.build(
     async (folder) => {
-      const { unpackInto } = await import('../workspace/bundle-unpack.ts');
+      const { unpackInto } = await import('../store/files/bundle/bundle-unpack.ts');
       await unpackInto(bundle, folder);
     },
     async (folder) => {

@@ -3,13 +3,13 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { type ChatReceipt, HistoryPage, PostMessage } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { Change } from '../workspace/json-file.ts';
+import { findEntry, pageOf } from '../store/files/chat/chat-history.ts';
+import type { Change } from '../store/files/json-file.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import { type Added, appendMessage, queueAgain } from './chat-changes.ts';
-import { completeEntries, type Entries, isWaiting } from './chat-file.ts';
-import { findEntry, pageOf } from './chat-history.ts';
-import { activeOf } from './chat-retention.ts';
+import { type Added, appendMessage, queueAgain } from './conversation/chat-changes.ts';
+import { completeEntries, type Entries, isWaiting } from './conversation/chat-file.ts';
+import { activeOf } from './conversation/retention.ts';
 import type { OperationsContext } from './operations.ts';
 import { hindranceOf } from './waiting-note.ts';
 

@@ -1,19 +1,20 @@
 // Creates and configures blocks. `enabled` is only the wanted state, as with a service of the system: a change of the configuration starts or stops no
 // monitor, and the answer warns that it does not.
+
+import { isObject } from '../base/json.ts';
 import { BlockhouseError } from '../errors.ts';
-import { isObject } from '../json.ts';
 import { CreateBlock } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
+import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import { completeConfig } from '../store/files/block/document-codecs.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import type { WorkspaceContext } from './block-context.ts';
-import { applyPatch, type BaseURLCheck } from './config-rules.ts';
-import { configWarnings } from './config-warnings.ts';
-import { completeConfig } from './document-codecs.ts';
-import { assertNewName } from './names.ts';
 import type { OperationsContext } from './operations.ts';
+import type { WorkspaceContext } from './reply/block-context.ts';
+import { applyPatch, type BaseURLCheck } from './status/config-rules.ts';
+import { configWarnings } from './status/config-warnings.ts';
 
 const checkCreate: Validator<CreateBlock> = compile(CreateBlock);
 

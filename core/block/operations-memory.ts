@@ -1,16 +1,16 @@
 // Changes of a block's memory by people: facts, compactions and their undo, and the reset of everything but configuration and chat.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
-import { budgetStand } from '../monitor/budget-check.ts';
-import { undoCompaction } from '../monitor/compaction.ts';
-import { noCosts } from '../monitor/costs.ts';
 import { AddFact } from '../schemas/block-api.ts';
 import type { Fact } from '../schemas/block-memory.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import { freshMemory, freshPulse } from '../store/files/block/document-codecs.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import { freshMemory, freshPulse } from './document-codecs.ts';
+import { noCosts } from './costs/costs.ts';
 import type { OperationsContext } from './operations.ts';
+import { budgetStand } from './reply/budget-check.ts';
+import { undoCompaction } from './reply/compaction.ts';
 
 const checkFact: Validator<AddFact> = compile(AddFact);
 const MAX_FACTS = 1000;

@@ -3,14 +3,14 @@
 // wish-first: `enabled` in config.json is the wanted state. It is written before a monitor starts or stops; the end of the server doesn't change it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
-import { candidatesOf, missingFor } from '../monitor/candidates.ts';
-import { messageForBlock } from '../monitor/reasons.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
-import { isConfigured, unlessDamaged } from './readiness.ts';
+import { candidatesOf, missingFor } from './status/candidates.ts';
+import { isConfigured, unlessDamaged } from './status/readiness.ts';
+import { messageForBlock } from './status/reasons.ts';
 
 /** The pause between two starts when the server starts, so that a thousand monitors don't start at once. */
 const STAGGER_MS = 10;

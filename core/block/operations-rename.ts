@@ -3,9 +3,9 @@
 // nowhere-lost: between the two moves the block is in the archive, complete. When the second move fails, the first one is undone. After a crash the
 //   next start ends the rename (rename-note.ts).
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import { forgetRename, noteRename } from '../store/files/block/rename-note.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
-import { forgetRename, noteRename } from './rename-note.ts';
 
 /** The two moves, and the start of a monitor. */
 export interface RenameSteps {

@@ -1,9 +1,10 @@
 // The context that all operations on blocks share. Pure: types only.
+
+import type { BlockFolders } from '../store/files/block/block-folders.ts';
 import type { Block } from './block.ts';
-import type { WorkspaceContext } from './block-context.ts';
-import type { BlockFolders } from './block-folders.ts';
 import type { ChangeGate } from './change-gate.ts';
 import type { OpenBlocks } from './open-blocks.ts';
+import type { WorkspaceContext } from './reply/block-context.ts';
 
 /** Passed to each group of operations. */
 export interface OperationsContext {

@@ -7,13 +7,13 @@
 // actor-wins: the actor decides what runs. If pulse.json was removed, reset or edited meanwhile, it is shown with the last step added, and the next
 //   heartbeat writes it so.
 import PQueue from 'p-queue';
-import { beat, beginRun, type Step, takeStep, uptime } from '../monitor/pulse.ts';
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block-pulse.ts';
-import type { BlockLog } from '../workspace/block-log.ts';
-import type { WorkspaceContext } from './block-context.ts';
-import { countQueue } from './chat-counts.ts';
-import type { BlockFileSet } from './files.ts';
-import type { MachineContext } from './machine-types.ts';
+import type { BlockFileSet } from '../store/files/block/files.ts';
+import type { BlockLog } from '../store/files/logs/block-log.ts';
+import type { MachineContext } from './actor/types.ts';
+import { countQueue } from './conversation/counts.ts';
+import type { WorkspaceContext } from './reply/block-context.ts';
+import { beat, beginRun, type Step, takeStep, uptime } from './status/pulse.ts';
 
 /** What the writer needs from its block. */
 export interface PulseWriterOptions {

@@ -8,12 +8,12 @@
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
+import { isDeeperThan, MAX_JSON_DEPTH } from '../base/json.ts';
+import { isCount, TokenEstimate } from '../base/tokens.ts';
+import type { Writable } from '../base/writable.ts';
 import { BlockhouseError } from '../errors.ts';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../json.ts';
 import type { AnswerPiece, ChatEvent, ReportedUsage } from '../ports.ts';
 import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage, Warning } from '../schemas/chat.ts';
-import { isCount, TokenEstimate } from '../tokens.ts';
-import type { Writable } from '../writable.ts';
 import { ANSWER_LIMITS, PIECE_BYTES } from './answer-limits.ts';
 import type { Prompt } from './prompt.ts';
 import { promptTokens } from './prompt-tokens.ts';

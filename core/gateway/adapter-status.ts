@@ -1,9 +1,10 @@
 // Whether an adapter can be used at this moment. Costs nothing: no model is called, and a key is not tried out (`verify` does that).
+
+import type { ResolvedSettings } from '../auth/settings.ts';
 import { toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterStatus } from '../schemas/adapter.ts';
 import { adapterInfo } from './registry.ts';
-import type { ResolvedSettings } from './settings.ts';
 
 /** How long a daemon or a credential chain may take to answer; a person waits for the list. */
 const PROBE_MS = 1500;

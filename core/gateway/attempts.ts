@@ -6,16 +6,17 @@
 // reserve-send-settle: An attempt is sent only after the account of its client has admitted it, which is when it has its place. However the call ends, it is
 //   settled once, before its caller gets the outcome: what was sent is paid for.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
+
+import { callerLeft, sleep } from '../base/abort.ts';
+import { keptText } from '../base/kept-text.ts';
+import type { Place, Roster } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
-import { keptText } from '../kept-text.ts';
-import type { Place, Roster } from '../roster.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
-import { callerLeft, sleep } from './abort.ts';
-import type { AcceptedCall, Answered, CallAttempt } from './accepted-call.ts';
 import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
 import type { CallSettings } from './call-settings.ts';
+import type { AcceptedCall, Answered, CallAttempt } from './calls/call.ts';
 import type { Destination } from './destinations.ts';
 import type { CallState, LiveCall } from './live.ts';
 import { retryDelayMs } from './retry.ts';

@@ -4,13 +4,13 @@
 //   as long as they stay the same, since that is most of what a request would cost.
 // own-settings-stay-own: A request that brings settings of its own is worked out by itself and leaves nothing behind.
 import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
+import { type Environment, originOf, type ResolvedSettings, resolveSettings, type SettingSource } from '../auth/settings.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { assertRoutable, checkEgress, parseBaseURL } from './egress.ts';
 import { boundCall } from './key-bounds.ts';
 import type { OwnAddresses } from './own-addresses.ts';
-import { type Environment, originOf, type ResolvedSettings, resolveSettings, type SettingSource } from './settings.ts';
 
 /** Milliseconds; an adapter may have others, for instance a local daemon that loads its model first. */
 export const DEFAULT_TIMEOUTS: UpstreamTimeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };

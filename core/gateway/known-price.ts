@@ -1,9 +1,10 @@
 // Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
+
+import type { ResolvedSettings } from '../auth/settings.ts';
 import type { Adapter } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import type { Gateway } from './gateway.ts';
 import { FREE, type PricedModel, type Prices } from './pricing.ts';
-import type { ResolvedSettings } from './settings.ts';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } as const;
 

@@ -1,7 +1,7 @@
 // What images, documents and audio count in an estimate of a request's input. Pure: no I/O.
 //
 // known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be.
-import { ASCII_CHARACTERS_PER_TOKEN } from '../tokens.ts';
+import { ASCII_CHARACTERS_PER_TOKEN } from '../base/tokens.ts';
 
 /** What an image costs about, and any file at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one of usual size less. */
 export const MEDIA_TOKENS = 1600;

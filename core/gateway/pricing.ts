@@ -6,8 +6,8 @@
 //   five minutes, audio like the dearest text. A cap counts that, so that no tier and no part makes a call free.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
+import { isCount } from '../base/tokens.ts';
 import type { Usage } from '../schemas/chat.ts';
-import { isCount } from '../tokens.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 

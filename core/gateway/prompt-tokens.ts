@@ -1,5 +1,5 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
-import { TokenEstimate } from '../tokens.ts';
+import { TokenEstimate } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
 import { FILE_TOKENS, fileTokens, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt, Turn } from './prompt.ts';

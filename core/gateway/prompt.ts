@@ -6,8 +6,9 @@
 // - one-step (step.ts): Assistant messages in a row are one turn from the first that calls a tool.
 // - Each assistant turn with tool calls is followed by one tool turn with a result for every call, in the order of the calls.
 // - Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
+
+import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
-import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../json.ts';
 import type { ChatConfig, ChatRequest, ContentPart, Tool, ToolCall, Warning } from '../types.ts';
 import { type Content, isBlank, partsOf, textOf } from './parts.ts';
 import { type CheckedMessage, PendingCalls, userTurn } from './step.ts';

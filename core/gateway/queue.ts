@@ -7,8 +7,8 @@
 //
 // The line is p-queue's, with our order. An attempt that finds a place free never enters it: the package costs such a call more than the rest of its way through here.
 import PQueue from 'p-queue';
+import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from '../base/abort.ts';
 import { BlockhouseError } from '../errors.ts';
-import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from './abort.ts';
 import { FairLine, type LineOptions, WaitingRoom } from './waiting-room.ts';
 
 /** The limits of each queue. */

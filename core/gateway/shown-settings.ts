@@ -1,9 +1,9 @@
 // The settings of all adapters with their sources, for people; secrets are masked.
 import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
+import { collectSettings, describeSettings, type Environment, maskSecret } from '../auth/settings.ts';
 import { unusedSettings } from '../auth/unused-settings.ts';
 import type { Adapter } from '../ports.ts';
 import type { ShownSetting } from '../schemas/adapter.ts';
-import { collectSettings, describeSettings, type Environment, maskSecret } from './settings.ts';
 
 /** Every value in auth.json or the environment; auth.json wins. Throws ADAPTER_NOT_CONFIGURED for a damaged auth.json. */
 export function shownSettings(adapters: readonly Adapter[], credentials: Pick<CredentialStore, 'ids' | 'read'> | undefined, env: Environment): ShownSetting[] {

@@ -3,7 +3,7 @@
 // sampled: the texts of some reads are looked at, and those say how many bytes are around the text of a frame. Of the other reads, what is more than that
 //   is text. A read that is longer than expected is looked at, too: it has more text, or more around it, such as log probabilities.
 // never-falls: the estimate of a stream only grows.
-import { countFrames } from '../sse-frames.ts';
+import { countFrames } from '../base/sse-frames.ts';
 import { BYTES_A_TOKEN } from './accumulate.ts';
 
 /** The first reads are all looked at, and then few: a look costs more than the rest of what is done with a small read. */

@@ -4,7 +4,7 @@
 // leaving-aborts: Leaving the loop early aborts the request.
 import type { AnswerPiece, StreamSink } from '../ports.ts';
 import type { ChatDone, ChatStart, StreamOptions } from '../types.ts';
-import { type ShownPiece, ShownPieces } from './shown-pieces.ts';
+import { type ShownPiece, ShownPieces } from './visible-parts.ts';
 
 /**
  * One event of an answer. Events come in the order `start`, any number of `content`, `done`. `reasoning`, `toolCallStart` and `toolCallDelta` come among

@@ -5,16 +5,17 @@
 //   passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // held-until-counted: a call counts as under way until its line counts.
+
+import { reachesUsd } from '../block/costs/budget.ts';
+import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import { reachesUsd } from '../monitor/budget.ts';
-import { reportCosts } from '../monitor/costs-report.ts';
+import type { GatewayLedger, OpenCall } from '../store/files/ledger/gateway-ledger.ts';
+import type { KeySpend } from '../store/files/ledger/spend-days.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import type { GatewayLedger, OpenCall } from '../workspace/gateway-ledger.ts';
-import type { KeySpend } from '../workspace/spend-days.ts';
 import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
 import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-key.ts';

@@ -6,13 +6,13 @@
 //   leaves no less.
 // generated-whole: the provider has mostly generated a whole answer before its client leaves, and bills it. Nothing of it has come, so it counts with the mean.
 import { randomUUID } from 'node:crypto';
+import { type Place, Roster } from '../base/linked-list.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import { type Place, Roster } from '../roster.ts';
+import type { OpenCall } from '../store/files/ledger/gateway-ledger.ts';
+import type { KeySpend } from '../store/files/ledger/spend-days.ts';
 import type { Usage } from '../types.ts';
-import type { OpenCall } from '../workspace/gateway-ledger.ts';
-import type { KeySpend } from '../workspace/spend-days.ts';
 
 /** Until a key has an answer. */
 const USUAL_OUTPUT_TOKENS = 1000;

@@ -3,12 +3,12 @@
 // closed-by-default: while the file can't be used, no key of it is accepted. The workspace's own token still is.
 // hashed: the file has only hashes, so it gives nobody a key.
 import { join } from 'node:path';
+import { isObject } from '../base/json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { isObject } from '../json.ts';
+import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
+import { parseBytes } from '../store/files/json-bytes.ts';
 import type { ShownKey } from '../types.ts';
-import { closeToOthers, type FileState, FreshFile } from '../workspace/fresh-file.ts';
-import { parseBytes } from '../workspace/json-bytes.ts';
 import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey, newKey, parseKey } from './named-key.ts';
 
 /** The name of the file in a workspace. */

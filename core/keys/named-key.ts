@@ -1,9 +1,9 @@
 // One key for one application: what it may do, and how it is stored. Pure: no I/O.
 import { createHash, randomBytes } from 'node:crypto';
+import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { isObject } from '../json.ts';
+import type { KeySpend } from '../store/files/ledger/spend-days.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
-import type { KeySpend } from '../workspace/spend-days.ts';
 
 /** What a key may do. Null stands for no limit. */
 export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;

@@ -1,7 +1,8 @@
 // What models.json says: aliases, the default provider, and where the native lane is off. Pure: no I/O.
+
+import { nearest } from '../base/closest.ts';
+import { isObject } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
-import { isObject } from '../json.ts';
-import { nearest } from '../near-miss.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 
 /** A model of one provider. */

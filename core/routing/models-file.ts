@@ -5,8 +5,8 @@
 import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import { type FileState, FreshFile } from '../workspace/fresh-file.ts';
-import { parseBytes } from '../workspace/json-bytes.ts';
+import { type FileState, FreshFile } from '../store/files/fresh-file.ts';
+import { parseBytes } from '../store/files/json-bytes.ts';
 import { type AdapterIdOf, EMPTY_TABLE, type ModelsDocument, type ModelTable, parseModelTable } from './model-table.ts';
 
 /** The name of the file in a workspace. */

@@ -5,8 +5,8 @@
 //   slow. So each larger object of a schema becomes a function of its own.
 import { createRequire } from 'node:module';
 import type { Ajv as AjvType, ErrorObject, ValidateFunction } from 'ajv';
+import { isObject } from '../base/json.ts';
 import { BlockhouseError } from '../errors.ts';
-import { isObject } from '../json.ts';
 
 /** Ajv is loaded with the first check, so that a server starts faster; some servers never need it. */
 const load = createRequire(import.meta.url);

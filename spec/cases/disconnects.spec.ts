@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { createLogger, logFacts } from '../../cli/logging.ts';
+import { createLogger, logFacts } from '../../cli/serve/logging.ts';
 import type { CoreEvents } from '../../core/bus.ts';
 import { RawClient } from '../support/raw.ts';
 import { CHAT, daemonLine, friendlyDaemon, responseOf, startServer, type TestServer, until } from '../support/server.ts';

@@ -3,7 +3,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
-import { createLogger, logFacts } from '../../cli/logging.ts';
+import { createLogger, logFacts } from '../../cli/serve/logging.ts';
 import { type ChatRequest, createCore } from '../../core/index.ts';
 import { anthropic } from '../conformance/wires/anthropic.ts';
 import { resolveNames } from '../support/adapter-call.ts';

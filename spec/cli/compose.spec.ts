@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { createConfiguredCore, cutOff, inWorkspace, readConfig, startServer } from '../../cli/compose.ts';
-import { CliError } from '../../cli/exit-codes.ts';
+import { CliError } from '../../cli/terminal/exit-codes.ts';
 import { BlockhouseError } from '../../core/index.ts';
 import { portOfOther, withOtherUser } from '../support/other-user.ts';
 import { testFolder } from '../support/test-folder.ts';

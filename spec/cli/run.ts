@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Cli } from 'clipanion';
 import type { Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
-import { runProgram } from '../../cli/program.ts';
+import { runProgram } from '../../cli/main/program.ts';
 import { createWsTransport } from '../../transports/ws/index.ts';
 import { friendlyDaemon, startServer } from '../support/server.ts';
 import { testFolder } from '../support/test-folder.ts';

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
-import { openApiDocument } from '../../transports/http/openapi.ts';
+import { openApiDocument } from '../../transports/http/openapi/openapi.ts';
 import { ROUTES } from '../../transports/http/routes.ts';
 import { scriptedAdapter } from '../support/scripted-adapter.ts';
 import { type Answer, CHAT, framesOf, startServer } from '../support/server.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { documentTo } from '../../cli/page-link.ts';
+import { documentTo } from '../../cli/serve/page-link.ts';
 import { closeBrowser, openWorld } from '../support/browser.ts';
 import { testFolder } from '../support/test-folder.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { allCommands } from '../../cli/command-modules.ts';
-import { manualOf } from '../../cli/manual.ts';
+import { allCommands } from '../../cli/main/command-modules.ts';
+import { manualOf } from '../../cli/main/manual.ts';
 import { cliPage } from '../support/cli-page.ts';
 
 const manuals = (await allCommands()).map(manualOf);

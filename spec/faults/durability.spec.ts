@@ -3,10 +3,10 @@
 // Held elsewhere:
 // D56 kill -9 at random points: spec/cases/kill.spec.ts, and for longer bench/faults/kill.ts.
 // D57 D61 D63 D64 each system call of a write fails in turn: bench/faults/file-faults.ts, and by a file system of the test in
-//     spec/core/workspace/atomic-file.spec.ts and json-file.spec.ts.
+//     spec/core/store/files/atomic-file.spec.ts and json-file.spec.ts.
 // D58 power cuts: bench/faults/power-cut.ts, which needs root.
-// D68 no watches left: spec/core/workspace/folder-watch.spec.ts.
-// D69 logs hold counts and never text, and are cut: spec/core/workspace/block-log.spec.ts.
+// D68 no watches left: spec/core/store/files/folder-watch.spec.ts.
+// D69 logs hold counts and never text, and are cut: spec/core/store/files/logs/block-log.spec.ts.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -1,9 +1,9 @@
 // Names, paths, damaged and hostile files (group C).
 //
 // Held elsewhere, because a process can't be brought there from outside:
-// C46 The temporary name has 64 random bits and is opened exclusively: spec/core/workspace/atomic-file.spec.ts.
-// C49 A path too long for the system: spec/core/block/block-folders.spec.ts.
-// C55 The clock is injected: spec/core/block/chat-file.spec.ts, spec/core/block/operations-chat.spec.ts.
+// C46 The temporary name has 64 random bits and is opened exclusively: spec/core/store/files/atomic-file.spec.ts.
+// C49 A path too long for the system: spec/core/store/files/block/block-folders.spec.ts.
+// C55 The clock is injected: spec/core/block/conversation/chat-file.spec.ts, spec/core/block/operations-chat.spec.ts.
 // C48 on a file system that is blind to case: upper case is refused, so that no two names can share a folder (C41).
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';

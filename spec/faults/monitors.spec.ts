@@ -1,10 +1,10 @@
 // Monitors and the command (group H).
 //
 // Held elsewhere:
-// H124 a defect of the monitor itself: spec/core/monitor/machine.spec.ts and actors.spec.ts; nothing outside can make one throw.
+// H124 a defect of the monitor itself: spec/core/block/actor/monitor-region.spec.ts and actors.spec.ts; nothing outside can make one throw.
 // H126 H128 killed at each stage, and with many messages: spec/cases/kill.spec.ts.
-// H129 a process number that is another one now: spec/core/workspace/lock.spec.ts. Monitors are no processes.
-// H134 every wait of a monitor is one for the gateway, whose limits end it: spec/core/gateway, spec/adapters/upstream-call.spec.ts.
+// H129 a process number that is another one now: spec/core/store/files/lock.spec.ts. Monitors are no processes.
+// H134 every wait of a monitor is one for the gateway, whose limits end it: spec/core/gateway, spec/adapters/outbound/call.spec.ts.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

@@ -85,7 +85,7 @@ const PLACES: readonly (readonly [RegExp, Id])[] = [
 ];
 const TITLE = /\.test\(\s*(['"`])cases? ([\d, and]+): (.*)/g;
 /** The handlers' other specs number the cases of the page. */
-const PATHS = ['spec/judges', 'spec/dialects', 'spec/faults', 'spec/transports/http/handlers/compatible-embeddings.spec.ts'];
+const PATHS = ['spec/judges', 'spec/transports/http/dialects', 'spec/faults', 'spec/transports/http/handlers/compatible-embeddings.spec.ts'];
 
 function filesOf(path: string): string[] {
   if (path.endsWith('.ts')) return [path];

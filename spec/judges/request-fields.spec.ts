@@ -2,11 +2,11 @@
 // version of an SDK brings fails here until somebody has said what it decides.
 import t, { type Test } from 'tap';
 import type { RequestFields } from '../../core/index.ts';
-import { MESSAGES_FIELDS } from '../../dialects/anthropic/request-fields.ts';
-import { OLLAMA_FIELDS } from '../../dialects/ollama/request-fields.ts';
-import { CHAT_FIELDS } from '../../dialects/openai-chat/request-fields.ts';
-import { EMBEDDINGS_FIELDS } from '../../dialects/openai-embeddings/request-fields.ts';
-import { RESPONSES_FIELDS } from '../../dialects/openai-responses/request-fields.ts';
+import { MESSAGES_FIELDS } from '../../transports/http/dialects/anthropic/request-fields.ts';
+import { OLLAMA_FIELDS } from '../../transports/http/dialects/ollama/request-fields.ts';
+import { CHAT_FIELDS } from '../../transports/http/dialects/openai-chat/request-fields.ts';
+import { EMBEDDINGS_FIELDS } from '../../transports/http/dialects/openai-embeddings/request-fields.ts';
+import { RESPONSES_FIELDS } from '../../transports/http/dialects/openai-responses/request-fields.ts';
 import { complaintsAbout, importOf } from './typed.ts';
 
 interface Published {

@@ -5,11 +5,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import type { UpstreamHandler } from '../../adapters/http.ts';
-import { type ChatContext, type StreamDecoder, StreamError } from '../../adapters/provider.ts';
-import type { ProviderError } from '../../adapters/provider-errors.ts';
+import type { UpstreamHandler } from '../../adapters/outbound/client.ts';
+import { type ChatContext, type StreamDecoder, StreamError } from '../../adapters/shared/provider.ts';
+import type { ProviderError } from '../../adapters/shared/provider-errors.ts';
+import { resolveSettings } from '../../core/auth/settings.ts';
 import { toPrompt } from '../../core/gateway/prompt.ts';
-import { resolveSettings } from '../../core/gateway/settings.ts';
 import type { Adapter, AdapterCall, ChatCall, ChatEvent, ChatRequest, EgressRule, Environment, ResolvedSettings } from '../../core/index.ts';
 import { type ChatConfig, createCore } from '../../core/index.ts';
 

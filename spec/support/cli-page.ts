@@ -1,8 +1,8 @@
 // docs/cli.md: a table of all commands, the template beside this file, and a section for each command.
 import { readFileSync } from 'node:fs';
-import { EXIT_CODES } from '../../cli/exit-codes.ts';
-import type { CommandManual, OptionManual } from '../../cli/manual.ts';
-import { optionText, wrapped } from '../../cli/usage.ts';
+import type { CommandManual, OptionManual } from '../../cli/main/manual.ts';
+import { optionText, wrapped } from '../../cli/main/usage.ts';
+import { EXIT_CODES } from '../../cli/terminal/exit-codes.ts';
 
 const WIDTH = 150;
 /** The options that every command has; the page describes them once. */

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Api } from '../../cli/api.ts';
-import { Client, type ServerPlace } from '../../cli/client.ts';
+import { Api } from '../../cli/client/api.ts';
+import { Client, type ServerPlace } from '../../cli/client/client.ts';
 
 export interface Call {
   readonly method: string;

@@ -8,7 +8,7 @@ import { createAdapters } from '../../adapters/index.ts';
 import { ContextSizes } from '../../adapters/ollama/context-size.ts';
 import { buildRequest as ollama } from '../../adapters/ollama/request.ts';
 import { buildRequest as openai } from '../../adapters/openai/request.ts';
-import type { ChatContext, WireRequest } from '../../adapters/provider.ts';
+import type { ChatContext, WireRequest } from '../../adapters/shared/provider.ts';
 import { withPlace } from '../../core/gateway/refused-part.ts';
 import { promptFor } from '../../core/gateway/support.ts';
 import { BlockhouseError, isObject, resolveSettings } from '../../core/index.ts';

@@ -2,7 +2,7 @@
 // workspace that the line names, or gives back what it has at an empty line. Says what came of it.
 import { createInterface } from 'node:readline';
 import { BlockhouseError } from '../../core/errors.ts';
-import { WorkspaceLock } from '../../core/workspace/lock.ts';
+import { WorkspaceLock } from '../../core/store/files/lock.ts';
 
 let lock: WorkspaceLock | undefined;
 

@@ -1,7 +1,7 @@
 // The machine of a block whose monitor was started, whose actors do what the test says, and whose time passes only when it says so.
 import { type Actor, createActor, fromPromise, type NonReducibleUnknown, SimulatedClock, type Snapshot } from 'xstate';
-import { type BlockMachine, createBlockMachine } from '../../core/block/machine.ts';
-import type { Answer, BlockEvent, Choice, ReplyOutcome } from '../../core/block/machine-types.ts';
+import { type BlockMachine, createBlockMachine } from '../../core/block/actor/machine.ts';
+import type { Answer, BlockEvent, Choice, ReplyOutcome } from '../../core/block/actor/types.ts';
 import type { BlockMemory } from '../../core/schemas/block-memory.ts';
 import { until } from './until.ts';
 

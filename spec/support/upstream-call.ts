@@ -1,7 +1,7 @@
 // Calls through `Upstream`, for the specs of the connection.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { Upstream, type UpstreamRequest } from '../../adapters/http.ts';
+import { Upstream, type UpstreamRequest } from '../../adapters/outbound/client.ts';
 import { BlockhouseError, type ErrorCode } from '../../core/index.ts';
 import { adapterCall, Collector } from './adapter-call.ts';
 

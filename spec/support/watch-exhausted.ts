@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FolderWatch } from '../../core/workspace/folder-watch.ts';
+import { FolderWatch } from '../../core/store/files/folder-watch.ts';
 import { until } from './until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'watch-'));

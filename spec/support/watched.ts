@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { FolderWatch } from '../../core/workspace/folder-watch.ts';
+import { FolderWatch } from '../../core/store/files/folder-watch.ts';
 
 export interface Watched {
   readonly watch: FolderWatch;

@@ -1,5 +1,5 @@
 // Finds the route of a method and a path. Pure: no I/O.
-import type { Route } from './route.ts';
+import type { Route } from './wire/route.ts';
 
 /** The part of a route that finding it needs. */
 export type Findable = Pick<Route, 'method' | 'path'>;

@@ -1,6 +1,5 @@
 // The one table of routes. The router, the published contract and the types of the CLI's client derive from it.
-import type { JsonReply, Written } from './reply.ts';
-import { routesOf } from './route.ts';
+
 import { BLOCK_ROUTES } from './routes/blocks.ts';
 import { CHAT_ROUTES } from './routes/chat.ts';
 import { CLIENT_ROUTES } from './routes/clients.ts';
@@ -11,6 +10,8 @@ import { GATEWAY_LIVE_ROUTES } from './routes/gateway-live.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
 import { SESSION_ROUTES } from './routes/session.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
+import type { JsonReply, Written } from './wire/reply.ts';
+import { routesOf } from './wire/route.ts';
 
 const TABLE = {
   ...GATEWAY_ROUTES,

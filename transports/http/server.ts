@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS } from '../../core/index.ts';
 import { inboundRequestId } from '../guard.ts';
-import { MAX_HEADER_BYTES, type OpenAnswers, parserFailure } from './connection.ts';
-import { Front, type FrontOptions } from './front.ts';
+import { Front, type FrontOptions } from './dispatch.ts';
 import { checkMounts } from './mounts.ts';
-import type { Route } from './route.ts';
 import { BARE_ROUTES, GATEWAY_PATHS } from './routes/compatible-all.ts';
 import { ROUTES } from './routes.ts';
+import { MAX_HEADER_BYTES, type OpenAnswers, parserFailure } from './wire/connection.ts';
+import type { Route } from './wire/route.ts';
 
 /** The options of `createHttpTransport`; each has a default. */
 export interface HttpTransportOptions extends FrontOptions {

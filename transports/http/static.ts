@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { BlockhouseError, parseJson } from '../../core/index.ts';
-import { etagOfBytes, isKnown } from './etag.ts';
-import { type JsonReply, Written } from './reply.ts';
+import { etagOfBytes, isKnown } from './wire/etag.ts';
+import { type JsonReply, Written } from './wire/reply.ts';
 
 /** Where the page is; reserved while there is one. */
 export const PAGE_PATH = '/ui';

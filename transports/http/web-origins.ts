@@ -3,7 +3,7 @@
 // gateway-only: they may call `/v1/*` and nothing else.
 // named-only: an answer names the one origin that has asked, never `*`, and never allows credentials of the browser.
 import type { IncomingMessage } from 'node:http';
-import type { JsonReply } from './reply.ts';
+import type { JsonReply } from './wire/reply.ts';
 
 /** The headers of an answer that a script of the page may read. */
 const EXPOSED =

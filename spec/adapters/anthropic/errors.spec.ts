@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readError, readErrorObject } from '../../../adapters/anthropic/errors.ts';
-import { errorAnswer, kindOfStatus } from '../../../adapters/provider-errors.ts';
+import { errorAnswer, kindOfStatus } from '../../../adapters/shared/provider-errors.ts';
 
 const body = (type: string, message = 'words') => JSON.stringify({ type: 'error', error: { type, message }, request_id: 'req_1' });
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { AnthropicMessage } from '../../../adapters/anthropic/schema.ts';
 import { digestOf, replayThinking } from '../../../adapters/anthropic/thinking.ts';
-import { mergeTurns } from '../../../adapters/merge-turns.ts';
+import { mergeTurns } from '../../../adapters/shared/merge-turns.ts';
 import type { Turn } from '../../../core/index.ts';
 
 const MODEL = 'claude-opus-5-5';

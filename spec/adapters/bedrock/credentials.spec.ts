@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ProviderChain } from '../../../adapters/bedrock/chain.ts';
 import { Authorizer, chooseCredential, keyProblem } from '../../../adapters/bedrock/credentials.ts';
-import type { UpstreamRequest } from '../../../adapters/http.ts';
+import type { UpstreamRequest } from '../../../adapters/outbound/client.ts';
 import type { ResolvedSettings } from '../../../core/index.ts';
 import { adapterCall } from '../../support/adapter-call.ts';
 import { settingsFrom } from './help.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { frameError, readError } from '../../../adapters/bedrock/errors.ts';
-import { errorAnswer } from '../../../adapters/provider-errors.ts';
+import { errorAnswer } from '../../../adapters/shared/provider-errors.ts';
 import { settingsFrom } from './help.ts';
 
 function answer(status: number, type: string | undefined, body: unknown) {

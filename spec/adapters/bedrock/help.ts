@@ -1,8 +1,8 @@
 // What the specs of this folder build their cases from.
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { CREDENTIAL_SETTINGS } from '../../../adapters/bedrock/credentials.ts';
-import type { ChatContext } from '../../../adapters/provider.ts';
-import { type Environment, resolveSettings } from '../../../core/gateway/settings.ts';
+import type { ChatContext } from '../../../adapters/shared/provider.ts';
+import { type Environment, resolveSettings } from '../../../core/auth/settings.ts';
 import type { ChatEvent, Prompt, ResolvedSettings } from '../../../core/index.ts';
 
 export const CLAUDE = 'global.anthropic.claude-sonnet-5-5';

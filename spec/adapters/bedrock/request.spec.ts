@@ -1,7 +1,7 @@
 import t from 'tap';
 import { buildRequest } from '../../../adapters/bedrock/request.ts';
 import type { BedrockRequest } from '../../../adapters/bedrock/schema.ts';
-import type { ChatContext } from '../../../adapters/provider.ts';
+import type { ChatContext } from '../../../adapters/shared/provider.ts';
 import type { Prompt, Turn } from '../../../core/index.ts';
 import { CLAUDE, contextOf, LLAMA, NOVA, settingsFrom } from './help.ts';
 

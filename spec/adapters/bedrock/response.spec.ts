@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAnswer, readStopReason, readUsage } from '../../../adapters/bedrock/response.ts';
-import { StreamError } from '../../../adapters/provider.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
 import { contextOf, textOf } from './help.ts';
 
 function answer(content: unknown[], rest: Record<string, unknown> = {}) {

@@ -2,7 +2,7 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
 import { SignatureV4 } from '@smithy/signature-v4';
 import t from 'tap';
 import { type AwsKeys, signRequest } from '../../../adapters/bedrock/sign.ts';
-import type { UpstreamRequest } from '../../../adapters/http.ts';
+import type { UpstreamRequest } from '../../../adapters/outbound/client.ts';
 
 // Two vectors, each computed with AWS's SDK and with independent code.
 const KEYS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { readAnswer } from '../../../adapters/bedrock/response.ts';
 import { BedrockDecoder } from '../../../adapters/bedrock/stream.ts';
-import { StreamError } from '../../../adapters/provider.ts';
-import type { ProviderError } from '../../../adapters/provider-errors.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
+import type { ProviderError } from '../../../adapters/shared/provider-errors.ts';
 import { BlockhouseError, type ChatEvent } from '../../../core/index.ts';
 import { withoutPieces } from '../../support/adapter-call.ts';
 import { contextOf, eventFrame, frameOf, HEX_EXCEPTION_FRAME, HEX_TEXT_FRAME, streamOf, textOf } from './help.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readError, recordError } from '../../../adapters/google/errors.ts';
-import { errorAnswer, type ProviderError } from '../../../adapters/provider-errors.ts';
+import { errorAnswer, type ProviderError } from '../../../adapters/shared/provider-errors.ts';
 
 interface GoogleError {
   code?: number;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readAnswer, readRecord } from '../../../adapters/google/response.ts';
-import { StreamError } from '../../../adapters/provider.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
 import { type ChatEvent, parseJson } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';

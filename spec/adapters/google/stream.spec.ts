@@ -1,6 +1,6 @@
 import t from 'tap';
 import { GoogleDecoder } from '../../../adapters/google/stream.ts';
-import { StreamError } from '../../../adapters/provider.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';

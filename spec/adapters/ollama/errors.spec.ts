@@ -1,6 +1,6 @@
 import t from 'tap';
 import { lineError, readError } from '../../../adapters/ollama/errors.ts';
-import { errorAnswer } from '../../../adapters/provider-errors.ts';
+import { errorAnswer } from '../../../adapters/shared/provider-errors.ts';
 
 t.test("a status and Ollama's text become a provider error", async (t) => {
   const table: [number, string, string, RegExp][] = [

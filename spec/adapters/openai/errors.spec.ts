@@ -1,6 +1,6 @@
 import t from 'tap';
 import { isListingRefused, readError, streamError } from '../../../adapters/openai/errors.ts';
-import { errorAnswer } from '../../../adapters/provider-errors.ts';
+import { errorAnswer } from '../../../adapters/shared/provider-errors.ts';
 import { BlockhouseError } from '../../../core/index.ts';
 
 const fault = (status: number, error: unknown, headers: Record<string, string> = {}) => readError(errorAnswer(status, headers, JSON.stringify({ error })));

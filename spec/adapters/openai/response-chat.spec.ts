@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Choice, readChatAnswer } from '../../../adapters/openai/response-chat.ts';
-import { StreamError } from '../../../adapters/provider.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 import { plain, thrownBy } from './support.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { cutCallWarning, OutputItems, readArguments, readResponse as readWhole } from '../../../adapters/openai/response.ts';
-import { StreamError } from '../../../adapters/provider.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
 import { ANSWER, END_EVENTS, MODEL, plain, thrownBy } from './support.ts';
 
 const readResponse = (json: unknown) => readWhole(json, MODEL);

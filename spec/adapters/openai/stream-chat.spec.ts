@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ChatDecoder } from '../../../adapters/openai/stream-chat.ts';
-import { StreamError } from '../../../adapters/provider.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 import { chunk, chunks, decode as decodeAll, plain, thrownBy, withoutPieces } from './support.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readResponse } from '../../../adapters/openai/response.ts';
 import { ResponsesDecoder } from '../../../adapters/openai/stream.ts';
-import { StreamError } from '../../../adapters/provider.ts';
+import { StreamError } from '../../../adapters/shared/provider.ts';
 import type { ChatEvent } from '../../../core/index.ts';
 import { ANSWER, decode as decodeAll, END_EVENTS, MODEL, namedEvents, plain, STREAM, thrownBy, withoutPieces } from './support.ts';
 

@@ -1,5 +1,5 @@
 // What the specs of this folder share: contexts without a gateway, and streams as OpenAI writes them.
-import type { ChatContext, StreamDecoder } from '../../../adapters/provider.ts';
+import type { ChatContext, StreamDecoder } from '../../../adapters/shared/provider.ts';
 import type { ChatEvent, Prompt, ResolvedSettings } from '../../../core/index.ts';
 
 export const OFFICIAL = 'https://api.openai.com/v1';

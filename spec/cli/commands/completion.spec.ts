@@ -1,5 +1,5 @@
 import t from 'tap';
-import { COMPLETION_SCRIPTS } from '../../../cli/completion-scripts.ts';
+import { COMPLETION_SCRIPTS } from '../../../cli/complete/completion-scripts.ts';
 import { runHere } from '../run.ts';
 
 t.test('the script of a shell is printed, ready to append to its startup file', async (t) => {

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { processStart } from '../../../core/workspace/lock-holder.ts';
+import { processStart } from '../../../core/store/files/lock-holder.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { CLI, ROOT, run, serve, start } from '../run.ts';
 import { noTerminal, openTerminal } from '../terminal.ts';

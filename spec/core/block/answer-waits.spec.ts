@@ -2,7 +2,7 @@ import t from 'tap';
 import { AnswerWaits } from '../../../core/block/answer-waits.ts';
 import type { FollowOptions } from '../../../core/block/api.ts';
 import type { Block } from '../../../core/block/block.ts';
-import type { Entries } from '../../../core/block/chat-file.ts';
+import type { Entries } from '../../../core/block/conversation/chat-file.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
 import { userEntry } from '../../support/block-files.ts';
 

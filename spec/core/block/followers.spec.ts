@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { ReplyStep } from '../../../core/block/api.ts';
 import { Followers } from '../../../core/block/followers.ts';
-import { ReplyStream, StepCounter } from '../../../core/block/reply-stream.ts';
-import { AnswerText } from '../../../core/monitor/answer-text.ts';
-import { FolderWatches } from '../../../core/workspace/watch.ts';
+import { AnswerText } from '../../../core/block/reply/answer-text.ts';
+import { ReplyStream, StepCounter } from '../../../core/block/reply/reply-stream.ts';
+import { FolderWatches } from '../../../core/store/files/watch.ts';
 import { until } from '../../support/until.ts';
 
 function followersIn(t: Test, folder: string) {

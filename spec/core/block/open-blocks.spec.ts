@@ -1,11 +1,11 @@
 import t from 'tap';
 import { createActor, fromPromise } from 'xstate';
-import type { BlockActor } from '../../../core/block/ask.ts';
+import type { BlockActor } from '../../../core/block/actor/ask.ts';
+import { createBlockMachine } from '../../../core/block/actor/machine.ts';
 import type { Block } from '../../../core/block/block.ts';
-import type { Unconfirmed } from '../../../core/block/block-folders.ts';
-import type { BlockIndex } from '../../../core/block/block-index.ts';
-import { createBlockMachine } from '../../../core/block/machine.ts';
 import { OpenBlocks } from '../../../core/block/open-blocks.ts';
+import type { Unconfirmed } from '../../../core/store/files/block/block-folders.ts';
+import type { BlockIndex } from '../../../core/store/files/block/block-index.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 
 /** Stands for a block: what is looked at here. */

@@ -2,13 +2,13 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { WorkspaceContext } from '../../../core/block/block-context.ts';
-import { openFiles } from '../../../core/block/files.ts';
-import { HeartbeatWheel } from '../../../core/block/heartbeats.ts';
 import { PulseWriter, type SeenState } from '../../../core/block/pulse-writer.ts';
+import type { WorkspaceContext } from '../../../core/block/reply/block-context.ts';
+import { HeartbeatWheel } from '../../../core/block/status/heartbeats.ts';
 import { createBus } from '../../../core/bus.ts';
 import type { BlockState } from '../../../core/schemas/block-pulse.ts';
-import type { BlockLog } from '../../../core/workspace/block-log.ts';
+import { openFiles } from '../../../core/store/files/block/files.ts';
+import type { BlockLog } from '../../../core/store/files/logs/block-log.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';

@@ -4,8 +4,8 @@ import { createBedrock } from '../../../adapters/bedrock/index.ts';
 import { createGoogle } from '../../../adapters/google/index.ts';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { createOpenAI } from '../../../adapters/openai/index.ts';
+import { resolveSettings } from '../../../core/auth/settings.ts';
 import { boundCall } from '../../../core/gateway/key-bounds.ts';
-import { resolveSettings } from '../../../core/gateway/settings.ts';
 import type { Adapter, ChatConfig, Environment } from '../../../core/index.ts';
 
 const A = 'http://127.0.0.1:4001';

@@ -1,12 +1,12 @@
 import t from 'tap';
 import { createAdapters, createStandIn } from '../../../adapters/index.ts';
+import type { Environment } from '../../../core/auth/settings.ts';
 import { createBus } from '../../../core/bus.ts';
 import { DEFAULT_QUEUE } from '../../../core/config.ts';
 import { Gateway } from '../../../core/gateway/gateway.ts';
 import { type CallToPrice, isPriceKnown } from '../../../core/gateway/known-price.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { RETRY_LIMIT } from '../../../core/gateway/retry.ts';
-import type { Environment } from '../../../core/gateway/settings.ts';
 
 const KEYS: Environment = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k' };
 const prices = new Prices();

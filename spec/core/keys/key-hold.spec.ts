@@ -2,8 +2,8 @@ import t from 'tap';
 import type { AccountedCall } from '../../../core/gateway/account.ts';
 import { NO_PRICE } from '../../../core/gateway/pricing.ts';
 import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
+import type { OpenCall } from '../../../core/store/files/ledger/gateway-ledger.ts';
 import type { Usage } from '../../../core/types.ts';
-import type { OpenCall } from '../../../core/workspace/gateway-ledger.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });

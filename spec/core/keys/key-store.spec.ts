@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { createBus } from '../../../core/bus.ts';
 import { KeyStore } from '../../../core/keys/key-store.ts';
 import { hashOfKey, newKey } from '../../../core/keys/named-key.ts';
-import { isTemporaryName } from '../../../core/workspace/atomic-file.ts';
+import { isTemporaryName } from '../../../core/store/files/atomic-file.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 

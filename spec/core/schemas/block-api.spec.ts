@@ -1,5 +1,5 @@
 import t from 'tap';
-import { damagedEntry } from '../../../core/block/summary.ts';
+import { damagedEntry } from '../../../core/block/status/list-entry.ts';
 import { AddFact, BlockList, CreateBlock, RestoreArchive } from '../../../core/schemas/block-api.ts';
 import { refusedField } from '../../support/refused-field.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { noCosts } from '../../../core/monitor/costs.ts';
+import { noCosts } from '../../../core/block/costs/costs.ts';
 import { CostsFile } from '../../../core/schemas/block-costs.ts';
 import { refusedField } from '../../support/refused-field.ts';
 

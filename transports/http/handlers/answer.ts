@@ -1,10 +1,10 @@
 // A request that waits for the outcome of a message, as JSON or as server-sent events. A client that leaves only stops waiting.
 import { type AwaitedMessage, MAX_WAIT_SECONDS, toBlockhouseError } from '../../../core/index.ts';
-import { querySeconds, wantsEvents } from '../query.ts';
-import { type JsonReply, type Reply, STREAMED } from '../reply.ts';
-import { ReplyFrames } from '../reply-frames.ts';
-import { param, type RouteContext } from '../route.ts';
-import { SseWriter } from '../sse.ts';
+import { querySeconds, wantsEvents } from '../wire/query.ts';
+import { type JsonReply, type Reply, STREAMED } from '../wire/reply.ts';
+import { ReplyFrames } from '../wire/reply-frames.ts';
+import { param, type RouteContext } from '../wire/route.ts';
+import { SseWriter } from '../wire/sse.ts';
 
 /** The seconds of `?wait`; undefined without it. Throws INVALID_REQUEST for anything but 0 to 600. */
 export const waitOf = ({ req }: RouteContext): number | undefined => querySeconds(req, 'wait', MAX_WAIT_SECONDS);

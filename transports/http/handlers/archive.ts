@@ -1,9 +1,9 @@
 // Handlers of `/api/archive`, and of export and import.
 import type { RestoreArchive } from '../../../core/index.ts';
-import { assertBytes, IMPORT_BODY_BYTES, OTHER_BODY_BYTES, readBytes, readJsonBody } from '../body.ts';
-import { queryValue } from '../query.ts';
-import { ok, Written } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { assertBytes, IMPORT_BODY_BYTES, OTHER_BODY_BYTES, readBytes, readJsonBody } from '../wire/body.ts';
+import { queryValue } from '../wire/query.ts';
+import { ok, Written } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 
 const GZIP = 'application/gzip';
 

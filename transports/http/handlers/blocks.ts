@@ -1,11 +1,11 @@
 // Handlers of `/api/blocks`: blocks, their configuration and their monitors. Each handler makes one call of the core.
 import { type BlockConfigPatch, type CreateBlock, invalidRequest, type LogList, type LogPart } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { tagged } from '../etag.ts';
-import { blockListText } from '../list-text.ts';
-import { etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../query.ts';
-import { ok, type Reply, some } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { tagged } from '../wire/etag.ts';
+import { blockListText } from '../wire/list-text.ts';
+import { etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../wire/query.ts';
+import { ok, type Reply, some } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 
 /** `{blocks}`, sorted by name; 304 for who has it. */
 export const list = async ({ core, req }: RouteContext) => tagged(req, blockListText(await core.blocks.list()));

@@ -1,11 +1,11 @@
 // Handlers of `/api/blocks/:name/chat`: messages to a block and their answers. Without a query, the history has the active entries; a page
 // can also have archived ones.
 import type { ChatAnswer, ChatEntry, HistoryPage, MessageFound, PostMessage } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { tagged } from '../etag.ts';
-import { channelOf, queryNumber, queryValue } from '../query.ts';
-import { accepted, ok, type Reply } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { tagged } from '../wire/etag.ts';
+import { channelOf, queryNumber, queryValue } from '../wire/query.ts';
+import { accepted, ok, type Reply } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 import { awaited, waitOf } from './answer.ts';
 
 const OUTCOMES: Partial<Record<ChatEntry['status'], string>> = {

@@ -1,6 +1,6 @@
 // The models that a client's model name means, and the names that it is offered, as far as its key may use them.
 import { assertMayUse, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
-import type { RouteContext } from '../route.ts';
+import type { RouteContext } from '../wire/route.ts';
 
 /**
  * In the order in which they are asked; at least one. A key that may not use the name itself may use those of its models that it is made for. At once where

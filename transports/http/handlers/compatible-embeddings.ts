@@ -1,9 +1,9 @@
 // Serves a protocol for embeddings: resolves the model, asks the providers that its name means, and writes the vectors.
 import { assertMayAsk, type RequestFields } from '../../../core/index.ts';
-import type { ReadEmbeddings } from '../../../dialects/embeddings.ts';
-import { readCompatibleBody } from '../body.ts';
-import { ok, type Reply } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
+import type { ReadEmbeddings } from '../dialects/shared/embeddings.ts';
+import { readCompatibleBody } from '../wire/body.ts';
+import { ok, type Reply } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
 import { targetsOf } from './client-model.ts';
 import { headersOf, inClientsWords, mayAskNext } from './dialect.ts';
 

@@ -1,11 +1,11 @@
 // `GET /v1/models` and `/v1/models/{id}` in the two shapes that clients read.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockhouseError, type Core, invalidRequest, type OfferedModel } from '../../../core/index.ts';
-import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
-import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
-import { queryNumber, queryValue } from '../query.ts';
-import { type JsonReply, ok } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { ANTHROPIC } from '../dialects/anthropic/index.ts';
+import { OPENAI_CHAT } from '../dialects/openai-chat/index.ts';
+import { queryNumber, queryValue } from '../wire/query.ts';
+import { type JsonReply, ok } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 import { offeredTo } from './client-model.ts';
 
 /** No provider tells when each of its models was made, and clients only show it. */

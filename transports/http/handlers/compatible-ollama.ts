@@ -1,10 +1,10 @@
 // What Ollama's own API says of its models and of itself. Its chats are served by dialect.ts.
 import { createHash } from 'node:crypto';
 import { BlockhouseError, type OfferedModel } from '../../../core/index.ts';
-import { objectBody, requiredText, text } from '../../../dialects/fields.ts';
-import { readCompatibleBody } from '../body.ts';
-import { ok, Written } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { objectBody, requiredText, text } from '../dialects/shared/fields.ts';
+import { readCompatibleBody } from '../wire/body.ts';
+import { ok, Written } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 import { offeredTo } from './client-model.ts';
 
 /** Clients ask for a least version of Ollama; this is the one whose API is served here. */

@@ -14,10 +14,10 @@ import {
   settingFault,
   type Validator,
 } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { queryChoice } from '../query.ts';
-import { ok } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { queryChoice } from '../wire/query.ts';
+import { ok } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 
 const checkFields: Validator<Record<string, string>> = compile(SetCredential);
 

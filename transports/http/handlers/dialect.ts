@@ -16,13 +16,13 @@ import {
   toBlockhouseError,
   type Warning,
 } from '../../../core/index.ts';
-import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../../../dialects/dialect.ts';
-import { flag } from '../../../dialects/fields.ts';
-import { withMembers } from '../../../dialects/json-edit.ts';
-import { type CompatibleBody, readCompatibleBody } from '../body.ts';
-import { type JsonReply, ok, type Reply, STREAMED, Written } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
-import { SseWriter, type StreamFrames } from '../sse.ts';
+import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../dialects/shared/dialect.ts';
+import { flag } from '../dialects/shared/fields.ts';
+import { withMembers } from '../dialects/shared/json-edit.ts';
+import { type CompatibleBody, readCompatibleBody } from '../wire/body.ts';
+import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
+import { SseWriter, type StreamFrames } from '../wire/sse.ts';
 import { targetsOf } from './client-model.ts';
 import { faultReply, forward } from './forward.ts';
 

@@ -1,9 +1,9 @@
 // Serves a request whose provider speaks the client's protocol itself: the bytes of the request and of its answer go through.
 import { type BlockhouseError, Chunks, BlockhouseError as Failure, type ForwardedRequest, type ForwardTarget, toBlockhouseError } from '../../../core/index.ts';
-import { COMMENT } from '../chat-frames.ts';
-import { type JsonReply, type Reply, STREAMED, Written } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
-import { SseWriter, type StreamFrames } from '../sse.ts';
+import { COMMENT } from '../wire/chat-frames.ts';
+import { type JsonReply, type Reply, STREAMED, Written } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
+import { SseWriter, type StreamFrames } from '../wire/sse.ts';
 import type { Candidate } from './dialect.ts';
 
 /** One request to send on. */

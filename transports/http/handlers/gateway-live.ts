@@ -1,8 +1,8 @@
 // Handlers of `/api/gateway`: how the gateway does, and its requests. Nothing of any message.
 import { BlockhouseError, type CallState, type EndedCall, type GatewayRequest, type PausedCaller, type Window } from '../../../core/index.ts';
-import { queryChoice } from '../query.ts';
-import { ok } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { queryChoice } from '../wire/query.ts';
+import { ok } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 import { sourceOf } from './credentials.ts';
 
 const WINDOW_NAMES = ['15m', '90m', '24h'] as const satisfies readonly Window[];

@@ -12,12 +12,12 @@ import {
   toBlockhouseError,
   type VerifyRequest,
 } from '../../../core/index.ts';
-import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { framesShowing } from '../chat-frames.ts';
-import { queryValue } from '../query.ts';
-import { ok, type Reply, STREAMED } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
-import { SseWriter } from '../sse.ts';
+import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { framesShowing } from '../wire/chat-frames.ts';
+import { queryValue } from '../wire/query.ts';
+import { ok, type Reply, STREAMED } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
+import { SseWriter } from '../wire/sse.ts';
 
 /** `{status: "ok", version, adapters}`; `adapters` are the registered ids. */
 export const health = ({ core }: RouteContext) => ok({ status: 'ok', version: core.version, adapters: core.adapterIds() });

@@ -1,8 +1,8 @@
 // Handlers of `/api/keys`: the keys of applications.
 import { type Accounts, BlockhouseError, type Core, CreateKey, compile, type KeyStore, type Validator } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { ok, some } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { ok, some } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 
 const checkKey: Validator<CreateKey> = compile(CreateKey);
 

@@ -1,8 +1,8 @@
 // Handlers of `/api/blocks/:name/memory`: facts, and the window that the model sees.
 import type { AddFact, BlockMemory } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { ok } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { ok } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 
 /** `{success, fact}`. */
 export const addFact = async (context: RouteContext) => {

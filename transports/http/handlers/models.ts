@@ -1,8 +1,8 @@
 // Handlers of `/api/models`: what the names of models mean.
 import { BlockhouseError, type Core, compile, type ModelsFile, type ModelTarget, SetAlias, SetDefaultProvider, type Validator } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { ok } from '../reply.ts';
-import { param, type RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { ok } from '../wire/reply.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 
 const checkAlias: Validator<SetAlias> = compile(SetAlias);
 const checkDefault: Validator<SetDefaultProvider> = compile(SetDefaultProvider);

@@ -2,8 +2,8 @@
 import { BlockhouseError, type Core } from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
-import { ok, Written } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
+import { ok, Written } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
 
 /** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning, standIn?}`. */
 export const health = ({ core, server }: RouteContext) =>
@@ -27,7 +27,7 @@ export const authStatus = ({ core, req }: RouteContext) => ok({ authenticated: w
 
 /** The OpenAPI document of the server's routes. */
 export const openApi = async ({ server }: RouteContext) => {
-  const { openApiText } = await import('../openapi.ts');
+  const { openApiText } = await import('../openapi/openapi.ts');
   return ok(new Written(openApiText(server.routes)));
 };
 

@@ -13,10 +13,10 @@ import {
 } from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
 import { TOKEN_HINT, wrongTokensOf } from '../../wrong-tokens.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { queryValue } from '../query.ts';
-import { ok } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { queryValue } from '../wire/query.ts';
+import { ok } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
 
 const checkSignIn: Validator<SignIn> = compile(SignIn);
 const CODE_HINT = 'The code is wrong, was used, or is too old. `blockhouse open` makes a new one.';

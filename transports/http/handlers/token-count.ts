@@ -1,9 +1,9 @@
 // Serves the count of tokens of a dialect: as the provider of the model counts them, or estimated. Never an inference.
 import { assertMayAsk } from '../../../core/index.ts';
-import type { Dialect, DialectRequest } from '../../../dialects/dialect.ts';
-import { readCompatibleBody } from '../body.ts';
-import { ok, type Reply } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
+import type { Dialect, DialectRequest } from '../dialects/shared/dialect.ts';
+import { readCompatibleBody } from '../wire/body.ts';
+import { ok, type Reply } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
 import { targetsOf } from './client-model.ts';
 import { headersOf, inClientsWords } from './dialect.ts';
 

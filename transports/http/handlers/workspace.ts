@@ -1,9 +1,9 @@
 // Handlers of `/api/costs`, `/api/doctor` and `/api/halt`, which concern the whole workspace.
 import type { SetHalt } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../body.ts';
-import { queryChoice, queryValue } from '../query.ts';
-import { ok } from '../reply.ts';
-import type { RouteContext } from '../route.ts';
+import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { queryChoice, queryValue } from '../wire/query.ts';
+import { ok } from '../wire/reply.ts';
+import type { RouteContext } from '../wire/route.ts';
 import { accountsOf } from './keys.ts';
 
 /** `{by, rows, total}` from the ledger of the blocks, by block, model or day; with `source=gateway` from that of the gateway, by key, model or day. */

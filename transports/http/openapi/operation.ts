@@ -1,6 +1,6 @@
 // What the published contract says about one route. Pure: no I/O.
 import { ERROR_TABLE, type ErrorCode } from '../../../core/index.ts';
-import type { Parameter, ResponseWords, Route } from '../route.ts';
+import type { Parameter, ResponseWords, Route } from '../wire/route.ts';
 import { examplesFor } from './examples.ts';
 import { either, json } from './parts.ts';
 import { ref } from './schemas.ts';

@@ -1,5 +1,5 @@
 // Building blocks of route entries: bodies, answers and groups of error codes. Pure: no I/O.
-import type { ResponseWords } from '../route.ts';
+import type { ResponseWords } from '../wire/route.ts';
 import { ref, type SchemaName } from './schemas.ts';
 
 /** A response whose JSON body has the named schema. */

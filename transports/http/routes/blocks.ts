@@ -2,7 +2,7 @@
 import { MAX_LOG_PART_BYTES } from '../../../core/index.ts';
 import * as blocks from '../handlers/blocks.ts';
 import { BODY, body, DISK, either, json, READ, tagged, WRITE } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const name = { name: 'Name of the block' };
 const etag = { etag: { description: 'The revision of the configuration, in quotes: for `If-Match`', schema: { type: 'string' } } };

@@ -4,7 +4,7 @@ import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
 import { BODY, body, either, json, READ, tagged, UPSTREAM, WRITE } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
-import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../route.ts';
+import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../wire/route.ts';
 
 const name = { name: 'Name of the block' };
 const message = { ...name, id: 'Id of the message' };

@@ -2,7 +2,7 @@
 import * as keys from '../handlers/keys.ts';
 import * as models from '../handlers/models.ts';
 import { BODY, body, DISK, json } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const modelName = { name: 'A model name as clients send it, URL-encoded' };
 const WRITE = [...BODY, 'WORKSPACE_DAMAGED', ...DISK] as const;

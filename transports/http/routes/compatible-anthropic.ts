@@ -1,10 +1,10 @@
 // The routes of Anthropic's Messages, in front of all providers.
-import { ANTHROPIC } from '../../../dialects/anthropic/index.ts';
-import { readCounted } from '../../../dialects/anthropic/request.ts';
+import { ANTHROPIC } from '../dialects/anthropic/index.ts';
+import { readCounted } from '../dialects/anthropic/request.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
 import { countTokens } from '../handlers/token-count.ts';
 import { body, json, streamed } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes by `METHOD /path`. */
 export const ANTHROPIC_ROUTES = {

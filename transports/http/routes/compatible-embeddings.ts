@@ -1,11 +1,11 @@
 // The route of OpenAI's Embeddings, in front of all providers that make some.
-import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
-import { readEmbeddings } from '../../../dialects/openai-embeddings/request.ts';
-import { EMBEDDINGS_FIELDS } from '../../../dialects/openai-embeddings/request-fields.ts';
+import { OPENAI_CHAT } from '../dialects/openai-chat/index.ts';
+import { readEmbeddings } from '../dialects/openai-embeddings/request.ts';
+import { EMBEDDINGS_FIELDS } from '../dialects/openai-embeddings/request-fields.ts';
 import { embedWith } from '../handlers/compatible-embeddings.ts';
 import { faultOf } from '../handlers/dialect.ts';
 import { body, json } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes by `METHOD /path`. */
 export const EMBEDDINGS_ROUTES = {

@@ -1,13 +1,13 @@
 // The routes of Ollama's own API, in front of all providers.
 
-import { readEmbed, readOldEmbeddings } from '../../../dialects/ollama/embed.ts';
-import { OLLAMA_CHAT, OLLAMA_GENERATE } from '../../../dialects/ollama/index.ts';
+import { readEmbed, readOldEmbeddings } from '../dialects/ollama/embed.ts';
+import { OLLAMA_CHAT, OLLAMA_GENERATE } from '../dialects/ollama/index.ts';
 import { embedWith } from '../handlers/compatible-embeddings.ts';
 import * as ollama from '../handlers/compatible-ollama.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
 import { body, json, streamed } from '../openapi/parts.ts';
 import type { SchemaName } from '../openapi/schemas.ts';
-import { type Route, type RouteEntry, type RouteKey, routesOf } from '../route.ts';
+import { type Route, type RouteEntry, type RouteKey, routesOf } from '../wire/route.ts';
 
 const common = { tag: 'Compatible', fault: faultOf(OLLAMA_CHAT) } as const;
 const answer = (name: SchemaName, description: string) => ({ answers: { 200: json(name, description) } });

@@ -1,9 +1,9 @@
 // The routes of OpenAI's Chat Completions, in front of all providers, and the list of models in OpenAI's and Anthropic's shapes.
-import { OPENAI_CHAT } from '../../../dialects/openai-chat/index.ts';
+import { OPENAI_CHAT } from '../dialects/openai-chat/index.ts';
 import * as models from '../handlers/compatible-models.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
 import { body, json, streamed } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes by `METHOD /path`. */
 export const OPENAI_CHAT_ROUTES = {

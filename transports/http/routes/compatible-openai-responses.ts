@@ -1,8 +1,8 @@
 // The route of OpenAI's Responses, in front of all providers.
-import { OPENAI_RESPONSES } from '../../../dialects/openai-responses/index.ts';
+import { OPENAI_RESPONSES } from '../dialects/openai-responses/index.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
 import { body, streamed } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes by `METHOD /path`. */
 export const OPENAI_RESPONSES_ROUTES = {

@@ -1,7 +1,7 @@
 // The routes of the providers' keys.
 import * as credentials from '../handlers/credentials.ts';
 import { BODY, body, DISK, json } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const adapter = { adapter: 'Id of the adapter' };
 

@@ -2,7 +2,7 @@
 import { WINDOWS } from '../../../core/index.ts';
 import * as live from '../handlers/gateway-live.ts';
 import { json } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes that watch the gateway by `METHOD /path`. */
 export const GATEWAY_LIVE_ROUTES = {

@@ -2,7 +2,7 @@
 import * as gateway from '../handlers/gateway.ts';
 import { BODY, body, json, UPSTREAM } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const provider = { provider: 'Adapter id' };
 

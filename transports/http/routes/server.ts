@@ -2,7 +2,7 @@
 import * as gateway from '../handlers/gateway.ts';
 import * as server from '../handlers/server.ts';
 import { json } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes of the server by `METHOD /path`. */
 export const SERVER_ROUTES = {

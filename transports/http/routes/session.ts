@@ -1,7 +1,7 @@
 // The routes by which a browser signs in to the page.
 import * as session from '../handlers/session.ts';
 import { BODY, body, json } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes of sessions by `METHOD /path`. */
 export const SESSION_ROUTES = {

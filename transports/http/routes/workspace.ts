@@ -2,7 +2,7 @@
 import * as archive from '../handlers/archive.ts';
 import * as workspace from '../handlers/workspace.ts';
 import { BODY, body, DISK, json, READ, WRITE } from '../openapi/parts.ts';
-import type { RouteEntry, RouteKey } from '../route.ts';
+import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const string = { type: 'string' };
 const binary = { content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } } };

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { BlockLog, newestLogs } from '../../../../core/workspace/block-log.ts';
-import { readLogPart } from '../../../../core/workspace/log-part.ts';
+import { BlockLog, newestLogs } from '../../../../core/store/files/logs/block-log.ts';
+import { readLogPart } from '../../../../core/store/files/logs/log-part.ts';
 import { LogTail, MOST_LINES } from '../../../../transports/dashboard/data/log-tail.ts';
 import { testFolder } from '../../../support/test-folder.ts';
 

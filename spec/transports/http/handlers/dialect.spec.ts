@@ -2,11 +2,11 @@ import t, { type Test } from 'tap';
 import { createAdapters } from '../../../../adapters/index.ts';
 import type { Adapter, ChatCall } from '../../../../core/index.ts';
 import { BlockhouseError, isObject } from '../../../../core/index.ts';
-import type { Dialect } from '../../../../dialects/dialect.ts';
-import { BodyRoom } from '../../../../transports/http/body-room.ts';
+import type { Dialect } from '../../../../transports/http/dialects/shared/dialect.ts';
 import { faultOf, speak } from '../../../../transports/http/handlers/dialect.ts';
-import { writeJson } from '../../../../transports/http/reply.ts';
-import type { RouteContext } from '../../../../transports/http/route.ts';
+import { BodyRoom } from '../../../../transports/http/wire/body-room.ts';
+import { writeJson } from '../../../../transports/http/wire/reply.ts';
+import type { RouteContext } from '../../../../transports/http/wire/route.ts';
 import { scriptedAdapter } from '../../../support/scripted-adapter.ts';
 import { startServer } from '../../../support/server.ts';
 

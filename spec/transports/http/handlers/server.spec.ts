@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { asyncApiDocument } from '../../../../transports/asyncapi.ts';
-import { openApiDocument } from '../../../../transports/http/openapi.ts';
+import { openApiDocument } from '../../../../transports/http/openapi/openapi.ts';
 import { ROUTES } from '../../../../transports/http/routes.ts';
 import { startServer } from '../../../support/server.ts';
 import { startWsServer } from '../../../support/ws.ts';

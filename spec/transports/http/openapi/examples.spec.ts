@@ -1,6 +1,6 @@
 import t from 'tap';
 import { EXAMPLES, examplesFor } from '../../../../transports/http/openapi/examples.ts';
-import { openApiDocument } from '../../../../transports/http/openapi.ts';
+import { openApiDocument } from '../../../../transports/http/openapi/openapi.ts';
 import { ROUTES } from '../../../../transports/http/routes.ts';
 import { faults, pointerTo } from '../../../contract/document.ts';
 import { createBlock } from '../../../support/block-calls.ts';

@@ -3,8 +3,8 @@ import { ERROR_TABLE } from '../../../../core/index.ts';
 import { errorResponses, operationOf } from '../../../../transports/http/openapi/operation.ts';
 import { body, json } from '../../../../transports/http/openapi/parts.ts';
 import { ref } from '../../../../transports/http/openapi/schemas.ts';
-import type { Route } from '../../../../transports/http/route.ts';
 import { ROUTES } from '../../../../transports/http/routes.ts';
+import type { Route } from '../../../../transports/http/wire/route.ts';
 
 interface Operation {
   readonly responses: Record<string, { readonly description: string; readonly content: Record<string, { readonly schema: object }> }>;

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { openApiDocument } from '../../../../transports/http/openapi.ts';
-import { routesOf } from '../../../../transports/http/route.ts';
+import { openApiDocument } from '../../../../transports/http/openapi/openapi.ts';
 import { GATEWAY_ROUTES } from '../../../../transports/http/routes/gateway.ts';
+import { routesOf } from '../../../../transports/http/wire/route.ts';
 
 interface Operation {
   readonly operationId: string;

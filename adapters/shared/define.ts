@@ -1,0 +1,166 @@
+// The one driver that turns a Provider into an Adapter. The provider's code reads error answers; a whole answer gives the same events as a
+// stream; a stream that ends without the provider's end mark is an error, never a short answer.
+import {
+  type Adapter,
+  type AdapterCall,
+  BlockhouseError,
+  type ChatCall,
+  type Embedding,
+  type ForwardCall,
+  type TokenCountCall,
+  toJsonText,
+} from '../../core/index.ts';
+import { Upstream, type UpstreamHandler, type UpstreamRequest } from '../outbound/client.ts';
+import { ForwardHandler } from './forward-handler.ts';
+import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider } from './provider.ts';
+import { asCount, asObject } from './read.ts';
+import { BodyCollector, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
+
+/** The limit for a look-up before a chat, such as the context size of a model; the server has the answer in memory. */
+const LOOK_UP_MS = 10_000;
+
+/** An Adapter with one connection pool of its own. Call `close` to release it. */
+export function defineAdapter(provider: Provider): Adapter {
+  const upstream = new Upstream(provider.unreachableHint);
+  const fetchFor =
+    (call: AdapterCall): FetchJson =>
+    (url, body) =>
+      fetchJson(upstream, provider, call, toJsonRequest(url, body));
+  return {
+    id: provider.id,
+    aliases: provider.aliases ?? [],
+    displayName: provider.displayName,
+    authRequired: provider.authRequired,
+    defaultModel: provider.defaultModel,
+    ...(provider.pricesAs !== undefined && { pricesAs: provider.pricesAs }),
+    ...(provider.pricedModel !== undefined && { pricedModel: provider.pricedModel.bind(provider) }),
+    supportsStreaming: true,
+    ...(provider.modelNames !== undefined && { modelNames: provider.modelNames }),
+    ...(provider.supports !== undefined && { supports: provider.supports }),
+    envVars: provider.envVars,
+    settings: provider.settings,
+    ...(provider.timeouts !== undefined && { timeouts: provider.timeouts }),
+    ...(provider.trustedOrigins !== undefined && { trustedOrigins: provider.trustedOrigins.bind(provider) }),
+    missingCredential: (settings) => provider.missingCredential(settings),
+    chat: (call) => chat(upstream, provider, call),
+    ...(provider.protocol !== undefined && {
+      protocol: (settings) => provider.protocol?.(settings)?.path,
+      forward: (call) => forward(upstream, provider, call),
+    }),
+    ...(provider.forwardedTier !== undefined && { forwardedTier: provider.forwardedTier.bind(provider) }),
+    ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, fetchFor) }),
+    ...(provider.countTokens !== undefined && { countTokens: (call) => countTokens(fetchFor(call), provider, call) }),
+    ...(provider.contextTokens !== undefined && { contextTokens: async (call, model) => contextTokens(upstream, provider, call, model) }),
+    ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),
+    listModels: async (call) => provider.curatedModels ?? (await provider.listModels?.(fetchFor(call), call.settings)) ?? [],
+    verify: async (call) => provider.verify(fetchFor(call), call.settings),
+    ...(provider.probe !== undefined && { probe: async (call) => provider.probe?.(fetchFor(call), call.settings) }),
+    prepare: () => upstream.prepare(),
+    close: () => upstream.close(),
+  };
+}
+
+/** Not an async function: one that returns a promise costs three turns more than the promise itself. */
+function chat(upstream: Upstream, provider: Provider, call: ChatCall): Promise<void> {
+  try {
+    const limit = contextTokens(upstream, provider, call, call.model);
+    return limit instanceof Promise ? limit.then((tokens) => chatWithin(upstream, provider, call, tokens)) : chatWithin(upstream, provider, call, limit);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
+/** Several calls may wait for the same answer, so a caller that leaves ends only its own wait. */
+function contextTokens(upstream: Upstream, provider: Provider, call: AdapterCall, model: string): Promise<number | undefined> | number | undefined {
+  if (provider.contextTokens === undefined) return undefined;
+  const { connectMs } = call.timeouts;
+  const shared = { ...call, signal: new AbortController().signal, timeouts: { connectMs, firstByteMs: LOOK_UP_MS, idleMs: LOOK_UP_MS } };
+  const found = provider.contextTokens((url, body) => fetchJson(upstream, provider, shared, toJsonRequest(url, body)), call.settings, model);
+  return found instanceof Promise ? untilAborted(found, call.signal) : found;
+}
+
+function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall, limit: number | undefined): Promise<void> {
+  const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream, contextTokens: limit };
+  const { request, isStream } = toRequest(provider, call, context);
+  const handler = isStream ? new StreamHandler(provider, call, provider.createDecoder(context), context) : new WholeHandler(provider, call, context);
+  return send(upstream, provider, call, request, handler);
+}
+
+/** A separate function, so that the prompt can be freed while the answer is awaited. */
+function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext): { readonly request: UpstreamRequest; readonly isStream: boolean } {
+  const wire = provider.buildChat(context);
+  const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
+  if (wire.headers !== undefined) Object.assign(headers, wire.headers);
+  if (wire.warnings.length > 0) sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
+  return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(toJsonText(wire.body)) }, isStream: wire.stream };
+}
+
+function embeddingOf(embedding: EmbeddingProvider, fetchFor: (call: AdapterCall) => FetchJson): Embedding {
+  return {
+    batch: (model) => embedding.batch(model),
+    takesTokenIds: embedding.takesTokenIds ?? false,
+    embed: async (call) => {
+      const { url, body } = embedding.build(call);
+      return embedding.read(asObject(await fetchFor(call)(url, body)));
+    },
+  };
+}
+
+async function countTokens(ask: FetchJson, provider: Provider, { model, prompt, settings }: TokenCountCall): Promise<number> {
+  const question = provider.countTokens?.({ model, prompt, settings, stream: false });
+  const count = question === undefined ? undefined : asCount(question.countIn(asObject(await ask(question.url, question.body))));
+  if (count === undefined) throw malformed('it has no count of tokens');
+  return count;
+}
+
+function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Promise<void> {
+  const { request, settings } = call;
+  const protocol = provider.protocol?.(settings);
+  if (protocol?.path !== request.path) throw new BlockhouseError('INTERNAL_ERROR', `${provider.id} does not speak ${request.path} now.`);
+  const headers: Record<string, string> = {};
+  for (const name of protocol.requestHeaders) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  const wire = { method: 'POST', url: protocol.url(settings, request.search), headers, body: request.body } as const;
+  return send(upstream, provider, call, wire, new ForwardHandler(provider, protocol, call));
+}
+
+/** Signs and sends. A header that the request has already stays as it is. */
+function send(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
+  const found = provider.authorize(request, call.settings);
+  const sendWith = (headers: Record<string, string>): Promise<void> => {
+    for (const name in headers) request.headers[name] ??= headers[name] ?? '';
+    return upstream.send(call, request, handler);
+  };
+  return found instanceof Promise ? untilAborted(found, call.signal).then(sendWith) : sendWith(found);
+}
+
+/** A look-up may hang (a metadata service, a daemon), and a caller that leaves must not wait for it. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave = (): void => undefined;
+  const left = new Promise<never>((_resolve, reject) => {
+    leave = () => reject(new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause: signal.reason }));
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+  });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+function toJsonRequest(url: URL, body: unknown): UpstreamRequest {
+  const headers = { accept: 'application/json' };
+  if (body === undefined) return { method: 'GET', url, headers };
+  return { method: 'POST', url, headers: { ...headers, 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(body)) };
+}
+
+/** Rejects with the provider's error for an error status, with UPSTREAM_MALFORMED for a body that is not JSON. */
+async function fetchJson(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest): Promise<unknown> {
+  const body = new BodyCollector();
+  await send(upstream, provider, call, request, body);
+  if (body.isError) throw toError(provider, call, body.answer());
+  return body.json();
+}

@@ -1,0 +1,363 @@
+// Hands the bytes of an answer on as they come, and reads only what must be known of it: usage, its end, an error.
+//
+// whole-frames: a stream goes out in whole frames, so that a comment or an error can stand between two of them.
+// never-looks-whole: a stream that ends without its end mark is an error.
+// bounded: a frame and a whole answer have a cap, and so has a stream for a client that wants the whole answer.
+// searched-once: bytes are searched for the end of their frame when they come, and not again.
+// error-is-error: a body or a first frame that says that the request failed is a failure, whatever its status. Nothing of it reaches the client, so another
+//   attempt may follow. Comments before it wait for it, since they would open the client's stream.
+// no-echo: headers, error answers and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
+//   error of ours. What a model writes goes out as it is.
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  ANSWER_LIMITS,
+  BlockhouseError,
+  Chunks,
+  endOfFirstFrame,
+  endOfFrames,
+  type ForwardCall,
+  membersOf,
+  type ProviderFault,
+  secretsOf,
+  skipBlanks,
+  tryParseJson,
+} from '../../core/index.ts';
+import type { UpstreamHandler } from '../outbound/client.ts';
+import { withoutMark } from '../outbound/lines.ts';
+import type { Protocol } from './protocol.ts';
+import { cutShort, malformed, type Provider } from './provider.ts';
+import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
+import { redact, redactJson } from './redact.ts';
+import { assertFewValues, BodyCollector, toError, tooLarge } from './response-handlers.ts';
+
+/** A longer frame with an error is not searched for secrets and does not go out. */
+const ERROR_FRAME_BYTES = 256 * 1024;
+/** More than the comments of any provider before its first frame with data; beyond it, they go out. */
+const SILENCE_BYTES = 4096;
+const COLON = 58;
+const NULL = Buffer.from('null');
+const COMMENT = /^\s*(?::|$)/;
+/** What no header may hold: other HTTP servers and terminals obey it. */
+const UNFIT = /[^\t\x20-\x7e]/;
+const ALL_UNFIT = new RegExp(UNFIT, 'g');
+/** HTTP has none above it, and no client knows what one means. */
+const LAST_STATUS = 599;
+/** Two empty line ends of CRLF. */
+const LONGEST_BORDER = 4;
+
+/** Passes one answer on. */
+export class ForwardHandler implements UpstreamHandler {
+  readonly #provider: Provider;
+  readonly #protocol: Protocol;
+  readonly #call: ForwardCall;
+  readonly #marks: Marks;
+  /** The body of an error or of a whole answer. */
+  #body: BodyCollector | undefined;
+  #headers: Record<string, string> = {};
+  #hasBegun = false;
+  /** The beginning of a frame. */
+  readonly #pending = new Chunks();
+  /** Its last bytes, which may be the beginning of a border. */
+  #tail = Buffer.alloc(0);
+  #bytes = 0;
+  #isEnded = false;
+  #mayEnd = false;
+  #error: ProviderError | undefined;
+  /** The client has got the frame of the error. */
+  #isErrorSent = false;
+  /** Comments before the first frame with data (error-is-error). */
+  readonly #held = new Chunks();
+
+  constructor(provider: Provider, protocol: Protocol, call: ForwardCall) {
+    this.#provider = provider;
+    this.#protocol = protocol;
+    this.#call = call;
+    this.#marks = marksOf(protocol);
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    const secrets = this.#secrets();
+    this.#headers = pick(headers, this.#protocol.answerHeaders, secrets);
+    const type = headers['content-type'] ?? 'application/json';
+    if (type.startsWith('text/event-stream') && status >= 200 && status < 300) return;
+    this.#headers['content-type'] = withoutEcho(type, secrets);
+    this.#body = new BodyCollector();
+    this.#body.head(status, headers);
+  }
+
+  data(chunk: Buffer): boolean {
+    if (this.#body !== undefined) return this.#body.data(chunk);
+    this.#take(chunk.length); // bounded
+    const before = this.#pending.bytes;
+    if (before === 0) return this.#passFrom(chunk, endOfFrames(chunk));
+    // searched-once
+    const near = Buffer.concat([this.#tail, chunk]);
+    const end = endOfFrames(near);
+    if (end === 0) {
+      this.#keep(chunk, near);
+      return true;
+    }
+    const bytes = this.#pending.join(chunk);
+    this.#pending.clear();
+    return this.#passFrom(bytes, before - this.#tail.length + end);
+  }
+
+  #take(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#pending.bytes + bytes > ANSWER_LIMITS.frame) throw malformed(`it has a frame of more than ${ANSWER_LIMITS.frame} bytes`);
+    if (this.#bytes > ANSWER_LIMITS.whole && isForWhole(this.#call.request)) throw tooLarge(ANSWER_LIMITS.whole);
+  }
+
+  /** Passes the whole frames and keeps the rest. False asks for a pause. */
+  #passFrom(bytes: Buffer, end: number): boolean {
+    if (end < bytes.length) this.#keep(bytes.subarray(end), bytes.subarray(end));
+    return end === 0 || this.#pass(end === bytes.length ? bytes : bytes.subarray(0, end)); // whole-frames
+  }
+
+  /** `near` ends with the bytes. */
+  #keep(bytes: Buffer, near: Buffer): void {
+    this.#pending.add(bytes);
+    this.#tail = Buffer.from(near.subarray(-LONGEST_BORDER + 1));
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#call.sink.onceWritable(resume);
+  }
+
+  get complete(): boolean {
+    return this.#body?.complete ?? (this.#isEnded || this.#error !== undefined);
+  }
+
+  end(): void {
+    if (this.#body === undefined) this.#endStream();
+    else this.#endWhole(this.#body);
+  }
+
+  broken(): void {
+    const bytes = this.#body?.answerBytes ?? this.#pending.bytes;
+    if (bytes > 0) this.#call.sink.unread(bytes);
+  }
+
+  #endStream(): void {
+    if (this.#pending.bytes > 0) {
+      // A last frame may lack its empty line.
+      const rest = this.#pending.join();
+      this.#pending.clear();
+      const facts = this.#read(rest);
+      if (facts.isCut && !this.#isEnded) throw cutShort('the rest of a frame'); // never-looks-whole
+      if (facts.isKept && (this.#isEnded || this.#mayEnd || this.#error !== undefined)) this.#put(facts.clean ?? rest);
+    }
+    if (this.#error !== undefined) throw this.#fault(this.#error, this.#hasBegun && this.#isErrorSent ? 'sent' : undefined);
+    if (!this.#isEnded && !this.#mayEnd) throw cutShort('its end mark'); // never-looks-whole
+  }
+
+  /** False asks for a pause. */
+  #pass(frames: Buffer): boolean {
+    if (!this.#hasBegun && this.#held.bytes + frames.length <= SILENCE_BYTES && isSilent(frames)) {
+      this.#held.add(frames); // error-is-error
+      return true;
+    }
+    if (!saysMore(frames, this.#marks)) return this.#put(frames);
+    let kept = true;
+    let isFirst = !this.#hasBegun;
+    const parts: Buffer[] = [];
+    for (let from = 0; from < frames.length; ) {
+      const to = endOfFirstFrame(frames, from);
+      const frame = frames.subarray(from, to);
+      const { isKept, clean } = this.#read(frame);
+      if (this.#error !== undefined && isFirst) throw this.#fault(this.#error, undefined); // error-is-error
+      isFirst &&= isSilent(frame);
+      kept &&= isKept && clean === undefined;
+      if (isKept) parts.push(clean ?? frame);
+      from = to;
+    }
+    if (kept) return this.#put(frames);
+    return parts.length === 0 || this.#put(Buffer.concat(parts));
+  }
+
+  #put(bytes: Buffer): boolean {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      this.#call.sink.head(this.#headers, true);
+      if (this.#held.bytes > 0) this.#call.sink.bytes(this.#held.join());
+      this.#held.clear();
+    }
+    return this.#call.sink.bytes(bytes);
+  }
+
+  /** `clean`: what goes out instead of a frame with an error (no-echo). */
+  #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
+    const text = withoutMark(frame.toString('utf8'));
+    const data = dataOf(text);
+    if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
+    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data, eventOf(text));
+    if (usage !== undefined) this.#call.sink.usage(usage);
+    if (isEnd === true) this.#isEnded = true;
+    if (mayEnd === true) this.#mayEnd = true;
+    if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
+    return { isKept: isUsageOnly !== true || !this.#call.request.hidesUsage, isCut };
+  }
+
+  /** no-echo. */
+  #readError(error: ProviderError, frame: string, data: string): { readonly isKept: boolean; readonly clean?: Buffer } {
+    this.#error = error;
+    if (frame.length > ERROR_FRAME_BYTES) return { isKept: false };
+    this.#isErrorSent = true;
+    const clean = cleanFrame(frame, tryParseJson(data) !== undefined, this.#secrets());
+    return { isKept: true, ...(clean !== undefined && { clean }) };
+  }
+
+  #endWhole(body: BodyCollector): void {
+    if (body.isError) throw this.#statusFault(body.answer());
+    const bytes = body.bytes();
+    const members = this.#membersIn(bytes);
+    const error = this.#protocol.errorIn?.(members);
+    if (error !== undefined) throw this.#fault(error, undefined); // error-is-error
+    this.#call.sink.usage(this.#protocol.readUsage(members));
+    this.#call.sink.head(this.#headers, false);
+    this.#call.sink.bytes(bytes);
+  }
+
+  #membersIn(bytes: Buffer): Readonly<Record<string, unknown>> {
+    try {
+      return membersIn(bytes, this.#protocol.answerMembers);
+    } catch (error) {
+      this.broken();
+      throw error;
+    }
+  }
+
+  /** The client must not take a refusal of our credentials for one of its own, nor a redirect, a page of a proxy or a status that HTTP does not have for an answer. */
+  #statusFault(answer: ErrorAnswer): BlockhouseError {
+    const failure = toError(this.#provider, this.#call, answer);
+    if (
+      failure.code === 'UPSTREAM_AUTH' ||
+      kindOfStatus(answer.status) === 'auth' ||
+      answer.status < 400 ||
+      answer.status > LAST_STATUS ||
+      answer.json === undefined
+    )
+      return failure;
+    const secrets = this.#secrets();
+    return withFault(failure, { status: answer.status, headers: this.#headers, body: Buffer.from(redactJson(answer.text, secrets)) }); // no-echo
+  }
+
+  #secrets(): string[] {
+    return secretsOf(this.#provider.settings, this.#call.settings);
+  }
+
+  #fault(error: ProviderError, providerFault: ProviderFault | undefined): BlockhouseError {
+    const secrets = this.#secrets();
+    const mayHaveRun = this.#hasBegun || error.mayHaveRun === true;
+    return withFault(fromProviderError(error, { name: this.#provider.displayName, secrets, mayHaveRun }), providerFault);
+  }
+}
+
+/** The client has not asked for a stream. */
+function isForWhole({ fields }: ForwardCall['request']): boolean {
+  return fields !== undefined && fields['stream'] !== true;
+}
+
+/** Some members of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED for what is no JSON object, or a part of one. */
+function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unknown> {
+  assertFewValues(bytes);
+  const members = membersOf(bytes, names);
+  if (members === undefined) throw malformed(bytes.length === 0 ? 'it is empty' : 'it is not a JSON object');
+  const values: Record<string, unknown> = {};
+  for (const { name, start, end } of members) values[name] = tryParseJson(bytes.toString('utf8', start, end));
+  return values;
+}
+
+/** What makes a frame worth reading, as bytes. */
+interface Marks {
+  readonly texts: readonly Buffer[];
+  /** Names of members, in their quotes. */
+  readonly members: readonly Buffer[];
+}
+
+const knownMarks = new WeakMap<Protocol, Marks>();
+
+/** Made once for each protocol. */
+function marksOf(protocol: Protocol): Marks {
+  const known = knownMarks.get(protocol);
+  if (known !== undefined) return known;
+  const marks = {
+    texts: protocol.marks.map((mark) => Buffer.from(mark)),
+    members: (protocol.members ?? []).map((name) => Buffer.from(JSON.stringify(name))),
+  };
+  knownMarks.set(protocol, marks);
+  return marks;
+}
+
+/** False for frames of which only their bytes matter, as most do. */
+function saysMore(frames: Buffer, { texts, members }: Marks): boolean {
+  for (const text of texts) if (frames.indexOf(text) >= 0) return true;
+  for (const name of members) {
+    for (let at = frames.indexOf(name); at >= 0; at = frames.indexOf(name, at + name.length)) if (!isNull(frames, at + name.length)) return true;
+  }
+  return false;
+}
+
+/** True if the member whose name ends here is surely null. Servers write JSON with any blanks, and one that spans several data lines is read to be sure. */
+function isNull(frames: Buffer, nameEnd: number): boolean {
+  const colon = skipBlanks(frames, nameEnd);
+  if (frames[colon] !== COLON) return false;
+  const start = skipBlanks(frames, colon + 1);
+  return frames.subarray(start, start + NULL.length).equals(NULL);
+}
+
+function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {
+  if (providerFault === undefined) return failure;
+  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun } = failure;
+  return new BlockhouseError(code, message, {
+    providerFault,
+    retryable,
+    mayHaveRun,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(upstreamStatus !== undefined && { upstreamStatus }),
+  });
+}
+
+function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets); // no-echo
+  }
+  return picked;
+}
+
+/** no-echo. A value of a header without what no header may hold. */
+function withoutEcho(raw: string, secrets: readonly string[]): string {
+  return redact(UNFIT.test(raw) ? raw.replace(ALL_UNFIT, '') : raw, secrets);
+}
+
+/** A frame without secrets (no-echo); undefined if it had none. Strings of JSON don't span lines. */
+function cleanFrame(frame: string, isJson: boolean, secrets: readonly string[]): Buffer | undefined {
+  const clean = frame.replace(/[^\r\n]+/g, (line) => (isJson && line.startsWith('data:') ? redactJson(line, secrets) : redact(line, secrets)));
+  return clean === frame ? undefined : Buffer.from(clean);
+}
+
+const LINE_ENDS = /\r\n|\n|\r/;
+/** Some providers write an error in place of a frame, without `data:`. */
+const BARE_ERROR = /^\{\s*"error"/;
+
+/** The data lines of a frame, joined; undefined for a comment. */
+function dataOf(frame: string): string | undefined {
+  const lines = frame.split(LINE_ENDS).flatMap((line) => (line.startsWith('data:') ? [line.slice(line[5] === ' ' ? 6 : 5)] : []));
+  if (lines.length > 0) return lines.join('\n');
+  return BARE_ERROR.test(frame) ? frame : undefined;
+}
+
+/** The name of a frame's event; '' if it has none. */
+function eventOf(frame: string): string {
+  return /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(frame)?.[1] ?? '';
+}
+
+/** True for comments alone. */
+function isSilent(frames: Buffer): boolean {
+  if (frames.length > SILENCE_BYTES) return false;
+  return withoutMark(frames.toString('utf8'))
+    .split(LINE_ENDS)
+    .every((line) => line === '' || line.startsWith(':'));
+}

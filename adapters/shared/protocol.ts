@@ -1,0 +1,46 @@
+// How a provider's own protocol looks from outside, so that requests and answers can pass as they are. Pure: no I/O.
+import type { ReportedUsage, ResolvedSettings } from '../../core/index.ts';
+import type { ProviderError } from './provider-errors.ts';
+
+/** What one frame of a streamed answer says. */
+export interface FrameFacts {
+  readonly usage?: ReportedUsage | undefined;
+  /** True for the frame that ends a whole answer. */
+  readonly isEnd?: boolean | undefined;
+  /** True for a frame after which the answer may end without an end mark. */
+  readonly mayEnd?: boolean | undefined;
+  /** True for a text that is only the beginning of a frame. */
+  readonly isCut?: boolean | undefined;
+  /** Set for a frame that ends a broken one. */
+  readonly error?: ProviderError | undefined;
+  /** True for a frame that has the usage and nothing else. */
+  readonly isUsageOnly?: boolean | undefined;
+}
+
+/** A protocol that clients speak too. Its streams are server-sent events. */
+export interface Protocol {
+  /** Where clients find it, such as `/v1/messages`. */
+  readonly path: string;
+  url(settings: ResolvedSettings, search: string): URL;
+  /** The client's headers that are sent on, in lower case. */
+  readonly requestHeaders: readonly string[];
+  /** The names of the provider's headers that the client gets. */
+  readonly answerHeaders: RegExp;
+  /** A frame without any of these texts, and without any of `members`, says nothing that matters here, so it is not read. */
+  readonly marks: readonly string[];
+  /** Names of members, at any depth, that matter unless they are null. */
+  readonly members?: readonly string[];
+  /** `event` is the name of the frame; '' if it has none. */
+  readFrame(data: string, event?: string): FrameFacts;
+  /** The top-level members of a whole answer that `readUsage` and `errorIn` need. */
+  readonly answerMembers: readonly string[];
+  /** From those members of a whole answer. One that the answer does not have, or that is no JSON, is absent. */
+  readUsage(answer: Readonly<Record<string, unknown>>): ReportedUsage;
+  /** The error of a body that came with status 200 and is no answer: compatible services send such. From the same members. */
+  errorIn?(answer: Readonly<Record<string, unknown>>): ProviderError | undefined;
+}
+
+/** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. */
+export const REQUEST_HEADERS = ['accept', 'content-type', 'idempotency-key'] as const;
+/** The name of headers that tell a client when to try again and what to quote in a complaint. */
+export const ANSWER_HEADERS = /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|x-ratelimit-.+)$/;

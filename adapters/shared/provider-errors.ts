@@ -1,0 +1,100 @@
+// Turns a provider's error answer into one of our errors. Pure: no I/O.
+import type { IncomingHttpHeaders } from 'node:http';
+import { BlockhouseError, type ErrorCode, parseRetryAfter, tryParseJson } from '../../core/index.ts';
+import { redact } from './redact.ts';
+
+/** auth: the credentials are refused. rejected: the request is wrong. rateLimited and failed: another attempt may succeed. */
+export type ProviderErrorKind = 'auth' | 'rejected' | 'rateLimited' | 'failed';
+
+/** A provider's error, as its adapter folder reads it. */
+export interface ProviderError {
+  readonly kind: ProviderErrorKind;
+  /** The provider's own words, or ours if it gave none. */
+  readonly message: string;
+  /** Overrides the default of the kind: an exhausted quota is rate limiting that doesn't end by waiting. */
+  readonly retryable?: boolean | undefined;
+  /** The wait that the body asks for, in milliseconds. The shared code reads the header. */
+  readonly retryAfterMs?: number | undefined;
+  /** For an error inside a 200 before any part of the answer: true if the model has run anyway. */
+  readonly mayHaveRun?: boolean | undefined;
+}
+
+/** An answer with an error status, read as far as the cap allows. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The parsed text; undefined if it is not JSON (a proxy's HTML page). */
+  readonly json: unknown;
+}
+
+const CODES: Record<ProviderErrorKind, ErrorCode> = {
+  auth: 'UPSTREAM_AUTH',
+  rejected: 'UPSTREAM_REJECTED',
+  rateLimited: 'UPSTREAM_RATE_LIMITED',
+  failed: 'UPSTREAM_FAILED',
+};
+const MAX_MESSAGE_CHARACTERS = 2000;
+/** So much of a message is searched for secrets. Behind the first 2,000 characters it is long enough for any spelling of a secret that begins in them. */
+const SEARCHED_CHARACTERS = 16 * 1024;
+
+/** The kind by status alone; adapters refine it. 408 and 5xx (529 too) are `failed`. */
+export function kindOfStatus(status: number): ProviderErrorKind {
+  if (status === 401 || status === 403) return 'auth';
+  if (status === 429) return 'rateLimited';
+  if (status === 408 || status >= 500) return 'failed';
+  return 'rejected';
+}
+
+/** The kind of an error after HTTP 200 by the status that its body names; undefined if that is none. */
+export function kindOfCode(code: unknown): ProviderErrorKind | undefined {
+  const status = Number(code ?? Number.NaN);
+  return status >= 400 && status < 600 ? (status === 403 ? 'rejected' : kindOfStatus(status)) : undefined;
+}
+
+/** Parses the text of an error answer, if it is JSON. */
+export function errorAnswer(status: number, headers: IncomingHttpHeaders, text: string): ErrorAnswer {
+  return { status, headers, text, json: tryParseJson(text) };
+}
+
+/** The message for an answer whose body has none in the expected shape. */
+export function fallbackMessage(answer: ErrorAnswer): string {
+  if (answer.status >= 300 && answer.status < 400) return 'it answered with a redirect, and redirects are not followed';
+  const text = answer.text.trim();
+  if (text === '') return 'it sent no error message';
+  return text.startsWith('<') ? 'it answered with a web page instead of an error message' : text;
+}
+
+/** Our error for a provider's, with secrets redacted. `status` is undefined for an error inside a stream that began with 200. */
+export function fromProviderError(
+  error: ProviderError,
+  from: {
+    readonly name: string;
+    readonly status?: number | undefined;
+    readonly headers?: IncomingHttpHeaders | undefined;
+    readonly secrets: readonly string[];
+    /** Absent for an error status: the provider refused the request, or reports its own failure. */
+    readonly mayHaveRun?: boolean;
+  },
+): BlockhouseError {
+  const message = redact(error.message.slice(0, SEARCHED_CHARACTERS), from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
+  const retryAfterMs = from.headers === undefined ? error.retryAfterMs : (headerWait(from.headers) ?? error.retryAfterMs);
+  return new BlockhouseError(CODES[error.kind], `${from.name}${from.status === undefined ? '' : ` (HTTP ${from.status})`}: ${message}`, {
+    ...(from.status !== undefined && { upstreamStatus: from.status }),
+    ...(error.retryable !== undefined && { retryable: error.retryable }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(from.mayHaveRun !== undefined && { mayHaveRun: from.mayHaveRun }),
+  });
+}
+
+/** `retry-after-ms` wins over `retry-after`, because it is finer. */
+function headerWait(headers: IncomingHttpHeaders): number | undefined {
+  const ms = single(headers['retry-after-ms'])?.trim() || undefined;
+  const fine = ms === undefined ? undefined : parseRetryAfter(String(Number(ms) / 1000), 0);
+  return fine ?? parseRetryAfter(single(headers['retry-after']), Date.now());
+}
+
+/** A header that a proxy sent twice comes as a list; the first one counts. */
+function single(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : header?.[0];
+}

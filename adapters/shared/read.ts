@@ -1,0 +1,77 @@
+// Readers for what providers send. `as…` is for optional fields: a value of another type counts as absent. `expect…` is for the content of
+// an answer: a value of another type is UPSTREAM_MALFORMED, because ignoring it would make the answer short or empty. Pure: no I/O.
+import { isObject, type ToolCall, tryParseJson } from '../../core/index.ts';
+import { malformed } from './provider.ts';
+
+/** {} for any other type. */
+export function asObject(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+/** [] for any other type. */
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Undefined for any other type. */
+export function asString(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** '' if it is absent or null. `what` names it in the error, such as "the text of a block". */
+export function expectText(value: unknown, what: string): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') throw malformed(`${what} is not a string`);
+  return value;
+}
+
+/** [] if it is absent or null. */
+export function expectList(value: unknown, what: string): readonly unknown[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw malformed(`${what} is not a list`);
+  return value;
+}
+
+/** {} if it is absent or null. */
+export function expectObject(value: unknown, what: string): Record<string, unknown> {
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) throw malformed(`${what} is not an object`);
+  return value;
+}
+
+/** The entry of `table` under a provider's word; undefined for any other word, inherited names like `constructor` included. */
+export function lookUp<T>(table: Readonly<Record<string, T>>, word: unknown): T | undefined {
+  return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
+/** A token count as a whole number; undefined if it is negative or not finite. */
+export function asCount(value: unknown): number | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0 || value > Number.MAX_SAFE_INTEGER) return undefined;
+  return Math.round(value);
+}
+
+/** A part of a count, reported only where it is more than nothing: most providers report the parts that a call does not have as 0. */
+export function asPart(value: unknown): number | undefined {
+  return asCount(value) || undefined;
+}
+
+/** A sum in which unknown parts count as 0; undefined if `first` itself is unknown. It stays a count, however large the parts are. */
+export function sumCounts(first: number | undefined, ...more: readonly (number | undefined)[]): number | undefined {
+  return first === undefined ? undefined : more.reduce<number>((sum, part) => Math.min(sum + (part ?? 0), Number.MAX_SAFE_INTEGER), first);
+}
+
+/** Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. */
+export function parseArguments(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === '') return {};
+  const value = tryParseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+/** The adapter's own entry in the `providerMetadata` of a message or a call. */
+export function metadataOf(
+  holder: { readonly providerMetadata?: Readonly<Record<string, unknown>> | undefined } | ToolCall,
+  adapterId: string,
+): Record<string, unknown> | undefined {
+  const own = holder.providerMetadata?.[adapterId];
+  return typeof own === 'object' && own !== null && !Array.isArray(own) ? (own as Record<string, unknown>) : undefined;
+}

@@ -1,0 +1,277 @@
+// Reads a provider's answer: the beginning of an error, a whole answer up to a cap, a stream through its decoder.
+//
+// bounded-error: at most ANSWER_LIMITS.error bytes of an error's body are read. The status and the beginning of the text suffice.
+// bounded-answer: an answer is read up to a cap, whole or streamed. A decoder gathers tool calls and reasoning until the end of the stream, and a
+//   provider that never ends it would fill the memory.
+// whole-instead: a server may answer a request for a stream with a JSON body: an error with status 200, or the whole answer. It is read as such.
+// events-first: events that were read before an error are emitted before the error.
+// counts-first: an answer that fails or can't be read is billed all the same, so its usage is emitted before the error. Where it reports no output, its size is.
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  type AdapterCall,
+  ANSWER_LIMITS,
+  type BlockhouseError,
+  type ChatCall,
+  type ChatEvent,
+  Chunks,
+  holdsMoreThan,
+  type ReportedUsage,
+  secretsOf,
+  tryParseJson,
+} from '../../core/index.ts';
+import { EnoughRead } from '../outbound/call.ts';
+import type { UpstreamHandler } from '../outbound/client.ts';
+import { withoutMark } from '../outbound/lines.ts';
+import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
+import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
+
+/** The error for an answer with an error status, under the provider's name and without the call's secrets. */
+export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
+  return fromProviderError(provider.readError(answer, call.settings), {
+    name: provider.displayName,
+    status: answer.status,
+    headers: answer.headers,
+    secrets: secretsOf(provider.settings, call.settings),
+  });
+}
+
+/** What has come of an answer before it failed. */
+interface Came {
+  /** A part of the answer. */
+  readonly part: boolean;
+  /** Usage of more than nothing. */
+  readonly use: boolean;
+}
+
+/** What reading an answer has thrown: the provider's own error as a BlockhouseError without secrets, anything else as it is. */
+export function readFailure(error: unknown, provider: Provider, call: AdapterCall, came: Came): unknown {
+  if (!(error instanceof StreamError)) return error;
+  const { providerError } = error;
+  const mayHaveRun = came.part || (providerError.mayHaveRun ?? came.use);
+  return fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
+}
+
+function tellsUse(usage: ReportedUsage | undefined): boolean {
+  return (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0) > 0;
+}
+
+/** The error for an answer that is larger than `bytes`. */
+export function tooLarge(bytes: number): BlockhouseError {
+  return malformed(`it is larger than ${bytes} bytes`);
+}
+
+/** bounded-answer: throws for an answer whose values would take far more memory than its bytes. */
+export function assertFewValues(bytes: Uint8Array): void {
+  if (holdsMoreThan(bytes, ANSWER_LIMITS.values)) throw malformed(`it has more than ${ANSWER_LIMITS.values} JSON values`);
+}
+
+/** Collects a body: the beginning of an error, or the whole of an answer. */
+export class BodyCollector implements UpstreamHandler {
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  readonly #chunks = new Chunks();
+
+  get isError(): boolean {
+    return this.#status < 200 || this.#status >= 300;
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+  }
+
+  data(chunk: Buffer): boolean {
+    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_LIMITS.whole) throw tooLarge(ANSWER_LIMITS.whole); // bounded-answer
+    this.#chunks.add(chunk);
+    if (this.isError && this.#chunks.bytes > ANSWER_LIMITS.error) throw new EnoughRead(); // bounded-error
+    return true;
+  }
+
+  onceWritable(): void {}
+
+  end(): void {}
+
+  /** True for an error: its status and some of its text suffice, however the connection ends. */
+  get complete(): boolean {
+    return this.#status !== 0 && this.isError;
+  }
+
+  bytes(): Buffer {
+    return this.#chunks.join();
+  }
+
+  /** The size of what has come of an answer; 0 for an error. */
+  get answerBytes(): number {
+    return this.isError ? 0 : this.#chunks.bytes;
+  }
+
+  text(): string {
+    return withoutMark(this.bytes().toString('utf8'));
+  }
+
+  /** The JSON value of an answer. Throws UPSTREAM_MALFORMED for a body that is empty or not JSON, or has too many values. */
+  json(): unknown {
+    assertFewValues(this.bytes());
+    return parseAnswer(this.text());
+  }
+
+  answer(): ErrorAnswer {
+    return errorAnswer(this.#status, this.#headers, this.text());
+  }
+}
+
+/** Throws UPSTREAM_MALFORMED for text that is empty or not JSON. */
+export function parseAnswer(text: string): unknown {
+  const json = tryParseJson(text);
+  if (json === undefined) throw malformed(text.trim() === '' ? 'it is empty' : 'it is not JSON');
+  return json;
+}
+
+/** Collects a whole answer and reads it at its end. */
+export class WholeHandler extends BodyCollector {
+  readonly #provider: Provider;
+  readonly #call: ChatCall;
+  readonly #context: ChatContext;
+
+  constructor(provider: Provider, call: ChatCall, context: ChatContext) {
+    super();
+    this.#provider = provider;
+    this.#call = call;
+    this.#context = context;
+  }
+
+  override end(): void {
+    if (this.isError) throw toError(this.#provider, this.#call, this.answer());
+    const json = this.#parse();
+    let events: ChatEvent[];
+    try {
+      events = this.#provider.readAnswer(json, this.#context);
+    } catch (error) {
+      const usage = this.#provider.readUsage(json, this.#context);
+      this.#tellUse(usage, error);
+      throw readFailure(error, this.#provider, this.#call, { part: false, use: tellsUse(usage) });
+    }
+    this.#call.sink.emit(events);
+  }
+
+  /** counts-first. An error instead of an answer is not billed, unless it says so. */
+  #tellUse(usage: ReportedUsage | undefined, error: unknown): void {
+    if (error instanceof StreamError && error.providerError.mayHaveRun !== true && !tellsUse(usage)) return;
+    if (usage !== undefined) this.#call.sink.emit([{ type: 'usage', usage }]);
+    if (usage?.outputTokens === undefined) this.broken();
+  }
+
+  broken(): void {
+    if (this.answerBytes > 0) this.#call.sink.emit([{ type: 'unread', bytes: this.answerBytes }]);
+  }
+
+  #parse(): unknown {
+    try {
+      return this.json();
+    } catch (error) {
+      this.broken();
+      throw error;
+    }
+  }
+}
+
+/** Passes a stream to its decoder, or collects the body of an error status. */
+export class StreamHandler implements UpstreamHandler {
+  readonly #provider: Provider;
+  readonly #call: ChatCall;
+  readonly #context: ChatContext | undefined;
+  readonly #decoder: StreamDecoder;
+  /** whole-instead. */
+  #json: BodyCollector | undefined;
+  #error: BodyCollector | undefined;
+  #hasPart = false;
+  #hasUse = false;
+  #bytes = 0;
+
+  /** Without `context`, a whole answer can't be read. */
+  constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder, context?: ChatContext) {
+    this.#provider = provider;
+    this.#call = call;
+    this.#decoder = decoder;
+    this.#context = context;
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    const isAnswer = status >= 200 && status < 300;
+    const mayBeWhole = this.#provider.streamsJson !== true && headers['content-type']?.startsWith('application/json') === true;
+    if (isAnswer && !mayBeWhole) return;
+    const body = new BodyCollector();
+    body.head(status, headers);
+    if (isAnswer) this.#json = body;
+    else this.#error = body;
+  }
+
+  data(chunk: Buffer): boolean {
+    const body = this.#error ?? this.#json;
+    if (body !== undefined) return body.data(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > ANSWER_LIMITS.stream) throw tooLarge(ANSWER_LIMITS.stream); // bounded-answer
+    const events: ChatEvent[] = [];
+    try {
+      this.#decoder.push(chunk, events);
+    } catch (error) {
+      this.#fail(error, events);
+    }
+    return this.#emit(events);
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#call.sink.onceWritable(resume);
+  }
+
+  get complete(): boolean {
+    return (this.#error ?? this.#json)?.complete ?? this.#decoder.complete;
+  }
+
+  end(): void {
+    if (this.#error !== undefined) throw toError(this.#provider, this.#call, this.#error.answer());
+    const body = this.#json;
+    const events: ChatEvent[] = [];
+    try {
+      if (body === undefined) this.#decoder.end(events);
+      else this.#readWhole(body, events);
+    } catch (error) {
+      if (body !== undefined && !(error instanceof StreamError)) this.broken();
+      this.#fail(error, events);
+    }
+    this.#emit(events);
+  }
+
+  broken(): void {
+    const bytes = this.#json?.answerBytes ?? 0;
+    if (bytes > 0) this.#call.sink.emit([{ type: 'unread', bytes }]);
+  }
+
+  /** A stream may come under a wrong type. */
+  #readWhole(body: BodyCollector, events: ChatEvent[]): void {
+    const json = tryParseJson(body.text());
+    if (json !== undefined && this.#context !== undefined) {
+      events.push(...this.#provider.readAnswer(json, this.#context));
+      return;
+    }
+    this.#decoder.push(body.bytes(), events);
+    this.#decoder.end(events);
+  }
+
+  #emit(events: readonly ChatEvent[]): boolean {
+    if (events.length === 0) return true;
+    if (!this.#hasPart) this.#note(events);
+    return this.#call.sink.emit(events);
+  }
+
+  #note(events: readonly ChatEvent[]): void {
+    this.#hasPart = events.some(({ type }) => type !== 'usage');
+    this.#hasUse ||= events.some((event) => event.type === 'usage' && tellsUse(event.usage));
+  }
+
+  /** events-first. */
+  #fail(error: unknown, events: readonly ChatEvent[]): never {
+    this.#emit(events);
+    throw readFailure(error, this.#provider, this.#call, { part: this.#hasPart, use: this.#hasUse });
+  }
+}

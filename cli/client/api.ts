@@ -1,0 +1,222 @@
+// The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
+import type { ArchiveInfo, BlockConfig, ChatEntry, LogFile } from '../../core/index.ts';
+import type { AnswerOf } from '../../transports/http/routes.ts';
+import { CliError } from '../terminal/exit-codes.ts';
+import { oneLine } from '../terminal/output.ts';
+import type { CallOptions, Client } from './client.ts';
+import { type PathParams, type QueryParams, type RouteKey, targetOf } from './routes.ts';
+
+/** An answer whose `message` is a sentence for the person. */
+export interface Told {
+  readonly success: true;
+  readonly message: string;
+}
+/** The last part of the route that changes a monitor. */
+export type MonitorAction = 'start' | 'stop' | 'restart';
+
+interface RequestOptions<K extends RouteKey> extends CallOptions {
+  readonly query?: QueryParams<K>;
+}
+
+/** The calls of the server. Every promise rejects with a CliError that has the server's text. */
+export class Api {
+  readonly client: Client;
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /** A code that signs a browser in once; a printed one lasts longer and is for anybody. */
+  sessionCode(isPrinted: boolean) {
+    return this.#call('POST /api/session/code', {}, { query: { printed: isPrinted ? 'true' : undefined } });
+  }
+
+  list() {
+    return this.#call('GET /api/blocks', {});
+  }
+
+  create(name: string, config: object) {
+    return this.#call('POST /api/blocks', {}, { body: { name, config } });
+  }
+
+  details(name: string) {
+    return this.#call('GET /api/blocks/:name', { name });
+  }
+
+  explain(name: string) {
+    return this.#call('GET /api/blocks/:name/why', { name });
+  }
+
+  monitor(name: string, action: MonitorAction) {
+    return this.#call(`POST /api/blocks/:name/${action}`, { name });
+  }
+
+  reset(name: string, hard: boolean) {
+    return this.#call('POST /api/blocks/:name/reset', { name }, { query: { hard: hard ? 'true' : undefined } });
+  }
+
+  post(name: string, message: string, clientId?: string) {
+    const headers = { 'x-blockhouse-channel': 'cli' };
+    return this.#call('POST /api/blocks/:name/chat', { name }, { headers, body: { message, ...(clientId !== undefined && { clientId }) } });
+  }
+
+  /** The active entries, or a page of the whole conversation; oldest first. */
+  async history(name: string, page?: QueryParams<'GET /api/blocks/:name/chat'>): Promise<readonly ChatEntry[]> {
+    return (await this.#call('GET /api/blocks/:name/chat', { name }, page === undefined ? {} : { query: page })).messages;
+  }
+
+  /** A message and its answer, active or archived. */
+  message(name: string, id: string) {
+    return this.#call('GET /api/blocks/:name/chat/:id', { name, id });
+  }
+
+  changeMessage(name: string, id: string, action: 'cancel' | 'retry') {
+    return this.#call(`POST /api/blocks/:name/chat/:id/${action}`, { name, id });
+  }
+
+  async config(name: string): Promise<BlockConfig> {
+    return (await this.#call('GET /api/blocks/:name/config', { name })).config;
+  }
+
+  /** With `rev`, the change fails with REVISION_MISMATCH when the configuration has another revision. */
+  updateConfig(name: string, patch: object, rev?: number) {
+    const headers = rev === undefined ? {} : { 'if-match': `"${rev}"` };
+    return this.#call('PUT /api/blocks/:name/config', { name }, { headers, body: patch });
+  }
+
+  async logs(name: string): Promise<readonly LogFile[]> {
+    const answer = await this.#call('GET /api/blocks/:name/logs', { name });
+    return 'logs' in answer ? answer.logs : []; // without a file in the query it is always the list
+  }
+
+  addFact(name: string, text: string) {
+    return this.#call('POST /api/blocks/:name/memory/facts', { name }, { body: { text } });
+  }
+
+  removeFact(name: string, id: string) {
+    return this.#call('DELETE /api/blocks/:name/memory/facts/:id', { name, id });
+  }
+
+  changeMemory(name: string, action: 'compact' | 'undo') {
+    return this.#call(`POST /api/blocks/:name/memory/${action}`, { name }, { hurry: false });
+  }
+
+  archive(name: string) {
+    return this.#call('DELETE /api/blocks/:name', { name });
+  }
+
+  rename(name: string, to: string) {
+    return this.#call('POST /api/blocks/:name/rename', { name }, { body: { name: to } });
+  }
+
+  async archives(): Promise<readonly ArchiveInfo[]> {
+    return (await this.#call('GET /api/archive', {})).archives;
+  }
+
+  restore(archive: string, name?: string) {
+    return this.#call('POST /api/archive/:name/restore', { name: archive }, name === undefined ? {} : { body: { name } });
+  }
+
+  purge(archive: string) {
+    return this.#call('DELETE /api/archive/:name', { name: archive });
+  }
+
+  export(name: string): Promise<Buffer> {
+    const { method, target } = targetOf('GET /api/blocks/:name/export', { name });
+    return this.client.bytes(method, target);
+  }
+
+  import(bytes: Uint8Array, name?: string) {
+    return this.#call('POST /api/import', {}, { query: { name }, bytes, hurry: false });
+  }
+
+  costs(by: string, block?: string) {
+    return this.#call('GET /api/costs', {}, { query: { by, block } });
+  }
+
+  gatewayCosts(by: string) {
+    return this.#call('GET /api/costs', {}, { query: { source: 'gateway', by } });
+  }
+
+  keys() {
+    return this.#call('GET /api/keys', {});
+  }
+
+  createKey(key: object) {
+    return this.#call('POST /api/keys', {}, { body: key });
+  }
+
+  revokeKey(name: string) {
+    return this.#call('DELETE /api/keys/:name', { name });
+  }
+
+  modelNames() {
+    return this.#call('GET /api/models', {}, { hurry: false });
+  }
+
+  resolveModel(name: string) {
+    return this.#call('GET /api/models/:name', { name }, { hurry: false });
+  }
+
+  setAlias(name: string, targets: readonly string[]) {
+    return this.#call('PUT /api/models/:name', { name }, { body: { targets } });
+  }
+
+  removeAlias(name: string) {
+    return this.#call('DELETE /api/models/:name', { name });
+  }
+
+  setDefaultProvider(defaultProvider: string | null) {
+    return this.#call('PUT /api/models', {}, { body: { defaultProvider } });
+  }
+
+  async adapters() {
+    return (await this.#call('GET /v1/adapters', {})).adapters;
+  }
+
+  adapterStatus(adapter?: string) {
+    return this.#call('GET /api/adapters', {}, { query: { adapter } });
+  }
+
+  settings() {
+    return this.#call('GET /api/settings', {});
+  }
+
+  models(provider: string) {
+    return this.#call('GET /v1/adapters/:provider/models', { provider }, { hurry: false });
+  }
+
+  verify(provider: string) {
+    return this.#call('POST /v1/adapters/:provider/verify', { provider }, { body: {}, hurry: false, alsoAnswers: 503 });
+  }
+
+  check() {
+    return this.#call('GET /api/doctor', {});
+  }
+
+  halted() {
+    return this.#call('GET /api/halt', {});
+  }
+
+  halt(reason?: string) {
+    return this.#call('POST /api/halt', {}, { body: reason === undefined ? {} : { reason } });
+  }
+
+  unhalt() {
+    return this.#call('DELETE /api/halt', {});
+  }
+
+  /** The default model of an adapter. Throws for an unknown id, with a list of the known ones. */
+  async defaultModel(provider: string): Promise<string> {
+    const adapters = await this.adapters();
+    const found = adapters.find(({ id }) => id === provider);
+    if (found !== undefined) return found.defaultModel;
+    const ids = adapters.map(({ id }) => id).join(', ');
+    throw new CliError('usage', `There is no provider ${oneLine(provider)}. Use one of ${ids}.`);
+  }
+
+  #call<K extends RouteKey>(route: K, params: PathParams<K>, { query, ...options }: RequestOptions<K> = {}): Promise<AnswerOf<K>> {
+    const { method, target } = targetOf(route, params, query);
+    return this.client.json(method, target, options);
+  }
+}

@@ -1,0 +1,97 @@
+// The names that a completion can offer: blocks and archives from their folders, adapters and models from the running server, or without one from
+// a core of this process. Only the latter load the core.
+import { readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { EFFORTS } from '../talk/answer-options.ts';
+import { LEVELS } from '../views/log-tail.ts';
+import type { Candidate } from './completion.ts';
+import { PATH_WANTED, SHELLS } from './completion-scripts.ts';
+
+/** What is asked for. */
+export interface Names {
+  /** The word for the argument or the value, such as `name` or `model`. */
+  readonly kind: string;
+  readonly command: string;
+  /** The arguments before it, which are not offered again. */
+  readonly given: readonly string[];
+  /** The values of the options before it. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The command whose `<name>` must not exist yet. */
+const MAKES_A_NAME = 'new';
+/** A person waits at a line that does not change. */
+const PATIENCE_MS = 1500;
+
+const BY_KIND: Readonly<Record<string, (names: Names) => readonly string[] | Promise<readonly string[]>>> = {
+  name: (names) => (names.command === MAKES_A_NAME ? [] : foldersIn('blocks', names)),
+  block: (names) => foldersIn('blocks', names),
+  old: (names) => foldersIn('blocks', names),
+  archive: (names) => foldersIn('archive', names),
+  id: (names) => asked(names, (source) => source.ids()),
+  model: (names) => models(names),
+  level: () => LEVELS,
+  effort: () => EFFORTS,
+  grouping: () => ['block', 'model', 'day'],
+  shell: () => SHELLS,
+  file: () => [PATH_WANTED],
+  folder: () => [PATH_WANTED],
+};
+
+/** The names of that kind; nothing for a kind without names. */
+export async function namesOf(names: Names): Promise<readonly Candidate[]> {
+  const words = (await (Object.hasOwn(BY_KIND, names.kind) ? BY_KIND[names.kind] : undefined)?.(names)) ?? [];
+  return words.filter((word) => !names.given.includes(word)).map((word) => ({ word }));
+}
+
+/** As core/config.ts finds it; that file would load the core. */
+function workspaceOf({ values, env }: Names): string {
+  const given = (values.get('--workspace') ?? env['BLOCKHOUSE_WORKSPACE'])?.replace(/^(["'])(.*)\1$/, '$2');
+  if (given === undefined) return join(homedir(), '.blockhouse');
+  return given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : given;
+}
+
+/** The folders are the blocks, with or without a server. */
+function foldersIn(place: string, names: Names): string[] {
+  const entries = readdirSync(join(workspaceOf(names), place), { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isDirectory() && /^[a-z0-9]/.test(entry.name) ? [entry.name] : []));
+}
+
+/** Who knows the adapters and their models. */
+interface Source {
+  readonly ids: () => Promise<readonly string[]>;
+  readonly models: (id: string) => Promise<readonly string[]>;
+}
+
+/** The models of the adapter that the line names, or of all. */
+function models(names: Names): Promise<readonly string[]> {
+  const given = names.values.get('--adapter');
+  return asked(names, async (source) => {
+    const ids = given === undefined ? await source.ids() : [given];
+    const lists = await Promise.allSettled(ids.map((id) => source.models(id))); // a daemon that does not run has no models
+    return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []));
+  });
+}
+
+/** Asks the running server, or, when none runs, a core of this process. Rejects when that takes too long. */
+async function asked<T>(names: Names, question: (source: Source) => Promise<T>): Promise<T> {
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const { Client, runningServer } = await import('../client/client.ts');
+  const place = await runningServer(workspaceOf(names), 0);
+  if (place === undefined) return askedHere(names, question, signal);
+  const { Api } = await import('../client/api.ts');
+  const api = new Api(new Client(place, signal));
+  return question({ ids: async () => (await api.adapters()).map(({ id }) => id), models: async (id) => (await api.models(id)).models });
+}
+
+async function askedHere<T>(names: Names, question: (source: Source) => Promise<T>, signal: AbortSignal): Promise<T> {
+  const { createConfiguredCore, readConfig } = await import('../compose.ts');
+  const core = await createConfiguredCore(readConfig({ workspace: workspaceOf(names) }, names.env), names.env);
+  try {
+    return await question({ ids: async () => core.adapterIds(), models: async (id) => (await core.models(id, { signal })).models });
+  } finally {
+    await core.close();
+  }
+}

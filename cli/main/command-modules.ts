@@ -1,0 +1,63 @@
+// The modules of the commands, each loaded only when one of its commands runs, in the order of the overview. `npm run generate` writes what the
+// overview shows of them into command-index.ts.
+import type { BaseContext, CommandClass } from 'clipanion';
+
+/** Loads the commands of one module. */
+type Load = () => Promise<readonly CommandClass<BaseContext>[]>;
+
+/** The loaders by the name of the module in commands/. */
+export const COMMAND_MODULES = {
+  serve: () => import('../commands/serve.ts').then((m) => [m.ServeCommand]),
+  service: () => import('../commands/service.ts').then((m) => [m.ServiceInstallCommand, m.ServiceUninstallCommand, m.ServiceStatusCommand, m.ServiceCommand]),
+  open: () => import('../commands/open.ts').then((m) => [m.OpenCommand]),
+  token: () => import('../commands/token.ts').then((m) => [m.TokenCommand]),
+  blocks: () => import('../commands/blocks.ts').then((m) => [m.ListCommand, m.NewCommand, m.ShowCommand, m.WhyCommand]),
+  monitor: () => import('../commands/monitor.ts').then((m) => [m.StartCommand, m.StopCommand, m.RestartCommand, m.ResetCommand]),
+  config: () => import('../commands/config.ts').then((m) => [m.ConfigGetCommand, m.ConfigSetCommand, m.ConfigEditCommand, m.ConfigCommand]),
+  memory: () => import('../commands/memory.ts').then((m) => [m.MemoryCommand, m.CostsCommand]),
+  logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
+  send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),
+  history: () => import('../commands/history.ts').then((m) => [m.HistoryCommand]),
+  attach: () => import('../commands/attach.ts').then((m) => [m.AttachCommand]),
+  archive: () => import('../commands/archive.ts').then((m) => [m.RenameCommand, m.RemoveCommand, m.ArchiveListCommand, m.RestoreCommand, m.PurgeCommand]),
+  transfer: () => import('../commands/transfer.ts').then((m) => [m.ExportCommand, m.ImportCommand]),
+  workspace: () => import('../commands/workspace.ts').then((m) => [m.DoctorCommand, m.HaltCommand, m.UnhaltCommand]),
+  chat: () => import('../commands/chat.ts').then((m) => [m.ChatCommand]),
+  adapters: () => import('../commands/adapters.ts').then((m) => [m.AdaptersCommand, m.ModelsCommand, m.VerifyCommand]),
+  auth: () => import('../commands/auth.ts').then((m) => [m.AuthCommand, m.AuthSetCommand, m.AuthListCommand, m.AuthRemoveCommand]),
+  key: () => import('../commands/key.ts').then((m) => [m.KeyNewCommand, m.KeyListCommand, m.KeyRemoveCommand]),
+  alias: () => import('../commands/alias.ts').then((m) => [m.AliasSetCommand, m.AliasListCommand, m.AliasRemoveCommand, m.AliasDefaultCommand]),
+  completion: () => import('../commands/completion.ts').then((m) => [m.CompletionCommand]),
+  version: () => import('../commands/version.ts').then((m) => [m.VersionCommand]),
+} as const satisfies Record<string, Load>;
+
+/** The name of a module of commands. */
+export type CommandModule = keyof typeof COMMAND_MODULES;
+
+/** What the overview and the choice of a module need to know of a command. */
+export interface IndexEntry {
+  readonly module: CommandModule;
+  /** The words that call it; the first is the one that is shown. */
+  readonly paths: readonly (readonly string[])[];
+  /** Absent for a command that the overview leaves out. */
+  readonly category?: string;
+  readonly description?: string;
+}
+
+/** All commands, in the order of the overview. */
+export async function allCommands(): Promise<CommandClass<BaseContext>[]> {
+  return (await Promise.all(Object.values(COMMAND_MODULES).map((load) => load()))).flat();
+}
+
+/** The index as the commands themselves give it. */
+export async function describeCommands(): Promise<IndexEntry[]> {
+  const entries = await Promise.all(
+    Object.entries(COMMAND_MODULES).map(async ([module, load]) =>
+      (await load()).map(({ paths = [], usage }): IndexEntry => {
+        const { category, description } = usage ?? {};
+        return { module: module as CommandModule, paths, ...(category !== undefined && { category }), ...(description !== undefined && { description }) };
+      }),
+    ),
+  );
+  return entries.flat();
+}

@@ -1,0 +1,55 @@
+// Runs a command line of `blockhouse`. Only the module of the called command is loaded.
+import type { BaseContext, CommandClass } from 'clipanion';
+import { COMPLETE_COMMAND } from '../complete/completion-scripts.ts';
+import { EXIT_CODES } from '../terminal/exit-codes.ts';
+import { isColored, toJson, writeLines } from '../terminal/output.ts';
+import { COMMAND_INDEX } from './command-index.ts';
+import { allCommands, COMMAND_MODULES } from './command-modules.ts';
+import { overview, ReadableCli } from './usage.ts';
+import { usageLines } from './usage-errors.ts';
+
+const LABEL = 'Blockhouse: named LLM agents in plain files, and one gateway to five providers';
+
+/** Turns `send ada --help` and `help send` into `send --help`: clipanion knows the option only directly after the words of a command. */
+function withHelpFirst(argv: readonly string[]): string[] {
+  if (argv[0] === 'help') return withHelpFirst([...argv.slice(1), '--help']);
+  const end = argv.indexOf('--');
+  if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => word === '--help' || word === '-h')) return [...argv];
+  const paths = COMMAND_INDEX.flatMap((entry) => entry.paths).filter(
+    (path) => path.length > 0 && path.every((word, index) => !word.startsWith('-') && argv[index] === word),
+  );
+  const longest = paths.reduce<readonly string[]>((best, path) => (path.length > best.length ? path : best), []);
+  return longest.length === 0 ? [...argv] : [...longest, '--help'];
+}
+
+/** The commands that begin with this word; all where none does, so that the error can name what was probably meant. */
+async function commandsOf(word: string | undefined): Promise<readonly CommandClass<BaseContext>[]> {
+  const found = COMMAND_INDEX.filter(({ paths }) => paths.some(([first]) => first === word)).map(({ module }) => module);
+  if (found.length === 0) return allCommands();
+  return (await Promise.all([...new Set(found)].map((module) => COMMAND_MODULES[module]()))).flat();
+}
+
+/** Runs a command line with the streams and environment of `context` and resolves with the exit code. Never rejects. */
+export async function runProgram(argv: readonly string[], context: BaseContext): Promise<number> {
+  if (argv[0] === COMPLETE_COMMAND) return (await import('../complete/completion.ts')).runCompletion(argv.slice(1), context);
+  const words = withHelpFirst(argv);
+  const isHelp = words.length === 1 && (words[0] === '--help' || words[0] === '-h');
+  if (argv.length === 0 || isHelp) {
+    await writeLines(isHelp ? context.stdout : context.stderr, [overview(COMMAND_INDEX, LABEL).trimEnd()]);
+    return isHelp ? EXIT_CODES.ok.code : EXIT_CODES.usage.code;
+  }
+  const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: LABEL, enableColors: isColored(context.stdout, context.env) });
+  for (const command of await commandsOf(words[0])) cli.register(command);
+  try {
+    return await cli.run(cli.process(words, context), context);
+  } catch (error) {
+    const lines = usageLines(
+      error,
+      argv,
+      COMMAND_INDEX.flatMap(({ paths }) => paths),
+    );
+    if (argv.includes('--json')) await writeLines(context.stdout, [toJson({ error: lines[0]?.replace(/^blockhouse: /, '') })]);
+    await writeLines(context.stderr, lines);
+    return EXIT_CODES.usage.code;
+  }
+}

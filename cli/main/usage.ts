@@ -1,0 +1,79 @@
+// The help texts of `blockhouse`: the overview and the help of a command. Pure: no I/O.
+import { type BaseContext, Cli, type Command, type CommandClass } from 'clipanion';
+import { type Style, styleFor } from '../terminal/output.ts';
+import type { IndexEntry } from './command-modules.ts';
+import { type CommandManual, lastOf, manualOf, type OptionManual } from './manual.ts';
+
+/** Wide enough for the longest option. */
+const OPTION_WIDTH = 30;
+const PATH_WIDTH = 19;
+/** The columns of a terminal that nobody has made wider. */
+const WIDTH = 80;
+const NO_SHORT_NAME = '    ';
+const HELP_OPTION: OptionManual = { names: ['-h', '--help'], description: 'This text' };
+
+/** A clipanion Cli with help texts that fit 80 columns and name the values of options. */
+export class ReadableCli extends Cli {
+  override usage(command: CommandClass<BaseContext> | Command<BaseContext> | null = null, options: Parameters<Cli['usage']>[1] = {}): string {
+    if (command === null) return super.usage(command, options);
+    const commandClass = typeof command === 'function' ? command : (command.constructor as CommandClass<BaseContext>);
+    return helpText(manualOf(commandClass), styleFor((options.colored ?? this.enableColors) === true));
+  }
+}
+
+/** What the overview shows of a command. */
+type Listed = Pick<IndexEntry, 'paths' | 'category' | 'description'>;
+
+/** One line for each command, by category. */
+export function overview(commands: readonly Listed[], label: string): string {
+  // A command without a category only refers to its subcommands.
+  const categories = [...new Set(commands.flatMap(({ category }) => category ?? []))];
+  const blocks = categories.map((category) => {
+    const lines = commands.filter((command) => command.category === category).map(overviewLine);
+    return `${category.trim()}\n${lines.join('\n')}\n`;
+  });
+  const tail = 'Every command takes --workspace <folder>, --json and --help.\n';
+  return [`${label}\n`, 'Usage: blockhouse <command> [options]\n', ...blocks, tail].join('\n');
+}
+
+function overviewLine({ paths: [path = []], description }: Listed): string {
+  return `  ${path.join(' ').padEnd(PATH_WIDTH)}${(description ?? '').trim()}`;
+}
+
+/** The help of one command. */
+export function helpText({ description, usage, options, details, examples }: CommandManual, { bold, dim }: Style): string {
+  const examplesText = examples.flatMap(([label, command]) => ['', `  ${label}`, `    ${dim('$')} ${command}`]);
+  return [
+    `${bold(description)}\n`,
+    `${bold('Usage:')} ${usage}\n`,
+    bold('Options:'),
+    ...[...options, HELP_OPTION].flatMap(optionLines),
+    ...details.flatMap((paragraph) => ['', ...wrapped(paragraph, WIDTH)]),
+    ...(examples.length === 0 ? [] : ['', bold('Examples:'), ...examplesText.slice(1)]),
+    '',
+  ].join('\n');
+}
+
+function optionLines(option: OptionManual): string[] {
+  const name = optionText(option);
+  const shown = `  ${name.startsWith('--') ? NO_SHORT_NAME : ''}${name} `.padEnd(OPTION_WIDTH);
+  const indent = ' '.repeat(OPTION_WIDTH);
+  return wrapped(option.description, WIDTH - OPTION_WIDTH).map((line, index) => `${index === 0 ? shown : indent}${line}`);
+}
+
+/** Such as `-m, --model <model>`. */
+export function optionText({ names, value }: OptionManual): string {
+  const shown = names.filter((name) => !name.startsWith('--') || name === lastOf(names)); // other long ones are aliases
+  return `${shown.join(', ')}${value === undefined ? '' : ` <${value}>`}`;
+}
+
+/** The words of a text in lines of at most `width` columns; a longer word has a line of its own. */
+export function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= width) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}

@@ -1,0 +1,90 @@
+// What a person sees when the server starts. Pure: no I/O.
+import { basename, relative, sep } from 'node:path';
+import type { AdapterStatus } from '../../core/index.ts';
+import { columns, type Style } from '../terminal/output.ts';
+import { mark, paintOf, readiness } from '../views/adapter-text.ts';
+
+/** What the banner shows. */
+export interface BannerFacts {
+  readonly version: string;
+  readonly url: string;
+  /** A link to the page that signs in, if there is a page. */
+  readonly page?: string | undefined;
+  /** The address of the second server, if there is one. */
+  readonly ollamaUrl?: string | undefined;
+  readonly workspace: string;
+  /** The command that prints the token, ready to paste. */
+  readonly tokenCommand: string;
+  /** How this person calls `blockhouse`. */
+  readonly command: string;
+  readonly adapters: readonly AdapterStatus[];
+}
+
+/** The lines of the banner: the address, a call to try, the adapters. */
+export function banner(facts: BannerFacts, style: Style): string[] {
+  return [
+    '',
+    `  ${style.bold('Blockhouse')} ${facts.version} listens on ${style.bold(facts.url)}`,
+    ...(facts.ollamaUrl === undefined ? [] : [`  and with Ollama's API alone on ${style.bold(facts.ollamaUrl)}`]),
+    `  ${style.dim(`workspace ${facts.workspace}`)}`,
+    '',
+    ...(facts.page === undefined
+      ? []
+      : [
+          `  ${style.bold('Dashboard')} ${facts.page}`,
+          `  ${style.dim(`The link works once, within 10 minutes; \`${facts.command} open\` makes another one.`)}`,
+          '',
+        ]),
+    `  ${style.bold('Try it')} ${style.dim('in another terminal, in this folder')}`,
+    '',
+    ...curl(facts).map((line) => `    ${line}`),
+    '',
+    `  ${style.bold('Adapters')}`,
+    '',
+    ...adapterLines(facts.adapters, style).map((line) => `    ${line}`),
+    '',
+    ...keyHint(facts, style),
+    `  ${style.dim('Ctrl-C stops the server.')}`,
+    '',
+  ];
+}
+
+/** A chat request that works when it is pasted; uses an adapter that is ready, if there is one. */
+function curl({ url, tokenCommand, adapters }: BannerFacts): string[] {
+  const adapter =
+    adapters.find(({ ready, hasSecret }) => ready && hasSecret) ?? adapters.find(({ ready }) => ready) ?? adapters.find(({ authRequired }) => !authRequired);
+  const body = { adapter: adapter?.id, model: adapter?.defaultModel, messages: [{ role: 'user', content: 'Say hello.' }] };
+  return [
+    `TOKEN=$(${tokenCommand})`,
+    `curl -s ${url}/v1/chat -H "Authorization: Bearer $TOKEN" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify(body)}'`,
+  ];
+}
+
+function adapterLines(adapters: readonly AdapterStatus[], style: Style): string[] {
+  const rows = columns(adapters.map((adapter) => [mark(adapter), adapter.id, readiness(adapter)]));
+  return rows.map((row, index) => paintOf(adapters[index] ?? { ready: false }, style)(row.slice(0, 1)) + row.slice(1));
+}
+
+function keyHint({ command, adapters }: BannerFacts, style: Style): string[] {
+  const missing = adapters.find(({ ready, problem }) => !ready && problem === 'credential');
+  if (missing === undefined) return [];
+  return [`  Add a key: ${style.bold(`${command} auth set ${missing.id}`)} (no restart needed), or set its environment variable and restart.`, ''];
+}
+
+/** The command that started `script`: `blockhouse` or `npx blockhouse` when it is installed, else `node <path>`. */
+export function ownCommand(script: string, cwd: string): string {
+  if (basename(script) !== 'blockhouse') return `node ${shellWord(relativeOrWhole(script, cwd))}`;
+  return script.includes(`node_modules${sep}.bin${sep}`) ? 'npx blockhouse' : 'blockhouse';
+}
+
+function relativeOrWhole(path: string, cwd: string): string {
+  const short = relative(cwd, path);
+  return short.startsWith('..') ? path : short;
+}
+
+/** The text as one word of a POSIX shell, quoted if necessary. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,190 @@
+// A person talks with a block: each message goes to it, and its reply is shown while it is written.
+//
+// leaving-cancels-nothing: only Ctrl-C during a reply cancels it.
+// prompt-returns: while a block waits for a person, the prompt comes back. The message stays, and its reply is shown after /start.
+import type { Writable } from 'node:stream';
+import type { Api } from '../client/api.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine, widthOf, writeLines } from '../terminal/output.ts';
+import { Spinner } from '../terminal/spinner.ts';
+import { memoryText, stateCell, whyText } from '../views/block-text.ts';
+import { newestEntries, shortConversation } from '../views/conversation-text.ts';
+import { speedText } from '../views/wait-text.ts';
+import { CONNECTION_NOTES, Conversation, faultOf } from './conversation.ts';
+import { ReplyPrinter } from './reply-printer.ts';
+import { type Partner, TALK_HELP, TALK_HINT, type TalkOptions, talk } from './talk.ts';
+import { withSpinner } from './wait-display.ts';
+
+/** What a talk needs. */
+export interface AttachOptions extends TalkOptions {
+  /** Its calls are not aborted by `signal`, because cancelling a reply is a call, too. */
+  readonly api: Api;
+  readonly block: string;
+}
+
+/** The text of /help. */
+export const HELP = `/why     why the block is in its state       /start   start its monitor
+/memory  what it remembers                   /stop    stop its monitor
+${TALK_HELP}`;
+
+/** How much of the conversation so far is shown at the start. */
+const LAST_ENTRIES = 6;
+const LAST_LINES = 6;
+
+/** Talks until the person leaves. Resolves with `ok` at a terminal, else with the worst outcome of the messages. Rejects with a CliError. */
+export async function attach(options: AttachOptions): Promise<ExitKind> {
+  const { api, block, style, terminal, output } = options;
+  const { pulse, config } = await api.details(block);
+  const conversation = await Conversation.open(api, block);
+  try {
+    const state = stateCell(pulse, style);
+    if (terminal) {
+      const title = `${style.bold(block)}  ${state.paint(state.text)}  ${oneLine(config.adapter?.model ?? 'no model')}`;
+      await writeLines(output as Writable, [...(await lastTurns(options)), title, style.dim(TALK_HINT)]);
+    }
+    return await talk(options, new BlockPartner(options, conversation), (error) => (error instanceof CliError ? error : undefined));
+  } finally {
+    conversation.close();
+  }
+}
+
+/** The end of the conversation so far. */
+async function lastTurns({ api, block, output, style }: AttachOptions): Promise<string[]> {
+  const entries = await newestEntries(api, block, LAST_ENTRIES);
+  return shortConversation(block, entries, LAST_LINES, { now: Date.now(), style, width: widthOf(output) });
+}
+
+/** States that only a person can end. */
+const WAITS_FOR_A_PERSON: ReadonlySet<string> = new Set(['unconfigured', 'stopped', 'paused', 'failed']);
+
+/** Ends the wait for a reply that does not come by itself (prompt-returns). */
+class Stuck extends Error {}
+
+class BlockPartner implements Partner {
+  readonly name: string;
+  readonly help = HELP;
+  readonly commands: Partner['commands'];
+  readonly #options: AttachOptions;
+  readonly #conversation: Conversation;
+  /** Ids of messages that have no reply yet, oldest first. */
+  readonly #unanswered: string[] = [];
+  #current: string | undefined;
+  /** The state that was last shown during this wait. */
+  #toldState: string | undefined;
+  /** A message is being sent, and its id is not known yet. */
+  #isSending = false;
+  /** Ctrl-C was pressed before the id was known. */
+  #isUnwanted = false;
+  #spinner: Spinner | undefined;
+  /** Ends a wait for a server that is away. */
+  readonly #abandoned = new AbortController();
+
+  constructor(options: AttachOptions, conversation: Conversation) {
+    this.#options = options;
+    this.#conversation = conversation;
+    this.name = options.block;
+    this.commands = {
+      '/why': () => this.#why(),
+      '/memory': () => this.#memory(),
+      '/start': () => this.#monitor('start'),
+      '/stop': () => this.#monitor('stop'),
+    };
+  }
+
+  async send(text: string): Promise<void> {
+    const { terminal } = this.#options;
+    this.#isSending = true;
+    this.#isUnwanted = false;
+    const receipt = await this.#conversation.send(text, this.#abandoned.signal, { connection: (state) => this.#say(CONNECTION_NOTES[state]) }).finally(() => {
+      this.#isSending = false;
+    });
+    this.#unanswered.push(receipt.id);
+    if (this.#isUnwanted) this.#cancel(receipt.id);
+    if (receipt.running || !terminal || this.#isUnwanted) await this.#answers();
+    else await this.#say('note: the message waits because the monitor is not running; /start starts it.');
+  }
+
+  /** Waits for the replies of all messages without one and shows them. */
+  async #answers(): Promise<void> {
+    for (let id = this.#unanswered.shift(); id !== undefined; id = this.#unanswered.shift()) {
+      const printer = new ReplyPrinter(this.#options.stdout, (text) => this.#say(text));
+      const spinner = new Spinner(this.#options.output as Writable, this.#options.isWatched);
+      this.#spinner = spinner;
+      this.#current = id;
+      try {
+        const outcome = await this.#conversation.outcome(
+          id,
+          withSpinner(
+            {
+              step: (step) => printer.step(step),
+              stalled: () => this.#tellWhy(),
+              connection: (state) => printer.remark(CONNECTION_NOTES[state]),
+            },
+            spinner,
+            { api: this.#options.api, block: this.#options.block, id, ahead: 0, isRunning: true, isStreamed: true },
+          ),
+          this.#abandoned.signal,
+        );
+        spinner.stop();
+        await printer.finish(outcome);
+        const speed = this.#options.isVerbose && outcome.answer !== undefined ? speedText(outcome.answer) : undefined;
+        if (speed !== undefined) await this.#say(this.#options.style.dim(speed));
+        const fault = faultOf(outcome);
+        // The printer has shown what there is of an interrupted answer, and has said that it was interrupted.
+        if (fault !== undefined && outcome.answer === undefined) throw fault;
+      } catch (error) {
+        if (!(error instanceof Stuck)) throw error;
+        this.#unanswered.unshift(id);
+        return;
+      } finally {
+        this.#current = undefined;
+        this.#toldState = undefined;
+        spinner.stop();
+        await printer.end();
+      }
+    }
+  }
+
+  async #say(text: string): Promise<void> {
+    this.#spinner?.clear();
+    await writeLines(this.#options.output as Writable, [text]);
+  }
+
+  async #tellWhy(): Promise<void> {
+    const { state, why, next } = await this.#options.api.explain(this.#options.block);
+    if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${oneLine(`${why} ${next}`)}`);
+    this.#toldState = state;
+    if (!this.#options.terminal || !WAITS_FOR_A_PERSON.has(state)) return;
+    await this.#say('note: the message waits; /start tries again, /why explains.');
+    throw new Stuck();
+  }
+
+  interrupt(): boolean {
+    const isBusy = this.#current !== undefined || this.#isSending;
+    if (this.#conversation.isAway) this.#abandoned.abort();
+    else if (this.#isSending) this.#isUnwanted = true;
+    else if (this.#current !== undefined) this.#cancel(this.#current);
+    return isBusy;
+  }
+
+  #cancel(id: string): void {
+    const cancelled = this.#options.api.changeMessage(this.#options.block, id, 'cancel');
+    cancelled.catch((error: Error) => this.#say(`blockhouse: ${oneLine(error.message)}`));
+  }
+
+  async #why(): Promise<void> {
+    const { api, block, style, stdout } = this.#options;
+    await writeLines(stdout, whyText(await api.explain(block), { now: Date.now(), style }));
+  }
+
+  async #memory(): Promise<void> {
+    const { api, block, style, stdout } = this.#options;
+    await writeLines(stdout, memoryText(await api.details(block), { now: Date.now(), style }));
+  }
+
+  async #monitor(action: 'start' | 'stop'): Promise<void> {
+    const { api, block } = this.#options;
+    await this.#say(oneLine((await api.monitor(block, action)).message));
+    if (action === 'start') await this.#answers();
+  }
+}

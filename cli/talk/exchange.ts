@@ -1,0 +1,188 @@
+// One message to a block and its answer, for `send --wait`, `send --stream` and `chat <name> <message>`.
+import type { Writable } from 'node:stream';
+import type { BlockState, ChatReceipt, ReplyStep } from '../../core/index.ts';
+import type { Api } from '../client/api.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { plural } from '../terminal/format.ts';
+import { oneLine, toJson, write } from '../terminal/output.ts';
+import { Spinner } from '../terminal/spinner.ts';
+import { speedText } from '../views/wait-text.ts';
+import { CONNECTION_NOTES, Conversation, faultOf, type Outcome, type Watcher } from './conversation.ts';
+import { ReplyPrinter } from './reply-printer.ts';
+import { withSpinner } from './wait-display.ts';
+
+/** The longest wait unless the caller names one: a script must not hang for ever. */
+export const WAIT_SECONDS = 600;
+
+/** Who sends to which block. */
+export interface Sender {
+  readonly api: Api;
+  readonly block: string;
+  /** Writes a remark for the person. */
+  readonly say: (text: string) => Promise<void>;
+  /** A command for this workspace, ready to paste. */
+  readonly hint: (...words: string[]) => string;
+}
+
+/** What an exchange needs. */
+export interface ExchangeOptions extends Sender {
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly json: boolean;
+  /** Whether the answer is printed while it is written. */
+  readonly isStreamed: boolean;
+  /** Whether a person sees what the message waits for. */
+  readonly isWatched: boolean;
+  /** Whether that person also sees how fast the reply was. */
+  readonly isVerbose: boolean;
+  readonly timeoutMs: number;
+  /** Waits also for a block that answers only after somebody has changed something. */
+  readonly waitsAnyway?: boolean;
+  readonly clientId?: string | undefined;
+  /** Ends the wait; the message stays. */
+  readonly signal: AbortSignal;
+}
+
+/** States that a block leaves only when somebody does something, or when the day of its budget ends. */
+const NEEDS_SOMEBODY: readonly BlockState[] = ['unconfigured', 'stopped', 'paused', 'failed'];
+
+/** Says what is in the way of an answer. Resolves with true if the answer can't come before somebody does something. */
+export async function remarkOn({ running, position, note }: ChatReceipt, { api, block, say, hint }: Sender): Promise<boolean> {
+  if (running && note.includes('waits')) {
+    const { state, why, fix } = await api.explain(block);
+    await say(`note: ${oneLine(`${block} is ${state} and does not answer now. ${why}${cureText(fix)}`)}`);
+    return NEEDS_SOMEBODY.includes(state);
+  }
+  if (!running) await say(`note: the monitor of ${block} is not running; \`${hint('start', block)}\` starts it.`);
+  else if (position > 0) await say(`note: ${plural(position, 'message is', 'messages are')} before it in the queue.`);
+  return !running;
+}
+
+/** A cure is a command, or a sentence with one. */
+function cureText(fix: string | null): string {
+  if (fix === null) return '';
+  return fix.startsWith('blockhouse ') ? ` \`${fix}\` changes that.` : ` ${fix}`;
+}
+
+/** Sends a message, waits for its answer and prints it; with `json`, the steps and the outcome. Rejects with a CliError. */
+export async function exchange(message: string, options: ExchangeOptions): Promise<ExitKind> {
+  const conversation = await Conversation.open(options.api, options.block);
+  const running = new Exchange(options, conversation);
+  try {
+    return await running.run(message);
+  } finally {
+    await running.end();
+    conversation.close();
+  }
+}
+
+class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #conversation: Conversation;
+  readonly #spinner: Spinner;
+  readonly #printer: ReplyPrinter;
+  #toldState = '';
+
+  constructor(options: ExchangeOptions, conversation: Conversation) {
+    this.#options = options;
+    this.#conversation = conversation;
+    this.#spinner = new Spinner(options.stderr, options.isWatched);
+    this.#printer = new ReplyPrinter(options.stdout, (text) => this.#say(text));
+  }
+
+  async run(message: string): Promise<ExitKind> {
+    const { clientId, signal, json } = this.#options;
+    const connection = (state: 'lost' | 'back'): Promise<void> => this.#say(CONNECTION_NOTES[state]);
+    const receipt = await this.#conversation.send(message, signal, { clientId, connection });
+    const isStuck = await remarkOn(receipt, { ...this.#options, say: (text) => this.#say(text) });
+    if (isStuck) this.#assertWaits(receipt.id);
+    // At a terminal, the remark must not continue the line of the reply.
+    const leave = (): Promise<void> => this.#say(`The message stays in the queue; \`${this.#hint('queue', '--cancel', receipt.id)}\` cancels it.`);
+    signal.addEventListener('abort', () => void this.#printer.end().then(leave));
+    const outcome = await this.#wait(receipt);
+    this.#spinner.stop();
+    const fault = faultOf(outcome);
+    if (json) await this.#printOutcome(outcome, fault);
+    else await this.#printer.finish(outcome);
+    await this.#saySpeed(outcome);
+    if (fault === undefined) return 'ok';
+    if (!json) throw fault;
+    await this.#say(`blockhouse: ${oneLine(fault.message)}`);
+    return fault.kind;
+  }
+
+  async end(): Promise<void> {
+    this.#spinner.stop();
+    await this.#printer.end();
+  }
+
+  /** A command about this block, with the block's name after its first word. */
+  #hint(command: string, ...words: string[]): string {
+    return this.#options.hint(command, this.#options.block, ...words);
+  }
+
+  #say(text: string): Promise<void> {
+    this.#spinner.clear();
+    return this.#options.say(text);
+  }
+
+  /** Throws where a wait would only use up its time. */
+  #assertWaits(id: string): void {
+    const { block, waitsAnyway = false } = this.#options;
+    if (waitsAnyway) return;
+    const text = `${block} will not answer before that changes. The message stays in the queue; \`${this.#hint('history', '--id', id)}\` shows its answer then.`;
+    throw new CliError('unexpected', text);
+  }
+
+  async #wait({ id, position, running }: ChatReceipt): Promise<Outcome> {
+    const { api, block, timeoutMs, signal, isStreamed } = this.#options;
+    const watcher = withSpinner(this.#watcher(id), this.#spinner, { api, block, id, ahead: position, isRunning: running, isStreamed });
+    const tooLong = AbortSignal.timeout(timeoutMs);
+    try {
+      return await this.#conversation.outcome(id, watcher, AbortSignal.any([signal, tooLong]));
+    } catch (error) {
+      if (error instanceof CliError && error.kind === 'server') {
+        throw new CliError('server', `${error.message} The message stays; \`${this.#hint('history', '--id', id)}\` shows its answer.`, error);
+      }
+      if (!tooLong.aborted || signal.aborted) throw error;
+      const text = `No answer came within ${timeoutMs / 1000} s. The message stays in the queue; \`${this.#hint('queue')}\` shows it.`;
+      throw new CliError('provider', text, error);
+    }
+  }
+
+  #watcher(id: string): Watcher {
+    return {
+      step: (step) => this.#step(step),
+      stalled: async () => {
+        if (NEEDS_SOMEBODY.includes(await this.#tellWhy())) this.#assertWaits(id);
+      },
+      connection: (state) => this.#printer.remark(CONNECTION_NOTES[state]),
+    };
+  }
+
+  async #step(step: ReplyStep): Promise<void> {
+    const { isStreamed, json, stdout } = this.#options;
+    if (isStreamed) await (json ? write(stdout, `${toJson(step)}\n`) : this.#printer.step(step));
+  }
+
+  async #tellWhy(): Promise<BlockState> {
+    const { block, api } = this.#options;
+    const { state, why, next, fix } = await api.explain(block);
+    const text = oneLine(`${block} is ${state}. ${why} Next: ${next}${cureText(fix)}`);
+    if (state !== this.#toldState && state !== 'working' && state !== 'idle') await this.#say(`note: ${text}`);
+    this.#toldState = state;
+    return state;
+  }
+
+  async #saySpeed({ answer }: Outcome): Promise<void> {
+    const { isVerbose, isWatched } = this.#options;
+    const speed = isVerbose && isWatched && answer !== undefined ? speedText(answer) : undefined;
+    if (speed !== undefined) await this.#say(speed);
+  }
+
+  async #printOutcome({ message, answer }: Outcome, fault: CliError | undefined): Promise<void> {
+    const type = this.#options.isStreamed ? { event: 'outcome' } : {};
+    const outcome = { ...type, status: message.status, message, answer: answer ?? null, ...(fault !== undefined && { error: fault.message }) };
+    await write(this.#options.stdout, `${toJson(outcome)}\n`);
+  }
+}

@@ -1,0 +1,45 @@
+// Which model a message goes to when the command does not say so in full.
+import type { AdapterStatus, Core } from '../../core/index.ts';
+import { CliError } from '../terminal/exit-codes.ts';
+import { oneLine } from '../terminal/output.ts';
+
+/** An adapter and one of its models. */
+export interface ModelChoice {
+  readonly adapter: string;
+  readonly model: string;
+}
+
+/** What a choice needs besides. */
+export interface ChoiceContext {
+  readonly signal: AbortSignal;
+  /** How this person calls `blockhouse`. */
+  readonly command: string;
+}
+
+/**
+ * Completes a choice. A model may be an alias of models.json, whose first model is meant, or have its adapter before it, as `adapter/model`. Otherwise, it belongs to the ready adapter that lists it; nothing at all means the only ready adapter, because another choice
+ * could cost money that the person did not mean to spend. Rejects with a CliError that says what to add.
+ */
+export async function chooseModel(
+  core: Core,
+  { adapter, model }: Partial<Record<keyof ModelChoice, string | undefined>>,
+  { signal, command }: ChoiceContext,
+): Promise<ModelChoice> {
+  if (adapter !== undefined) return { adapter, model: model ?? core.adapter(adapter).defaultModel };
+  const [named] = model === undefined ? [] : (core.router.named(model)?.targets ?? []);
+  if (named !== undefined) return named;
+  const ready = (await core.status({ signal })).filter((status) => status.ready);
+  const [only, ...others] = ready;
+  if (only === undefined) throw new CliError('credentials', `No adapter is ready yet; \`${command} adapters\` shows what each one needs.`);
+  if (others.length === 0) return { adapter: only.id, model: model ?? (await usualModel(core, only, signal)) };
+  const ids = ready.map(({ id }) => id).join(', ');
+  if (model === undefined) throw new CliError('usage', `Several adapters are ready (${ids}); choose one, for instance with \`-a ${only.id}\`.`);
+  for (const { id } of ready) if ((await core.models(id, { signal })).models.includes(model)) return { adapter: id, model };
+  throw new CliError('usage', `No ready adapter (${ids}) lists the model ${oneLine(model)}; name its adapter with --adapter.`);
+}
+
+/** The default model; for an adapter that does not have it, such as a local daemon with other models, the first that it has. */
+async function usualModel(core: Core, { id, defaultModel }: AdapterStatus, signal: AbortSignal): Promise<string> {
+  const { models } = await core.models(id, { signal });
+  return models.includes(defaultModel) ? defaultModel : (models[0] ?? defaultModel);
+}

@@ -1,0 +1,42 @@
+// Adapters and whether they can be used, as text. Pure: no I/O.
+import type { AdapterStatus } from '../../core/index.ts';
+import { type Cell, type Column, table } from '../terminal/layout.ts';
+import { oneLine, type Paint, type Style } from '../terminal/output.ts';
+import type { View } from './block-text.ts';
+
+const ADAPTERS: readonly Column[] = [
+  { title: '' },
+  { title: 'ID' },
+  { title: 'STATE', min: 20 },
+  { title: 'DEFAULT MODEL', min: 12 },
+  { title: 'NAME', drop: 1 },
+];
+
+/** A mark: `●` can be used, `◌` may be, `○` can not. */
+export function mark({ ready, problem }: Pick<AdapterStatus, 'ready' | 'problem'>): string {
+  if (ready) return '●';
+  return problem === 'unchecked' ? '◌' : '○';
+}
+
+/** The state of an adapter in a few words, such as `has a key`. */
+export function readiness({ ready, hasSecret, authRequired, problem, detail, envVars }: AdapterStatus): string {
+  if (ready) return hasSecret ? 'has a key' : authRequired ? 'credentials found' : 'answers, needs no key';
+  if (problem === 'unchecked') return 'looks for credentials at the first call';
+  if (problem === 'unreachable') return authRequired ? 'no credentials found in time' : 'does not answer';
+  if (problem === 'credential') return authRequired && envVars[0] !== undefined ? `no key yet (${envVars[0]})` : 'no credentials found';
+  return oneLine(detail ?? 'its settings are invalid');
+}
+
+/** The table of `adapters`. */
+export function adapterTable(adapters: readonly AdapterStatus[], view: Omit<View, 'now'>): string[] {
+  const rows = adapters.map((adapter): Cell[] => {
+    const paint = paintOf(adapter, view.style);
+    return [{ text: mark(adapter), paint }, adapter.id, { text: readiness(adapter), paint }, adapter.defaultModel, adapter.displayName];
+  });
+  return table(ADAPTERS, rows, view);
+}
+
+/** The colour of its line: green only for one that can be used. */
+export function paintOf({ ready }: Pick<AdapterStatus, 'ready'>, { good, dim }: Style): Paint {
+  return ready ? good : dim;
+}

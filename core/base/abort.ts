@@ -1,0 +1,84 @@
+// Ends the work for a request when its caller aborts or disconnects.
+import { BlockhouseError } from '../errors.ts';
+import { type Place, Roster } from './linked-list.ts';
+
+const ONCE = { once: true } as const;
+
+/** A signal that never fires. Each request gets its own: a shared one would collect the listeners of all requests. */
+export const never = (): AbortSignal => new AbortController().signal;
+
+/** The functions to call when a signal fires. */
+const listeners = new WeakMap<AbortSignal, Roster<() => void>>();
+
+/**
+ * Calls `leave` when `signal` fires, unless `offAbort` comes first with the place that this returns. The signal itself gets one listener for all of them: to add and to remove one of
+ * its own costs several times as much, and each request on a connection does so twice.
+ */
+export function onAbort(signal: AbortSignal, leave: () => void): Place<() => void> {
+  const known = listeners.get(signal);
+  if (known !== undefined) return known.add(leave);
+  const all = new Roster<() => void>();
+  listeners.set(signal, all);
+  const tellAll = (): void => {
+    for (const each of [...all].reverse()) each();
+  };
+  signal.addEventListener('abort', tellAll, ONCE);
+  return all.add(leave);
+}
+
+/** Undoes `onAbort`. */
+export function offAbort(signal: AbortSignal, place: Place<() => void>): void {
+  listeners.get(signal)?.leave(place);
+}
+
+/** The error of a request whose caller has aborted or disconnected. */
+export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError {
+  return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
+}
+
+/**
+ * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
+ * event loop to say how far it came. Of work that does not, nobody knows, so that it may have run. `onEnd` is called once, right before it settles.
+ */
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    let hasEnded = false;
+    const end = (): boolean => {
+      if (hasEnded) return false;
+      hasEnded = true;
+      offAbort(signal, place);
+      onEnd();
+      return true;
+    };
+    const fail = (error: unknown): void => {
+      if (end()) reject(error);
+    };
+    const place = onAbort(signal, () => void setImmediate(() => fail(callerLeft(signal.reason, true))));
+    try {
+      task().then((result) => {
+        if (end()) resolve(result);
+      }, fail);
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+/** Rejects with CANCELLED as soon as `signal` fires. Resolves early when `closing` fires: the next attempt is refused then. */
+export function sleep(ms: number, signal: AbortSignal, closing: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+      closing.removeEventListener('abort', wake);
+      settle();
+    };
+    const cancel = (): void => end(() => reject(callerLeft(signal.reason)));
+    const wake = (): void => end(resolve);
+    const timer = setTimeout(wake, ms);
+    if (signal.aborted) return cancel();
+    if (closing.aborted) return wake();
+    signal.addEventListener('abort', cancel, ONCE);
+    closing.addEventListener('abort', wake, ONCE);
+  });
+}

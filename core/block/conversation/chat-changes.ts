@@ -1,0 +1,191 @@
+// The changes of a conversation, each as a function from entries to entries in time linear in their number. Pure: no I/O.
+//
+// one-status: a message has exactly one status. It leaves `queued` and `processing` for an outcome, or goes back into the queue.
+import { BlockhouseError } from '../../errors.ts';
+import type { Channel, ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
+import type { Change } from '../../store/files/json-file.ts';
+import { bytesOf, type Entries, isWaiting } from './chat-file.ts';
+
+/** A message to append. */
+export interface NewMessage {
+  readonly id: string;
+  readonly content: string;
+  readonly channel: Channel;
+  readonly clientId: string | undefined;
+  readonly at: string;
+  readonly cap: number;
+}
+
+/** The most bytes that waiting messages may have together; QUEUE_FULL beyond it, as beyond the cap. */
+export const WAITING_BYTES = 8 * 1024 * 1024;
+const RETRY_AFTER_MS = 5000;
+
+/** The result of appending: a new message, or an earlier one with the same clientId. */
+export interface Added {
+  readonly entry: ChatEntry;
+  /** The number of messages that wait before it. */
+  readonly position: number;
+  readonly isNew: boolean;
+}
+
+/** Appends a message. If an entry has the same `clientId`, returns that one instead. Throws QUEUE_FULL. */
+export function appendMessage(entries: Entries, message: NewMessage): Change<Entries, Added> {
+  const known = message.clientId === undefined ? undefined : entries.find((entry) => entry.clientId === message.clientId);
+  if (known !== undefined) return { value: entries, result: { entry: known, position: positionOf(entries, known), isNew: false } };
+  const entry: ChatEntry = {
+    id: message.id,
+    role: 'user',
+    content: message.content,
+    timestamp: message.at,
+    processed: false,
+    status: 'queued',
+    channel: message.channel,
+    ...(message.clientId !== undefined && { clientId: message.clientId }),
+    attempts: 0,
+    error: null,
+  };
+  const position = assertRoom(entries, entry, message.cap);
+  return { value: [...entries, entry], result: { entry, position, isNew: true } };
+}
+
+/** Returns how many messages wait. Throws QUEUE_FULL if there is no room for one more. */
+function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
+  let waiting = 0;
+  let bytes = bytesOf(added);
+  for (const entry of entries) {
+    if (!isWaiting(entry)) continue;
+    waiting += 1;
+    bytes += bytesOf(entry);
+  }
+  const limit = waiting >= cap ? `queue.cap is ${cap}` : `waiting messages are limited to ${WAITING_BYTES} bytes in total`;
+  if (waiting < cap && bytes <= WAITING_BYTES) return waiting;
+  throw new BlockhouseError('QUEUE_FULL', `The queue is full: ${waiting} messages are already waiting (${limit}). Try again later.`, {
+    retryAfterMs: RETRY_AFTER_MS,
+  });
+}
+
+function positionOf(entries: Entries, entry: ChatEntry): number {
+  return isWaiting(entry) ? entries.filter(isWaiting).indexOf(entry) : 0;
+}
+
+/** Changes the entry of this id if it is what `isRight` wants. Otherwise nothing changes, and the result is undefined. */
+function changeOne(
+  entries: Entries,
+  id: string,
+  isRight: (entry: ChatEntry) => boolean,
+  change: (entry: ChatEntry) => ChatEntry,
+): Change<Entries, ChatEntry | undefined> {
+  const index = entries.findIndex((entry) => entry.id === id);
+  const old = entries[index];
+  if (old === undefined || !isRight(old)) return { value: entries, result: undefined };
+  const result = change(old);
+  return { value: result === old ? entries : entries.with(index, result), result };
+}
+
+function isQueued({ status }: Pick<ChatEntry, 'status'>): boolean {
+  return status === 'queued';
+}
+
+/** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
+export function begin(entries: Entries, id: string, at: string): Change<Entries, ChatEntry | undefined> {
+  return changeOne(entries, id, isQueued, ({ nextAttemptAt: _due, ...old }) => ({
+    ...old,
+    status: 'processing',
+    attempts: (old.attempts ?? 0) + 1,
+    startedAt: at,
+  }));
+}
+
+/** The status that ends a message, and the fields to store with it. */
+export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
+
+/**
+ * Gives a message that is being processed its outcome, together with its answer. False if the message already has an outcome. An editor that saves
+ * an older copy of the file may have made it `queued` again: the outcome counts for that one too.
+ */
+export function settle(entries: Entries, id: string, outcome: Outcome, answer: ChatEntry | undefined): Change<Entries, boolean> {
+  const { value, result } = changeOne(entries, id, isWaiting, (old) => ({ ...old, processed: true, ...outcome }));
+  if (result === undefined) return { value, result: false };
+  return { value: answer === undefined ? value : [...value, answer], result: true };
+}
+
+/** How a message goes back into the queue. */
+export interface BackInQueue {
+  /** ISO 8601; left out: at once. */
+  readonly nextAttemptAt?: string;
+  readonly error?: EntryError | null;
+  /** False takes the attempt back that `begin` has counted. */
+  readonly countsAsAttempt: boolean;
+}
+
+/** Puts a message that is being processed back into the queue. False if the message has an outcome. Counts for an older copy, like `settle`. */
+export function requeue(entries: Entries, id: string, { countsAsAttempt, ...reasons }: BackInQueue): Change<Entries, boolean> {
+  const { value, result } = changeOne(entries, id, isWaiting, (old) => {
+    const isThere = isQueued(old) && !countsAsAttempt && Object.keys(reasons).length === 0;
+    return isThere ? old : { ...inQueue(old, countsAsAttempt), ...reasons };
+  });
+  return { value, result: result !== undefined };
+}
+
+function inQueue({ startedAt: _start, ...old }: ChatEntry, countsAsAttempt: boolean): ChatEntry {
+  // `begin` counted the attempt, unless an editor has saved the entry as it was before.
+  const before = isQueued(old) ? (old.attempts ?? 0) : Math.max(0, (old.attempts ?? 1) - 1);
+  return { ...old, status: 'queued', processed: false, attempts: before + (countsAsAttempt ? 1 : 0) };
+}
+
+/** Puts every message that is being processed back into the queue; the attempt counts. */
+export function requeueAll(entries: Entries): Entries {
+  if (!entries.some(({ status }) => status === 'processing')) return entries;
+  return entries.map((entry) => (entry.status === 'processing' ? inQueue(entry, true) : entry));
+}
+
+const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
+
+/**
+ * Queues a message again that ended without an answer: it goes to the end and gets the time `at`. Throws WRONG_STATE for any other message,
+ * and QUEUE_FULL like `appendMessage`.
+ */
+export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { readonly at: string; readonly cap: number }): Change<Entries, ChatEntry> {
+  if (entry.role !== 'user' || !AGAIN.has(entry.status)) {
+    throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be retried; this one is ${entry.status}.`);
+  }
+  assertRoom(entries, entry, cap);
+  const { nextAttemptAt: _due, startedAt: _start, finishedAt: _end, ...rest } = entry;
+  const result: ChatEntry = { ...rest, status: 'queued', processed: false, attempts: 0, error: null, timestamp: at };
+  const others = entries.filter(({ id, replyTo }) => id !== entry.id && replyTo !== entry.id);
+  return { value: [...others, result], result };
+}
+
+/** The limits of a recovery. `now` and `at` are the same time, as a number and in ISO 8601. */
+interface Recovery {
+  readonly now: number;
+  readonly at: string;
+  readonly staleAfterMs: number;
+  readonly maxAttempts: number;
+}
+
+/**
+ * Repairs the entries after a crash. A message that was being processed is queued again, or has failed if that was its last attempt. A message
+ * that has waited too long expires. A message that has an answer is done, whatever its status says.
+ */
+export function recover(entries: Entries, recovery: Recovery): Entries {
+  const answered = new Set<string>();
+  for (const { replyTo } of entries) if (replyTo !== undefined) answered.add(replyTo);
+  const recovered = entries.map((entry): ChatEntry => {
+    if (!isWaiting(entry)) return entry;
+    return answered.has(entry.id) ? { ...entry, status: 'done', processed: true } : recoverOne(entry, recovery);
+  });
+  return recovered.every((entry, index) => entry === entries[index]) ? entries : recovered;
+}
+
+function recoverOne(entry: ChatEntry, { now, at, staleAfterMs, maxAttempts }: Recovery): ChatEntry {
+  if (entry.status === 'queued') {
+    if (!(now - Date.parse(entry.timestamp) > staleAfterMs)) return entry; // also for a timestamp that is no time
+    const error = { code: 'EXPIRED', message: 'It waited too long to be answered. Retry it if it still matters.', retryable: true };
+    return { ...entry, status: 'expired', processed: true, finishedAt: at, error };
+  }
+  // One attempt more than usual, because the crash may have had another cause.
+  if ((entry.attempts ?? 0) <= maxAttempts) return { ...entry, status: 'queued', processed: false };
+  const error = { code: 'CRASHED', message: 'The server stopped each time while the message was being answered.', retryable: true };
+  return { ...entry, status: 'failed', processed: true, finishedAt: at, error };
+}

@@ -1,0 +1,43 @@
+// Counts the messages of a conversation by their status. Pure: no I/O.
+import type { Failures } from '../../schemas/block-api.ts';
+import type { QueueCounts } from '../../schemas/block-pulse.ts';
+import { type Entries, isWaiting } from './chat-file.ts';
+
+/** Counts the messages that wait, are being answered, or have failed. */
+export function countQueue(entries: Entries): QueueCounts {
+  let queued = 0;
+  let processing = 0;
+  let failed = 0;
+  let oldestQueuedAt: string | null = null;
+  for (const entry of entries) {
+    if (entry.role !== 'user') continue;
+    if (entry.status === 'processing') processing += 1;
+    else if (entry.status === 'failed') failed += 1;
+    else if (isWaiting(entry)) {
+      queued += 1;
+      oldestQueuedAt ??= entry.timestamp ?? null;
+    }
+  }
+  return { queued, processing, failed, oldestQueuedAt };
+}
+
+/** How many messages wait or are being answered. */
+export function waitingIn(entries: Entries): number {
+  const { queued, processing } = countQueue(entries);
+  return queued + processing;
+}
+
+/** The messages that failed: how many, since when, and the last of them. */
+export function failuresIn(entries: Entries): Failures {
+  let count = 0;
+  let since: string | null = null;
+  let last: Failures['last'] = null;
+  for (const { id, role, status, error, timestamp, finishedAt } of entries) {
+    if (role !== 'user' || status !== 'failed') continue;
+    const at = finishedAt ?? timestamp ?? '';
+    count += 1;
+    if (since === null || at < since) since = at;
+    if (last === null || at >= last.at) last = { id: id ?? '', at, code: error?.code ?? 'UNKNOWN', message: error?.message ?? 'The cause was not recorded.' };
+  }
+  return { count, since, last };
+}

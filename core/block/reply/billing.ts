@@ -1,0 +1,108 @@
+// What a model call costs, and its line in the ledger.
+//
+// unbilled-means-failed: an answer whose line can't be written is not returned, because unrecorded spending would lift the caps. Until that line is
+//   written, `ready` refuses further calls.
+import { randomUUID } from 'node:crypto';
+import type { CoreBus } from '../../bus.ts';
+import { BlockhouseError } from '../../errors.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { isPriceKnown } from '../../gateway/known-price.ts';
+import type { PricedModel, Prices } from '../../gateway/pricing.ts';
+import { DEFAULT_MAX_TOKENS } from '../../gateway/prompt.ts';
+import type { CallPurpose } from '../../schemas/block-costs.ts';
+import type { Usage } from '../../schemas/chat.ts';
+import type { Ledger } from '../../store/files/ledger/ledger.ts';
+import type { Reservation } from '../../store/files/ledger/reservations.ts';
+import type { WorstCase } from '../costs/budget.ts';
+import type { Candidate } from '../status/candidates.ts';
+
+/** A call with its price, as it is in the ledger. */
+export interface Bill {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  /** USD; null when the price is not known. */
+  readonly costUsd: number | null;
+  readonly latencyMs: number;
+  /** Milliseconds to the first text; null when there was none. */
+  readonly ttftMs: number | null;
+  readonly failed: boolean;
+}
+
+/** A call that has ended, before its price is known. */
+export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' | 'failed'> {
+  readonly block: string;
+  readonly candidate: Candidate;
+  readonly purpose: CallPurpose;
+  readonly messageId: string | null;
+  /** From `Billing.pricedAs` at the start of the call: the settings may have changed by its end. */
+  readonly pricedAs: PricedModel | undefined;
+}
+
+/** The collaborators of `Billing`. */
+export interface BillingOptions {
+  readonly gateway: Gateway;
+  readonly ledger: Ledger;
+  readonly prices: Prices;
+  readonly bus: CoreBus;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** Prices the calls of all blocks and writes them to the ledger. */
+export class Billing {
+  readonly #options: BillingOptions;
+
+  constructor(options: BillingOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with STORAGE_FULL or STORAGE_FAILED while an earlier line can't be written. */
+  async ready(): Promise<void> {
+    await this.#options.ledger.ready().catch(ledgerFault);
+  }
+
+  /** What a call of this size costs at most; `usd` is null when the price is not known. */
+  async worstCase(candidate: Candidate, inputTokens: number): Promise<WorstCase> {
+    const outputTokens = candidate.config.maxTokens ?? DEFAULT_MAX_TOKENS;
+    // To write into a cache costs more than to send.
+    const cacheWriteTokens = candidate.config.cacheControl === true ? inputTokens : 0;
+    const usage = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, cacheWriteTokens };
+    return { usd: await this.#price(this.pricedAs(candidate), usage), tokens: usage.totalTokens };
+  }
+
+  /** Whether calls of a model count towards a cap in USD. */
+  isPriceKnown(candidate: Candidate): Promise<boolean> {
+    return isPriceKnown(this.#options, candidate);
+  }
+
+  /** The names in the price data of the model that a call reaches; undefined if its price can't be known. */
+  pricedAs(candidate: Candidate): PricedModel | undefined {
+    return this.#options.gateway.pricedAs(candidate);
+  }
+
+  /** Writes the line; `reservation` is released when the line counts. Rejects with STORAGE_FULL or STORAGE_FAILED. */
+  async write(call: EndedCall, reservation: Reservation | undefined): Promise<Bill> {
+    const { ledger, bus, now } = this.#options;
+    const { block, purpose, messageId, usage, latencyMs, ttftMs, failed } = call;
+    const { provider, model } = call.candidate;
+    const costUsd = await this.#price(call.pricedAs, usage);
+    const at = new Date(now()).toISOString();
+    const line = { id: randomUUID(), at, block, provider, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
+    await ledger.append(line, reservation).catch(ledgerFault);
+    bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
+    return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
+  }
+
+  async #price(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {
+    return pricedAs === undefined ? null : this.#options.prices.price({ ...pricedAs, usage });
+  }
+}
+
+function ledgerFault(error: unknown): never {
+  if (error instanceof BlockhouseError) throw error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  throw new BlockhouseError('STORAGE_FAILED', `ledger.jsonl can't be written (${code ?? message}).`, { cause: error });
+}

@@ -1,0 +1,61 @@
+// What code that works on one block gets: its files, its log, its feed, and the workspace. Pure: types only.
+import type { CoreBus } from '../../bus.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { CurrentTask } from '../../schemas/block-pulse.ts';
+import type { HaltState } from '../../schemas/workspace-api.ts';
+import type { BlockFileSet } from '../../store/files/block/files.ts';
+import type { Ledger } from '../../store/files/ledger/ledger.ts';
+import type { BlockLog } from '../../store/files/logs/block-log.ts';
+import type { FolderWatches } from '../../store/files/watch.ts';
+import type { EntryIds } from '../conversation/entry-ids.ts';
+import type { HeartbeatWheel } from '../status/heartbeats.ts';
+import type { RetryWait } from '../status/retry-wait.ts';
+import type { ModelCalls } from './call-model.ts';
+import type { ReplyStream, StepCounter } from './reply-stream.ts';
+
+/** Shared by all blocks of a workspace. */
+export interface WorkspaceContext {
+  /** Absolute path of the workspace. */
+  readonly workspace: string;
+  readonly bus: CoreBus;
+  readonly gateway: Gateway;
+  readonly calls: ModelCalls;
+  readonly ledger: Ledger;
+  readonly watches: FolderWatches;
+  readonly heartbeats: HeartbeatWheel;
+  readonly steps: StepCounter;
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Monotonic milliseconds. */
+  monotonic(): number;
+  /** From 0 to 1. */
+  random(): number;
+  halted(): HaltState;
+  /** Reads auth.json if it has changed; the bus reports a change. */
+  refreshCredentials(): void;
+}
+
+/** One block, as its monitor works on it. */
+export interface BlockContext {
+  readonly name: string;
+  readonly files: BlockFileSet;
+  readonly log: BlockLog;
+  readonly feed: ReplyStream;
+  readonly ids: EntryIds;
+  readonly retryWait: RetryWait;
+  readonly world: WorkspaceContext;
+  /** The present time, ISO 8601. */
+  at(): string;
+  /** Called before everything else in a run. Throws BLOCK_DAMAGED if a file of the block is damaged. */
+  beginRun(): Promise<void>;
+  /** Called after everything else in a run. */
+  endRun(): Promise<void>;
+  /** Shows the current task in pulse.json. */
+  setTask(task: CurrentTask): void;
+  /** Shows that text arrives. It is not written to disk each time. */
+  growTask(outputChars: number): void;
+  /** Called when the reply to a message is over, or, with null, a compaction. */
+  endTask(messageId: string | null): void;
+  /** The number of failures since the last answer. */
+  failures(): number;
+}

@@ -1,0 +1,67 @@
+// Whether the next call of a block fits its caps, by the ledger.
+//
+// Three amounts must fit together: what was spent, the worst case of the block's calls under way, and the worst case of the next call. A call that
+// does not fit only because of calls under way waits for them, because they mostly cost less than their worst case.
+
+import { dayStart, monthStart } from '../../base/calendar.ts';
+import type { BlockConfig } from '../../schemas/block-config.ts';
+import type { BudgetStand } from '../../schemas/block-costs.ts';
+import type { Ledger } from '../../store/files/ledger/ledger.ts';
+import type { Reservation } from '../../store/files/ledger/reservations.ts';
+import { CallRefused, type Pause } from '../actor/call-refused.ts';
+import { type BudgetVerdict, hasCaps, judgeBudget, type WorstCase } from '../costs/budget.ts';
+import type { Candidate } from '../status/candidates.ts';
+import type { BlockContext } from './block-context.ts';
+
+/** The pause for a call that does not fit beside what was spent; undefined when it fits. */
+export async function checkBudget(
+  context: BlockContext,
+  config: BlockConfig,
+  candidate: Candidate | undefined,
+  inputTokens: number,
+): Promise<Pause | undefined> {
+  if (!hasCaps(config.budget) || candidate === undefined) return undefined;
+  const verdict = await judge(context, config, await context.world.calls.billing.worstCase(candidate, inputTokens));
+  return verdict.kind === 'ok' ? undefined : pauseOf(context, verdict);
+}
+
+/** Reserves the worst case of a call. Undefined if there is no cap, or `signal` has fired. Throws CallRefused if the call does not fit. */
+export async function reserveCall(context: BlockContext, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<Reservation | undefined> {
+  const { ledger, calls } = context.world;
+  while (!signal.aborted) {
+    const config = await context.files.config.read();
+    if (!hasCaps(config.budget)) return undefined;
+    const worst = await calls.billing.worstCase(candidate, inputTokens);
+    const book = await ledger.book();
+    // There is no `await` between this sum and the reservation, so of two calls the second one sees the first.
+    const held = ledger.reservations.sum(context.name);
+    const alone = judgeWith(context, config, book, worst);
+    if (alone.kind === 'exceeded') throw new CallRefused(await pauseOf(context, alone));
+    const beside = held === undefined ? alone : judgeWith(context, config, book, { usd: (worst.usd ?? 0) + held.usd, tokens: worst.tokens + held.tokens });
+    if (beside.kind === 'ok') return ledger.reservations.hold(context.name, { usd: worst.usd ?? 0, tokens: worst.tokens });
+    await ledger.reservations.changed(context.name, signal);
+  }
+  return undefined;
+}
+
+async function pauseOf(context: BlockContext, verdict: BudgetVerdict & { readonly kind: 'exceeded' }): Promise<Pause> {
+  await context.files.costs.update((costs) => ({ value: { ...costs, budget: verdict.stand }, result: undefined }));
+  context.log.write('WARN', 'budget.reached', { cap: verdict.cap, resets: new Date(verdict.resetsAt).toISOString() });
+  const fix = `${verdict.fix} (blockhouse config set ${context.name} budget.${verdict.cap}=…)`;
+  return { kind: 'pause', until: verdict.resetsAt, actor: 'budget', reason: { code: 'BUDGET_REACHED', message: verdict.message, fix } };
+}
+
+/** The spend of today and this month by the ledger, and the state of the caps, for costs.json. */
+export async function budgetStand(context: BlockContext, config: BlockConfig): Promise<BudgetStand> {
+  return (await judge(context, config, { usd: 0, tokens: 0 })).stand;
+}
+
+async function judge(context: BlockContext, config: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
+  return judgeWith(context, config, await context.world.ledger.book(), worstCase);
+}
+
+function judgeWith({ name, world }: BlockContext, { budget }: BlockConfig, book: Awaited<ReturnType<Ledger['book']>>, worstCase: WorstCase): BudgetVerdict {
+  const now = world.now();
+  const [day, month] = [book.spend(name, dayStart(now, budget.timezone)), book.spend(name, monthStart(now, budget.timezone))];
+  return judgeBudget({ budget, day, month, worstCase, now });
+}

@@ -1,0 +1,103 @@
+// What a monitor does before its first message, and which message comes next.
+//
+// none-processing: no message is being answered while the next one is chosen. An entry that is `processing` was left behind by a run that broke off.
+// expires-at-start: a message expires only at the start of a run. While the monitor runs, a message that waits for a budget, a key or a
+//   network is kept, whatever the clock says.
+
+import { toBlockhouseError } from '../../errors.ts';
+import type { BlockConfig } from '../../schemas/block-config.ts';
+import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import { haltPause } from '../actor/call-refused.ts';
+import type { Choice } from '../actor/types.ts';
+import { recover } from '../conversation/chat-changes.ts';
+import { completeEntries, type Entries } from '../conversation/chat-file.ts';
+import { countQueue } from '../conversation/counts.ts';
+import { startSession } from '../costs/costs.ts';
+import { faultReason, unconfiguredReason } from '../status/reasons.ts';
+import type { BlockContext } from './block-context.ts';
+import { recoverCosts } from './costs-recovery.ts';
+
+/** Starts the counts of a session and puts the chat in order. */
+export async function beginSession(context: BlockContext): Promise<void> {
+  await catchUpCosts(context);
+  await context.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
+  const { retry } = await context.files.config.read();
+  const { queued } = countQueue(await putInOrder(context, retry));
+  context.log.write('INFO', 'monitor.started', { queued });
+}
+
+/** costs.json is only for display. So an unreadable ledger doesn't prevent the start; it prevents the calls. */
+async function catchUpCosts(context: BlockContext): Promise<void> {
+  try {
+    const calls = await recoverCosts(context);
+    if (calls > 0) context.log.write('WARN', 'costs.recovered', { calls });
+  } catch (error) {
+    context.log.write('WARN', 'costs.not-recovered', { error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** With `isUrgent`, a message doesn't wait for its next attempt any longer. */
+export async function chooseNext(context: BlockContext, isUrgent: boolean): Promise<Choice> {
+  const pause = haltPause(context.world.halted());
+  if (pause !== undefined) return pause;
+  const config = await context.files.config.read();
+  if (config.adapter === null) return { kind: 'fail', reason: unconfiguredReason(context.name) };
+  const entries = await putInOrder(context, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // expires-at-start
+  const next = entries.find((entry) => isNext(entry) && isFound(entries, entry));
+  if (next === undefined) return { kind: 'nothing' };
+  const now = context.world.now();
+  const waitMs = isUrgent ? 0 : context.retryWait.left(next, now, config.retry.maxDelayMs);
+  if (waitMs === 0) return { kind: 'reply', messageId: next.id };
+  const { code, message } = next.error ?? { code: 'WAITING', message: 'The message will be retried later.' };
+  return { kind: 'wait', until: now + Math.ceil(waitMs), reason: { code, message, fix: null } };
+}
+
+function isNext({ role, status }: ChatEntry): boolean {
+  return role === 'user' && status === 'queued';
+}
+
+/** An attempt finds its message by the id, so only the first entry with that id can be chosen. */
+function isFound(entries: Entries, entry: ChatEntry): boolean {
+  return entries.find(({ id }) => id === entry.id) === entry;
+}
+
+/** Completes entries written by hand, queues interrupted messages again (none-processing), and expires those that are too old. */
+async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: BlockConfig['retry']): Promise<Entries> {
+  const { files, ids, world } = context;
+  const before = await files.chat.read();
+  const order = (entries: Entries): Entries => {
+    const at = context.at();
+    return recover(completeEntries(entries, ids, at), { now: world.now(), at, staleAfterMs, maxAttempts });
+  };
+  // Usually nothing changes, and then no write is needed.
+  if (order(before) === before) return before;
+  const { after, changed } = await files.chat.update((entries) => {
+    const value = order(entries);
+    return { value, result: { after: value, changed: value.filter((entry, index) => entry !== entries[index] && isOver(entry)) } };
+  });
+  for (const { id, status, error } of changed) reportOver(context, id, status as 'failed' | 'expired', error?.code);
+  return after;
+}
+
+function isOver({ status }: ChatEntry): boolean {
+  return status === 'failed' || status === 'expired';
+}
+
+function reportOver({ world, name, log }: BlockContext, id: string, status: 'failed' | 'expired', code: string | undefined): void {
+  log.write('WARN', `message.${status}`, { id, code });
+  world.bus.emit('message.finished', { block: name, id, status, code });
+}
+
+/** Faults of the disk and the ledger, which may pass without a change to the block. */
+const WAITED_OUT: ReadonlySet<string> = new Set(['STORAGE_FULL', 'STORAGE_FAILED', 'WORKSPACE_DAMAGED']);
+/** The wait before the disk is tried again. */
+const STORAGE_WAIT_MS = 15_000;
+
+/** What the monitor does after a fault of the disk, or because of a damaged file. Undefined for a defect. */
+export function choiceAfterFault(context: BlockContext, error: unknown): (Choice & { readonly kind: 'wait' | 'fail' }) | undefined {
+  const failure = toBlockhouseError(error);
+  const reason = faultReason(context.name, failure);
+  if (failure.code === 'BLOCK_DAMAGED' || failure.code === 'INVALID_REQUEST') return { kind: 'fail', reason };
+  if (WAITED_OUT.has(failure.code)) return { kind: 'wait', until: context.world.now() + STORAGE_WAIT_MS, reason };
+  return undefined;
+}

@@ -1,0 +1,80 @@
+// The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
+
+import type { BlockhouseError } from '../../errors.ts';
+import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
+import type { Candidate } from '../status/candidates.ts';
+import type { Bill } from './billing.ts';
+import type { BlockContext } from './block-context.ts';
+
+/** The parts of an answer's entry. */
+export interface AnswerParts {
+  readonly message: ChatEntry;
+  readonly candidate: Candidate;
+  readonly content: string;
+  readonly status: 'done' | 'interrupted';
+  readonly bill: Bill | undefined;
+  readonly stopReason?: ChatEntry['stopReason'];
+}
+
+/** The entry of chat.json for an answer, complete or interrupted. */
+export function answerEntry(context: Pick<BlockContext, 'ids' | 'at'>, parts: AnswerParts): ChatEntry {
+  const { message, candidate, content, status, bill, stopReason } = parts;
+  const { provider, model } = candidate;
+  return {
+    id: context.ids.next(),
+    role: 'assistant',
+    content,
+    timestamp: context.at(),
+    processed: true,
+    status,
+    channel: message.channel,
+    replyTo: message.id,
+    attempts: message.attempts ?? 1,
+    error: null,
+    provider,
+    model,
+    usage: bill?.usage ?? null,
+    costUsd: bill?.costUsd ?? null,
+    latencyMs: bill?.latencyMs ?? null,
+    ttftMs: bill?.ttftMs ?? null,
+    ...(stopReason !== undefined && { stopReason }),
+    startedAt: message.startedAt ?? null,
+    finishedAt: context.at(),
+  };
+}
+
+/** A failure as chat.json keeps it. */
+export function entryError({ code, message, retryable }: BlockhouseError): EntryError {
+  return { code, message, retryable };
+}
+
+/** Reports that a message has its answer. */
+export function reportAnswer({ feed, log, world, name }: BlockContext, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
+  const { usage, costUsd, latencyMs, model, replyTo = '' } = answer;
+  const shown = answer.status === 'done' ? 'done' : 'interrupted';
+  const status = isCancelled ? 'cancelled' : shown;
+  feed.emit({ id: replyTo, event: 'done', answerId: answer.id, status: shown, stopReason: answer.stopReason ?? 'unknown' });
+  log.write('INFO', `reply.${status}`, { id: replyTo, model, in: usage?.inputTokens, out: usage?.outputTokens, cost: costUsd, ms: latencyMs });
+  world.bus.emit('message.finished', {
+    block: name,
+    id: replyTo,
+    status,
+    answerId: answer.id,
+    costUsd: bill?.costUsd,
+    latencyMs: bill?.latencyMs,
+    ...(bill?.usage && { usage: bill.usage }),
+  });
+}
+
+/** Reports that a message has ended without an answer. */
+export function reportUnanswered(context: BlockContext, id: string, status: 'failed' | 'cancelled', fault: Pick<BlockhouseError, 'code' | 'message'>): void {
+  const { log, world, name } = context;
+  reportAttemptOver(context, id, fault, false);
+  log.write(status === 'failed' ? 'ERROR' : 'INFO', `message.${status}`, { id, code: fault.code, error: fault.message });
+  world.bus.emit('message.finished', { block: name, id, status, code: fault.code });
+}
+
+/** Tells readers to discard the text of an attempt. With `willRetry` another one follows, now or later. */
+export function reportAttemptOver({ feed }: BlockContext, id: string, { code, message }: Pick<BlockhouseError, 'code' | 'message'>, willRetry: boolean): void {
+  feed.emit({ id, event: 'error', code, error: message, willRetry });
+}

@@ -1,0 +1,94 @@
+// Ends the processing of a message: one change of chat.json, and then the reports to readers, log and bus.
+//
+// reported-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
+// hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
+
+import type { BlockhouseError } from '../../errors.ts';
+import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
+import { type BackInQueue, requeue, settle } from '../conversation/chat-changes.ts';
+import type { Entries } from '../conversation/chat-file.ts';
+import type { Candidate } from '../status/candidates.ts';
+import { CANCELLED, GONE } from './attempt.ts';
+import type { Bill } from './billing.ts';
+import type { BlockContext } from './block-context.ts';
+import { entryError, reportAnswer, reportAttemptOver, reportUnanswered } from './outcome.ts';
+import type { TextSoFar } from './reply-stream.ts';
+
+/** How a message goes back into the queue. */
+export interface Requeueing {
+  readonly countsAsAttempt: boolean;
+  /** ISO 8601; left out: at once. */
+  readonly nextAttemptAt?: string;
+  /** The reason for readers. The message keeps it as its error, unless it is CANCELLED. */
+  readonly fault: BlockhouseError;
+}
+
+/** Settles one message that is being answered. */
+export class Settlement {
+  readonly #context: BlockContext;
+  readonly #id: string;
+  #isOpen = false;
+
+  constructor(context: BlockContext, messageId: string) {
+    this.#context = context;
+    this.#id = messageId;
+  }
+
+  /** True between a `start` of the reply stream and its end. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Opens the reply stream of an attempt. `text` has each fragment before the stream gets it. */
+  open({ provider, model }: Candidate, attempt: number, text: TextSoFar): void {
+    this.#context.feed.start({ id: this.#id, provider, model, attempt }, text);
+    this.#isOpen = true;
+  }
+
+  /** Writes the outcome of the message and its answer in one change. */
+  async answer(answer: ChatEntry, bill: Bill | undefined, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
+    const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, answer));
+    if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
+    this.#isOpen = false;
+    reportAnswer(this.#context, answer, bill, outcome.status === 'cancelled');
+  }
+
+  /** The message will not be answered. */
+  fail(fault: BlockhouseError): Promise<void> {
+    return this.#finish('failed', fault, entryError(fault));
+  }
+
+  /** A person has cancelled the message before any text came. */
+  cancel(): Promise<void> {
+    return this.#finish('cancelled', CANCELLED, null);
+  }
+
+  /** The message goes back into the queue. */
+  async requeue({ fault, ...how }: Requeueing): Promise<void> {
+    await this.putBack({ ...how, ...(fault.code !== 'CANCELLED' && { error: entryError(fault) }) });
+    this.attemptOver(fault, true);
+  }
+
+  /** Like `requeue`, but without any report. */
+  async putBack(how: BackInQueue): Promise<void> {
+    await this.#change((entries) => requeue(entries, this.#id, how));
+  }
+
+  /** Tells readers to discard the text of the attempt. */
+  attemptOver(fault: BlockhouseError, willRetry: boolean): void {
+    this.#isOpen = false;
+    reportAttemptOver(this.#context, this.#id, fault, willRetry);
+  }
+
+  async #finish(status: 'failed' | 'cancelled', fault: BlockhouseError, error: EntryError | null): Promise<void> {
+    const outcome = { status, error, finishedAt: this.#context.at() } as const;
+    const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, undefined));
+    if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
+    this.#isOpen = false;
+    reportUnanswered(this.#context, this.#id, status, fault);
+  }
+
+  #change(change: (entries: Entries) => { value: Entries; result: boolean }): Promise<boolean> {
+    return this.#context.files.chat.update(change);
+  }
+}

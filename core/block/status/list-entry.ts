@@ -1,0 +1,133 @@
+// What a block shows when it does nothing: its entry in the list of blocks, and its pulse. Pure: no I/O.
+
+import { dateKey } from '../../base/calendar.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import type { BlockEntry } from '../../schemas/block-api.ts';
+import type { BlockConfig } from '../../schemas/block-config.ts';
+import type { BlockCosts } from '../../schemas/block-costs.ts';
+import type { BlockPulse, BlockState, BlockStatus } from '../../schemas/block-pulse.ts';
+import type { BlockContents } from '../../store/files/block/files.ts';
+import type { Entries } from '../conversation/chat-file.ts';
+import { countQueue, failuresIn, waitingIn } from '../conversation/counts.ts';
+import { explain } from './explain.ts';
+import { isConfigured } from './readiness.ts';
+
+const STATUS_OF: Readonly<Record<BlockState, BlockStatus>> = {
+  unconfigured: 'SLEEPING',
+  stopped: 'SLEEPING',
+  starting: 'BUSY',
+  idle: 'ACTIVE',
+  working: 'BUSY',
+  compacting: 'BUSY',
+  backoff: 'BUSY',
+  paused: 'SLEEPING',
+  stopping: 'BUSY',
+  failed: 'ERROR',
+};
+
+/** The coarse status of a state. */
+export function statusOf(state: BlockState): BlockStatus {
+  return STATUS_OF[state];
+}
+
+/** The entry of a block whose files are valid. `now` is in epoch milliseconds; days and hours are UTC. The entry is frozen. */
+export function entryOf(contents: BlockContents, now: number): BlockEntry {
+  const today = new Date(now).toISOString().slice(0, 10);
+  const { config, costs, pulse, chat } = contents;
+  const { status, state, lastPulse, nextWakeUp, error } = pulse;
+  const { provider, model } = config.adapter ?? {};
+  const failures = failuresIn(chat);
+  return deepFreeze({
+    name: config.name,
+    status,
+    state,
+    attention: pulse.attention,
+    config: {
+      description: config.description,
+      adapter: provider === undefined || model === undefined ? null : { provider, model },
+      tags: [...config.tags],
+      enabled: config.enabled,
+    },
+    costs: costsOf(costs, today),
+    pulse: { status, state, lastPulse, nextWakeUp, error },
+    queue: waitingIn(chat),
+    failures,
+    lastMessageAt: chat.at(-1)?.timestamp ?? null,
+    budget: budgetOf(config, costs, now),
+    activity: activityIn(costs, now),
+    ...(pulse.attention && { why: explain({ name: config.name, config, pulse, failures, now }).why }),
+  });
+}
+
+/** As of the day in the budget's own time zone; what was spent on another day is nothing today. */
+function budgetOf({ budget }: BlockConfig, { budget: stand }: BlockCosts, now: number): BlockEntry['budget'] {
+  const isToday = stand.day.key === dateKey(now, budget.timezone);
+  return { dailyUsd: budget.dailyUsd, spentUsd: isToday ? stand.day.usd : 0, state: isToday ? stand.state : 'ok' };
+}
+
+const HOUR_MS = 3_600_000;
+const HOURS = Array.from({ length: 24 });
+
+/** Answers in each of the last 24 hours, the present one last. */
+function activityIn({ answersByHour }: BlockCosts, now: number): number[] {
+  const counts = HOURS.map(() => 0);
+  const first = Math.floor(now / HOUR_MS) - HOURS.length + 1;
+  for (const [hour, answers] of Object.entries(answersByHour)) {
+    const index = Date.parse(`${hour}:00Z`) / HOUR_MS - first;
+    if (index in counts) counts[index] = answers;
+  }
+  return counts;
+}
+
+/** The entry of a block with a damaged file. */
+export function damagedEntry(name: string, configError: string): BlockEntry {
+  const pulse = { status: 'ERROR', state: 'failed', lastPulse: null, nextWakeUp: null, error: configError } as const;
+  return deepFreeze({
+    name,
+    status: 'ERROR',
+    state: 'failed',
+    attention: true,
+    config: { description: '', adapter: null, tags: [], enabled: false },
+    costs: { totalInput: 0, totalOutput: 0, totalCost: null, calls: 0, today: null },
+    pulse,
+    queue: 0,
+    failures: failuresIn([]),
+    lastMessageAt: null,
+    configError,
+    why: configError,
+    budget: { dailyUsd: null, spentUsd: 0, state: 'ok' },
+    activity: HOURS.map(() => 0),
+  });
+}
+
+function costsOf({ totalInput, totalOutput, totalCost, calls, byDay }: BlockCosts, today: string): BlockEntry['costs'] {
+  return { totalInput, totalOutput, totalCost, calls, today: byDay[today]?.costUsd ?? null };
+}
+
+/** The pulse of a block without a monitor, made from what the last monitor left in pulse.json. `config` is undefined if config.json is damaged. */
+export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: Pick<Gateway, 'readiness'>): BlockPulse {
+  const state = config !== undefined && isConfigured(gateway, config) ? 'stopped' : 'unconfigured';
+  const queue = countQueue(chat);
+  const resting = {
+    ...pulse,
+    state,
+    status: statusOf(state),
+    attention: false,
+    reason: null,
+    nextWakeUp: null,
+    currentTask: null,
+    error: null,
+    queue,
+  } as const;
+  return withWish(resting, config);
+}
+
+/** Takes the wanted state from config.json, if that can be read. */
+export function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {
+  return config === undefined ? pulse : { ...pulse, desired: config.enabled ? 'running' : 'stopped' };
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);
+  return Object.freeze(value);
+}

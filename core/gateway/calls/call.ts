@@ -1,0 +1,144 @@
+// A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
+import { createHash } from 'node:crypto';
+import type { BlockhouseError } from '../../errors.ts';
+import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
+import type { ChatConfig, Usage } from '../../types.ts';
+import type { Sourced, Trial } from '../breaker.ts';
+import type { CallOptions } from '../call-options.ts';
+import { NOBODY } from '../circuit.ts';
+
+/** What every answer has. */
+export interface Answered {
+  readonly usage: Usage | undefined;
+}
+
+/** One attempt at a call. */
+export interface CallAttempt<T extends Answered> {
+  /** When the first part of the answer came. */
+  readonly firstTextAt: number | undefined;
+  /** Calls the adapter. Throws at once what the adapter throws at once. */
+  make(call: AdapterCall): Promise<T>;
+  /** The attempt has failed, or the request has ended without it. Later calls say nothing more. */
+  fail(failure: BlockhouseError): void;
+  /** What the attempt has surely used so far; undefined when nothing is known of it. With `wasSent`, a request of whose answer nothing is known counts, too. */
+  usageSoFar(wasSent?: boolean): Usage | undefined;
+}
+
+/** What a provider bills for a request of which no answer is known: its input, by estimate. */
+export function inputUsage(inputTokens: number): Usage {
+  return { inputTokens, outputTokens: 0, totalTokens: inputTokens, estimated: true };
+}
+
+/** The caller's side of an answer that goes out while it comes. */
+export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
+
+/** What is known of a call before its first attempt. */
+export interface AcceptedParts {
+  readonly adapter: Adapter;
+  readonly model: string;
+  /** Settings of this call alone. */
+  readonly config?: ChatConfig | undefined;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly options: CallOptions;
+}
+
+/** One call as it was accepted. */
+export abstract class AcceptedCall<T extends Answered> implements Sourced {
+  readonly adapter: Adapter;
+  readonly model: string;
+  readonly config: ChatConfig | undefined;
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** False for a call that is answered without output. */
+  readonly hasOutput: boolean = true;
+  readonly #options: CallOptions;
+  #promptHash: string | undefined;
+
+  constructor({ adapter, model, config, signal, requestId, options }: AcceptedParts) {
+    this.adapter = adapter;
+    this.model = model;
+    this.config = config;
+    this.signal = signal;
+    this.requestId = requestId;
+    this.#options = options;
+  }
+
+  /** Undefined if the caller wants the whole answer. */
+  abstract get reader(): Reader | undefined;
+
+  /** True if the answer comes in one. */
+  get isWhole(): boolean {
+    return this.reader === undefined;
+  }
+
+  abstract newAttempt(trial: Trial, now: () => number): CallAttempt<T>;
+
+  /** What tells this request from others. */
+  protected abstract content(): string | Uint8Array;
+
+  /** The tokens of the input, by estimate. */
+  abstract inputTokens(): number;
+
+  /** As `AccountedCall` says. */
+  asksForHourInCache(): boolean {
+    return false;
+  }
+
+  /** Who makes the call, if the caller says so. */
+  get caller(): string | undefined {
+    return this.#options.caller;
+  }
+
+  /** The message of the block that makes the call. */
+  get messageId(): string | undefined {
+    return this.#options.messageId;
+  }
+
+  /** The processing tier that it asks for. */
+  get tier(): string | undefined {
+    return this.config?.serviceTier;
+  }
+
+  /** The name of the client's key. */
+  get key(): string | undefined {
+    return this.#options.key;
+  }
+
+  /** The name by which the client has asked for the model. */
+  get askedAs(): string | undefined {
+    return this.#options.askedAs;
+  }
+
+  /** True if a failed attempt may be followed by another. */
+  get repeats(): boolean {
+    return this.#options.repeats ?? true;
+  }
+
+  /** True if the caller keeps account of the call itself. */
+  get isBilled(): boolean | undefined {
+    return this.#options.isBilled;
+  }
+
+  /** Who has to share places and is paused for its own failures: a key, a block, or all programs with the token. */
+  get client(): string {
+    const { key, caller } = this.#options;
+    if (key !== undefined) return `key ${key}`;
+    return caller === undefined ? 'token' : `block ${caller}`;
+  }
+
+  /**
+   * A hash of the request where programs share one identity, and nothing otherwise. Worked out when something fails: a hash costs more than the rest of a
+   * small request.
+   */
+  get promptHash(): string {
+    if (this.key !== undefined || this.caller !== undefined) return NOBODY;
+    this.#promptHash ??= createHash('sha256').update(this.content()).digest('base64');
+    return this.#promptHash;
+  }
+
+  /** Tells the caller that an attempt is about to be made. Throws what the caller throws. */
+  tellTurn(): void {
+    this.#options.onTurn?.();
+  }
+}

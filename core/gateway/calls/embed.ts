@@ -1,0 +1,133 @@
+// A request for embeddings that has passed all checks, and one attempt at it. Pure: no I/O.
+//
+// not-twice: a batch that the provider has answered is not sent again by a further attempt.
+// one-for-each: the provider must give one vector of numbers for each input.
+
+import { isCount, TokenEstimate } from '../../base/tokens.ts';
+import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
+import type { AdapterCall, EmbedBatch } from '../../ports.ts';
+import type { EmbedRequest, Usage } from '../../types.ts';
+import { sumUsage } from '../accumulate.ts';
+import type { Trial } from '../breaker.ts';
+import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage } from './call.ts';
+
+interface AcceptedEmbedParts extends Omit<AcceptedParts, 'model' | 'config'> {
+  readonly request: EmbedRequest;
+}
+
+/** One request for embeddings as it was accepted. */
+export class AcceptedEmbed extends AcceptedCall<Answered> {
+  readonly request: EmbedRequest;
+  /** The vectors that have come (not-twice). */
+  readonly vectors: number[][] = [];
+  /** What they have cost. */
+  used: Usage | undefined;
+  override readonly hasOutput = false;
+
+  constructor({ request, ...parts }: AcceptedEmbedParts) {
+    super({ ...parts, model: request.model });
+    this.request = request;
+  }
+
+  override get reader(): undefined {
+    return undefined;
+  }
+
+  override newAttempt(trial: Trial, now: () => number): EmbedAttempt {
+    return new EmbedAttempt(this, trial, now);
+  }
+
+  protected override content(): string {
+    return JSON.stringify(this.request.inputs);
+  }
+
+  override inputTokens(): number {
+    return tokensOf(this.request.inputs);
+  }
+}
+
+/** The rest of the batches of a request. */
+class EmbedAttempt implements CallAttempt<Answered> {
+  firstTextAt: number | undefined;
+  readonly #accepted: AcceptedEmbed;
+  readonly #trial: Trial;
+  readonly #now: () => number;
+  #usage: Usage | undefined;
+  /** The batch that is being answered. */
+  #sent: EmbedRequest['inputs'] | undefined;
+  #failure: BlockhouseError | undefined;
+
+  constructor(accepted: AcceptedEmbed, trial: Trial, now: () => number) {
+    this.#accepted = accepted;
+    this.#trial = trial;
+    this.#now = now;
+  }
+
+  async make(call: AdapterCall): Promise<Answered> {
+    try {
+      await this.#embedRest(call);
+      this.#trial.succeed();
+      return { usage: this.#usage };
+    } catch (error) {
+      this.fail(toBlockhouseError(error));
+      throw error;
+    }
+  }
+
+  fail(failure: BlockhouseError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.#trial.fail(failure);
+  }
+
+  usageSoFar(wasSent = false): Usage | undefined {
+    return wasSent && this.#sent !== undefined ? sumUsage(this.#usage, inputUsage(tokensOf(this.#sent))) : this.#usage;
+  }
+
+  async #embedRest(call: AdapterCall): Promise<void> {
+    const { adapter, request, vectors } = this.#accepted;
+    const { model, dimensions, user } = request;
+    const most = adapter.embedding?.batch(model) ?? 1;
+    while (vectors.length < request.inputs.length) {
+      const inputs = request.inputs.slice(vectors.length, vectors.length + most);
+      this.#sent = inputs;
+      const batch = await adapter.embedding?.embed({ ...call, model, inputs, dimensions, user });
+      this.#sent = undefined;
+      this.#count(inputs, batch);
+      vectors.push(...checked(batch, inputs.length));
+      this.firstTextAt ??= this.#now();
+    }
+  }
+
+  #count(inputs: EmbedRequest['inputs'], batch: EmbedBatch | undefined): void {
+    const reported = batch?.inputTokens;
+    const tokens = isCount(reported) ? reported : tokensOf(inputs);
+    const usage = { inputTokens: tokens, outputTokens: 0, totalTokens: tokens, ...(!isCount(reported) && { estimated: true }) };
+    this.#usage = sumUsage(this.#usage, usage);
+    this.#accepted.used = sumUsage(this.#accepted.used, usage);
+  }
+}
+
+/** one-for-each. */
+function checked(batch: EmbedBatch | undefined, wanted: number): number[][] {
+  const vectors = batch?.vectors;
+  const isRight =
+    Array.isArray(vectors) &&
+    vectors.length === wanted &&
+    vectors.every((vector) => Array.isArray(vector) && vector.length > 0 && vector.every(Number.isFinite));
+  if (!isRight)
+    throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider's answer could not be read: it does not have ${wanted} vectors of numbers.`, {
+      mayHaveRun: true,
+    });
+  return vectors as number[][];
+}
+
+function tokensOf(inputs: EmbedRequest['inputs']): number {
+  const sum = new TokenEstimate();
+  let ids = 0;
+  for (const input of inputs) {
+    if (typeof input === 'string') sum.add(input);
+    else ids += input.length;
+  }
+  return sum.tokens + ids;
+}

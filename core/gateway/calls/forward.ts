@@ -1,0 +1,133 @@
+// A request in the provider's own protocol that has passed all checks, and one attempt at it: bytes go through, usage is read alongside. Pure: no I/O.
+//
+// verdict-first: the breaker hears how the attempt went before anything that might throw.
+import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
+import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
+import type { Usage } from '../../types.ts';
+import type { Trial } from '../breaker.ts';
+import { bodyTokens } from '../media-tokens.ts';
+import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, type Reader } from './call.ts';
+import { ForwardedUsage } from './forwarded-usage.ts';
+
+interface AcceptedForwardParts extends AcceptedParts {
+  readonly request: ForwardedRequest;
+  readonly target: ForwardTarget;
+}
+
+/** One forwarded request as it was accepted. */
+export class AcceptedForward extends AcceptedCall<Answered> {
+  readonly request: ForwardedRequest;
+  readonly target: ForwardTarget;
+  #inputTokens: number | undefined;
+
+  constructor(parts: AcceptedForwardParts) {
+    super(parts);
+    this.request = parts.request;
+    this.target = parts.target;
+  }
+
+  override get reader(): Reader | undefined {
+    return this.target.reader;
+  }
+
+  override get tier(): string | undefined {
+    return this.adapter.forwardedTier?.(this.request);
+  }
+
+  override newAttempt(trial: Trial, now: () => number): ForwardAttempt {
+    return new ForwardAttempt(this, trial, now);
+  }
+
+  protected override content(): Uint8Array {
+    return this.request.body;
+  }
+
+  override asksForHourInCache(): boolean {
+    return this.request.body.includes('"1h"');
+  }
+
+  override inputTokens(): number {
+    this.#inputTokens ??= bodyTokens(this.request.body);
+    return this.#inputTokens;
+  }
+}
+
+/** One call of an adapter for a forwarded request. */
+class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
+  firstTextAt: number | undefined;
+  readonly #accepted: AcceptedForward;
+  readonly #trial: Trial;
+  readonly #now: () => number;
+  readonly #usage: ForwardedUsage;
+  #isStream = false;
+  #failure: BlockhouseError | undefined;
+
+  constructor(accepted: AcceptedForward, trial: Trial, now: () => number) {
+    this.#accepted = accepted;
+    this.#trial = trial;
+    this.#now = now;
+    this.#usage = new ForwardedUsage(() => accepted.inputTokens());
+  }
+
+  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<Answered> {
+    const { adapter, request } = this.#accepted;
+    const fail = (error: unknown): never => {
+      this.fail(
+        signal.aborted
+          ? new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { mayHaveRun: true })
+          : toBlockhouseError(error),
+      );
+      throw error;
+    };
+    try {
+      const done = adapter.forward?.({ settings, egress, timeouts, signal, request, sink: this }) ?? Promise.resolve();
+      return done.then(this.#finish, fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  readonly #finish = (): Answered => {
+    if (this.#failure === undefined) this.#trial.succeed();
+    return { usage: this.#usage.complete() };
+  };
+
+  fail(failure: BlockhouseError): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.#trial.fail(failure); // verdict-first
+  }
+
+  usageSoFar(wasSent = false): Usage | undefined {
+    if (this.#usage.isKnown) return this.#usage.soFar();
+    return wasSent ? inputUsage(this.#accepted.inputTokens()) : undefined;
+  }
+
+  head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
+    this.#isStream = isStream;
+    if (this.#failure === undefined) this.#accepted.target.head(headers, isStream);
+  }
+
+  bytes(bytes: Buffer): boolean {
+    if (this.#failure !== undefined) return true;
+    if (this.firstTextAt === undefined) {
+      this.firstTextAt = this.#now();
+      this.#trial.succeed();
+    }
+    if (this.#isStream) this.#usage.frames(bytes);
+    else this.#usage.whole(bytes.length);
+    return this.#accepted.target.bytes(bytes);
+  }
+
+  onceWritable(resume: () => void): void {
+    this.#accepted.target.onceWritable(resume);
+  }
+
+  usage(reported: ReportedUsage): void {
+    this.#usage.report(reported);
+  }
+
+  unread(bytes: number): void {
+    if (this.#failure === undefined) this.#usage.whole(bytes);
+  }
+}

@@ -1,0 +1,142 @@
+// The contents of a block's files: initial contents, defaults, and the checks after reading. Pure: no I/O.
+
+import { assertTimezone } from '../../../base/calendar.ts';
+import { isObject } from '../../../base/json.ts';
+import { BlockhouseError } from '../../../errors.ts';
+import { DEFAULT_MAX_TOKENS } from '../../../gateway/prompt.ts';
+import { type BlockConfig, BlockConfigFile } from '../../../schemas/block-config.ts';
+import { type BlockCosts, CostsFile } from '../../../schemas/block-costs.ts';
+import { type BlockMemory, MemoryFile } from '../../../schemas/block-memory.ts';
+import { type BlockPulse, PulseFile } from '../../../schemas/block-pulse.ts';
+import { IS_SECRET, secretField } from '../../../schemas/secret-fields.ts';
+import { compile } from '../../../schemas/validate.ts';
+import { UncopiedDamage } from '../json-content.ts';
+
+const checkConfig = compile(BlockConfigFile);
+const checkMemory = compile(MemoryFile);
+const checkCosts = compile(CostsFile);
+const checkPulse = compile(PulseFile);
+
+/** The configuration of a new block. */
+export const CONFIG_DEFAULTS = {
+  description: '',
+  adapter: null,
+  fallbacks: [],
+  systemPrompt: '',
+  goals: [],
+  tags: [],
+  memory: { maxContextTokens: 100_000, thresholdPercent: 80, keepMessages: 20 },
+  pulse: { intervalSeconds: 30 },
+  retry: { maxAttempts: 4, baseMs: 1000, maxDelayMs: 300_000, staleAfterMs: 86_400_000 },
+  budget: { dailyUsd: null, monthlyUsd: null, dailyTokens: null, warnAt: 0.8, timezone: 'UTC' },
+  queue: { cap: 100 },
+  logs: { maxFileBytes: 5_242_880, maxFiles: 50 },
+  autoStart: false,
+  enabled: false,
+} as const;
+
+const ADAPTER_DEFAULTS = { maxTokens: DEFAULT_MAX_TOKENS, cacheControl: false } as const;
+
+/** Fills in missing fields, also inside objects; unknown fields stay. `at` replaces missing times. */
+export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {
+  const merged: Record<string, unknown> = { name };
+  for (const [field, fallback] of Object.entries(CONFIG_DEFAULTS)) {
+    const given = fields[field];
+    merged[field] = isObject(fallback) && isObject(given) ? { ...fallback, ...given } : (given ?? fallback);
+  }
+  const adapter = fields['adapter'];
+  if (isObject(adapter)) merged['adapter'] = { ...ADAPTER_DEFAULTS, ...adapter };
+  const own = { createdAt: fields['createdAt'] ?? at, updatedAt: fields['updatedAt'] ?? at, rev: fields['rev'] ?? 1 };
+  return { ...merged, ...unknownFields(fields, merged), ...own } as unknown as BlockConfig;
+}
+
+function unknownFields(fields: Readonly<Record<string, unknown>>, known: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => !Object.hasOwn(known, field)));
+}
+
+/**
+ * Checks and completes config.json. Throws an Error that says what is wrong: an invalid field, another name than `name`, or a field that
+ * looks like a key. `at` replaces missing times.
+ */
+export function parseConfig(value: unknown, name: string, at: string): BlockConfig {
+  const secret = secretField(value); // first, because a damaged file is copied and the copy must not contain a key
+  if (secret !== undefined) throw new UncopiedDamage(`${secret} ${IS_SECRET}`);
+  const fields = checked(checkConfig, value);
+  if (fields['name'] !== name) throw new Error(`name must be ${JSON.stringify(name)}, the name of its folder`);
+  const config = completeConfig(fields, name, at);
+  // A schema can't list the time zones, and without this check a wrong one would be noticed only after the first paid call.
+  checked(() => assertTimezone(config.budget.timezone), config);
+  return config;
+}
+
+/** The memory of a new block. */
+export function freshMemory(maxTokens: number = CONFIG_DEFAULTS.memory.maxContextTokens): BlockMemory {
+  return {
+    summary: '',
+    summaryUpdatedAt: null,
+    facts: [],
+    window: { firstKeptId: null, messages: 0, tokens: 0, maxTokens, percent: 0 },
+    compactions: [],
+    compactionCount: 0,
+  };
+}
+
+/** Checks and completes memory.json. Throws an Error that names the invalid field. */
+export function parseMemory(value: unknown): BlockMemory {
+  return { ...freshMemory(), ...(checked(checkMemory, value) as unknown as BlockMemory) };
+}
+
+/** Checks and completes costs.json from `fresh`. Throws an Error that names the invalid field. */
+export function parseCosts(value: unknown, fresh: BlockCosts): BlockCosts {
+  return { ...fresh, ...(checked(checkCosts, value) as unknown as BlockCosts) };
+}
+
+/** The pulse of a block that has never run. */
+export function freshPulse(): BlockPulse {
+  return {
+    status: 'SLEEPING',
+    state: 'stopped',
+    reason: null,
+    desired: 'stopped',
+    attention: false,
+    lastPulse: null,
+    lastRun: null,
+    nextWakeUp: null,
+    error: null,
+    currentTask: null,
+    startedAt: null,
+    stoppedAt: null,
+    uptimeSeconds: 0,
+    restarts: 0,
+    consecutiveFailures: 0,
+    queue: { queued: 0, processing: 0, failed: 0, oldestQueuedAt: null },
+    transitions: [],
+  };
+}
+
+/** Checks and completes pulse.json. Throws an Error that names the invalid field. */
+export function parsePulse(value: unknown): BlockPulse {
+  return { ...freshPulse(), ...(checked(checkPulse, value) as unknown as BlockPulse) };
+}
+
+/** The text of a file, indented because people edit these files by hand. */
+export function formatFile(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Checks a file. Throws an Error without the word "body", which is for requests. */
+function checked(check: (value: unknown) => void, value: unknown): Record<string, unknown> {
+  try {
+    check(value);
+  } catch (error) {
+    throw new Error(faultOf(error), { cause: error });
+  }
+  return value as Record<string, unknown>;
+}
+
+/** The text of a validation error without "body", such as `budget.warnAt must be a number`. */
+export function faultOf(error: unknown): string {
+  const detail = error instanceof BlockhouseError ? error.details?.[0] : undefined;
+  if (detail === undefined) return (error as Error).message;
+  return detail.path === '' ? `it ${detail.message}` : `${detail.path} ${detail.message}`;
+}

@@ -1,0 +1,127 @@
+// The five files of one block, and the archive of its chat. costs.json and pulse.json are derived files: the first can be made again from the ledger,
+// the second from the actor.
+import { join } from 'node:path';
+import { type Entries, formatChat, parseChat } from '../../../block/conversation/chat-file.ts';
+import { splitOld } from '../../../block/conversation/retention.ts';
+import { noCosts } from '../../../block/costs/costs.ts';
+import type { BlockFile } from '../../../bus.ts';
+import { invalidRequest } from '../../../errors.ts';
+import type { BlockConfig } from '../../../schemas/block-config.ts';
+import type { BlockCosts } from '../../../schemas/block-costs.ts';
+import type { BlockMemory } from '../../../schemas/block-memory.ts';
+import type { BlockPulse } from '../../../schemas/block-pulse.ts';
+import { ChatArchive } from '../chat/chat-archive.ts';
+import { parseBytes } from '../json-bytes.ts';
+import { type ChangeNotice, JsonFile, type JsonFileOptions } from '../json-file.ts';
+import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
+import { BLOCK_FILE_LIMITS, type FileLimits } from './block-layout.ts';
+import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './document-codecs.ts';
+
+/** Callbacks for changes of a block's files. */
+export interface FileListener {
+  /** Called after each change, by the server or by hand. */
+  onChanged(file: BlockFile, change: ChangeNotice): void;
+  onDamaged(file: BlockFile, reason: string, copy: string | undefined): void;
+  /** Called when a derived file could not be read and is rebuilt. */
+  onRebuilt(file: BlockFile, reason: string): void;
+}
+
+/** The contents of all files. */
+export interface BlockContents {
+  readonly config: BlockConfig;
+  readonly memory: BlockMemory;
+  readonly costs: BlockCosts;
+  readonly pulse: BlockPulse;
+  readonly chat: Entries;
+}
+
+/** The files of a block, each with its one writer. */
+export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly archive: ChatArchive };
+
+/** The names of the files that every block has. */
+export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as const satisfies readonly BlockFile[];
+
+/** How the content of a file is read, made and written. */
+interface Document<T> {
+  parse(value: unknown): T;
+  /** The content of a new block's file. */
+  missing(): T;
+  format(value: T): string;
+}
+
+/** config.json is not among them, because it needs the name of its block and is never missing. */
+const DOCUMENTS = {
+  memory: { parse: parseMemory, missing: () => freshMemory(), format: formatFile } satisfies Document<BlockMemory>,
+  costs: { parse: (value: unknown) => parseCosts(value, noCosts()), missing: noCosts, format: formatFile } satisfies Document<BlockCosts>,
+  pulse: { parse: parsePulse, missing: freshPulse, format: formatFile } satisfies Document<BlockPulse>,
+  chat: { parse: parseChat, missing: () => [], format: formatChat } satisfies Document<Entries>,
+};
+
+const CHAT_CURE = 'Repair it by hand. You can move old messages to a file in chat-archive.';
+
+/** Opens the files in `folder`. `now` gives ISO time. */
+export function openFiles(folder: string, name: string, listener: FileListener, now: () => string): BlockFileSet {
+  const file = <F extends BlockFile>(
+    id: F,
+    parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign' | 'cure'>,
+    options: { readonly derived?: true; beforeWrite?(value: BlockContents[F]): Promise<BlockContents[F]> } = {},
+  ): JsonFile<BlockContents[F]> => {
+    const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[`${id}.json`];
+    return new JsonFile<BlockContents[F]>(join(folder, `${id}.json`), {
+      ...parts,
+      maxBytes: bytes,
+      ...(values !== undefined && { maxValues: values }),
+      ...(options.beforeWrite !== undefined && { beforeWrite: options.beforeWrite }),
+      ...(options.derived && { derived: { onRebuilt: (reason: string) => listener.onRebuilt(id, reason) } }),
+      onChanged: (_value, change) => {
+        if (!change.quiet) listener.onChanged(id, change);
+      },
+      onDamaged: (reason, copy) => listener.onDamaged(id, reason, copy),
+    });
+  };
+  const archive = new ChatArchive(join(folder, 'chat-archive'));
+  const moveOld = async (entries: Entries): Promise<Entries> => {
+    const { kept, old } = splitOld(entries);
+    if (old.length > 0) await archive.append(old, now());
+    return kept;
+  };
+  return {
+    config: file('config', { parse: (value) => parseConfig(value, name, now()), format: formatFile, onForeign: withNextRevision }),
+    memory: file('memory', DOCUMENTS.memory),
+    costs: file('costs', DOCUMENTS.costs, { derived: true }),
+    pulse: file('pulse', DOCUMENTS.pulse, { derived: true }),
+    chat: file('chat', { ...DOCUMENTS.chat, cure: CHAT_CURE }, { beforeWrite: moveOld }),
+    archive,
+  };
+}
+
+/** The texts of the files of a new block besides config.json, by file name. */
+export function freshFiles(): [name: string, text: string][] {
+  return Object.entries<Document<unknown>>(DOCUMENTS).map(([id, { missing, format }]) => [`${id}.json`, format(missing())]);
+}
+
+/** Checks the files that came with an imported configuration. Throws INVALID_REQUEST, which names the first one that can't be used. */
+export async function checkFiles(folder: string): Promise<void> {
+  for (const [id, { parse }] of Object.entries<Document<unknown>>(DOCUMENTS)) {
+    const name = `${id as keyof typeof DOCUMENTS}.json` as const;
+    const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[name];
+    try {
+      const content = await readRegular(join(folder, name), bytes);
+      if (content !== undefined) parse(parseBytes(content, values));
+    } catch (error) {
+      if (isPassingFault(error)) throw error;
+      throw invalidRequest('', `The ${name} in the archive can't be used: ${readFault(error as Error)}.`);
+    }
+  }
+}
+
+/** Reads all files. Throws BLOCK_DAMAGED. */
+export async function readContents({ config, memory, costs, pulse, chat }: BlockFileSet): Promise<BlockContents> {
+  const read = await Promise.all([config.read(), memory.read(), costs.read(), chat.read(), pulse.read()]);
+  return { config: read[0], memory: read[1], costs: read[2], chat: read[3], pulse: read[4] };
+}
+
+/** An edit by hand also gets a new revision, so that `ifMatch` protects it from being overwritten. */
+function withNextRevision(before: BlockConfig, found: BlockConfig): BlockConfig {
+  return found.rev > before.rev ? found : { ...found, rev: before.rev + 1 };
+}

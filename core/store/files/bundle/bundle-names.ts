@@ -1,0 +1,23 @@
+// The files of an exported block: one list for export and import. Pure: no I/O.
+import { isTemporaryName } from '../atomic-file.ts';
+import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from '../block/block-layout.ts';
+
+/** Bytes of all files together, before compression. */
+export const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;
+/** Files and folders. `logs.maxFiles` is 1000 at most, and the archive of a chat grows by one file a month. Each is flushed to the disk, so this many take some seconds. */
+export const MAX_BUNDLE_ENTRIES = 2500;
+
+/** Control characters, the replacement for bytes that are not UTF-8, and the characters that separate folders on some systems. */
+const UNFIT = /[\p{Cc}\ufffd\\/]/u;
+const MAX_NAME_BYTES = 255;
+
+/** How many bytes the file at this path inside the block's folder may have; undefined for a path that a bundle must not hold. */
+export function bundledFileLimit(path: string): number | undefined {
+  const [first = '', name, ...more] = path.split('/');
+  if (name === undefined) return Object.hasOwn(BLOCK_FILE_LIMITS, first) ? (BLOCK_FILE_LIMITS as Record<string, FileLimits>)[first]?.bytes : undefined;
+  return more.length === 0 && BLOCK_FOLDERS.includes(first) && isFit(name) ? MAX_BUNDLE_BYTES : undefined;
+}
+
+function isFit(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !UNFIT.test(name) && Buffer.byteLength(name) <= MAX_NAME_BYTES && !isTemporaryName(name);
+}

@@ -1,0 +1,151 @@
+// The ledger of the workspace: `ledger.jsonl`, one line for each model call, appended and never changed. Spending caps are computed from it,
+// so that a reset, an archive or a restore under another name never lifts one.
+//
+// durable-line: a line is on disk when its promise resolves. Lines that wait together cost one write and one fsync.
+// one-turn: writing and loading take turns, so that the sums in memory are those of the file and of what `paid-counts` keeps.
+// paid-counts: a call that could not be written was paid all the same. It counts, and is written with the next lines. `ready` refuses until
+//   then, so that no more such lines come together than calls are made at a time.
+import { join } from 'node:path';
+import PQueue from 'p-queue';
+import type { CoreBus } from '../../../bus.ts';
+import { SpendBook } from './ledger-buckets.ts';
+import { appendText, openLedger } from './ledger-file.ts';
+import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
+import { callsNewestFirst, fillBook, LedgerReading } from './ledger-reading.ts';
+import { type Reservation, Reservations } from './reservations.ts';
+
+export type { LedgerLine } from './ledger-lines.ts';
+export type { LedgerReading } from './ledger-reading.ts';
+
+const NAME = 'ledger.jsonl';
+
+interface PendingLine {
+  readonly line: LedgerLine | CarriedLine;
+  readonly reservation: Reservation | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** What all blocks of a workspace have spent. */
+export class Ledger {
+  /** Of the calls that are under way. */
+  readonly reservations = new Reservations();
+  readonly #path: string;
+  readonly #bus: CoreBus;
+  readonly #now: () => number;
+  #book: SpendBook | undefined;
+  #pending: PendingLine[] = [];
+  /** paid-counts. */
+  #unwritten: LedgerLine[] = [];
+  /** one-turn. */
+  readonly #queue = new PQueue({ concurrency: 1 });
+  #isClosed = false;
+
+  /** `now` in epoch milliseconds. Nothing is read before it is needed. */
+  constructor(workspace: string, bus: CoreBus, now: () => number = Date.now) {
+    this.#path = join(workspace, NAME);
+    this.#bus = bus;
+    this.#now = now;
+  }
+
+  /**
+   * `reservation` is released at the moment when the line counts. Rejects with STORAGE_FULL, or the system's own error; the file is then
+   * as it was, and the line counts.
+   */
+  append(line: LedgerLine, reservation?: Reservation): Promise<void> {
+    return this.#put(line, reservation);
+  }
+
+  /** What `from` has spent until now counts for `to` from now on. */
+  carry(from: string, to: string): Promise<void> {
+    return this.#put({ at: new Date(this.#now()).toISOString(), type: 'carried', from, block: to });
+  }
+
+  /** Resolves when every paid call is in the file. Rejects as `append` does. */
+  async ready(): Promise<void> {
+    if (this.#unwritten.length > 0) await this.#queue.add(() => this.#write([]));
+  }
+
+  /** Opens the file and closes it again, and reports on the bus when it can't be used. Never rejects. */
+  async tellDamage(): Promise<void> {
+    try {
+      const opened = await this.#queue.add(() => openLedger(this.#path));
+      await opened?.file.close();
+    } catch (error) {
+      this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
+    }
+  }
+
+  /** The sums, which include what is appended later; calls of more than 32 days ago may be missing. Rejects while the file can't be read. */
+  async book(): Promise<Pick<SpendBook, 'spend' | 'newest'>> {
+    return this.#book ?? (await this.#queue.add(() => this.#load()));
+  }
+
+  /** All calls that are in the file now, the oldest first, read in bounded pieces. */
+  lines(): LedgerReading {
+    return new LedgerReading(() => this.#queue.add(() => openLedger(this.#path)));
+  }
+
+  /** The calls of a block after an instant, in epoch milliseconds, the newest first, read in bounded pieces. Earlier names of the block count. */
+  newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine> {
+    return callsNewestFirst(() => this.#queue.add(() => openLedger(this.#path)), block, sinceMs);
+  }
+
+  /** Waits for the appended lines; later ones are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#queue.onIdle();
+    await this.ready().catch((error: Error) => {
+      this.#bus.emit('workspace.fault', { what: NAME, error: `${this.#unwritten.length} calls could not be written: ${error.message}` });
+    });
+  }
+
+  #put(line: LedgerLine | CarriedLine, reservation?: Reservation): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error('the ledger is closed'));
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ line, reservation, resolve, reject });
+      if (this.#pending.length === 1) void this.#queue.add(() => this.#writePending()); // durable-line
+    });
+  }
+
+  async #writePending(): Promise<void> {
+    await Promise.resolve(); // lines of the same turn are written together
+    const batch = this.#pending;
+    this.#pending = [];
+    let failure: { readonly error: unknown } | undefined;
+    await this.#write(batch.map(({ line }) => line)).catch((error: unknown) => {
+      failure = { error };
+    });
+    for (const { line, reservation, resolve, reject } of batch) {
+      const isCall = !('type' in line);
+      if (failure === undefined || isCall) this.#book?.add(line); // one-turn
+      if (failure !== undefined && isCall) this.#unwritten.push(line); // paid-counts
+      reservation?.release();
+      if (failure === undefined) resolve();
+      else reject(failure.error);
+    }
+  }
+
+  /** What could not be written before comes first. */
+  async #write(lines: readonly (LedgerLine | CarriedLine)[]): Promise<void> {
+    const all = [...this.#unwritten, ...lines];
+    if (all.length === 0) return;
+    await appendText(this.#path, all.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    this.#unwritten = [];
+  }
+
+  async #load(): Promise<SpendBook> {
+    if (this.#book !== undefined) return this.#book;
+    const book = new SpendBook();
+    const opened = await openLedger(this.#path);
+    try {
+      const damaged = opened === undefined ? 0 : await fillBook(book, opened, this.#now());
+      if (damaged > 0) this.#bus.emit('workspace.fault', { what: NAME, error: `${damaged} damaged lines are not counted` });
+    } finally {
+      await opened?.file.close();
+    }
+    for (const line of this.#unwritten) book.add(line); // paid-counts
+    this.#book = book; // still within the turn: the next write adds to it
+    return book;
+  }
+}

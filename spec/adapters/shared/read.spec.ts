@@ -1,0 +1,50 @@
+import t from 'tap';
+import { asArray, asCount, asObject, asString, lookUp, metadataOf, parseArguments, sumCounts } from '../../../adapters/shared/read.ts';
+
+t.test('a value of the expected type is read as it is, another one as nothing', async (t) => {
+  const object = { a: 1 };
+  const array = [1];
+  t.equal(asObject(object), object);
+  t.equal(asArray(array), array);
+  t.equal(asString(''), '');
+  for (const other of [undefined, null, 1, 'x', true, array]) t.same(asObject(other), {});
+  for (const other of [undefined, null, 1, 'x', true, object]) t.same(asArray(other), []);
+  for (const other of [undefined, null, 1, true, array, object]) t.equal(asString(other), undefined);
+});
+
+t.test('a count is a whole number from 0 that JavaScript can hold', async (t) => {
+  for (const [value, count] of [
+    [0, 0],
+    [17, 17],
+    [1.6, 2],
+    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  ])
+    t.equal(asCount(value), count);
+  for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, '5', null, undefined, {}, true]) t.equal(asCount(value), undefined);
+});
+
+t.test('a sum counts unknown parts as 0 and is unknown without its first', async (t) => {
+  t.equal(sumCounts(1, 2, undefined, 3), 6);
+  t.equal(sumCounts(0), 0);
+  t.equal(sumCounts(undefined, 2), undefined);
+});
+
+t.test("a provider's word is looked up among our own entries only", async (t) => {
+  const table = { stop: 'end_turn' };
+  t.equal(lookUp(table, 'stop'), 'end_turn');
+  for (const word of ['constructor', '__proto__', 'toString', 'other', '', 1, null, undefined, ['stop']]) t.equal(lookUp(table, word), undefined);
+});
+
+t.test('arguments are a JSON object, blank text stands for none', async (t) => {
+  t.same(parseArguments('{"a":[1]}'), { a: [1] });
+  t.same(parseArguments(''), {});
+  t.same(parseArguments(' \n'), {});
+  for (const text of ['{"a":', '[1]', '"x"', 'null', '1', 'x']) t.equal(parseArguments(text), undefined, text);
+});
+
+t.test("metadata is the adapter's own, and an object", async (t) => {
+  t.same(metadataOf({ providerMetadata: { acme: { a: 1 } } }, 'acme'), { a: 1 });
+  for (const own of [undefined, null, 'x', 1, [1]]) t.equal(metadataOf({ providerMetadata: { acme: own } }, 'acme'), undefined);
+  t.equal(metadataOf({ providerMetadata: { other: { a: 1 } } }, 'acme'), undefined);
+  t.equal(metadataOf({}, 'acme'), undefined);
+});

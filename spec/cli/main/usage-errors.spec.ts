@@ -1,0 +1,101 @@
+import { Command, Option } from 'clipanion';
+import t from 'tap';
+import { isNumber } from 'typanion';
+import { ReadableCli } from '../../../cli/main/usage.ts';
+import { usageLines } from '../../../cli/main/usage-errors.ts';
+
+class Ask extends Command {
+  static override readonly paths = [['ask']];
+  static override readonly usage = Command.Usage({ category: 'Some', description: 'Ask it' });
+  who = Option.String('--who', { required: true });
+  warmth = Option.String('--warmth', { validator: isNumber() });
+  what = Option.String({ name: 'what' });
+  async execute(): Promise<void> {}
+}
+
+class Tell extends Command {
+  static override readonly paths = [['tell']];
+  static override readonly usage = Command.Usage({ category: 'Some', description: 'Tell it' });
+  async execute(): Promise<void> {}
+}
+
+class Move extends Command {
+  static override readonly paths = [['move']];
+  slow = Option.Boolean('--slow', false);
+  level = Option.String('-l,--level');
+  from = Option.String({ name: 'from' });
+  to = Option.String({ name: 'to' });
+  async execute(): Promise<void> {}
+}
+
+class HideSome extends Command {
+  static override readonly paths = [['hide', 'some']];
+  names = Option.Rest({ name: 'name', required: 1 });
+  async execute(): Promise<void> {}
+}
+
+class Hide extends Tell {
+  static override readonly paths = [['hide'], ['hide', 'more'], ['hide', 'most'], ['hush']];
+}
+
+const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
+for (const command of [Ask, Tell, Move, Hide, HideSome]) cli.register(command);
+
+function refusal(...argv: string[]): string[] {
+  try {
+    cli.process(argv, ReadableCli.defaultContext);
+  } catch (error) {
+    return usageLines(error, argv);
+  }
+  throw new Error('it was not refused');
+}
+
+t.test('each mistake is named in one line, with a hint', async (t) => {
+  t.equal(refusal('ask', '--who', 'me')[0], 'blockhouse: ask needs <what>.');
+  t.equal(refusal('move', '--slow', 'a')[0], 'blockhouse: move needs <to>.');
+  t.equal(refusal('move')[0], 'blockhouse: move needs <from> <to>.');
+  t.equal(refusal('move', '--level', 'low')[0], 'blockhouse: move needs <from> <to>.', 'the value of an option is no argument');
+  t.equal(refusal('hide', 'some')[0], 'blockhouse: hide some needs <name>.');
+  t.match(refusal('ask', 'x', '--who')[0], 'blockhouse: --who needs <value>.');
+  t.equal(refusal('move', 'a', 'b', '-l')[0], 'blockhouse: -l needs <level>.');
+  t.match(refusal('ask', '--nope', 'x', '--who', 'me')[0], 'blockhouse: There is no option --nope.');
+  t.equal(refusal('ask', '--whoo', 'x')[0], 'blockhouse: There is no option --whoo; did you mean --who?');
+  t.match(refusal('ask', 'x', 'y', '--who', 'me')[0], 'blockhouse: There is one argument too many.');
+  t.same(refusal('ask', 'x', '--who', 'me', '--warmth', 'canary'), ['blockhouse: Invalid value for --warmth: expected a number.', 'See blockhouse --help.']);
+  t.match(refusal('ask', 'x')[1], 'Usage: blockhouse ask [options] --who <value> <what>');
+});
+
+t.test('an unknown command is named only where it looks like one', async (t) => {
+  t.same(refusal('query'), ['blockhouse: There is no command query.', 'See blockhouse --help.']);
+  t.same(refusal('sk-Canary123'), ['blockhouse: There is no such command.', 'See blockhouse --help.']);
+});
+
+t.test('a slip of the fingers is recognised', async (t) => {
+  for (const word of ['aks', 'akk', 'as', 'sk', 'aask', 'askk']) t.equal(refusal(word)[0], `blockhouse: There is no command ${word}; did you mean ask?`);
+  for (const word of ['a', 'xs', 'akks', 'kas']) t.equal(refusal(word)[0], `blockhouse: There is no command ${word}.`);
+});
+
+t.test('what was typed is never repeated', async (t) => {
+  for (const argv of [
+    ['ask', 'x', 'sk-canary1', '--who', 'me'],
+    ['ask', 'x', '--key=sk-canary1', '--who', 'me'],
+    ['tell', 'sk-canary1'],
+  ])
+    t.notMatch(refusal(...argv).join('\n'), 'canary');
+});
+
+t.test('an unknown subcommand is named, with those that there are', async (t) => {
+  const paths = [['tell'], ['tell', 'more'], ['tell', 'most']];
+  const lines = (...argv: string[]): string[] => {
+    try {
+      cli.process(argv, ReadableCli.defaultContext);
+    } catch (error) {
+      return usageLines(error, argv, paths);
+    }
+    throw new Error('it was not refused');
+  };
+  t.same(lines('tell', 'mroe'), ['blockhouse: There is no command tell mroe; did you mean tell more?', 'There are tell more, tell most.']);
+  t.same(lines('tell', 'less'), ['blockhouse: There is no command tell less.', 'There are tell more, tell most.']);
+  t.notMatch(lines('tell', 'sk-Canary123').join(' '), 'Canary');
+  t.match(lines('tell', '--nope')[0], 'There is no option --nope.');
+});

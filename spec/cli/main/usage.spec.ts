@@ -1,0 +1,75 @@
+import { Command, Option } from 'clipanion';
+import t from 'tap';
+import { overview, ReadableCli, wrapped } from '../../../cli/main/usage.ts';
+
+t.test('the overview has a line for each command, by category', async (t) => {
+  const listed = [
+    { paths: [['ask']], category: 'Some', description: 'Ask it' },
+    { paths: [['tell', 'it'], ['say']], category: 'Some', description: 'Tell it' },
+    { paths: [['both']], description: 'Points elsewhere' },
+  ];
+  const text = overview(listed, 'The label');
+  t.match(text, /^The label\n\nUsage: blockhouse <command> \[options\]\n\nSome\n {2}ask .*Ask it\n {2}tell it +Tell it\n/);
+  t.notMatch(text, 'Points elsewhere', 'what has no category is not in the overview');
+});
+
+class Ask extends Command {
+  static override readonly paths = [['ask']];
+  static override readonly usage = Command.Usage({
+    category: 'Some',
+    description: 'Ask it',
+    details: `
+      A paragraph that goes on
+      in a second line, with \`$0\`.
+
+      Another one.
+    `,
+    examples: [['First', '$0 ask x']],
+  });
+  workspace = Option.String('--workspace', { description: 'Folder' });
+  json = Option.Boolean('--json', false, { description: 'JSON' });
+  quiet = Option.Boolean('-q,--quiet', false, { description: 'Names' });
+  limit = Option.String('-n,--limit', { description: 'How many of all the things that there are, which may be a great many of them' });
+  adapter = Option.String('-a,--adapter,--provider', { description: 'Which' });
+  what = Option.String({ name: 'what' });
+  async execute(): Promise<void> {}
+}
+
+const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: 'The label', enableColors: false });
+cli.register(Ask);
+
+t.test('the help of a command has its usage, options with the names of their values, details and examples', async (t) => {
+  t.equal(
+    cli.usage(Ask, { detailed: true }),
+    `Ask it
+
+Usage: blockhouse ask [options] <what>
+
+Options:
+  -q, --quiet                 Names
+  -n, --limit <count>         How many of all the things that there are, which
+                              may be a great many of them
+  -a, --provider <id>         Which
+      --workspace <folder>    Folder
+      --json                  JSON
+  -h, --help                  This text
+
+A paragraph that goes on in a second line, with \`blockhouse\`.
+
+Another one.
+
+Examples:
+  First
+    $ blockhouse ask x
+`,
+  );
+});
+
+t.test('a terminal with colours gets headings in bold', async (t) => {
+  t.match(cli.usage(Ask, { colored: true }), '\x1b[1mUsage:\x1b[0m blockhouse ask');
+});
+
+t.test('a text is wrapped between words', async (t) => {
+  t.same(wrapped('one two three', 7), ['one two', 'three']);
+  t.same(wrapped('incomprehensible', 7), ['incomprehensible']);
+});

@@ -1,0 +1,46 @@
+import { Writable } from 'node:stream';
+import t from 'tap';
+import type { Api } from '../../../cli/client/api.ts';
+import { withSpinner } from '../../../cli/talk/wait-display.ts';
+import { Spinner } from '../../../cli/terminal/spinner.ts';
+
+const api = { history: async () => [] } as unknown as Api;
+const awaited = { api, block: 'one', id: 'm1', ahead: 0, isRunning: true, isStreamed: true };
+
+function screen(): { readonly stream: Writable; readonly text: () => string } {
+  let text = '';
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      text += String(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => text };
+}
+
+t.test('when nobody looks, the watcher is left as it is, and nothing is written', async (t) => {
+  const { stream, text } = screen();
+  const watcher = {};
+  t.equal(withSpinner(watcher, new Spinner(stream, false), awaited), watcher);
+  t.equal(text(), '');
+});
+
+t.test('the steps of the reply still reach the watcher, and streamed text ends the spinner', async (t) => {
+  const { stream } = screen();
+  const steps: string[] = [];
+  const spinner = new Spinner(stream, true);
+  const watcher = withSpinner({ step: async ({ event }) => void steps.push(event) }, spinner, awaited);
+  t.teardown(() => spinner.stop());
+  for (const event of ['start', 'content'] as const) await watcher.step?.({ event } as never);
+  t.same(steps, ['start', 'content']);
+});
+
+t.test('a lost connection reaches the watcher too', async (t) => {
+  const { stream } = screen();
+  const states: string[] = [];
+  const spinner = new Spinner(stream, true);
+  const watcher = withSpinner({ connection: async (state) => void states.push(state) }, spinner, { ...awaited, isRunning: false });
+  t.teardown(() => spinner.stop());
+  await watcher.connection?.('lost');
+  t.same(states, ['lost']);
+});

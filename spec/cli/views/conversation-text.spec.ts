@@ -1,0 +1,56 @@
+import t from 'tap';
+import { styleFor } from '../../../cli/terminal/output.ts';
+import { conversationText, entriesAfter, newestEntries, shortConversation, timeOf } from '../../../cli/views/conversation-text.ts';
+import type { ChatEntry } from '../../../core/index.ts';
+import { answer, startFakeBlockServer } from '../../support/fake-block-server.ts';
+
+const NOW = Date.parse('2026-11-22T12:00:00Z');
+const entry = (index: number, more: object = {}): ChatEntry => ({
+  id: `m${index}`,
+  role: 'user',
+  content: `text ${index}`,
+  timestamp: new Date(NOW - (1000 - index) * 1000).toISOString(),
+  processed: true,
+  status: 'done',
+  channel: 'cli',
+  ...more,
+});
+const view = { now: NOW, width: 80, style: styleFor(false) };
+
+t.test('a time is a span before now or a date', async (t) => {
+  t.equal(timeOf('2h', NOW), NOW - 7_200_000);
+  t.equal(timeOf('2026-11-22T11:00:00Z', NOW), NOW - 3_600_000);
+  t.equal(timeOf('m0abc', NOW), undefined);
+  t.equal(timeOf('2026-99-99', NOW), undefined);
+});
+
+t.test('entries come from as many pages as it takes', async (t) => {
+  const all = Array.from({ length: 1000 }, (_, index) => entry(index));
+  const { api, calls } = await startFakeBlockServer(t, ({ path }, res) => {
+    const { searchParams: query } = new URL(path, 'http://x');
+    const place = (name: string): number => all.findIndex(({ id }) => id === query.get(name));
+    const limit = Math.min(Number(query.get('limit')), 300); // fewer than were asked for, as with large entries
+    const end = query.has('before') ? place('before') : all.length;
+    const begin = place('since') + 1;
+    answer(res, { messages: query.has('since') ? all.slice(begin, begin + limit) : all.slice(Math.max(end - limit, 0), end) });
+  });
+  t.equal((await newestEntries(api, 'b', 2))[0]?.id, 'm998');
+  t.equal(calls.length, 1, 'no more is asked than is wanted');
+  t.equal((await newestEntries(api, 'b', 700)).length, 700);
+  t.equal((await newestEntries(api, 'b', 5000)).length, 1000);
+  t.same((await newestEntries(api, 'b', Number.POSITIVE_INFINITY, NOW - 400_000)).map(({ id }) => id)[0], 'm600');
+  t.same(
+    (await entriesAfter(api, 'b', 2, 'm100')).map(({ id }) => id),
+    ['m998', 'm999'],
+  );
+  t.equal((await entriesAfter(api, 'b', Number.POSITIVE_INFINITY, 'm100')).length, 899);
+});
+
+t.test('each entry has a heading that fits, and a failed one says why', async (t) => {
+  const failed = entry(1, { status: 'failed', error: { code: 'X', message: 'no\x1b[2J way', retryable: false } });
+  const reply = entry(2, { role: 'assistant', provider: 'ollama', model: 'x'.repeat(100), content: 'a\nb\nc\n' });
+  t.same(conversationText('b', [entry(0), failed], view), ['you  16m ago  m0', 'text 0', '', 'you  16m ago  failed  m1', 'text 1', 'no way']);
+  const [heading, ...lines] = shortConversation('b', [reply], 2, view);
+  t.equal(heading?.length, 80);
+  t.same(lines, ['a', 'b', '… 1 more line', '']);
+});

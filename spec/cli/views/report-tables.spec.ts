@@ -1,0 +1,55 @@
+import t from 'tap';
+import { styleFor } from '../../../cli/terminal/output.ts';
+import { archiveTable, costsTable, queueTable } from '../../../cli/views/report-tables.ts';
+import type { ChatEntry, CostsReport } from '../../../core/index.ts';
+
+const now = Date.parse('2026-11-20T14:00:00.000Z');
+const view = { now, style: styleFor(false), width: Number.POSITIVE_INFINITY };
+const bucket = { calls: 2, input: 12_345, output: 10, cacheRead: 0, cacheWrite: 0, costUsd: 0.25, unpricedCalls: 0 };
+
+t.test('costs end with their sum, and unknown prices are no zero', async (t) => {
+  const report: CostsReport = {
+    by: 'model',
+    rows: [
+      { key: 'vendor/m', ...bucket },
+      { key: 'local/n', ...bucket, costUsd: null, unpricedCalls: 2 },
+      { key: 'broken/o', ...bucket, costUsd: null },
+    ],
+    total: { ...bucket, calls: 6, unpricedCalls: 2 },
+  };
+  t.same(costsTable(report, view), [
+    'MODEL     CALLS   INPUT  OUTPUT  CACHED                   COST',
+    'vendor/m      2  12,345      10       0                  $0.25',
+    'local/n       2  12,345      10       0          2 not counted',
+    'broken/o      2  12,345      10       0                      -',
+    'total         6  12,345      10       0  $0.25 + 2 not counted',
+  ]);
+});
+
+t.test('an archive name is never cut, the other columns go first', async (t) => {
+  const archiveName = 'one_2026-11-20T13-00-00-000Z';
+  const archives = [
+    { archiveName, originalName: 'one', archivedAt: '2026-11-20T13:00:00.000Z', sizeBytes: 2048, queuedMessages: 1, totals: { totalCost: 0.5 } },
+    { archiveName: 'two_x', originalName: 'two', archivedAt: '2026-11-20T13:00:00.000Z' },
+  ];
+  t.equal(archiveTable(archives, view)[1], `${archiveName}  one    1h ago    2.0 KiB        1  $0.50`);
+  t.equal(archiveTable(archives, view)[2], 'two_x                         two    1h ago          -        -      -');
+  t.equal(archiveTable(archives, { ...view, width: 40 })[1], `${archiveName}  1h ago`);
+});
+
+t.test('a waiting message shows what keeps it, a failed one its fault', async (t) => {
+  const entry = (more: object): ChatEntry =>
+    ({ id: 'm1', status: 'queued', timestamp: '2026-11-20T13:59:30.000Z', content: 'Any\nnews?', ...more }) as ChatEntry;
+  const lines = queueTable(
+    [
+      entry({ attempts: 1, nextAttemptAt: '2026-11-20T14:01:00.000Z' }),
+      entry({ id: 'm2', status: 'failed', attempts: 4, error: { code: 'X', message: 'over\x1bcloaded', retryable: true } }),
+    ],
+    view,
+  );
+  t.same(lines, [
+    'ID  STATUS  TRIES  SENT     MESSAGE',
+    'm1  queued      1  30s ago  [retry in 1m] Any news?',
+    'm2  failed      4  30s ago  [overloaded] Any news?',
+  ]);
+});

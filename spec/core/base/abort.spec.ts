@@ -1,0 +1,49 @@
+import t from 'tap';
+import { endWhenCallerLeaves, never, offAbort, onAbort, sleep } from '../../../core/base/abort.ts';
+
+const LONG_MS = 3_600_000;
+const NOTHING = () => undefined;
+
+t.test('a wait ends by its time, by the caller who leaves, or by the gateway that closes', async (t) => {
+  await t.resolves(sleep(1, never(), never()));
+  const [leaving, closing] = [new AbortController(), new AbortController()];
+  const waits = [sleep(LONG_MS, leaving.signal, never()), sleep(LONG_MS, never(), closing.signal)];
+  leaving.abort();
+  closing.abort();
+  await t.rejects(waits[0] as Promise<void>, { code: 'CANCELLED' });
+  await t.resolves(waits[1] as Promise<void>);
+  await t.rejects(sleep(LONG_MS, AbortSignal.abort(), never()), { code: 'CANCELLED' });
+  await t.resolves(sleep(LONG_MS, never(), AbortSignal.abort()));
+});
+
+t.test('work that does not notice that its caller left is given up, however far it came', async (t) => {
+  const leaving = new AbortController();
+  const ended = endWhenCallerLeaves(() => new Promise<never>(() => undefined), leaving.signal, NOTHING);
+  leaving.abort();
+  await t.rejects(ended, { code: 'CANCELLED', status: 499, mayHaveRun: true });
+});
+
+t.test('work that notices says itself how it ended', async (t) => {
+  const leaving = new AbortController();
+  const failure = new Error('mine');
+  const ended = endWhenCallerLeaves(
+    () => new Promise((_resolve, reject) => leaving.signal.addEventListener('abort', () => reject(failure))),
+    leaving.signal,
+    NOTHING,
+  );
+  leaving.abort();
+  await t.rejects(ended, failure);
+});
+
+t.test('a signal that fires calls everybody who still listens, in their order, and once', async (t) => {
+  const leaving = new AbortController();
+  const called: string[] = [];
+  const note = (name: string) => () => void called.push(name);
+  const [first, second] = ['first', 'second', 'third'].map((name) => onAbort(leaving.signal, note(name)));
+  if (first === undefined || second === undefined) return t.fail('both listen');
+  offAbort(leaving.signal, second);
+  offAbort(new AbortController().signal, first);
+  leaving.abort();
+  leaving.abort();
+  t.strictSame(called, ['first', 'third']);
+});

@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { Chunks } from '../../../core/base/chunks.ts';
+import { sweep } from '../../support/sweep.ts';
+
+const KIB = 1024;
+
+/** A chunk as a socket brings it: a view of what was read at once, which is `readBytes` long. */
+function chunkOf(text: string, readBytes: number): Buffer {
+  const read = Buffer.alloc(readBytes);
+  return read.subarray(0, read.write(text));
+}
+
+function joined(...chunks: readonly Buffer[]): Chunks {
+  const all = new Chunks();
+  for (const chunk of chunks) all.add(chunk);
+  return all;
+}
+
+t.test('chunks of every size are joined in their order', async (t) => {
+  const some = [1, 5000, 3, 4096, 4095, 1, 1, 70_000, 20, 9000, 0, 2];
+  const sizes = [...some, ...some, ...some, ...some];
+  const chunks = sizes.map((size, index) => Buffer.alloc(size, index + 1));
+  const all = joined(...chunks);
+  t.ok(all.join().equals(Buffer.concat(chunks)));
+  t.ok(all.join(Buffer.from('end')).equals(Buffer.concat([...chunks, Buffer.from('end')])), 'with an end behind them');
+  t.equal(all.bytes, Buffer.concat(chunks).length, 'the end is not kept');
+});
+
+t.test('nothing is joined to nothing', async (t) => {
+  const all = joined(Buffer.alloc(0));
+  t.equal(all.bytes, 0);
+  t.equal(all.join().length, 0);
+  const end = Buffer.from('end');
+  t.equal(all.join(end), end, 'and an end alone is not copied');
+});
+
+t.test('after clearing they begin anew', async (t) => {
+  const all = joined(Buffer.alloc(9000, 'a'), Buffer.from('b'));
+  all.clear();
+  t.equal(all.bytes, 0);
+  all.add(Buffer.from('c'));
+  t.equal(all.join().toString(), 'c');
+});
+
+t.test('a lone chunk is not copied, nor are a few before they are joined', async (t) => {
+  const small = chunkOf('an answer', 2 * KIB); // its head came with it
+  t.equal(joined(small).join(), small);
+  const large = Buffer.alloc(40 * KIB);
+  t.equal(joined(large).join(), large);
+  const both = joined(small, large);
+  small.fill('a');
+  large.fill('b');
+  t.ok(both.join().equals(Buffer.concat([small, large])), 'what was written into them later is there');
+});
+
+t.test('a small chunk does not keep the whole read that it is a part of', async (t) => {
+  t.ok(joined(chunkOf('the begin of a line', 64 * KIB)).join().buffer.byteLength <= 8 * KIB);
+  const large = Buffer.alloc(64 * KIB).subarray(0, 10 * KIB);
+  t.not(joined(large).join().buffer, large.buffer, 'nor does a larger one that is less than half of it');
+});
+
+const FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
+/** At 100 bytes and more for the object of each chunk, so many would need twice the heap. */
+const CHUNK_COUNT = sweep(2.5, 1.25) * KIB * KIB;
+const HEAP_MIB = sweep(96, 64);
+
+/** Runs `read` for each of many chunks of one byte in a process whose heap is small, and resolves with what `result` is in the end. */
+async function inSmallHeap(setUp: string, read: string, result: string): Promise<string> {
+  const source = `${setUp}
+    const bytes = Buffer.alloc(4096, 'x'); // a read so small that a chunk of it may keep it
+    for (let count = 0; count < ${CHUNK_COUNT}; count += 1) {
+      const chunk = bytes.subarray(count % bytes.length, count % bytes.length + 1);
+      ${read}
+    }
+    console.log(${result});`;
+  const args = [`--max-old-space-size=${HEAP_MIB}`, '--import', 'tsx', '--input-type=module', '--eval', source];
+  const run = await promisify(execFile)(process.execPath, args, { cwd: FOLDER });
+  return run.stdout.trim();
+}
+
+const READERS: readonly [what: string, setUp: string, read: string, result: string][] = [
+  [
+    'a body',
+    `import { BodyCollector } from '../adapters/response-handlers.ts'; const body = new BodyCollector(); body.head(200, {});`,
+    'body.data(chunk);',
+    'body.text().length',
+  ],
+  [
+    'a line',
+    `import { LineReader } from '../adapters/lines.ts'; const lines = new LineReader(${CHUNK_COUNT});`,
+    'lines.push(chunk);',
+    `lines.push(Buffer.from('\\n'))[0].length`,
+  ],
+  [
+    'a frame',
+    `import { FrameSplitter } from '../adapters/bedrock/frames.ts'; const frames = new FrameSplitter(); const prefix = Buffer.alloc(4);
+     prefix.writeUInt32BE(${CHUNK_COUNT + 5}); frames.push(prefix).next();`,
+    'frames.push(chunk).next();',
+    `frames.push(Buffer.from('x')).next().value.length - 5`,
+  ],
+  [
+    'a request',
+    `import { EventEmitter } from 'node:events'; import { readBytes } from '../transports/http/body.ts'; import { BodyRoom } from '../transports/http/body-room.ts';
+     const headers = { 'transfer-encoding': 'chunked', 'content-type': 'x/y' }; const req = Object.assign(new EventEmitter(), { headers, socket: {}, pause() {}, resume() {} });
+     const bodies = new BodyRoom({ bytes: 1e9, patienceMs: 60_000 });
+     const body = readBytes({ req, res: new EventEmitter(), server: { bodyStallMs: 60_000, bodies } }, ${CHUNK_COUNT}, 'x/y');
+     await new Promise(setImmediate);`,
+    `req.emit('data', chunk);`,
+    `req.emit('end') && (await body).length`,
+  ],
+];
+
+for (const [what, setUp, read, result] of READERS) {
+  t.test(`${what} that comes a byte at a time needs no more memory than its bytes`, async (t) => {
+    t.equal(await inSmallHeap(setUp, read, result), String(CHUNK_COUNT));
+  });
+}
+
+t.test('with room for all of them, chunks of every size are joined where they were copied to', async (t) => {
+  const chunks = [1, 70_000, 3, 4096, 9000].map((size, index) => Buffer.alloc(size, index + 1));
+  const whole = Buffer.concat(chunks);
+  const all = new Chunks(whole.length);
+  for (const chunk of chunks) all.add(chunk);
+  const joined = all.join();
+  t.ok(joined.equals(whole));
+  t.equal(joined.buffer.byteLength, whole.length, 'and no byte more is held');
+  t.equal(all.join().buffer, joined.buffer, 'nor is there a second copy');
+});
+
+t.test('more chunks than there was room for, and fewer, are joined all the same', async (t) => {
+  for (const expected of [1, 10, 5000]) {
+    const all = new Chunks(expected);
+    const chunks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(index * 10 + 1, index));
+    for (const chunk of chunks) all.add(chunk);
+    t.ok(all.join().equals(Buffer.concat(chunks)), `room for ${expected}`);
+  }
+  const few = new Chunks(100);
+  few.add(Buffer.from('few'));
+  t.equal(few.join().toString(), 'few');
+});

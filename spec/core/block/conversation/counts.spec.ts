@@ -1,0 +1,36 @@
+import t from 'tap';
+import { isWaiting } from '../../../../core/block/conversation/chat-file.ts';
+import { countQueue, failuresIn, waitingIn } from '../../../../core/block/conversation/counts.ts';
+import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
+import { AT, answerEntry, pair, userEntry } from '../../../support/block-files.ts';
+
+const queued = (id: string, fields: Partial<ChatEntry> = {}) => userEntry(id, { processed: false, status: 'queued', attempts: 0, error: null, ...fields });
+const processing = (id: string, fields: Partial<ChatEntry> = {}) => queued(id, { status: 'processing', attempts: 1, startedAt: AT, ...fields });
+
+t.test('failed messages are counted, and the last one is described', (t) => {
+  t.same(failuresIn([...pair('1'), queued('2'), answerEntry('3', '1', { status: 'failed' })]), { count: 0, since: null, last: null });
+  t.same(failuresIn([userEntry('1', { status: 'failed', error: null })]), {
+    count: 1,
+    since: AT,
+    last: { id: '1', at: AT, code: 'UNKNOWN', message: 'The cause was not recorded.' },
+  });
+  t.end();
+});
+
+t.test('messages that wait, are being answered or have failed are counted', (t) => {
+  const entries = [
+    userEntry('0', { status: 'failed' }),
+    queued('1', { timestamp: '2026-01-01T00:00:00.000Z' }),
+    processing('2'),
+    queued('3'),
+    answerEntry('4', undefined, { status: 'failed' }),
+  ];
+  t.same(countQueue(entries), { queued: 2, processing: 1, failed: 1, oldestQueuedAt: '2026-01-01T00:00:00.000Z' });
+  t.equal(waitingIn(entries), 3);
+  t.same(entries.map(isWaiting), [false, true, true, true, false]);
+  t.same(
+    [{ role: 'user' }, { role: 'user', processed: true }, { role: 'assistant' }].map((entry) => isWaiting(entry as ChatEntry)),
+    [true, false, false],
+  );
+  t.end();
+});

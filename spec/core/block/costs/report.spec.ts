@@ -1,0 +1,71 @@
+import t from 'tap';
+import { emptyBucket } from '../../../../core/block/costs/costs.ts';
+import { type CostLine, reportCosts } from '../../../../core/block/costs/report.ts';
+import { compile } from '../../../../core/schemas/validate.ts';
+import { CostsReport } from '../../../../core/schemas/workspace-api.ts';
+
+async function* lines(...all: [block: string, model: string, day: string, costUsd: number | null][]): AsyncGenerator<CostLine> {
+  for (const [block, model, day, costUsd] of all)
+    yield { at: `${day}T10:00:00.000Z`, block, provider: 'p', model, usage: { inputTokens: 10, outputTokens: 1, totalTokens: 11 }, costUsd };
+}
+
+const LEDGER = [
+  ['b', 'x', '2026-11-19', 1],
+  ['a', 'x', '2026-11-20', 0.5],
+  ['b', 'y', '2026-11-20', 2],
+  ['c', 'z', '2026-11-18', null],
+  ['d', 'z', '2026-11-18', 0.5],
+] as const;
+const ledger = () => lines(...(LEDGER as unknown as [string, string, string, number | null][]));
+
+t.test('rows are sums by block or model, the most expensive first, those without a price last', async (t) => {
+  const report = await reportCosts(ledger(), 'block');
+  t.doesNotThrow(() => compile(CostsReport)(report));
+  t.same(
+    report.rows.map(({ key, calls, costUsd }) => [key, calls, costUsd]),
+    [
+      ['b', 2, 3],
+      ['a', 1, 0.5],
+      ['d', 1, 0.5],
+      ['c', 1, null],
+    ],
+  );
+  const { rows } = await reportCosts(ledger(), 'model');
+  t.same(
+    rows.map(({ key, costUsd, unpricedCalls }) => [key, costUsd, unpricedCalls]),
+    [
+      ['p/y', 2, 0],
+      ['p/x', 1.5, 0],
+      ['p/z', 0.5, 1],
+    ],
+  );
+});
+
+t.test('days come newest first', async (t) => {
+  const { by, rows } = await reportCosts(ledger(), 'day');
+  t.equal(by, 'day');
+  t.same(
+    rows.map(({ key }) => key),
+    ['2026-11-20', '2026-11-19', '2026-11-18'],
+  );
+});
+
+t.test('the total is the sum of the rows, for all blocks and for one', async (t) => {
+  t.same((await reportCosts(ledger(), 'day')).total, { calls: 5, input: 50, output: 5, cacheRead: 0, cacheWrite: 0, costUsd: 4, unpricedCalls: 1 });
+  const one = await reportCosts(ledger(), 'model', 'b');
+  t.match(one.total, { calls: 2, costUsd: 3 });
+  t.equal(one.rows.length, 2);
+});
+
+t.test('an empty ledger has no rows', async (t) => {
+  t.same(await reportCosts(lines(), 'block'), { by: 'block', rows: [], total: emptyBucket() });
+});
+
+t.test('a call that failed before it used anything has no price to be known', async (t) => {
+  async function* failed(): AsyncGenerator<CostLine> {
+    const line = { at: '2026-11-19T10:00:00.000Z', key: 'app', provider: 'p', model: 'x', usage: null, costUsd: null };
+    yield { ...line, error: 'UPSTREAM_UNREACHABLE' };
+    yield { ...line, error: null };
+  }
+  t.match(await reportCosts(failed(), 'key'), { total: { calls: 2, unpricedCalls: 1 } });
+});

@@ -1,0 +1,290 @@
+// One call of a model on behalf of a block, and what it costs.
+import t from 'tap';
+import { CallRefused } from '../../../../core/block/actor/call-refused.ts';
+import { AnswerText } from '../../../../core/block/reply/answer-text.ts';
+import { type ModelCall, ModelCallFailure, ModelCalls } from '../../../../core/block/reply/call-model.ts';
+import type { Candidate } from '../../../../core/block/status/candidates.ts';
+import { createBus } from '../../../../core/bus.ts';
+import { BlockhouseError } from '../../../../core/errors.ts';
+import { Gateway } from '../../../../core/gateway/gateway.ts';
+import { Prices } from '../../../../core/gateway/pricing.ts';
+import type { Adapter } from '../../../../core/ports.ts';
+import type { Ledger, LedgerLine } from '../../../../core/store/files/ledger/ledger.ts';
+import { gate, HELLO, passingFault, type Step, steppedAdapter, untilAborted } from '../../../support/stepped-adapter.ts';
+import { until } from '../../../support/until.ts';
+
+const CANDIDATE: Candidate = { provider: 'stepped', model: 'gpt-4o', config: {} };
+const USAGE = { inputTokens: 1000, outputTokens: 100, totalTokens: 1100 };
+
+interface Options {
+  readonly concurrency?: number;
+  readonly adapter?: Partial<Adapter>;
+  append?(line: LedgerLine): Promise<void>;
+  ready?(): Promise<void>;
+  halted?(): boolean;
+}
+
+function callsOf(steps: readonly Step[], { concurrency = 16, adapter = {}, append, ready = async () => undefined, halted = () => false }: Options = {}) {
+  const stepped = steppedAdapter(steps, { pricesAs: 'openai', missingCredential: () => undefined, ...adapter });
+  const bus = createBus();
+  const lines: LedgerLine[] = [];
+  const billed: unknown[] = [];
+  bus.on('call.billed', (fact) => billed.push(fact));
+  const ledger = { append: append ?? (async (line: LedgerLine) => void lines.push(line)), ready } as unknown as Ledger;
+  const gateway = new Gateway({
+    adapters: [stepped],
+    credentials: undefined,
+    env: {},
+    bus,
+    timeouts: {},
+    queue: { concurrency: 64, waiting: 64 },
+    allowedOrigins: new Set(['http://127.0.0.1:9']),
+    retries: 2,
+    now: () => performance.now(),
+    random: () => 0,
+    newRequestId: () => 'req_1',
+  });
+  let now = 1_800_000_000_000;
+  const clock = (): number => (now += 10);
+  const state = () => ({ halted: halted(), since: null, reason: null });
+  return { calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, concurrency }), stepped, lines, billed };
+}
+
+function callOf(fields: Partial<ModelCall> = {}): ModelCall {
+  const messages = [{ role: 'user', content: 'a question' }] as const;
+  return { block: 'ada', candidate: CANDIDATE, messages: [...messages], purpose: 'chat', messageId: 'm1', signal: new AbortController().signal, ...fields };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<ModelCallFailure> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ModelCallFailure)) throw new Error(`it did not fail as it should: ${error}`);
+  return error;
+}
+
+t.test('an answer has its text and a bill that is already in the ledger', async (t) => {
+  const { calls, lines, billed } = callsOf([HELLO]);
+  const texts: string[] = [];
+  const { content, done, bill } = await calls.make(callOf({ onText: (text) => texts.push(text) }));
+  t.equal(content, 'Hello');
+  t.equal(texts.join(''), 'Hello');
+  t.equal(done.stopReason, 'end_turn');
+  t.match(bill, { provider: 'stepped', model: 'gpt-4o', usage: { inputTokens: 3, outputTokens: 2 }, failed: false, latencyMs: Number, ttftMs: Number });
+  t.ok((bill.costUsd ?? 0) > 0);
+  t.match(lines, [{ block: 'ada', purpose: 'chat', messageId: 'm1', costUsd: bill.costUsd }]);
+  t.notOk('failed' in (lines[0] ?? {}));
+  t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }]);
+});
+
+t.test('one call is one attempt', async (t) => {
+  const { calls, stepped } = callsOf([passingFault(), HELLO]);
+  const { failure, bill } = await failureOf(calls.make(callOf()));
+  t.match(failure, { code: 'UPSTREAM_FAILED' });
+  t.equal(bill, undefined);
+  t.equal(stepped.calls.length, 1);
+});
+
+t.test('a failed call with reported usage has a bill', async (t) => {
+  const { calls, lines } = callsOf([new BlockhouseError('UPSTREAM_MALFORMED', 'cut', { usage: USAGE })]);
+  const { bill } = await failureOf(calls.make(callOf()));
+  t.match(bill, { usage: USAGE, failed: true, ttftMs: null });
+  t.match(lines, [{ failed: true, usage: USAGE }]);
+});
+
+t.test('an aborted call is billed with an estimate of what was received', async (t) => {
+  const { calls, lines } = callsOf([
+    async (call) => {
+      call.sink.emit([{ type: 'text', text: 'Half an answer' }]);
+      await untilAborted(call);
+    },
+  ]);
+  const controller = new AbortController();
+  const { failure, bill } = await failureOf(calls.make(callOf({ signal: controller.signal, onText: () => controller.abort() })));
+  t.equal(failure.code, 'CANCELLED');
+  t.match(bill, { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7, estimated: true }, failed: true });
+  t.ok((bill?.costUsd ?? 0) > 0);
+  t.equal(lines.length, 1);
+});
+
+t.test('a failed call is billed with an estimate only if the provider may have worked on it', async (t) => {
+  for (const [mayHaveRun, text, expected] of [
+    [true, '', { inputTokens: 3, outputTokens: 0, totalTokens: 3, estimated: true }],
+    [true, 'Half an answer', { inputTokens: 3, outputTokens: 4, totalTokens: 7, estimated: true }],
+    [false, '', undefined],
+  ] as const) {
+    const broken: Step = async (call) => {
+      if (text !== '') call.sink.emit([{ type: 'text', text }]);
+      throw new BlockhouseError('UPSTREAM_UNREACHABLE', 'broken', { mayHaveRun });
+    };
+    const { calls, lines } = callsOf([broken]);
+    const { bill } = await failureOf(calls.make(callOf()));
+    t.strictSame(bill?.usage, expected);
+    t.equal(lines.length, expected === undefined ? 0 : 1);
+    if (expected !== undefined) t.match(lines, [{ failed: true, usage: expected, costUsd: Number }]);
+  }
+});
+
+t.test('a call that is aborted before its request was sent has no bill', async (t) => {
+  const controller = new AbortController();
+  const connecting: Step = async ({ signal }) => {
+    controller.abort();
+    throw new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause: signal.reason });
+  };
+  const { calls, lines } = callsOf([connecting]);
+  const { failure, bill } = await failureOf(calls.make(callOf({ signal: controller.signal })));
+  t.match(failure, { code: 'CANCELLED', mayHaveRun: false });
+  t.equal(bill, undefined);
+  t.equal(lines.length, 0);
+});
+
+t.test('an answer that does not fit is cut, and the part that fits is kept', async (t) => {
+  const text = new AnswerText(10);
+  const { calls, lines } = callsOf([
+    async (call) => {
+      for (let n = 0; n < 4; n += 1) call.sink.emit([{ type: 'text', text: 'four' }]);
+      await untilAborted(call);
+    },
+  ]);
+  const shown: string[] = [];
+  const { content, done, isCut, bill } = await calls.make(callOf({ text, onText: (fragment) => shown.push(fragment) }));
+  t.equal(content, 'fourfourfo');
+  t.strictSame(shown, ['four', 'four', 'fo']);
+  t.match(done, { stopReason: 'max_tokens', usage: { inputTokens: 3, outputTokens: 4, estimated: true } });
+  t.ok(isCut);
+  t.match(bill, { usage: done.usage, failed: false });
+  t.match(lines, [{ usage: done.usage }]);
+});
+
+t.test('an answer that is cut at its end has the usage that the provider reported', async (t) => {
+  const { calls } = callsOf([HELLO]);
+  t.match(await calls.make(callOf({ text: new AnswerText(4) })), {
+    content: 'Hell',
+    isCut: true,
+    done: { stopReason: 'max_tokens', usage: { inputTokens: 3, outputTokens: 2 } },
+  });
+  t.match(await calls.make(callOf({ text: new AnswerText(5) })), { content: 'Hello', isCut: false, done: { stopReason: 'end_turn' } });
+});
+
+t.test('calls beyond the limit wait for their turn, and one that is aborted while it waits is never made', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped } = callsOf([wait], { concurrency: 2 });
+  const controller = new AbortController();
+  const running = [calls.make(callOf()), calls.make(callOf())];
+  const leaving = failureOf(calls.make(callOf({ signal: controller.signal })));
+  const last = calls.make(callOf());
+  await until('two are made', () => stepped.calls.length === 2);
+  controller.abort();
+  t.match(await leaving, { failure: { code: 'CANCELLED' }, bill: undefined });
+  held.open();
+  await Promise.all([...running, last]);
+  t.equal(stepped.calls.length, 3);
+  t.match(await failureOf(calls.make(callOf({ signal: AbortSignal.abort() }))), { failure: { code: 'CANCELLED' } });
+  t.equal(stepped.calls.length, 3);
+});
+
+t.test('the kill switch is checked when a call has its turn, and waiting calls are not made', async (t) => {
+  const held = gate();
+  let isHalted = false;
+  const wait: Step = async (call) => {
+    await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped, lines } = callsOf([wait], { concurrency: 1, halted: () => isHalted });
+  const running = calls.make(callOf());
+  const reserved = gate();
+  const reserve = () => reserved.opened.then(() => undefined);
+  const waiting = [callOf(), callOf({ reserve })].map((call) => calls.make(call).catch((error: unknown) => error));
+  await until('one is made', () => stepped.calls.length === 1);
+  isHalted = true;
+  held.open();
+  reserved.open();
+  await running;
+  for (const refusal of await Promise.all(waiting)) {
+    t.type(refusal, CallRefused);
+    t.match(refusal, { pause: { kind: 'pause', until: null, actor: 'user', reason: { code: 'HALTED' } } });
+  }
+  t.equal(stepped.calls.length, 1);
+  t.equal(lines.length, 1, 'one that is under way goes on');
+});
+
+t.test('a call is made after its reservation, which is released at its end', async (t) => {
+  const { calls, stepped } = callsOf([passingFault(), HELLO]);
+  let released = 0;
+  const release = (): void => {
+    released += 1;
+  };
+  const reserve = async () => ({ release });
+  await failureOf(calls.make(callOf({ reserve })));
+  t.equal(released, 1);
+  await calls.make(callOf({ reserve }));
+  t.equal(released, 2);
+  const refused = new CallRefused({ kind: 'pause', until: 1, actor: 'budget', reason: { code: 'BUDGET_REACHED', message: 'no', fix: null } });
+  t.equal(await calls.make(callOf({ reserve: () => Promise.reject(refused) })).catch((error: unknown) => error), refused);
+  t.equal(stepped.calls.length, 2);
+});
+
+t.test("no call is made while a bill can't be written", async (t) => {
+  const { calls, stepped } = callsOf([HELLO], { ready: () => Promise.reject(Object.assign(new Error('no'), { code: 'EISDIR' })) });
+  await t.rejects(calls.make(callOf()), { code: 'STORAGE_FAILED', message: /EISDIR/ });
+  t.equal(stepped.calls.length, 0);
+});
+
+t.test('ended() waits for all calls and their bills', async (t) => {
+  const written = gate();
+  const { calls, stepped } = callsOf([HELLO], { append: () => written.opened });
+  await calls.ended();
+  let isOver = false;
+  const made = calls.make(callOf());
+  const ended = calls.ended().then(() => {
+    isOver = true;
+  });
+  await until('it is made', () => stepped.calls.length === 1);
+  t.notOk(isOver);
+  written.open();
+  await Promise.all([made, ended]);
+});
+
+t.test("an answer whose bill can't be written is not returned, and the call is not billed twice", async (t) => {
+  for (const [error, code] of [
+    [Object.assign(new Error('no space'), { code: 'EIO' }), 'STORAGE_FAILED'],
+    [new Error('the ledger is closed'), 'STORAGE_FAILED'],
+    [new BlockhouseError('STORAGE_FULL', 'full'), 'STORAGE_FULL'],
+  ] as const) {
+    let asked = 0;
+    const { calls, billed } = callsOf([HELLO], {
+      append: () => {
+        asked += 1;
+        return Promise.reject(error);
+      },
+    });
+    await t.rejects(calls.make(callOf()), { name: 'BlockhouseError', code }, 'no failure of the model');
+    t.equal(asked, 1);
+    t.strictSame(billed, []);
+  }
+});
+
+t.test('a faulty request fails its call, and a defect is reported as a defect', async (t) => {
+  const { calls } = callsOf([new TypeError('x')]);
+  t.match(await failureOf(calls.make(callOf({ candidate: { ...CANDIDATE, provider: 'nope' } }))), { failure: { code: 'INVALID_REQUEST' } });
+  t.match(await failureOf(calls.make(callOf())), { failure: { code: 'INTERNAL_ERROR' }, message: String });
+});
+
+t.test('a block whose calls fail repeatedly pauses the provider only for itself', async (t) => {
+  const reset: Step = async (call) => {
+    const turn = call.prompt.turns.at(-1);
+    if (turn?.role === 'user' && turn.text.startsWith('poison')) throw new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset', { mayHaveRun: true });
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped } = callsOf([reset]);
+  const ask = (block: string, content: string) => calls.make(callOf({ block, messages: [{ role: 'user', content }] }));
+  for (let n = 0; n < 20; n += 1) t.match((await failureOf(ask('ada', `poison ${n}`))).failure, { message: 'reset', mayHaveRun: true });
+  t.match((await failureOf(ask('ada', 'hi'))).failure, { code: 'UPSTREAM_UNREACHABLE', message: /calls to it are paused/, mayHaveRun: false });
+  t.equal(stepped.calls.length, 20);
+  t.match(await ask('bob', 'hi'), { content: 'Hello' });
+});

@@ -1,0 +1,32 @@
+import t from 'tap';
+import type { CallOptions } from '../../../../core/gateway/call-options.ts';
+import { AcceptedChat } from '../../../../core/gateway/calls/chat.ts';
+import { promptFor } from '../../../../core/gateway/support.ts';
+import { steppedAdapter } from '../../../support/stepped-adapter.ts';
+
+const adapter = steppedAdapter();
+
+function accepted(model: string, options: CallOptions): AcceptedChat {
+  const request = { adapter: 'stepped', model, messages: [{ role: 'user' as const, content: 'hi' }] };
+  const { signal } = new AbortController();
+  return new AcceptedChat({ request, adapter, prompt: promptFor(request, adapter), signal, requestId: 'r', sink: undefined, options });
+}
+
+t.test('a client is a key, a block or the token, and none has the name of another', async (t) => {
+  const clients = [{ caller: 'ada' }, { key: 'ada' }, { key: 'token' }, {}].map((options) => accepted('m', options).client);
+  t.equal(new Set(clients).size, 4);
+  t.equal(accepted('other', { key: 'ada', caller: 'bob' }).client, accepted('m', { key: 'ada' }).client);
+});
+
+t.test('a named client is to blame for all its prompts', async (t) => {
+  for (const options of [{ caller: 'ada' }, { key: 'ada' }]) t.equal(accepted('m', options).promptHash, '');
+  t.not(accepted('m', {}).promptHash, '');
+});
+
+t.test('the caller hears of each attempt, and what it throws goes on', async (t) => {
+  const onTurn = (): void => {
+    throw new Error('not now');
+  };
+  t.throws(() => accepted('m', { onTurn }).tellTurn(), { message: 'not now' });
+  t.doesNotThrow(() => accepted('m', {}).tellTurn());
+});

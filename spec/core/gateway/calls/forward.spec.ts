@@ -1,0 +1,103 @@
+import t from 'tap';
+import { BlockhouseError } from '../../../../core/errors.ts';
+
+import type { ForwardCall, ForwardTarget } from '../../../../core/ports.ts';
+import { createCore } from '../../../../core/runtime.ts';
+import { steppedAdapter } from '../../../support/stepped-adapter.ts';
+
+const REQUEST = { path: '/v1/words', search: '', headers: {}, body: Buffer.from('{"model":"m"}'), hidesUsage: false };
+
+function coreWith(...steps: readonly ((call: ForwardCall) => Promise<void>)[]) {
+  let made = 0;
+  const forward = (call: ForwardCall): Promise<void> => (steps[Math.min(made++, steps.length - 1)] as (typeof steps)[number])(call);
+  const core = createCore({
+    adapters: [steppedAdapter([], { protocol: () => '/v1/words', forward })],
+    env: { STEPPED_API_KEY: 'k' },
+    random: () => 0,
+  });
+  const facts: Record<string, unknown>[] = [];
+  core.events.on('chat.finished', (fact) => facts.push({ ...fact }));
+  return { core, facts, attempts: () => made };
+}
+
+function target(reader?: { readonly opened: boolean; readonly opensInMs: number }): ForwardTarget & { readonly got: string[] } {
+  const got: string[] = [];
+  return {
+    got,
+    reader,
+    head: (_headers, isStream) => got.push(isStream ? 'stream' : 'whole'),
+    bytes: (bytes) => got.push(bytes.toString()) > 0,
+    onceWritable: (resume) => resume(),
+  };
+}
+
+t.test('the bytes reach the client, and the usage that the provider reports is that of the call', async (t) => {
+  const { core, facts } = coreWith(async ({ sink }) => {
+    sink.usage({ inputTokens: 7, cacheReadTokens: 3, outputTokens: undefined });
+    sink.head({}, true);
+    sink.bytes(Buffer.from('a'));
+    sink.usage({ inputTokens: undefined, outputTokens: 5, reasoningTokens: 2 });
+    sink.bytes(Buffer.from('b'));
+  });
+  t.equal(core.speaks('stepped', '/v1/words'), true);
+  t.equal(core.speaks('stepped', '/v1/other'), false);
+  const to = target();
+  await core.forward('stepped', 'm', REQUEST, to, { caller: 'app' });
+  t.same(to.got, ['stream', 'a', 'b']);
+  t.match(facts, [
+    {
+      model: 'm',
+      caller: 'app',
+      attempts: 1,
+      code: undefined,
+      usage: { inputTokens: 7, outputTokens: 5, totalTokens: 12, cacheReadTokens: 3, reasoningTokens: 2 },
+    },
+  ]);
+});
+
+t.test('usage that the provider does not report is estimated, also of an answer that broke off', async (t) => {
+  const { core, facts } = coreWith(async ({ sink }) => {
+    sink.head({}, true);
+    sink.bytes(Buffer.from(`data: {"delta":"${'word '.repeat(200)}"}\n\n`));
+    throw new BlockhouseError('UPSTREAM_MALFORMED', 'Cut.', { mayHaveRun: true });
+  });
+  const opened = { opened: true, opensInMs: 0 };
+  await t.rejects(core.forward('stepped', 'm', REQUEST, target(opened)), { code: 'UPSTREAM_MALFORMED' });
+  t.match(facts, [{ code: 'UPSTREAM_MALFORMED', attempts: 1, usage: { inputTokens: 4, outputTokens: 250, estimated: true } }]);
+});
+
+t.test('a failed attempt is repeated while nothing has reached the client', async (t) => {
+  const fails = async (): Promise<void> => {
+    throw new BlockhouseError('UPSTREAM_FAILED', 'Overloaded.');
+  };
+  const { core, facts, attempts } = coreWith(fails, async ({ sink }) => {
+    sink.head({}, false);
+    sink.bytes(Buffer.from('whole'));
+  });
+  const to = target();
+  await core.forward('stepped', 'm', REQUEST, to);
+  t.same(to.got, ['whole', 'whole']);
+  t.equal(attempts(), 2);
+  t.match(facts, [{ attempts: 2, code: undefined }]);
+});
+
+t.test('what comes after the caller has left reaches nobody', async (t) => {
+  const abort = new AbortController();
+  const { core, facts } = coreWith(async ({ sink, signal }) => {
+    sink.head({}, true);
+    abort.abort();
+    signal.throwIfAborted();
+    sink.bytes(Buffer.from('late'));
+  });
+  const to = target();
+  await t.rejects(core.forward('stepped', 'm', REQUEST, to, { signal: abort.signal }), { code: 'CANCELLED' });
+  t.same(to.got, ['stream']);
+  t.match(facts, [{ code: 'CANCELLED' }]);
+});
+
+t.test('a request is refused at once without a credential, and after the end', async (t) => {
+  const core = createCore({ adapters: [steppedAdapter([], { forward: async () => undefined })], env: {} });
+  await t.rejects(core.forward('stepped', 'm', REQUEST, target()), { code: 'ADAPTER_NOT_CONFIGURED' });
+  await core.close();
+  await t.rejects(core.forward('stepped', 'm', REQUEST, target()), { code: 'SHUTTING_DOWN' });
+});

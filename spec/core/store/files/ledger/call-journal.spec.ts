@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { join } from 'node:path';
+import t from 'tap';
+import { CallJournal, type OpenCall } from '../../../../../core/store/files/ledger/call-journal.ts';
+
+const usage = { inputTokens: 1, outputTokens: 1000, totalTokens: 1001, estimated: true };
+const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({
+  id,
+  at: '2026-11-22T12:00:00.000Z',
+  requestId: 'r',
+  key: 'app',
+  provider: 'openai',
+  model: 'gpt-5',
+  usage,
+  costUsd: null,
+  error: 'SHUTTING_DOWN',
+  ...fields,
+});
+const idsIn = (path: string): string[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).id);
+
+t.test('calls that are noted in one turn are written together, and a call that has ended is forgotten', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  const noted = ['a', 'b'].map((id) => journal.note(call(id)));
+  t.equal(noted[0], noted[1]);
+  t.equal(existsSync(path), false);
+  await Promise.all(noted);
+  t.same(idsIn(path), ['a', 'b']);
+  journal.forget(['a']);
+  t.same(idsIn(path), ['a', 'b'], 'the file is small');
+  journal.forget(['b']);
+  t.same(idsIn(path), []);
+  await journal.note(call('c'));
+  t.same(idsIn(path), ['c']);
+  journal.close();
+});
+
+t.test('the end of a call is written at once, with what waits', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  const noted = journal.note(call('a'));
+  journal.end(call('b', { costUsd: 1, error: null }));
+  t.same(idsIn(path), ['a', 'b']);
+  await noted;
+  t.same(idsIn(path), ['a', 'b']);
+  journal.close();
+});
+
+t.test('the next process finds the last note of each call, and no torn line', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  await journal.note(call('b'));
+  await journal.note(call('a', { costUsd: 0.5 }));
+  journal.close();
+  writeFileSync(path, `${readFileSync(path, 'utf8')}{"id":"c","at":"2026-11`);
+  const next = new CallJournal(path);
+  t.same(await next.left(), [call('a', { costUsd: 0.5 }), call('b')]);
+  next.forget(['a', 'b']);
+  t.same(idsIn(path), []);
+  next.close();
+});
+
+t.test('a journal that has grown is written anew with the calls under way', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('open'));
+  const ids = Array.from({ length: 4000 }, (_, index) => `call-${index}-${'x'.repeat(200)}`);
+  await Promise.all(ids.map((id) => journal.note(call(id))));
+  journal.forget(ids);
+  t.same(idsIn(path), ['open']);
+  await journal.note(call('later'));
+  t.same(idsIn(path), ['open', 'later']);
+  journal.close();
+});
+
+t.test('a journal that was removed by hand begins again, and one that is a link or a folder is not written', async (t) => {
+  const folder = t.testdir({});
+  const path = join(folder, 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  rmSync(path);
+  await journal.note(call('b'));
+  t.same(idsIn(path), ['b']);
+  journal.close();
+  rmSync(path);
+  symlinkSync(join(folder, 'elsewhere'), path);
+  await t.rejects(new CallJournal(path).note(call('c')), { code: 'ELOOP' });
+  t.equal(existsSync(join(folder, 'elsewhere')), false);
+  rmSync(path);
+  mkdirSync(path);
+  await t.rejects(new CallJournal(path).left());
+});
+
+t.test('of a long name, the beginning is written', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('a', { model: 'A'.repeat(1_000_000) }));
+  journal.close();
+  t.ok(readFileSync(path).length < 5000);
+  t.match(await new CallJournal(path).left(), [{ id: 'a', usage }]);
+});
+
+t.test('a line after a torn one is read, in the next process, too', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  writeFileSync(path, '{"id":"torn","at":"2026-11');
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  await journal.note(call('b'));
+  journal.close();
+  t.same(await new CallJournal(path).left(), [call('a'), call('b')]);
+});
+
+t.test('a compacted journal has only the calls under way', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  journal.compact();
+  t.equal(existsSync(path), false);
+  await journal.note(call('a'));
+  await journal.note(call('b'));
+  journal.forget(['a']);
+  journal.compact();
+  t.same(idsIn(path), ['b']);
+  await journal.note(call('c'));
+  t.same(idsIn(path), ['b', 'c']);
+  journal.close();
+});
+
+t.test('a write that a full disk cuts short does not swallow the next line', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const fs = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
+  const write = fs.writeSync;
+  let isFull = false;
+  fs.writeSync = ((file: number, bytes: Buffer, at: number) => {
+    if (!isFull) return write(file, bytes, at);
+    if (at > 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    return write(file, bytes, 0, 20);
+  }) as typeof fs.writeSync;
+  syncBuiltinESMExports();
+  t.teardown(() => {
+    fs.writeSync = write;
+    syncBuiltinESMExports();
+  });
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  isFull = true;
+  await t.rejects(journal.note(call('b')), { code: 'STORAGE_FULL' });
+  isFull = false;
+  await journal.note(call('c'));
+  journal.close();
+  t.same(await new CallJournal(path).left(), [call('a'), call('c')]);
+});

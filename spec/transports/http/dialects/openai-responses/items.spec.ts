@@ -1,0 +1,28 @@
+import t from 'tap';
+import { callItem, itemId, messageItem, reasoningItem } from '../../../../../transports/http/dialects/openai-responses/items.ts';
+
+t.test('an id says what its item is, and where', async (t) => {
+  t.same(
+    (['message', 'reasoning', 'function', 'custom'] as const).map((kind, index) => itemId(kind, '1', index)),
+    ['msg_1_0', 'rs_1_1', 'fc_1_2', 'ctc_1_3'],
+  );
+});
+
+t.test('an item without a text has no part yet', async (t) => {
+  t.match(JSON.parse(messageItem('msg', 'in_progress')), { content: [] });
+  t.same(JSON.parse(reasoningItem('rs')), { id: 'rs', type: 'reasoning', summary: [] });
+  t.match(JSON.parse(reasoningItem('rs', undefined, 'bh1.')), { summary: [], encrypted_content: 'bh1.' });
+});
+
+t.test('a call of a custom tool has a raw input, any other has arguments', async (t) => {
+  t.same(JSON.parse(callItem('fc', 'completed', 'a', { name: 'f', namespace: 'n', isCustom: false }, '{}')), {
+    id: 'fc',
+    type: 'function_call',
+    status: 'completed',
+    call_id: 'a',
+    name: 'f',
+    namespace: 'n',
+    arguments: '{}',
+  });
+  t.match(JSON.parse(callItem('ctc', 'completed', 'a', { name: 'f', isCustom: true }, 'x')), { type: 'custom_tool_call', input: 'x' });
+});

@@ -1,0 +1,34 @@
+import t from 'tap';
+import { argumentsOf, callIdOf, customInput, customTool } from '../../../../../transports/http/dialects/shared/tool-calls.ts';
+
+t.test('a custom tool gets its text; arguments of another form are given as JSON', async (t) => {
+  t.equal(customInput({ arguments: { input: 'x\n"y"' } }), 'x\n"y"');
+  t.equal(customInput({ arguments: { code: 'x' } }), '{"code":"x"}');
+  t.equal(customInput({ arguments: { input: 'x', more: 1 } }), '{"input":"x","more":1}');
+});
+
+t.test('a custom tool is a function with one text, and its grammar is in its description', async (t) => {
+  t.match(customTool('run', 'Runs code.', 'start: "x"'), {
+    name: 'run',
+    description: 'Runs code.\n\nThe input must follow this grammar:\nstart: "x"',
+    parameters: { type: 'object', required: ['input'] },
+  });
+  t.notOk('description' in customTool('run', undefined, undefined));
+});
+
+t.test('arguments that are no JSON object are kept as text', async (t) => {
+  const given = ['{"a":1}', '', null, { b: 2 }, '[1]', '{broken'];
+  t.same(
+    given.map((args) => argumentsOf(args, 'arguments')),
+    [{ a: 1 }, {}, {}, { b: 2 }, { value: [1] }, { value: '{broken' }],
+  );
+  t.throws(() => argumentsOf(5, 'input[1].arguments'), /^input\[1\]\.arguments /);
+});
+
+t.test('a very long id of a call has a short one, the same for the same id', async (t) => {
+  t.equal(callIdOf('call_1'), 'call_1');
+  const long = 'x'.repeat(3000);
+  t.match(callIdOf(long), /^call_[0-9a-f]{32}$/);
+  t.equal(callIdOf(long), callIdOf(`${long}`));
+  t.not(callIdOf(long), callIdOf(`${long}y`));
+});

@@ -1,0 +1,103 @@
+// Fields that services take beside those of the protocols that they speak: an address may belong to a proxy, a router of models or a server of one's own.
+// Pure: no I/O.
+import type { FieldRule, RequestFields } from '../../../../core/index.ts';
+
+/** A field that decides where a call goes, by which secret, or who pays for it. */
+export const ADDRESS: FieldRule = { decides: 'address' };
+/** The same at the top of a request alone: deeper, the word means something else, such as the region where a user is, or the headers for a server of tools. */
+const PLACE: FieldRule = { decides: 'address', isCommonWord: true };
+/** A field that can name further models. */
+export const MODELS: FieldRule = { decides: 'models' };
+/** The same, for a field that can say of each where it is. */
+const MODEL_REQUESTS: FieldRule = { decides: 'models', holdsRequests: true };
+/** A field whose costs are not among the tokens of the answer. */
+export const SPENDS: FieldRule = { decides: 'spends' };
+/** The same, for other models to ask, which can say of each where it is. */
+export const FALLBACKS: FieldRule = { decides: 'spends', holdsRequests: true };
+/** A field that brings input of the provider's store. */
+export const UNSEEN: FieldRule = { decides: 'unseen' };
+/** A field like `SPENDS` that can be switched off. */
+const SWITCH: FieldRule = { decides: 'spends', except: [false] };
+
+/** Such fields as proxies, routers, hosts of open models and servers for one's own machine document them. A protocol's own entry wins. */
+export const SERVICE_FIELDS: RequestFields = {
+  // Underscores don't count: `apiBase` and `api-base` are found as well.
+  api_base: ADDRESS,
+  api_endpoint: ADDRESS,
+  api_host: ADDRESS,
+  api_key: ADDRESS,
+  api_token: ADDRESS,
+  api_url: ADDRESS,
+  api_version: PLACE,
+  auth_token: ADDRESS,
+  authorization: PLACE,
+  base_url: ADDRESS,
+  byok: ADDRESS,
+  credentials: PLACE,
+  endpoint: PLACE,
+  region: PLACE,
+  region_name: ADDRESS,
+  access_key_id: ADDRESS,
+  secret_access_key: ADDRESS,
+  session_token: ADDRESS,
+  organization: PLACE,
+  litellm_credential_name: ADDRESS,
+  litellm_params: ADDRESS,
+  user_config: ADDRESS,
+  'aws_*': ADDRESS,
+  'azure_*': ADDRESS,
+  'vertex_*': ADDRESS,
+  headers: PLACE,
+  custom_headers: ADDRESS,
+  default_headers: ADDRESS,
+  extra_headers: ADDRESS,
+  extra_query: ADDRESS,
+  kv_transfer_params: ADDRESS,
+  bootstrap_host: ADDRESS,
+  bootstrap_port: ADDRESS,
+
+  models: MODELS,
+  model_list: MODEL_REQUESTS,
+  route: MODELS,
+  router: MODELS,
+  provider: MODELS,
+  provider_options: MODEL_REQUESTS,
+  provideroptions: MODEL_REQUESTS,
+  custom_llm_provider: MODELS,
+  preset: MODELS,
+  transforms: MODELS,
+  compound_custom: MODELS,
+  extra_body: MODEL_REQUESTS,
+  tags: MODELS,
+
+  plugins: SPENDS,
+  fallbacks: FALLBACKS,
+  fallback_models: FALLBACKS,
+  context_window_fallbacks: FALLBACKS,
+  content_policy_fallbacks: FALLBACKS,
+  search_parameters: SPENDS,
+  search_options: SPENDS,
+  web_search: SWITCH,
+  enable_search: SWITCH,
+  background: SWITCH,
+  deferred: SWITCH,
+  mcp_servers: SPENDS,
+
+  // How the answer is made or written.
+  chat_template_kwargs: 'answer',
+  grammar: 'answer',
+  guided_choice: 'answer',
+  guided_grammar: 'answer',
+  guided_json: 'answer',
+  guided_regex: 'answer',
+  json_schema: 'answer',
+  keep_alive: 'answer',
+  prompt_mode: 'answer',
+  reasoning: 'answer',
+  reasoning_format: 'answer',
+  session_id: 'answer',
+  structured_outputs: 'answer',
+  thinking: 'answer',
+  usage: 'answer',
+  user_id: 'answer',
+};

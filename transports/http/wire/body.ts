@@ -1,0 +1,298 @@
+// Reads the body of a request: JSON, or bytes of a named media type.
+//
+// The headers are checked first: length, media type, charset and content-encoding. Only then does a client that sent
+// `Expect: 100-continue` get its 100. Reading stops at the limit, and at `bodyStallMs` without a byte. A body with too many
+// JSON values is refused before it is parsed, because parsing it would hold up the event loop. A large one is parsed in slices, while others are served.
+//
+// room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read.
+// all-at-once: a small body comes in the same packet as its head. It is then taken in one piece, without the listeners and the timer of a body that comes in
+//   parts, which cost as much as its parsing.
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  BlockhouseError,
+  Chunks,
+  holdsMoreThan,
+  invalidRequest,
+  MAX_JSON_VALUES,
+  type NamedKey,
+  nextTurn,
+  parseInSlices,
+  parseJson,
+  ReusedTimer,
+  TooManyValues,
+} from '../../../core/index.ts';
+import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
+import type { ServerContext } from './route.ts';
+
+const MIB = 1024 * 1024;
+/** The largest body of `POST /v1/chat`, in bytes. */
+export const CHAT_BODY_BYTES = 10 * MIB;
+/** The largest body of the compatible endpoints: the histories of coding agents have screenshots in them. */
+export const COMPATIBLE_BODY_BYTES = 32 * MIB;
+/** The most JSON values there: with many tools and long histories, those of coding agents have more than other bodies. */
+export const COMPATIBLE_JSON_VALUES = 300_000;
+/** The largest body of every other JSON route, in bytes. */
+export const OTHER_BODY_BYTES = MIB;
+/** The largest archive that `POST /api/import` takes, in bytes. */
+export const IMPORT_BODY_BYTES = 64 * MIB;
+
+/** Larger bodies are parsed in slices, since one piece would hold up the event loop for longer than some milliseconds. */
+const LARGE_BODY_BYTES = MIB;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The part of a request's context that reading its body needs. */
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly server: Pick<ServerContext, 'bodyStallMs' | 'bodies'>;
+  readonly key?: NamedKey | undefined;
+}
+
+/**
+ * The JSON value of a body of at most `limit` bytes. An empty body is `undefined` when `optional`, and INVALID_REQUEST otherwise. Rejects with
+ * BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, REQUEST_TIMEOUT, or CANCELLED when the client leaves.
+ */
+export async function readJsonBody(exchange: Exchange, limit: number, optional: boolean): Promise<unknown> {
+  if (!hasBody(exchange.req) && optional) return undefined;
+  const bytes = await receiveJson(exchange, limit);
+  if (bytes.length === 0 && optional) return undefined;
+  return bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, MAX_JSON_VALUES, exchange.res) : parse(bytes, MAX_JSON_VALUES);
+}
+
+/** The body of a compatible endpoint: its bytes as they came, and their value. */
+export interface CompatibleBody {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
+export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
+  const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
+  const value = bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res) : parse(bytes, COMPATIBLE_JSON_VALUES);
+  return { bytes, value };
+}
+
+function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
+  const { req } = exchange;
+  assertLength(req, limit);
+  if (!hasBody(req)) throw invalidRequest('', 'The body is empty; send a JSON object.');
+  // The usual header needs no parsing.
+  if (req.headers['content-type'] !== 'application/json' || req.headers['content-encoding'] !== undefined) {
+    if (anyType) assertNotEncoded(req);
+    else assertCharset(assertType(req, 'application/json'));
+  }
+  return receive(exchange, limit);
+}
+
+/** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */
+export function assertBytes(req: IncomingMessage, limit: number, type: string): void {
+  assertLength(req, limit);
+  if (!hasBody(req)) throw invalidRequest('', `The body is empty; send ${type}.`);
+  assertType(req, type);
+}
+
+/**
+ * The bytes of a body of this media type. Rejects as `readJsonBody` does; an empty body is INVALID_REQUEST.
+ */
+export async function readBytes(exchange: Exchange, limit: number, type: string): Promise<Uint8Array> {
+  assertBytes(exchange.req, limit, type);
+  const bytes = await receive(exchange, limit);
+  if (bytes.length === 0) throw invalidRequest('', `The body is empty; send ${type}.`);
+  return bytes;
+}
+
+function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+}
+
+async function receive(exchange: Exchange, limit: number): Promise<Buffer> {
+  const { req, res, server } = exchange;
+  const announced = req.headers['content-length'];
+  const share = announced !== undefined && Number(announced) <= FREE_BODY_BYTES ? undefined : shareOf(exchange);
+  if (announced !== undefined && share !== undefined) await share.reserve(Number(announced)); // room-first
+  // HTTP/1.0 has no interim answers.
+  if (req.headers.expect !== undefined && req.httpVersion === '1.1') res.writeContinue();
+  await undefined; // all-at-once: the parser hands the body over right after the head
+  const whole = takeWhole(req);
+  if (whole !== undefined) return whole;
+  // What has its room may be allocated at once, and is then copied once.
+  const chunks = new Chunks(share === undefined || announced === undefined ? 0 : Number(announced));
+  const bytes = await collect(req, limit, chunks, server.bodyStallMs, share);
+  share?.settle(bytes.length);
+  return bytes;
+}
+
+/** One caller is a named key, or else an address: until a key is known, nothing else tells callers apart. */
+function shareOf({ req, res, server, key }: Exchange): BodyShare {
+  const share = new BodyShare(server.bodies, key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`);
+  if (res.destroyed) share.release();
+  else res.once('close', () => share.release());
+  return share;
+}
+
+/** The steps in which a body of unknown length takes its room. */
+function nextStep(bytes: number, limit: number): number {
+  return bytes <= FREE_BODY_BYTES ? FREE_BODY_BYTES : bytes <= OTHER_BODY_BYTES ? OTHER_BODY_BYTES : limit;
+}
+
+/** Set on a request whose whole body was taken before Node has noted its end. */
+const IS_TAKEN = Symbol('the whole body is taken');
+
+/** True if nothing of the body can come any more. */
+export function isRead(req: IncomingMessage & { readonly [IS_TAKEN]?: true }): boolean {
+  return req.complete || req[IS_TAKEN] === true;
+}
+
+/** all-at-once: the body, if all of it has arrived. */
+function takeWhole(req: IncomingMessage & { [IS_TAKEN]?: true }): Buffer | undefined {
+  const arrived = req.readableLength;
+  if (arrived === 0 || Number(req.headers['content-length']) !== arrived) return undefined;
+  req[IS_TAKEN] = true;
+  return req.read() as Buffer;
+}
+
+/** An announced length beyond the limit is refused before anything is read. */
+function assertLength(req: IncomingMessage, limit: number): void {
+  if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+/** The parameters of the media type, in lower case. */
+function assertType(req: IncomingMessage, wanted: string): readonly string[] {
+  assertNotEncoded(req);
+  const [type = '', ...parameters] = (req.headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
+  if (type !== wanted) throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body with the header content-type: ${wanted}.`);
+  return parameters;
+}
+
+function assertNotEncoded({ headers: { 'content-encoding': encoding } }: IncomingMessage): void {
+  if (encoding === undefined || encoding.toLowerCase() === 'identity') return;
+  throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', `Send the body without content-encoding (it is ${JSON.stringify(encoding.slice(0, 64))}).`);
+}
+
+function assertCharset(parameters: readonly string[]): void {
+  const charset = parameters
+    .find((part) => part.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '');
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') throw new BlockhouseError('UNSUPPORTED_MEDIA_TYPE', 'Send the body in UTF-8.');
+}
+
+function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number, share: BodyShare | undefined): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const silence = silenceOf(req.socket);
+    const refuse = (failure: BlockhouseError): void => {
+      req.pause();
+      forget();
+      reject(failure);
+    };
+    const take = (chunk: Buffer): void => {
+      silence.refresh();
+      if (chunks.bytes + chunk.length > limit) {
+        refuse(tooLarge(limit));
+        return;
+      }
+      chunks.add(chunk);
+      if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
+    };
+    /** room-first: the time of the wait is not the client's. */
+    const waitForRoom = (owner: BodyShare): void => {
+      req.pause();
+      silence.stop(stall);
+      owner.reserve(nextStep(chunks.bytes, limit)).then(
+        () => {
+          silence.start(stallMs, stall);
+          req.resume();
+        },
+        (failure: BlockhouseError) => refuse(failure),
+      );
+    };
+    const stall = (): void => refuse(new BlockhouseError('REQUEST_TIMEOUT', `No data of the body arrived for ${stallMs / 1000} s.`));
+    const finish = (): void => {
+      forget();
+      resolve(chunks.join());
+    };
+    const leave = (): void => {
+      forget();
+      reject(new BlockhouseError('CANCELLED', 'The client closed the connection before the body was complete.', { cause: req.errored }));
+    };
+    /** The request object lives as long as its answer, which may be a long stream, and these listeners would keep the body in memory for that time. */
+    const forget = (): void => {
+      silence.stop(stall);
+      req.off('data', take);
+      req.off('end', finish);
+      req.off('close', leave);
+    };
+    if (req.destroyed) {
+      leave();
+      return;
+    }
+    silence.start(stallMs, stall);
+    req.on('data', take);
+    req.on('end', finish);
+    req.on('close', leave);
+  });
+}
+
+const silences = new WeakMap<Socket, ReusedTimer>();
+
+/** The bodies of a connection come one after the other, so one timer serves them all. */
+function silenceOf(socket: Socket): ReusedTimer {
+  const known = silences.get(socket);
+  if (known !== undefined) return known;
+  const silence = new ReusedTimer();
+  silences.set(socket, silence);
+  return silence;
+}
+
+function parse(bytes: Buffer, values: number): unknown {
+  if (holdsMoreThan(bytes, values)) throw tooManyValues(values);
+  let text: string;
+  try {
+    text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
+  } catch (error) {
+    throw notUtf8(error);
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw notJson(error as Error);
+  }
+}
+
+/** Like `parse`, in slices. Ends with CANCELLED when the client has left meanwhile. */
+async function parseLarge(bytes: Buffer, values: number, res: ServerResponse): Promise<unknown> {
+  if (!isUtf8(bytes)) throw notUtf8();
+  const turn = async (): Promise<void> => {
+    await nextTurn();
+    if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
+  };
+  try {
+    return await parseInSlices(bytes, { values, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
+  } catch (error) {
+    if (error instanceof TooManyValues) throw tooManyValues(values);
+    throw error instanceof SyntaxError ? notJson(error) : error;
+  }
+}
+
+function tooManyValues(values: number): BlockhouseError {
+  return invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
+}
+
+function notUtf8(cause?: unknown): BlockhouseError {
+  return new BlockhouseError('INVALID_REQUEST', 'The body is not valid UTF-8.', { cause, details: [{ path: '', message: 'is not valid UTF-8' }] });
+}
+
+function notJson(error: Error): BlockhouseError {
+  const where = /position \d+/.exec(error.message)?.[0];
+  return new BlockhouseError('INVALID_REQUEST', `The body is not valid JSON${where === undefined ? '' : ` (at ${where})`}.`, {
+    cause: error,
+    details: [{ path: '', message: 'is not valid JSON' }],
+  });
+}
+
+function tooLarge(limit: number): BlockhouseError {
+  return new BlockhouseError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes.`);
+}

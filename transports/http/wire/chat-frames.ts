@@ -1,0 +1,35 @@
+// The frames of `/v1/chat`: one for each event of an answer.
+import { type AnswerPiece, errorBody, ShownPieces, type StreamOptions } from '../../../core/index.ts';
+import type { StreamFrames } from './sse.ts';
+
+/** Sent while a stream is silent. */
+export const COMMENT = ': keep-alive\n\n';
+
+/** The four events that every stream has. */
+export const CHAT_FRAMES: StreamFrames = {
+  start: (start) => frame('start', start),
+  content: (fragments) => {
+    let text = '';
+    for (const fragment of fragments) text += frame('content', { text: fragment });
+    return text;
+  },
+  done: (done) => frame('done', done),
+  error: (failure, requestId) => frame('error', errorBody(failure, requestId)),
+  keepAlive: () => COMMENT,
+};
+
+/** The frames of one stream that also shows what the request asked for. */
+export function framesShowing(options: StreamOptions): StreamFrames {
+  const shown = new ShownPieces(options);
+  const pieces = (given: readonly AnswerPiece[]): string => {
+    let text = '';
+    for (const { type, ...data } of shown.of(given)) text += frame(type, data);
+    return text;
+  };
+  return { ...CHAT_FRAMES, pieces };
+}
+
+/** One frame. JSON has no raw CR or LF, so any text of a model fits on one data line. */
+function frame(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}
