@@ -43,7 +43,8 @@ export { Roster } from './base/linked-list.ts';
 export { ReusedTimer } from './base/reused-timer.ts';
 export { countFrames, endOfFirstFrame, endOfFrames, isLineEnd } from './base/sse-frames.ts';
 export { estimateTokens } from './base/tokens.ts';
-export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';
+export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
+export type { ReplyStep } from './block/reply/reply-stream.ts';
 export { unknownFields } from './block/status/config-warnings.ts';
 export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
 export {

@@ -3,7 +3,8 @@
 export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export type { Environment, ResolvedSettings, SettingSpec, SettingsSpec } from './auth/settings.ts';
-export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, ReplyStep, StopFollowing } from './block/api.ts';
+export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
+export type { ReplyStep } from './block/reply/reply-stream.ts';
 export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
 export type { CallOptions } from './gateway/call-options.ts';

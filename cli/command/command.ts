@@ -4,9 +4,9 @@ import type { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { type BaseContext, Command, Option } from 'clipanion';
 import type { Core, ErrorBody, ProcessConfig } from '../../core/index.ts';
-import { ownCommand } from '../serve/banner.ts';
 import { CliError, EXIT_CODES, type ExitKind, errorCodeOf, exitKindOf } from '../terminal/exit-codes.ts';
 import { oneLine, toJson, write, writeLines } from '../terminal/output.ts';
+import { ownCommand } from '../terminal/shell-word.ts';
 
 /** A command of `blockhouse`. A failure is one line on stderr and an exit code, and with --json also a JSON document on stdout. */
 export abstract class BaseCommand extends Command<BaseContext> {

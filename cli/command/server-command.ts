@@ -2,9 +2,9 @@
 import type { Core, Warning } from '../../core/index.ts';
 import { Api } from '../client/api.ts';
 import { Client, findServer, runningServer, type ServerPlace } from '../client/client.ts';
-import { shellWord } from '../serve/banner.ts';
 import { CliError, type ExitKind, worstOf } from '../terminal/exit-codes.ts';
 import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, write } from '../terminal/output.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { BaseCommand } from './command.ts';
 
 /** A placeholder such as `<name>`, which hints show unquoted. */

@@ -3,10 +3,11 @@ import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
 import { BaseCommand } from '../command/command.ts';
 import type { RunningServer } from '../compose.ts';
-import { banner, shellWord } from '../serve/banner.ts';
+import { banner } from '../serve/banner.ts';
 import { pageLink } from '../serve/page-link.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
 import { isColored, styleFor, toJson, writeLines } from '../terminal/output.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 /** With `--json`, prints `{url, workspace, version, pid}` once the server listens. */
 export class ServeCommand extends BaseCommand {

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
 import { ServerCommand } from '../command/server-command.ts';
-import { shellWord } from '../serve/banner.ts';
 import type { ServerCommandLine } from '../serve/service-files.ts';
 import type { ServiceManager } from '../serve/service-managers.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { columns } from '../terminal/output.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 const category = 'Server';
 /** This build's `blockhouse`, with links resolved. */

@@ -5,8 +5,13 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { EFFORTS } from '../talk/answer-options.ts';
 import { LEVELS } from '../views/log-tail.ts';
-import type { Candidate } from './completion.ts';
 import { PATH_WANTED, SHELLS } from './completion-scripts.ts';
+
+/** A word that fits, and what it means. */
+export interface Candidate {
+  readonly word: string;
+  readonly description?: string | undefined;
+}
 
 /** What is asked for. */
 export interface Names {

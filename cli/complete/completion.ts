@@ -5,14 +5,8 @@ import type { BaseContext } from 'clipanion';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 import { oneLine, writeLines } from '../terminal/output.ts';
 import { COMPLETION_INDEX, type CompletionEntry, type CompletionOption } from './completion-index.ts';
-import { type Names, namesOf } from './completion-names.ts';
+import { type Candidate, type Names, namesOf } from './completion-names.ts';
 import { PATH_WANTED } from './completion-scripts.ts';
-
-/** A word that fits, and what it means. */
-export interface Candidate {
-  readonly word: string;
-  readonly description?: string | undefined;
-}
 
 /** The command line as far as it is typed. */
 interface Line {

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Environment } from '../../core/index.ts';
 import { CliError } from '../terminal/exit-codes.ts';
-import { shellWord } from './banner.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { launchdAgent, SERVICE, type ServerCommandLine, systemdUnit } from './service-files.ts';
 
 /** What a manager says about the service. */

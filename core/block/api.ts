@@ -31,6 +31,7 @@ import type {
   Warning,
 } from '../types.ts';
 import type { FleetChanges } from './fleet-feed.ts';
+import type { ReplyStep } from './reply/reply-stream.ts';
 
 /** Stops following. A second call does nothing. */
 export type StopFollowing = () => void;
@@ -43,13 +44,6 @@ export interface BlockDetails {
   readonly costs: BlockCosts;
   readonly pulse: BlockPulse;
 }
-
-type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
-/**
- * One step of a reply while it is written. `seq` only grows, so a reader can pass the last one to get the rest. After an `error`, discard the text of
- * that attempt.
- */
-export type ReplyStep = StepOf<StreamFrame>;
 
 /** Lines that were written into a log file. */
 export interface LogLines {

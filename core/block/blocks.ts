@@ -29,7 +29,7 @@ import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
-import { restingPulse } from './status/list-entry.ts';
+import { damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
 
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
 export interface WorkspaceBlocks extends Blocks, Lifecycle {}
@@ -44,6 +44,8 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   const index: BlockIndex = new BlockIndex({
     folder: folders.blocks,
     read: (name) => read(name),
+    entryOf,
+    damagedEntry,
     isOpen: (name) => blocks.has(name),
     now: () => world.now(),
     onFault,

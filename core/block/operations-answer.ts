@@ -3,10 +3,11 @@ import { invalidRequest } from '../errors.ts';
 import { MAX_WAIT_SECONDS } from '../schemas/chat-api.ts';
 import { findEntry } from '../store/files/chat/chat-history.ts';
 import { AnswerWaits } from './answer-waits.ts';
-import type { Blocks, ReplyStep } from './api.ts';
+import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { type Entries, isWaiting } from './conversation/chat-file.ts';
 import type { OperationsContext } from './operations.ts';
+import type { ReplyStep } from './reply/reply-stream.ts';
 import { hindranceOf } from './waiting-note.ts';
 
 const MAX_WAIT_MS = MAX_WAIT_SECONDS * 1000;

@@ -4,7 +4,7 @@ import { type ChatReceipt, HistoryPage, PostMessage } from '../schemas/chat-api.
 import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { findEntry, pageOf } from '../store/files/chat/chat-history.ts';
-import type { Change } from '../store/files/json-file.ts';
+import type { Change } from '../store/port.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { type Added, appendMessage, queueAgain } from './conversation/chat-changes.ts';

@@ -4,8 +4,9 @@
 // on the operator's list. Any other origin needs a key that came with the request; a call without any key may also go to loopback. Link-local and
 // cloud-metadata addresses are refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
 import { BlockList, isIP } from 'node:net';
+import type { SettingsSpec } from '../auth/settings.ts';
+import { expandIPv6 } from '../base/ipv6.ts';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
-import type { Adapter } from '../ports.ts';
 
 /** Where one request may go. */
 export interface EgressRule {
@@ -20,7 +21,10 @@ export interface EgressRule {
 }
 
 /** The provider in the text of a refusal. */
-type NamedProvider = Pick<Adapter, 'id' | 'settings'>;
+interface NamedProvider {
+  readonly id: string;
+  readonly settings: SettingsSpec;
+}
 
 const FORBIDDEN = new BlockList();
 FORBIDDEN.addSubnet('169.254.0.0', 16, 'ipv4'); // link-local, and the metadata service of AWS, Azure, GCP
@@ -131,15 +135,4 @@ function embeddedIPv4(address: string): string | undefined {
 
 function dotted(high: number, low: number): string {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
-}
-
-/** The eight groups of an IPv6 address. */
-export function expandIPv6(address: string): number[] {
-  // The URL parser turns every spelling, dotted tails included, into hexadecimal groups.
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = '', tail] = canonical.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : new Array<string>(8 - left.length - right.length).fill('0');
-  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16));
 }

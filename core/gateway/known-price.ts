@@ -1,16 +1,15 @@
 // Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
 
-import type { ResolvedSettings } from '../auth/settings.ts';
+import { originOf, type ResolvedSettings } from '../auth/settings.ts';
 import type { Adapter } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
-import type { Gateway } from './gateway.ts';
 import { FREE, type PricedModel, type Prices } from './pricing.ts';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } as const;
 
 /** What the question needs. */
 export interface PriceKnowledge {
-  readonly gateway: Pick<Gateway, 'pricedAs'>;
+  readonly gateway: { pricedAs(call: CallToPrice): PricedModel | undefined };
   readonly prices: Pick<Prices, 'priceNow'>;
 }
 
@@ -42,8 +41,4 @@ export async function isPriceKnown({ gateway, prices }: PriceKnowledge, call: Ca
 function isOwnHost({ settings: spec }: Adapter, { values, sources }: ResolvedSettings): boolean {
   const own = spec['baseURL']?.default;
   return (sources['baseURL'] ?? 'default') === 'default' || (own !== undefined && originOf(values['baseURL']) === originOf(own));
-}
-
-function originOf(url: string | undefined): string | undefined {
-  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }

@@ -9,6 +9,7 @@
 
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
+import { DEFAULT_MAX_TOKENS } from '../schemas/chat.ts';
 import type { ChatConfig, ChatRequest, ContentPart, Tool, ToolCall, Warning } from '../types.ts';
 import { type Content, isBlank, partsOf, textOf } from './parts.ts';
 import { type CheckedMessage, PendingCalls, userTurn } from './step.ts';
@@ -113,9 +114,6 @@ export interface Prompt {
   /** What was not sent, and why. */
   readonly warnings: readonly Warning[];
 }
-
-/** The token limit that the contract sets for a request without `maxTokens`. */
-export const DEFAULT_MAX_TOKENS = 4096;
 
 /**
  * The prompt of a request whose form has been checked. With `leavesTokenLimit`, a request without a token limit gets that of the provider. Throws

@@ -3,6 +3,9 @@
 import type * as types from '../types.ts';
 import { boolean, closedObject, count, listOf, object, oneOf, string } from './fields.ts';
 
+/** The token limit that the contract sets for a request without `maxTokens`. */
+export const DEFAULT_MAX_TOKENS = 4096;
+
 /** Fits the tool-name rules of all five providers. */
 export const TOOL_NAME_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$';
 /** Printable ASCII without spaces, and no `.` or `..` path segment: a model id becomes part of a URL on two providers. */

@@ -190,3 +190,10 @@ function kindOf(value: unknown): string {
 function article(noun: string): string {
   return /^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`;
 }
+
+/** The text of a validation error without "body", such as `budget.warnAt must be a number`. */
+export function faultOf(error: unknown): string {
+  const detail = error instanceof BlockhouseError ? error.details?.[0] : undefined;
+  if (detail === undefined) return (error as Error).message;
+  return detail.path === '' ? `it ${detail.message}` : `${detail.path} ${detail.message}`;
+}

@@ -3,7 +3,7 @@
 // one-status: a message has exactly one status. It leaves `queued` and `processing` for an outcome, or goes back into the queue.
 import { BlockhouseError } from '../../errors.ts';
 import type { Channel, ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
-import type { Change } from '../../store/files/json-file.ts';
+import type { Change } from '../../store/port.ts';
 import { bytesOf, type Entries, isWaiting } from './chat-file.ts';
 
 /** A message to append. */

@@ -2,8 +2,7 @@
 // order of clocks. chat-changes.ts has the changes. Pure: no I/O.
 import { isObject } from '../../base/json.ts';
 import { ANSWER_STATUSES, ChatEntry, USER_STATUSES } from '../../schemas/chat-entry.ts';
-import { compile, type Validator } from '../../schemas/validate.ts';
-import { faultOf } from '../../store/files/block/document-codecs.ts';
+import { compile, faultOf, type Validator } from '../../schemas/validate.ts';
 import type { EntryIds } from './entry-ids.ts';
 
 /** The entries of a conversation in their order. */

@@ -6,7 +6,7 @@
 import { dateKey, nextDayStart, nextMonthStart } from '../../base/calendar.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BudgetStand } from '../../schemas/block-costs.ts';
-import type { Spend } from '../../store/files/ledger/ledger-buckets.ts';
+import type { Spend } from '../../store/port.ts';
 
 /** What the next call may cost at most. */
 export interface WorstCase {

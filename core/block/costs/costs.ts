@@ -4,7 +4,7 @@
 // has a known price; otherwise it is the sum of what is priced, and `unpricedCalls` says how many calls are not in it.
 import type { BlockCosts, BudgetStand, CostBucket } from '../../schemas/block-costs.ts';
 import type { Usage } from '../../schemas/chat.ts';
-import type { LedgerLine } from '../../store/files/ledger/ledger.ts';
+import type { LedgerLine } from '../../store/port.ts';
 
 const DAYS_KEPT = 90;
 /** Twice a day's, so that hours of a clock that was ahead for a while don't push out the last ones. */

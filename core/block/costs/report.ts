@@ -1,7 +1,7 @@
 // Makes a costs report from the lines of the ledger, one by one, and keeps only sums. Pure: no I/O.
 import type { CostBucket } from '../../schemas/block-costs.ts';
 import type { CostsReport } from '../../schemas/workspace-api.ts';
-import type { LedgerLine } from '../../store/files/ledger/ledger.ts';
+import type { LedgerLine } from '../../store/port.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
 
 /** What a report needs of a line of a ledger. */

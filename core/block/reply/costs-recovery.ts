@@ -3,7 +3,7 @@
 // ledger-is-the-truth: what is missing is counted from the ledger's own lines. Caps and reports never look at costs.json.
 
 import type { BlockCosts } from '../../schemas/block-costs.ts';
-import type { LedgerLine } from '../../store/files/ledger/ledger.ts';
+import type { LedgerLine } from '../../store/port.ts';
 import { addCall } from '../costs/costs.ts';
 import type { BlockContext } from './block-context.ts';
 

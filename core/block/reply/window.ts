@@ -4,9 +4,9 @@
 
 import { estimateTokens } from '../../base/tokens.ts';
 import { BlockhouseError } from '../../errors.ts';
-import { DEFAULT_MAX_TOKENS } from '../../gateway/prompt.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
+import { DEFAULT_MAX_TOKENS } from '../../schemas/chat.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import { type Exchange, entriesOf, exchangesFrom } from './exchanges.ts';
 

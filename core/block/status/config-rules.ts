@@ -6,8 +6,8 @@ import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../../base/
 import { BlockhouseError, invalidRequest } from '../../errors.ts';
 import { type BlockConfig, BlockConfigPatch } from '../../schemas/block-config.ts';
 import { IS_SECRET, secretField } from '../../schemas/secret-fields.ts';
-import { compile, type Validator } from '../../schemas/validate.ts';
-import { completeConfig, faultOf } from '../../store/files/block/document-codecs.ts';
+import { compile, faultOf, type Validator } from '../../schemas/validate.ts';
+import { completeConfig } from '../../store/files/block/document-codecs.ts';
 
 /** Fields and elements; limited because a configuration is read and checked in one turn. */
 const MAX_CONFIG_VALUES = 2000;

@@ -1,6 +1,17 @@
 // What a person can do about the state of a block, as actions of a closed set that a page has buttons for. Pure: no I/O.
-import type { Cure } from '../../schemas/block-api.ts';
-import type { ToExplain } from './explain.ts';
+import type { Cure, Failures } from '../../schemas/block-api.ts';
+import type { BlockConfig } from '../../schemas/block-config.ts';
+import type { BlockPulse } from '../../schemas/block-pulse.ts';
+
+/** What an explanation is made from. */
+export interface ToExplain {
+  readonly name: string;
+  readonly config: BlockConfig;
+  readonly pulse: BlockPulse;
+  readonly failures: Failures;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
 
 /** The most helpful first; empty when nothing has to be done. */
 export function curesOf({ config, pulse, failures }: ToExplain): readonly Cure[] {

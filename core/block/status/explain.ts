@@ -3,17 +3,7 @@
 import type { Explanation, Failures } from '../../schemas/block-api.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockPulse, BlockState } from '../../schemas/block-pulse.ts';
-import { curesOf } from './cures.ts';
-
-/** What an explanation is made from. */
-export interface ToExplain {
-  readonly name: string;
-  readonly config: BlockConfig;
-  readonly pulse: BlockPulse;
-  readonly failures: Failures;
-  /** Epoch milliseconds. */
-  readonly now: number;
-}
+import { curesOf, type ToExplain } from './cures.ts';
 
 const SHOWN_TRANSITIONS = 10;
 

@@ -6,8 +6,10 @@
 // durable-changes: A change resolves when it is on disk. When a write fails, every change of that round is rejected and none of them stays.
 // own-failure: A change that throws fails for its caller alone.
 // quiet-end: After `close` nothing is written.
+
 import { basename } from 'node:path';
 import { BlockhouseError } from '../../errors.ts';
+import type { Change } from '../port.ts';
 import { replaceFileIf, storageFailure } from './atomic-file.ts';
 import { stampOf } from './file-stamp.ts';
 import { JsonContent, type JsonContentOptions, type Snapshot } from './json-content.ts';
@@ -19,12 +21,6 @@ export type { ChangeNotice } from './json-content.ts';
 export interface JsonFileOptions<T> extends JsonContentOptions<T> {
   /** Called before a write. Resolves with the content to write; if it rejects, nothing is written. */
   beforeWrite?(value: T): Promise<T>;
-}
-
-/** The new content, or the same object when nothing changes, and the result for the caller. */
-export interface Change<T, R> {
-  readonly value: T;
-  readonly result: R;
 }
 
 interface Waiting<T> {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { type BannerFacts, banner, ownCommand, shellWord } from '../../../cli/serve/banner.ts';
+import { type BannerFacts, banner } from '../../../cli/serve/banner.ts';
 import { styleFor } from '../../../cli/terminal/output.ts';
+import { ownCommand, shellWord } from '../../../cli/terminal/shell-word.ts';
 import type { AdapterStatus } from '../../../core/index.ts';
 
 const hosted: AdapterStatus = {

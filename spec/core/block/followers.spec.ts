@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { ReplyStep } from '../../../core/block/api.ts';
 import { Followers } from '../../../core/block/followers.ts';
 import { AnswerText } from '../../../core/block/reply/answer-text.ts';
+import type { ReplyStep } from '../../../core/block/reply/reply-stream.ts';
 import { ReplyStream, StepCounter } from '../../../core/block/reply/reply-stream.ts';
 import { FolderWatches } from '../../../core/store/files/watch.ts';
 import { until } from '../../support/until.ts';

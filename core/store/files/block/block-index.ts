@@ -8,7 +8,6 @@
 import { type Dirent, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { damagedEntry, entryOf } from '../../../block/status/list-entry.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { BlockEntry } from '../../../schemas/block-api.ts';
 import { isBlockName } from '../../../schemas/names.ts';
@@ -28,6 +27,10 @@ export interface BlockIndexOptions {
   readonly folder: string;
   /** Reads a block from disk. Throws BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
+  /** The entry of a block with these contents, at an epoch time in milliseconds. */
+  entryOf(contents: BlockContents, now: number): BlockEntry;
+  /** The entry of a block whose files can't be used, for the reason `configError`. */
+  damagedEntry(name: string, configError: string): BlockEntry;
   /** True for a block that reports its changes itself. */
   isOpen(name: string): boolean;
   /** Epoch milliseconds. */
@@ -199,8 +202,9 @@ export class BlockIndex {
   }
 
   async #make(name: string): Promise<BlockEntry | undefined> {
+    const { read, entryOf, damagedEntry, now } = this.#options;
     try {
-      return entryOf(await this.#options.read(name), this.#options.now());
+      return entryOf(await read(name), now());
     } catch (error) {
       if (!this.has(name)) return undefined;
       return damagedEntry(name, error instanceof BlockhouseError ? error.message : 'One of its files could not be read.');

@@ -3,13 +3,13 @@
 import { assertTimezone } from '../../../base/calendar.ts';
 import { isObject } from '../../../base/json.ts';
 import { BlockhouseError } from '../../../errors.ts';
-import { DEFAULT_MAX_TOKENS } from '../../../gateway/prompt.ts';
 import { type BlockConfig, BlockConfigFile } from '../../../schemas/block-config.ts';
 import { type BlockCosts, CostsFile } from '../../../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../../../schemas/block-memory.ts';
 import { type BlockPulse, PulseFile } from '../../../schemas/block-pulse.ts';
+import { DEFAULT_MAX_TOKENS } from '../../../schemas/chat.ts';
 import { IS_SECRET, secretField } from '../../../schemas/secret-fields.ts';
-import { compile } from '../../../schemas/validate.ts';
+import { compile, faultOf } from '../../../schemas/validate.ts';
 import { UncopiedDamage } from '../json-content.ts';
 
 const checkConfig = compile(BlockConfigFile);
@@ -132,11 +132,4 @@ function checked(check: (value: unknown) => void, value: unknown): Record<string
     throw new Error(faultOf(error), { cause: error });
   }
   return value as Record<string, unknown>;
-}
-
-/** The text of a validation error without "body", such as `budget.warnAt must be a number`. */
-export function faultOf(error: unknown): string {
-  const detail = error instanceof BlockhouseError ? error.details?.[0] : undefined;
-  if (detail === undefined) return (error as Error).message;
-  return detail.path === '' ? `it ${detail.message}` : `${detail.path} ${detail.message}`;
 }

@@ -3,18 +3,14 @@
 // counted-once: a renamed block keeps what it has spent, and that counts once, however often it is renamed back and forth. So a name has parts,
 //   a new one after each rename, and each part knows those before it; a sum visits every part once.
 // either-direction: lines may be added from the newest backwards, before any is added forwards. The result is the same.
-import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
+
+import type { LedgerLine, Spend } from '../../port.ts';
+import type { CarriedLine } from './ledger-lines.ts';
 
 /** Every time zone differs from UTC by whole quarters, so each local day begins with one. */
 const BUCKET_MS = 15 * 60 * 1000;
 /** Twice the buckets of 32 days, so that nothing recent is dropped after the clock was wrong for a while. */
 const MAX_BUCKETS = 2 * 32 * 96;
-
-/** What was spent in a period. A call without a known price counts in tokens only. */
-export interface Spend {
-  readonly usd: number;
-  readonly tokens: number;
-}
 
 type Sums = { -readonly [K in keyof Spend]: Spend[K] };
 

@@ -1,26 +1,6 @@
 // The lines of the ledger, and how they are parsed. Pure: no I/O.
 import { isObject, tryParseJson } from '../../../base/json.ts';
-import type { CallPurpose } from '../../../schemas/block-costs.ts';
-import type { Usage } from '../../../schemas/chat.ts';
-
-/** One model call. */
-export interface LedgerLine {
-  /** When the call ended: ISO 8601, UTC, with milliseconds. */
-  readonly at: string;
-  readonly block: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly purpose: CallPurpose;
-  /** Null when the provider reported none. */
-  readonly usage: Usage | null;
-  /** Null when the model has no known price. */
-  readonly costUsd: number | null;
-  readonly messageId: string | null;
-  /** Unique to the call, so that a line that a failed write left in the file twice counts once. Older lines have none. */
-  readonly id?: string;
-  /** The call failed, but has, or may have, cost something. */
-  readonly failed?: true;
-}
+import type { LedgerLine } from '../../port.ts';
 
 /** From this line on, what `from` had spent before counts for `block`. */
 export interface CarriedLine {

@@ -1,9 +1,11 @@
 // The calls of a ledger, read from its file from either end in bounded pieces. Lines that can't be read are skipped.
 //
 // once: a call whose line is there twice is read once. The second one is near the first, because it is written with the next lines.
+
+import type { LedgerLine } from '../../port.ts';
 import type { SpendBook } from './ledger-buckets.ts';
 import { type OpenedLedger, readBackward, readForward } from './ledger-file.ts';
-import { type CarriedLine, type LedgerLine, parseLine } from './ledger-lines.ts';
+import { type CarriedLine, parseLine } from './ledger-lines.ts';
 
 /** A month and a day, whatever the time zone. */
 const REMEMBERED_MS = 32 * 24 * 60 * 60 * 1000;

@@ -8,13 +8,13 @@
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../../../bus.ts';
+import type { LedgerLine } from '../../port.ts';
 import { SpendBook } from './ledger-buckets.ts';
 import { appendText, openLedger } from './ledger-file.ts';
-import type { CarriedLine, LedgerLine } from './ledger-lines.ts';
+import type { CarriedLine } from './ledger-lines.ts';
 import { callsNewestFirst, fillBook, LedgerReading } from './ledger-reading.ts';
 import { type Reservation, Reservations } from './reservations.ts';
 
-export type { LedgerLine } from './ledger-lines.ts';
 export type { LedgerReading } from './ledger-reading.ts';
 
 const NAME = 'ledger.jsonl';

@@ -1,5 +1,5 @@
 // The worst-case cost of calls under way, by block. Pure: no I/O.
-import type { Spend } from './ledger-buckets.ts';
+import type { Spend } from '../../port.ts';
 
 /** Room under the caps for one call, in USD and tokens. */
 export interface Reservation {

@@ -9,7 +9,8 @@ import { BlockhouseError } from '../../../../core/errors.ts';
 import { Gateway } from '../../../../core/gateway/gateway.ts';
 import { Prices } from '../../../../core/gateway/pricing.ts';
 import type { Adapter } from '../../../../core/ports.ts';
-import type { Ledger, LedgerLine } from '../../../../core/store/files/ledger/ledger.ts';
+import type { Ledger } from '../../../../core/store/files/ledger/ledger.ts';
+import type { LedgerLine } from '../../../../core/store/port.ts';
 import { gate, HELLO, passingFault, type Step, steppedAdapter, untilAborted } from '../../../support/stepped-adapter.ts';
 import { until } from '../../../support/until.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createOllama } from '../../../../adapters/ollama/index.ts';
 import { createOpenAI } from '../../../../adapters/openai/index.ts';
-import type { ReplyStep } from '../../../../core/block/api.ts';
+import type { ReplyStep } from '../../../../core/block/reply/reply-stream.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../../support/blocks.ts';
 import { type HeldCall, heldDaemon, pulseIn } from '../../../support/held-daemon.ts';

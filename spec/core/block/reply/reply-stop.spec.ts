@@ -2,7 +2,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import type { ReplyStep } from '../../../../core/block/api.ts';
+import type { ReplyStep } from '../../../../core/block/reply/reply-stream.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../../support/blocks.ts';
 import { type HeldCall, type HeldDaemon, heldDaemon } from '../../../support/held-daemon.ts';
 import { until } from '../../../support/until.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { ReplyStep } from '../../../../core/block/api.ts';
 import { AnswerText } from '../../../../core/block/reply/answer-text.ts';
+import type { ReplyStep } from '../../../../core/block/reply/reply-stream.ts';
 import { ReplyStream, StepCounter } from '../../../../core/block/reply/reply-stream.ts';
 
 const START = { id: 'm1', provider: 'p', model: 'm', attempt: 1 } as const;

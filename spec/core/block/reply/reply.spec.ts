@@ -1,7 +1,7 @@
 // What becomes of a message that is answered.
 import { existsSync } from 'node:fs';
 import t from 'tap';
-import type { ReplyStep } from '../../../../core/block/api.ts';
+import type { ReplyStep } from '../../../../core/block/reply/reply-stream.ts';
 import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
 import { askedOf, RUNNABLE, startCore } from '../../../support/blocks.ts';
 import { heldDaemon } from '../../../support/held-daemon.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { ToExplain } from '../../../../core/block/status/cures.ts';
 import { curesOf } from '../../../../core/block/status/cures.ts';
-import type { ToExplain } from '../../../../core/block/status/explain.ts';
 import type { BlockState } from '../../../../core/types.ts';
 
 const NONE = { count: 0, since: null, last: null };

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { damagedEntry, entryOf } from '../../../../../core/block/status/list-entry.ts';
 import type { BlockEntry } from '../../../../../core/schemas/block-api.ts';
 import { BlockIndex, sweep } from '../../../../../core/store/files/block/block-index.ts';
 import { type BlockContents, openFiles } from '../../../../../core/store/files/block/files.ts';
@@ -34,6 +35,8 @@ function openCatalog(t: Test, blocks: readonly string[] = [], onRead?: (name: st
   const index = new BlockIndex({
     folder,
     read,
+    entryOf,
+    damagedEntry,
     isOpen: (name) => {
       opened.looks += 1;
       elapsed += opened.lookMs;

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { noCosts } from '../../../../../core/block/costs/costs.ts';
+import { faultOf } from '../../../../../core/schemas/validate.ts';
 import {
   completeConfig,
-  faultOf,
   formatFile,
   freshMemory,
   freshPulse,

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { SpendBook } from '../../../../../core/store/files/ledger/ledger-buckets.ts';
-import type { CarriedLine, LedgerLine } from '../../../../../core/store/files/ledger/ledger-lines.ts';
+import type { CarriedLine } from '../../../../../core/store/files/ledger/ledger-lines.ts';
+import type { LedgerLine } from '../../../../../core/store/port.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const MINUTE = 60_000;

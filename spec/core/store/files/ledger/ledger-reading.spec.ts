@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { SpendBook } from '../../../../../core/store/files/ledger/ledger-buckets.ts';
 import { openLedger } from '../../../../../core/store/files/ledger/ledger-file.ts';
-import type { CarriedLine, LedgerLine } from '../../../../../core/store/files/ledger/ledger-lines.ts';
+import type { CarriedLine } from '../../../../../core/store/files/ledger/ledger-lines.ts';
 import { callsNewestFirst, fillBook, LedgerReading } from '../../../../../core/store/files/ledger/ledger-reading.ts';
+import type { LedgerLine } from '../../../../../core/store/port.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 const DAY = 24 * 60 * 60 * 1000;

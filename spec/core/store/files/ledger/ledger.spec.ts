@@ -3,8 +3,8 @@ import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { createBus } from '../../../../../core/bus.ts';
-import { Ledger, type LedgerLine } from '../../../../../core/store/files/ledger/ledger.ts';
-import type { Spend } from '../../../../../core/store/files/ledger/ledger-buckets.ts';
+import { Ledger } from '../../../../../core/store/files/ledger/ledger.ts';
+import type { LedgerLine, Spend } from '../../../../../core/store/port.ts';
 import { withSmallDisk } from '../../../../support/small-disk.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
