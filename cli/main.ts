@@ -1,7 +1,7 @@
 #!/usr/bin/env node
+// `blockhouse`: runs the command of this process.
 import { runProgram } from './main/program.ts';
 import { ReadableCli } from './main/usage.ts';
-// `blockhouse`: runs the command of this process.
 import { EXIT_CODES, errorCodeOf } from './terminal/exit-codes.ts';
 
 // A reader that closes the pipe (`| head`) is not a failure; a full disk is.

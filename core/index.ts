@@ -21,28 +21,6 @@ export {
 export { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from './auth/socket-owner.ts';
 export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
-export { offAbort, onAbort } from './base/abort.ts';
-export { Chunks } from './base/chunks.ts';
-export { nearest } from './base/closest.ts';
-export { escapeInvisible } from './base/invisible.ts';
-export {
-  holdsMoreThan,
-  isDeeperThan,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  MAX_JSON_DEPTH,
-  MAX_JSON_VALUES,
-  parseJson,
-  tryParseJson,
-} from './base/json.ts';
-export { type Member, membersOf, skipBlanks } from './base/json-members.ts';
-export { nextTurn, parseInSlices, TooManyValues } from './base/json-slices.ts';
-export { toJsonText } from './base/json-text.ts';
-export { Roster } from './base/linked-list.ts';
-export { ReusedTimer } from './base/reused-timer.ts';
-export { countFrames, endOfFirstFrame, endOfFrames, isLineEnd } from './base/sse-frames.ts';
-export { estimateTokens } from './base/tokens.ts';
 export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
 export type { ReplyStep } from './block/reply/reply-stream.ts';
 export { unknownFields } from './block/status/config-warnings.ts';

@@ -1,6 +1,6 @@
 // The log of the transports.
 import { inspect } from 'node:util';
-import { escapeInvisible } from '../core/index.ts';
+import { escapeInvisible } from '../core/base/invisible.ts';
 
 /** Where the transports write their log lines; a pino logger fits. */
 export interface TransportLog {

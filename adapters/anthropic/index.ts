@@ -1,5 +1,7 @@
 // Anthropic: the Messages API, server-sent events.
-import { type Adapter, isObject, type ResolvedSettings } from '../../core/index.ts';
+
+import { isObject } from '../../core/base/json.ts';
+import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { defineAdapter } from '../shared/define.ts';
 import { asArray, asObject } from '../shared/read.ts';

@@ -1,5 +1,7 @@
 // Messages as a protocol that clients speak themselves. Pure: no I/O.
-import { type ForwardedRequest, isObject, tryParseJson } from '../../core/index.ts';
+
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import type { ForwardedRequest } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
 import { mayCostMore } from '../shared/tiers.ts';

@@ -1,5 +1,7 @@
 // A Messages answer as events. Pure: no I/O.
-import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
+
+import { isObject } from '../../core/base/json.ts';
+import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
 import { asCount, asObject, asPart, asString, expectObject, expectText, lookUp, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';

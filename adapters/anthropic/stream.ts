@@ -1,5 +1,7 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
-import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import type { ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';

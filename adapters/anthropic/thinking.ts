@@ -6,7 +6,7 @@
 // leading: reasoning that comes before all else of its answer is complete before the answer goes on. A reader may have it from then on, and it goes back in
 //   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../core/index.ts';
+import { isObject } from '../../core/base/json.ts';
 import { prefixDigest } from '../shared/claude.ts';
 import { type AssistantTurn, type MergedTurn, writtenText } from '../shared/merge-turns.ts';
 import { stateIn } from '../shared/turn-state.ts';

@@ -5,7 +5,8 @@
 // Header: u8 length of the name | name | u8 type | value. Numbers are big-endian, checksums CRC-32 (IEEE).
 // Source: the event stream encoding in AWS's documentation of Amazon Transcribe.
 import { crc32 } from 'node:zlib';
-import { type BlockhouseError, Chunks } from '../../core/index.ts';
+import { Chunks } from '../../core/base/chunks.ts';
+import type { BlockhouseError } from '../../core/index.ts';
 import { malformed } from '../shared/provider.ts';
 
 /** The content type of the stream. */

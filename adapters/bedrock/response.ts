@@ -1,5 +1,7 @@
 // A Converse answer as events; whole answers and streams share the reading of stop reason and usage. Pure: no I/O.
-import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
+
+import { isObject } from '../../core/base/json.ts';
+import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, lookUp, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';

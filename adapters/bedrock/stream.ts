@@ -1,6 +1,8 @@
 // Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows, then the
 // connection ends. Pure: no I/O.
-import { type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import type { ChatEvent } from '../../core/index.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject, asString, expectObject } from '../shared/read.ts';
 import { AnswerBlocks } from './blocks.ts';

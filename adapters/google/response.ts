@@ -1,5 +1,7 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
-import { type ChatEvent, isObject, type ReportedUsage, type StopReason } from '../../core/index.ts';
+
+import { isObject } from '../../core/base/json.ts';
+import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, expectText, sumCounts } from '../shared/read.ts';

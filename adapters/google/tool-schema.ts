@@ -3,7 +3,7 @@
 //
 // Only keywords are removed; the names of properties and definitions stay. Objects are rebuilt from entries, so that `__proto__` is an
 // ordinary key.
-import { isObject } from '../../core/index.ts';
+import { isObject } from '../../core/base/json.ts';
 
 const KEPT = new Set('$id $anchor type format title description enum minItems maxItems minimum maximum required propertyOrdering'.split(' '));
 /** Keywords whose value is a schema for each name. */

@@ -1,5 +1,7 @@
 // A prompt as an Ollama chat request. No I/O; its only state is the context sizes.
-import { estimateTokens, type Prompt, type PromptToolResult, type Turn, type Warning } from '../../core/index.ts';
+
+import { estimateTokens } from '../../core/base/tokens.ts';
+import type { Prompt, PromptToolResult, Turn, Warning } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import type { ChatContext, WireRequest } from '../shared/provider.ts';
 import { objectSchema, outputText } from '../shared/tools.ts';

@@ -1,5 +1,7 @@
 // Ollama's stream: one JSON object a line; the last has `done: true`. Pure: no I/O.
-import { type ChatEvent, tryParseJson } from '../../core/index.ts';
+
+import { tryParseJson } from '../../core/base/json.ts';
+import type { ChatEvent } from '../../core/index.ts';
 import { LineReader } from '../outbound/lines.ts';
 import { cutShort, malformed, type StreamDecoder } from '../shared/provider.ts';
 import { readLine, usageIn } from './response.ts';

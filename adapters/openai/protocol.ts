@@ -1,5 +1,7 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
-import { type ForwardedRequest, isObject, type ResolvedSettings, tryParseJson } from '../../core/index.ts';
+
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import type { ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
 import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';

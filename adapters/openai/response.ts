@@ -1,5 +1,7 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
-import { type ChatEvent, isObject, type StopReason } from '../../core/index.ts';
+
+import { isObject } from '../../core/base/json.ts';
+import type { ChatEvent, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../shared/read.ts';

@@ -1,5 +1,7 @@
 // The stream of the Responses endpoint: named events; one of them ends the answer. Pure: no I/O.
-import { ANSWER_LIMITS, type ChatEvent, isObject, tryParseJson } from '../../core/index.ts';
+
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';

@@ -9,7 +9,8 @@
 // not-held: a POST that has left is forgotten, with its body and the key in its head: its answer may take an hour, and it is never sent again.
 // linger: once the handler has all it needs, the connection gets LINGER_MS to end properly. How it ends doesn't change the result.
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AdapterCall, BlockhouseError, offAbort, onAbort } from '../../core/index.ts';
+import { offAbort, onAbort } from '../../core/base/abort.ts';
+import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
 import type { Connection, Exchange } from './connection.ts';
 import { brokenCall, isBreakOfConnection } from './connection-errors.ts';
 

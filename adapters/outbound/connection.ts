@@ -5,7 +5,7 @@
 // clean-only: a connection is kept only if its answer has been read to the end, nothing came behind it, and the whole request had been sent.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
-import { ReusedTimer } from '../../core/index.ts';
+import { ReusedTimer } from '../../core/base/reused-timer.ts';
 import { AnswerParser, type AnswerReader } from './answer-parser.ts';
 import { OurClosing } from './connection-errors.ts';
 

@@ -9,19 +9,11 @@
 // no-echo: headers, error answers and frames with an error go out without the secrets of the call. A frame that is too long to be searched is replaced by an
 //   error of ours. What a model writes goes out as it is.
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  ANSWER_LIMITS,
-  BlockhouseError,
-  Chunks,
-  endOfFirstFrame,
-  endOfFrames,
-  type ForwardCall,
-  membersOf,
-  type ProviderFault,
-  secretsOf,
-  skipBlanks,
-  tryParseJson,
-} from '../../core/index.ts';
+import { Chunks } from '../../core/base/chunks.ts';
+import { tryParseJson } from '../../core/base/json.ts';
+import { membersOf, skipBlanks } from '../../core/base/json-members.ts';
+import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
+import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
 import type { Protocol } from './protocol.ts';

@@ -1,6 +1,7 @@
 // Turns a provider's error answer into one of our errors. Pure: no I/O.
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockhouseError, type ErrorCode, parseRetryAfter, tryParseJson } from '../../core/index.ts';
+import { tryParseJson } from '../../core/base/json.ts';
+import { BlockhouseError, type ErrorCode, parseRetryAfter } from '../../core/index.ts';
 import { redact } from './redact.ts';
 
 /** auth: the credentials are refused. rejected: the request is wrong. rateLimited and failed: another attempt may succeed. */

@@ -4,7 +4,7 @@
 //   hexadecimal, and in base64, also twice.
 // no-half: the beginning of a secret at the end of a text is removed, too, because the text may have been cut there, and so is half of one anywhere.
 // linear: the work grows as the text does. A provider writes the text, and a key of an application may make it quote one.
-import { tryParseJson } from '../../core/index.ts';
+import { tryParseJson } from '../../core/base/json.ts';
 import { joined, type Range, type Reading, rangeIn, readingsOf, withoutCutEscape } from './readings.ts';
 import { RecentMap } from './recent-map.ts';
 

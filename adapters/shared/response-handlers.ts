@@ -7,18 +7,9 @@
 // events-first: events that were read before an error are emitted before the error.
 // counts-first: an answer that fails or can't be read is billed all the same, so its usage is emitted before the error. Where it reports no output, its size is.
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  type AdapterCall,
-  ANSWER_LIMITS,
-  type BlockhouseError,
-  type ChatCall,
-  type ChatEvent,
-  Chunks,
-  holdsMoreThan,
-  type ReportedUsage,
-  secretsOf,
-  tryParseJson,
-} from '../../core/index.ts';
+import { Chunks } from '../../core/base/chunks.ts';
+import { holdsMoreThan, tryParseJson } from '../../core/base/json.ts';
+import { type AdapterCall, ANSWER_LIMITS, type BlockhouseError, type ChatCall, type ChatEvent, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import { EnoughRead } from '../outbound/call.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';

@@ -4,7 +4,7 @@
 // proven: what stands around the text has been parsed with another text in its place, and said that text and nothing else. What is cut out is one whole JSON
 //   string, so it can't change how the rest is read.
 // few-tries: some servers have something new in every frame, and looking for what stays the same would cost them more than it saves.
-import { tryParseJson } from '../../core/index.ts';
+import { tryParseJson } from '../../core/base/json.ts';
 
 const MOST_TRIES = 4;
 

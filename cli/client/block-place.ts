@@ -1,7 +1,7 @@
 // Where a block lies, for commands that must know whether there is one before they call the server.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nearest } from '../../core/index.ts';
+import { nearest } from '../../core/base/closest.ts';
 import { errorCodeOf } from '../terminal/exit-codes.ts';
 
 /** No block has another name, and `..` would lead out of the folder. */

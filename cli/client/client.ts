@@ -3,11 +3,13 @@
 // token-to-server-only: the token is sent only to the address in the lock of the workspace, and no message contains it. The lock is read before each
 //   request, because a server may end while a person edits, and then its port is free for anybody. `connection.ts` judges who answers there.
 // clear-failure: a failure says whether no server runs, the server does not answer, it refuses the token, or what it answered.
+
 import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { buffer as readBytes } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { tryParseJson } from '../../core/base/json.ts';
 import type { ErrorBody } from '../../core/index.ts';
 import { CliError, errorCodeOf, kindOfCode } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -127,7 +129,6 @@ export class Client {
   /** The parsed JSON answer. Rejects with a CliError (clear-failure). */
   async json<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const { status, bytes } = await this.#exchange(method, path, options);
-    const { tryParseJson } = await import('../../core/index.ts');
     const answer = tryParseJson(bytes.toString());
     const isAnswer = status < 400 || (status === options.alsoAnswers && !isErrorBody(answer));
     if (!isAnswer || answer === undefined) throw this.#failure(status, answer);
@@ -138,7 +139,6 @@ export class Client {
   async bytes(method: string, path: string): Promise<Buffer> {
     const { status, bytes } = await this.#exchange(method, path, {});
     if (status < 400) return bytes;
-    const { tryParseJson } = await import('../../core/index.ts');
     throw this.#failure(status, tryParseJson(bytes.toString()));
   }
 

@@ -2,7 +2,9 @@
 //
 // no-address: the address contains the token, so no message contains the address.
 // silent-after-end: after `close` and after `lost`, no method of the listener is called.
+
 import type { WebSocket } from 'ws';
+import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ReplyStep } from '../../core/index.ts';
 import { CliError, kindOfCode } from '../terminal/exit-codes.ts';
 import type { Client } from './client.ts';
@@ -39,7 +41,6 @@ const LOST = 'The connection to the server was lost';
  */
 export async function openFeed(client: Client, block: string, listener: FeedListener, sinceSeq = 0): Promise<Feed> {
   const { WebSocket } = await import('ws');
-  const { tryParseJson, isObject } = await import('../../core/index.ts');
   const { place, socket: connection } = await client.connect();
   const url = new URL('/api/ws', place.url);
   url.protocol = 'ws:';

@@ -1,5 +1,6 @@
 // A configuration as a text that a person edits. The text is in a file that only this user can read, and is deleted unless
 // the person's changes would be lost.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
+import { isObject, parseJson } from '../../core/base/json.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { fileFault } from './file-fault.ts';
 import { readAll } from './input.ts';
@@ -28,7 +30,6 @@ export function changedFields(before: Fields, after: Fields): Fields {
 
 /** Parses a JSON object. Rejects with a CliError that says where in `where` the text is wrong. */
 export async function parseFields(text: string, where: string): Promise<Fields> {
-  const { isObject, parseJson } = await import('../../core/index.ts');
   const value = parsed(text, parseJson);
   if (value instanceof SyntaxError) throw new CliError('usage', `${where} is not valid JSON: ${placeOf(text, parseJson)}.`);
   if (!isObject(value)) throw new CliError('usage', `${where} is not a JSON object.`);

@@ -1,6 +1,6 @@
 // Dot paths into a block's configuration, for `config get` and `config set`. No message repeats a typed value, because it may
 // be a key in the wrong place. Pure: no I/O.
-import { isObject, tryParseJson } from '../../core/index.ts';
+import { isObject, tryParseJson } from '../../core/base/json.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 
 /** One `<path>=<value>`. */

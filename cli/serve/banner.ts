@@ -1,5 +1,4 @@
 // What a person sees when the server starts. Pure: no I/O.
-import { basename, relative, sep } from 'node:path';
 import type { AdapterStatus } from '../../core/index.ts';
 import { columns, type Style } from '../terminal/output.ts';
 import { mark, paintOf, readiness } from '../views/adapter-text.ts';

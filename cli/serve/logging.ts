@@ -6,7 +6,9 @@
 // bounded-backlog: when the reader stops, at most 1 MiB waits. Further lines are dropped, and their number is logged once the
 // reader continues.
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { type BlockState, type Core, escapeInvisible, isObject, type LogLevel, rounded, tryParseJson } from '../../core/index.ts';
+import { escapeInvisible } from '../../core/base/invisible.ts';
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { type BlockState, type Core, type LogLevel, rounded } from '../../core/index.ts';
 import { oneLine } from '../terminal/output.ts';
 
 const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);

@@ -4,7 +4,8 @@
 // few-writes: lines are written four times a second, because a write for each would cost more than the requests that they tell of.
 import { join } from 'node:path';
 import { type DestinationStream, pino } from 'pino';
-import { BlockLog, isObject, type LineLevel, type LogFields, rounded, tryParseJson } from '../../core/index.ts';
+import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { BlockLog, type LineLevel, type LogFields, rounded } from '../../core/index.ts';
 
 /** At most 50 MiB, which is some hundred thousand requests. */
 const LIMITS = { maxFileBytes: 5 * 1024 * 1024, maxFiles: 10 };

@@ -5,7 +5,7 @@
 // optional: a history that can't be read or written is said once and does not end a conversation.
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { tryParseJson } from '../../core/index.ts';
+import { tryParseJson } from '../../core/base/json.ts';
 import { errorCodeOf } from './exit-codes.ts';
 
 const KEPT = 500;

@@ -4,7 +4,6 @@
 //   good content, every use fails and names the file.
 // own-entry: an entry of the wrong form affects only its own adapter, and stays in the file.
 // given-again: a change to an address at another origin brings the secrets of the entry again (moved-address.ts). An edit by hand needs nothing of that.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/json.ts';
@@ -50,7 +49,7 @@ export class CredentialStore {
 
   /** Looks at the file if there is one: a missing file must not count as a good one yet (never-empty). The bus reports damage. */
   tellDamage(): void {
-    if (existsSync(this.#file.path)) this.#file.refresh();
+    if (this.#file.exists) this.#file.refresh();
   }
 
   /** The ids that have an entry. Throws as `read` does. */

@@ -1,8 +1,12 @@
 // What was probably meant by an entry or a field of auth.json that no adapter reads. Pure: no I/O.
 import { nearest } from '../base/closest.ts';
-import type { Adapter } from '../ports.ts';
+import type { SettingsSpec } from './settings.ts';
 
-type Named = Pick<Adapter, 'id' | 'aliases' | 'settings'>;
+interface Named {
+  readonly id: string;
+  readonly aliases: readonly string[];
+  readonly settings: SettingsSpec;
+}
 
 /** Longer names get no suggestion: they may be pasted keys. */
 export const MAX_NAME_CHARACTERS = 32;

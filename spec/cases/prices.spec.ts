@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { parseJson } from '../../core/base/json.ts';
 import { Prices } from '../../core/gateway/pricing.ts';
-import { type Adapter, parseJson } from '../../core/index.ts';
+import type { Adapter } from '../../core/index.ts';
 import type { Wire } from '../conformance/wire.ts';
 import { anthropic } from '../conformance/wires/anthropic.ts';
 import { bedrock } from '../conformance/wires/bedrock.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
 import { ROOT, runHere } from '../cli/run.ts';
 
 const PAGES = ['README.md', ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map((path) => join('docs', path))].filter(

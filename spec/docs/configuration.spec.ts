@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
 import { parseKeys } from '../../core/keys/key-store.ts';
 import { ModelsDocument } from '../../core/routing/model-table.ts';
 import { parseModels } from '../../core/routing/models-file.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
-import { parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
 import { ROOT } from '../cli/run.ts';
 
 interface Manifest {

@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type Adapter, type ChatRequest, createCore, type Environment, parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
+import { type Adapter, type ChatRequest, createCore, type Environment } from '../../core/index.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { type FakeUpstream, type RecordedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 

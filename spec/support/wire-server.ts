@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
 import type { Meaning, Wire } from '../conformance/wire.ts';
 import { anthropic } from '../conformance/wires/anthropic.ts';
 import { bedrock } from '../conformance/wires/bedrock.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import t from 'tap';
-import { parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
 import { asyncApiDocument } from '../../transports/asyncapi.ts';
 import { readFrame } from '../../transports/ws/frames.ts';
 import { WS_PATH } from '../../transports/ws-path.ts';

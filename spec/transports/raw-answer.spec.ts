@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { BlockhouseError, type ErrorCode, parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
+import { BlockhouseError, type ErrorCode } from '../../core/index.ts';
 import { answerRaw, COMMON_HEADERS } from '../../transports/raw-answer.ts';
 import { exchange, RawClient } from '../support/raw.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,8 @@
 // in-memory: the files are read once, at the first request; together they are some hundred KB.
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { BlockhouseError, parseJson } from '../../core/index.ts';
+import { parseJson } from '../../core/base/json.ts';
+import { BlockhouseError } from '../../core/index.ts';
 import { etagOfBytes, isKnown } from './wire/etag.ts';
 import { type JsonReply, Written } from './wire/reply.ts';
 

@@ -1,4 +1,6 @@
 // Parses and serialises frames. Pure: no I/O.
+
+import { isObject, parseJson } from '../../core/base/json.ts';
 import {
   BlockhouseError,
   compile,
@@ -6,11 +8,9 @@ import {
   type FleetFrame,
   type GoneFrame,
   invalidRequest,
-  isObject,
   type LogFrame,
   PingFrame,
   type PongFrame,
-  parseJson,
   type RefreshFrame,
   type ReplyStep,
   SubscribeEventsFrame,

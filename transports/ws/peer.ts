@@ -6,19 +6,18 @@
 // always-answered: every message is answered or closes the connection of its sender, and affects no other client.
 // clean-end: after the end of a connection none of its subscriptions and timers is left.
 import type { WebSocket } from 'ws';
+import { isObject, tryParseJson } from '../../core/base/json.ts';
 import {
   BlockhouseError,
   type Blocks,
   type Core,
   type EventFrame,
   errorBody,
-  isObject,
   type LogLines,
   type ReplyStep,
   type StopFollowing,
   type SubscribeFrame,
   toBlockhouseError,
-  tryParseJson,
 } from '../../core/index.ts';
 import type { TransportLog } from '../log.ts';
 import { Allowance } from './allowance.ts';

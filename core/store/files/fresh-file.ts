@@ -35,6 +35,11 @@ export class FreshFile {
     this.#now = now;
   }
 
+  /** True if something has the file's name now. */
+  get exists(): boolean {
+    return look(this.path).stamp !== 'missing';
+  }
+
   /** Looks at the file if the last look is older than the interval, or at once with `force`. */
   refresh(force = false): void {
     const now = this.#now();

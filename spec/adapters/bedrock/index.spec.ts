@@ -8,7 +8,8 @@ import { ProviderChain } from '../../../adapters/bedrock/chain.ts';
 import { Authorizer } from '../../../adapters/bedrock/credentials.ts';
 import { createBedrock } from '../../../adapters/bedrock/index.ts';
 import type { AwsKeys } from '../../../adapters/bedrock/sign.ts';
-import { type ChatStreamEvent, type Core, createCore, parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
+import { type ChatStreamEvent, type Core, createCore } from '../../../core/index.ts';
 import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 import { CLAUDE, HEX_EXCEPTION_FRAME, streamOf } from './help.ts';
 

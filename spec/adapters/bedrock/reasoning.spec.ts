@@ -2,7 +2,8 @@ import t from 'tap';
 import { buildRequest } from '../../../adapters/bedrock/request.ts';
 import { readAnswer } from '../../../adapters/bedrock/response.ts';
 import type { BedrockRequest } from '../../../adapters/bedrock/schema.ts';
-import { type Prompt, parseJson, type ToolCall, type Turn } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
+import type { Prompt, ToolCall, Turn } from '../../../core/index.ts';
 import { CLAUDE, contextOf } from './help.ts';
 
 type Assistant = Extract<Turn, { role: 'assistant' }>;

@@ -4,7 +4,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import t from 'tap';
 import { buildRequest } from '../../../adapters/bedrock/request.ts';
 import type { BedrockRequest } from '../../../adapters/bedrock/schema.ts';
-import { parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
 import { contextOf, settingsFrom } from './help.ts';
 

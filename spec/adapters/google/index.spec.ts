@@ -1,7 +1,8 @@
 // The adapter through the core and over a real socket.
 import t, { type Test } from 'tap';
 import { createGoogle } from '../../../adapters/google/index.ts';
-import { type ChatRequest, type Core, createCore, type Environment, parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
+import { type ChatRequest, type Core, createCore, type Environment } from '../../../core/index.ts';
 import { type Answerer, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 
 const KEY = 'AIza-test-key-0123456789';

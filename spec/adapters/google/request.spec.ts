@@ -1,8 +1,9 @@
 import t from 'tap';
 import { buildRequest } from '../../../adapters/google/request.ts';
 import type { GoogleContent, GoogleRequest } from '../../../adapters/google/schema.ts';
+import { parseJson } from '../../../core/base/json.ts';
 import { toPrompt } from '../../../core/gateway/prompt.ts';
-import { type ChatConfig, type ChatRequest, type Message, parseJson, type ToolCall } from '../../../core/index.ts';
+import type { ChatConfig, ChatRequest, Message, ToolCall } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';
 const BASE = 'https://generativelanguage.googleapis.com';

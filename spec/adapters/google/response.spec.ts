@@ -1,7 +1,8 @@
 import t from 'tap';
 import { readAnswer, readRecord } from '../../../adapters/google/response.ts';
 import { StreamError } from '../../../adapters/shared/provider.ts';
-import { type ChatEvent, parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
+import type { ChatEvent } from '../../../core/index.ts';
 
 const MODEL = 'gemini-3.8-flash';
 const answer = (json: unknown): ChatEvent[] => readAnswer(json, { model: MODEL });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { cleanSchema } from '../../../adapters/google/tool-schema.ts';
-import { parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
 
 const UNSUPPORTED = ['allOf', 'not', 'if', 'then', 'else', 'patternProperties', 'dependentSchemas'];
 

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { createOpenAI } from '../../../adapters/openai/index.ts';
-import { type ChatRequest, type Core, createCore, type Environment, tryParseJson } from '../../../core/index.ts';
+import { tryParseJson } from '../../../core/base/json.ts';
+import { type ChatRequest, type Core, createCore, type Environment } from '../../../core/index.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
 import { ANSWER, chunk, chunks, STREAM, settingsOf } from './support.ts';

@@ -1,8 +1,6 @@
-import { join } from 'node:path';
 import t from 'tap';
 import { type BannerFacts, banner } from '../../../cli/serve/banner.ts';
 import { styleFor } from '../../../cli/terminal/output.ts';
-import { ownCommand, shellWord } from '../../../cli/terminal/shell-word.ts';
 import type { AdapterStatus } from '../../../core/index.ts';
 
 const hosted: AdapterStatus = {
@@ -54,14 +52,6 @@ t.test('a local daemon that does not answer is neither green nor the one to try'
   const text = banner({ ...facts, adapters: [away, { ...usable, ready: true, hasSecret: true }] }, styleFor(false)).join('\n');
   t.match(text, /○ {2}local +does not answer/);
   t.match(text, `-d '{"adapter":"hosted",`);
-});
-
-t.test('the command is shown as this person can type it', async (t) => {
-  t.equal(ownCommand('/usr/local/bin/blockhouse', '/home/me'), 'blockhouse');
-  t.equal(ownCommand(join('/p', 'node_modules', '.bin', 'blockhouse'), '/p'), 'npx blockhouse');
-  t.equal(ownCommand('/src/dist/cli/main.js', '/src'), 'node dist/cli/main.js');
-  t.equal(ownCommand('/src/dist/cli/main.js', '/home/me'), 'node /src/dist/cli/main.js');
-  t.equal(shellWord("/it's here"), `'/it'\\''s here'`);
 });
 
 t.test('the banner shows the link to the page if there is one', async (t) => {

@@ -1,6 +1,6 @@
 // Anthropic's Messages API. Shapes: @anthropic-ai/sdk `resources/messages/messages.d.ts`.
 import { createAnthropic } from '../../../adapters/anthropic/index.ts';
-import { parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
 import { errorCase, type Meaning, pieces, type SentRequest, sse, type Wire } from '../wire.ts';
 
 const RAW_STOPS: Partial<Record<Meaning['stop'], string>> = {

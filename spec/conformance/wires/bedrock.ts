@@ -1,7 +1,7 @@
 // Bedrock's Converse. Shapes: @aws-sdk/client-bedrock-runtime models; frames built with the SDK's own codec.
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { createBedrock } from '../../../adapters/bedrock/index.ts';
-import { parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
 import type { RecordedRequest } from '../../support/upstream.ts';
 import { errorCase, type Meaning, pieces, type SentRequest, type Wire } from '../wire.ts';
 

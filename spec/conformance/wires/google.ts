@@ -1,6 +1,6 @@
 // Gemini's generateContent. Shapes: @google/genai `genai.d.ts`, GenerateContentResponse.
 import { createGoogle } from '../../../adapters/google/index.ts';
-import { parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
 import type { RecordedRequest } from '../../support/upstream.ts';
 import { errorCase, type Meaning, type SentRequest, sse, type Wire } from '../wire.ts';
 

@@ -1,6 +1,6 @@
 // Ollama's `/api/chat`. Shapes: ollama `api/types.go`.
 import { createOllama } from '../../../adapters/ollama/index.ts';
-import { parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
 import { errorCase, type Meaning, type SentRequest, type Wire } from '../wire.ts';
 
 const RAW_STOPS: Partial<Record<Meaning['stop'], string>> = { end_turn: 'stop', tool_use: 'stop', max_tokens: 'length', unknown: '' };

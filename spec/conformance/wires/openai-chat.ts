@@ -1,6 +1,6 @@
 // Chat Completions, as OpenAI and compatible servers speak it. Shapes: the openai SDK's `resources/chat/completions`.
 import { createOpenAI } from '../../../adapters/openai/index.ts';
-import { parseJson } from '../../../core/index.ts';
+import { parseJson } from '../../../core/base/json.ts';
 import { type Meaning, pieces, type SentRequest, sse, type Wire } from '../wire.ts';
 import { asArguments, openaiErrors } from './openai-responses.ts';
 

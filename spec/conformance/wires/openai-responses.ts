@@ -1,6 +1,6 @@
 // OpenAI's Responses endpoint. Shapes: the openai SDK's `resources/responses/responses.d.ts`.
 import { createOpenAI } from '../../../adapters/openai/index.ts';
-import { isObject, parseJson } from '../../../core/index.ts';
+import { isObject, parseJson } from '../../../core/base/json.ts';
 import { errorCase, type Meaning, pieces, type SentRequest, sse, type Wire } from '../wire.ts';
 
 const usageOf = ({ usage }: Meaning) =>

@@ -2,6 +2,9 @@
 //
 // next-before-first-byte: the next model of an alias is asked only while nothing of an answer has been sent, and only after a failure that says nothing
 //   about the request itself.
+
+import { isObject } from '../../../core/base/json.ts';
+import { nextTurn } from '../../../core/base/json-slices.ts';
 import {
   type AnswerPiece,
   assertMayAsk,
@@ -9,9 +12,7 @@ import {
   BlockhouseError,
   type ChatDone,
   invalidRequest,
-  isObject,
   type ModelTarget,
-  nextTurn,
   type StreamSink,
   toBlockhouseError,
   type Warning,

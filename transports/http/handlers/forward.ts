@@ -1,5 +1,7 @@
 // Serves a request whose provider speaks the client's protocol itself: the bytes of the request and of its answer go through.
-import { type BlockhouseError, Chunks, BlockhouseError as Failure, type ForwardedRequest, type ForwardTarget, toBlockhouseError } from '../../../core/index.ts';
+
+import { Chunks } from '../../../core/base/chunks.ts';
+import { type BlockhouseError, BlockhouseError as Failure, type ForwardedRequest, type ForwardTarget, toBlockhouseError } from '../../../core/index.ts';
 import { COMMENT } from '../wire/chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';

@@ -1,11 +1,12 @@
 // Handlers of `/v1`, the public gateway.
+
+import { isObject } from '../../../core/base/json.ts';
 import {
   assertMayAsk,
   type ChatDone,
   type ChatRequest,
   type ChatResponse,
   CONFIG_FIELDS,
-  isObject,
   type ModelTarget,
   type NamedKey,
   streamOptionsOf,

@@ -10,19 +10,11 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  BlockhouseError,
-  Chunks,
-  holdsMoreThan,
-  invalidRequest,
-  MAX_JSON_VALUES,
-  type NamedKey,
-  nextTurn,
-  parseInSlices,
-  parseJson,
-  ReusedTimer,
-  TooManyValues,
-} from '../../../core/index.ts';
+import { Chunks } from '../../../core/base/chunks.ts';
+import { holdsMoreThan, MAX_JSON_VALUES, parseJson } from '../../../core/base/json.ts';
+import { nextTurn, parseInSlices, TooManyValues } from '../../../core/base/json-slices.ts';
+import { ReusedTimer } from '../../../core/base/reused-timer.ts';
+import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
 import type { ServerContext } from './route.ts';
 

@@ -4,7 +4,8 @@
 // (pipelining). Node reports the end only to the answer that is being written.
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { BlockhouseError, Roster } from '../../../core/index.ts';
+import { Roster } from '../../../core/base/linked-list.ts';
+import { BlockhouseError } from '../../../core/index.ts';
 
 /** The most that the headers of one request may take, in bytes: Node's own limit is half of it, and clients send long lists of features. */
 export const MAX_HEADER_BYTES = 32 * 1024;

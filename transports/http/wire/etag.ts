@@ -3,7 +3,7 @@
 // once: a text that is kept, such as the list of blocks, is hashed once.
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { toJsonText } from '../../../core/index.ts';
+import { toJsonText } from '../../../core/base/json-text.ts';
 import { type JsonReply, Written } from './reply.ts';
 
 /** The ETag of these bytes, in quotes. */

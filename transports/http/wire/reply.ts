@@ -5,7 +5,8 @@
 // one-buffer: the headers and a short text leave as one, and the answer ends a moment later. Ended together with its text, Node makes a list of two, of which
 // the second is empty, and to hand a list to the system costs more.
 import type { ServerResponse } from 'node:http';
-import { type BlockhouseError, errorBody, toJsonText, type Warning } from '../../../core/index.ts';
+import { toJsonText } from '../../../core/base/json-text.ts';
+import { type BlockhouseError, errorBody, type Warning } from '../../../core/index.ts';
 import { COMMON_HEADERS, failureHeaders } from '../../raw-answer.ts';
 
 /** The content type of every JSON answer. */

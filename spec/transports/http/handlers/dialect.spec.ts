@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../../../adapters/index.ts';
+import { isObject } from '../../../../core/base/json.ts';
 import type { Adapter, ChatCall } from '../../../../core/index.ts';
-import { BlockhouseError, isObject } from '../../../../core/index.ts';
+import { BlockhouseError } from '../../../../core/index.ts';
 import type { Dialect } from '../../../../transports/http/dialects/shared/dialect.ts';
 import { faultOf, speak } from '../../../../transports/http/handlers/dialect.ts';
 import { BodyRoom } from '../../../../transports/http/wire/body-room.ts';

@@ -1,6 +1,8 @@
 // A canonical answer as a message. Every field of the published types is there, null where only Anthropic could fill it; but a text without citations has no
 // field for them, since readers in use refuse null there. Pure: no I/O.
-import { type ChatDone, type StopReason, toJsonText, type Usage } from '../../../../core/index.ts';
+
+import { toJsonText } from '../../../../core/base/json-text.ts';
+import type { ChatDone, StopReason, Usage } from '../../../../core/index.ts';
 import { answerId } from '../shared/answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../shared/dialect.ts';
 import { packState } from '../shared/packed-state.ts';

@@ -1,5 +1,7 @@
 // The tools of a Messages request. Pure: no I/O.
-import { type ChatRequest, invalidRequest, isObject, type Tool } from '../../../../core/index.ts';
+
+import { isObject } from '../../../../core/base/json.ts';
+import { type ChatRequest, invalidRequest, type Tool } from '../../../../core/index.ts';
 import type { ToolNames } from '../shared/conversation.ts';
 import { type Fields, list, objectAt, optionalObject, requiredText, text } from '../shared/fields.ts';
 import { cacheOf, type Notes } from './content.ts';

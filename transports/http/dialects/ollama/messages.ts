@@ -3,7 +3,9 @@
 // ids-by-place: calls may come without ids, so each gets one by its place in the conversation, the same in every request. A result belongs to the call
 //   whose id it names, else to the first open call of its tool, else, if it names neither, to the first open call. Open are the calls of the last assistant
 //   messages in a row.
-import { type ContentPart, invalidRequest, isObject, type Message, tryParseJson } from '../../../../core/index.ts';
+
+import { isObject, tryParseJson } from '../../../../core/base/json.ts';
+import { type ContentPart, invalidRequest, type Message } from '../../../../core/index.ts';
 import type { ToolNames } from '../shared/conversation.ts';
 import { type Fields, list, objectAt, text } from '../shared/fields.ts';
 import type { Sources } from '../shared/sources.ts';

@@ -1,5 +1,7 @@
 // Requests of Ollama's own API as canonical ones: `/api/chat` and `/api/generate`. Pure: no I/O.
-import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } from '../../../../core/index.ts';
+
+import { isObject } from '../../../../core/base/json.ts';
+import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../../../../core/index.ts';
 import { nearestName } from '../shared/client-fields.ts';
 import { mended, ToolNames } from '../shared/conversation.ts';
 import type { DialectRequest } from '../shared/dialect.ts';

@@ -1,5 +1,7 @@
 // A canonical answer in Ollama's words. Pure: no I/O.
-import { type ChatDone, type ToolCall, toJsonText } from '../../../../core/index.ts';
+
+import { toJsonText } from '../../../../core/base/json-text.ts';
+import type { ChatDone, ToolCall } from '../../../../core/index.ts';
 import type { AnswerContext, WholeAnswer } from '../shared/dialect.ts';
 import type { OllamaEcho } from './request.ts';
 

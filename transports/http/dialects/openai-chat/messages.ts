@@ -1,5 +1,7 @@
 // The messages of a Chat Completions request as the gateway's. Pure: no I/O.
-import { type ContentPart, invalidRequest, isObject, type Message, type ToolCall } from '../../../../core/index.ts';
+
+import { isObject } from '../../../../core/base/json.ts';
+import { type ContentPart, invalidRequest, type Message, type ToolCall } from '../../../../core/index.ts';
 import type { ToolNames } from '../shared/conversation.ts';
 import { type Fields, list, objectAt, requiredText, text } from '../shared/fields.ts';
 import { audioPart, contentOfParts, sourceOf } from '../shared/media.ts';

@@ -1,5 +1,7 @@
 // A Chat Completions request as a canonical one. Pure: no I/O.
-import { type ChatRequest, invalidRequest, isObject, type Tool, type Warning } from '../../../../core/index.ts';
+
+import { isObject } from '../../../../core/base/json.ts';
+import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../../../../core/index.ts';
 import { nearestName } from '../shared/client-fields.ts';
 import { chatOf, clampedTemperature, joinedWarnings, mended, ToolNames } from '../shared/conversation.ts';
 import type { DialectRequest } from '../shared/dialect.ts';

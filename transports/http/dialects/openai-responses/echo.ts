@@ -1,5 +1,7 @@
 // What a response repeats of its request. Every field is always there: schemas of clients want each of them. Pure: no I/O.
-import { isObject, toJsonText } from '../../../../core/index.ts';
+
+import { isObject } from '../../../../core/base/json.ts';
+import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { Fields } from '../shared/fields.ts';
 
 /** What is repeated as it came, with the value that OpenAI gives to what was not said. */

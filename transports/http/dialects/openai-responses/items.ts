@@ -1,5 +1,5 @@
 // The items of a response's output, as JSON: most answers are one text, and to put it into a template costs a fraction of an object. Pure: no I/O.
-import { toJsonText } from '../../../../core/index.ts';
+import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { ClientTool } from './tools.ts';
 
 /** A string as JSON, quotes included. The end of a stream has the same text four times. */

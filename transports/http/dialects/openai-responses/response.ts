@@ -1,5 +1,7 @@
 // A canonical answer as a response. Pure: no I/O.
-import { type ChatDone, type ToolCall, toJsonText, type Usage } from '../../../../core/index.ts';
+
+import { toJsonText } from '../../../../core/base/json-text.ts';
+import type { ChatDone, ToolCall, Usage } from '../../../../core/index.ts';
 import { answerId } from '../shared/answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../shared/dialect.ts';
 import { packState } from '../shared/packed-state.ts';

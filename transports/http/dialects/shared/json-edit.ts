@@ -1,6 +1,6 @@
 // Changes single values of a JSON text and leaves every other byte as it is: a text that is written anew has other bytes before the same content, which
 // breaks a provider's prompt cache and what is signed. Pure: no I/O.
-import { type Member, membersOf, skipBlanks } from '../../../../core/index.ts';
+import { type Member, membersOf, skipBlanks } from '../../../../core/base/json-members.ts';
 
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;

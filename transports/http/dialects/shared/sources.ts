@@ -1,5 +1,5 @@
 // Where the parts of a canonical request were in the client's own body, so that a refusal names the client's field. Pure: no I/O.
-import { isObject } from '../../../../core/index.ts';
+import { isObject } from '../../../../core/base/json.ts';
 
 /** Remembers the client's path of messages and parts. */
 export class Sources {

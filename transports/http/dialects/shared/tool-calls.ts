@@ -1,6 +1,7 @@
 // Custom tools, which take free text, as functions that the gateway takes; and the arguments of calls that clients send back. Pure: no I/O.
 import { createHash } from 'node:crypto';
-import { invalidRequest, isObject, parseJson, type Tool, type ToolCall } from '../../../../core/index.ts';
+import { isObject, parseJson } from '../../../../core/base/json.ts';
+import { invalidRequest, type Tool, type ToolCall } from '../../../../core/index.ts';
 import type { Fields } from './fields.ts';
 
 /** A custom tool as a function with one text. A grammar that the provider can't hold the model to is at least told to it. */

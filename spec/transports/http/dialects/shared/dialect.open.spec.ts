@@ -1,6 +1,7 @@
 // A sixth provider and a fourth protocol of clients: each works with all of the others, and nothing else has to know of it.
 import t, { type Test } from 'tap';
-import { type Adapter, type BlockhouseError, type ChatCall, isObject } from '../../../../../core/index.ts';
+import { isObject } from '../../../../../core/base/json.ts';
+import type { Adapter, BlockhouseError, ChatCall } from '../../../../../core/index.ts';
 import type { Dialect } from '../../../../../transports/http/dialects/shared/dialect.ts';
 import { requiredText } from '../../../../../transports/http/dialects/shared/fields.ts';
 import { faultOf, speak } from '../../../../../transports/http/handlers/dialect.ts';

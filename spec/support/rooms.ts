@@ -1,0 +1,85 @@
+// The rooms of the product: which files each holds, and which other rooms it may import. A room is a folder with the folders below it, or a list of
+// files. A room imports only rooms that stand above it in its table, so there can be no circle.
+
+export interface Room {
+  readonly name: string;
+  /** Folders, which end with a slash, and files. A file belongs to the room with the longest match. */
+  readonly holds: readonly string[];
+  /** Names of other rooms. Types count like values. */
+  readonly imports: readonly string[];
+}
+
+/** Ground first. */
+export const CORE_ROOMS: readonly Room[] = [
+  { name: 'ground', holds: ['core/errors.ts', 'core/types.ts', 'core/version.ts', 'core/adapter-id.ts'], imports: [] },
+  { name: 'base', holds: ['core/base/'], imports: ['ground'] },
+  { name: 'schemas', holds: ['core/schemas/'], imports: ['ground', 'base'] },
+  { name: 'bus', holds: ['core/bus.ts', 'core/event-ring.ts'], imports: ['ground'] },
+  { name: 'store port', holds: ['core/store/port.ts'], imports: ['schemas'] },
+  { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
+  { name: 'costs', holds: ['core/block/costs/'], imports: ['base', 'schemas', 'store port'] },
+  { name: 'file store', holds: ['core/store/files/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs'] },
+  { name: 'auth', holds: ['core/auth/'], imports: ['ground', 'base', 'schemas', 'bus', 'file store'] },
+  { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
+  { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'conversation', 'file store', 'gateway'] },
+  { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'file store', 'gateway', 'status'] },
+  {
+    name: 'reply',
+    holds: ['core/block/reply/'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs', 'file store', 'gateway', 'status', 'actor'],
+  },
+  { name: 'routing', holds: ['core/routing/'], imports: ['ground', 'base', 'schemas', 'bus', 'file store', 'gateway'] },
+  {
+    name: 'block',
+    holds: ['core/block/'],
+    imports: [
+      'ground',
+      'base',
+      'schemas',
+      'bus',
+      'store port',
+      'conversation',
+      'costs',
+      'file store',
+      'auth',
+      'gateway',
+      'status',
+      'actor',
+      'reply',
+      'routing',
+    ],
+  },
+  { name: 'keys', holds: ['core/keys/'], imports: ['ground', 'base', 'schemas', 'bus', 'costs', 'file store', 'gateway', 'routing'] },
+  {
+    name: 'top',
+    holds: ['core/'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'file store', 'auth', 'gateway', 'status', 'reply', 'routing', 'block', 'keys'],
+  },
+];
+
+/** Of the commands and what they share. */
+export const CLI_ROOMS: readonly Room[] = [
+  { name: 'terminal', holds: ['cli/terminal/'], imports: [] },
+  { name: 'client', holds: ['cli/client/'], imports: ['terminal'] },
+  { name: 'views', holds: ['cli/views/'], imports: ['terminal', 'client'] },
+  { name: 'input', holds: ['cli/input/'], imports: ['terminal', 'client', 'views'] },
+  { name: 'talk', holds: ['cli/talk/'], imports: ['terminal', 'client', 'views', 'input'] },
+  { name: 'serve', holds: ['cli/serve/'], imports: ['terminal', 'views'] },
+  { name: 'compose', holds: ['cli/compose.ts'], imports: ['terminal', 'serve'] },
+  { name: 'command', holds: ['cli/command/'], imports: ['terminal', 'client', 'compose'] },
+  { name: 'complete', holds: ['cli/complete/'], imports: ['terminal', 'client', 'views', 'talk', 'compose'] },
+  { name: 'commands', holds: ['cli/commands/'], imports: ['terminal', 'client', 'views', 'input', 'talk', 'serve', 'compose', 'command', 'complete'] },
+  { name: 'main', holds: ['cli/main/'], imports: ['terminal', 'commands', 'complete'] },
+  { name: 'start', holds: ['cli/main.ts'], imports: ['terminal', 'main'] },
+];
+
+/** Of the HTTP transport. */
+export const HTTP_ROOMS: readonly Room[] = [
+  { name: 'transports', holds: ['transports/'], imports: [] },
+  { name: 'wire', holds: ['transports/http/wire/'], imports: ['transports'] },
+  { name: 'dialects', holds: ['transports/http/dialects/'], imports: [] },
+  { name: 'openapi', holds: ['transports/http/openapi/'], imports: ['transports', 'wire'] },
+  { name: 'handlers', holds: ['transports/http/handlers/'], imports: ['transports', 'wire', 'dialects', 'openapi'] },
+  { name: 'routes', holds: ['transports/http/routes/'], imports: ['wire', 'dialects', 'openapi', 'handlers'] },
+  { name: 'server', holds: ['transports/http/'], imports: ['transports', 'wire', 'routes'] },
+];
