@@ -2,7 +2,6 @@
 //
 // In one process, without a socket: what a coding agent sends first (85 KB, 25 tools) is read and answered in Chat Completions, and the tokens of 1 MB of
 // Messages are read and estimated. Processor time, so that other work on the machine counts less.
-
 import { toPrompt } from '../core/gateway/prompt.ts';
 import { promptTokens } from '../core/gateway/prompt-tokens.ts';
 import { readCounted } from '../transports/http/dialects/anthropic/request.ts';

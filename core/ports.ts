@@ -1,6 +1,5 @@
 // The interfaces that the core needs. Adapters implement `Adapter`; a transport that streams an answer implements `StreamSink`.
 // Pure: types only.
-
 import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt, PromptOptions } from './gateway/prompt.ts';

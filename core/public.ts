@@ -9,9 +9,10 @@ export type { BlockFile, CoreBus, CoreEvents } from './bus.ts';
 export { BlockhouseError, type ErrorBody, type ErrorCode, type ErrorDetail, type ErrorExtras } from './errors.ts';
 export type { CallOptions } from './gateway/call-options.ts';
 export type { EgressRule } from './gateway/egress.ts';
-export type { Prompt, PromptOptions, PromptToolResult, SystemPart, Turn, TurnPiece } from './gateway/prompt.ts';
+export type { Prompt, PromptOptions, SystemPart } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
+export type { PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export type { ShownPiece } from './gateway/visible-parts.ts';
 export type {
   Adapter,

@@ -1,6 +1,5 @@
 // The published contract of the WebSocket: AsyncAPI 3.0, built from the schemas that check its frames. HTTP serves it. `npm run generate`
 // writes it to spec/asyncapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
-
 import { toJsonText } from '../core/base/json-text.ts';
 import {
   EventFrame,

@@ -1,5 +1,4 @@
 // Anthropic: the Messages API, server-sent events.
-
 import { isObject } from '../../core/base/json.ts';
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';

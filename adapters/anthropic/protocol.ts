@@ -1,5 +1,4 @@
 // Messages as a protocol that clients speak themselves. Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ForwardedRequest } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';

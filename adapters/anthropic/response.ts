@@ -1,5 +1,4 @@
 // A Messages answer as events. Pure: no I/O.
-
 import { isObject } from '../../core/base/json.ts';
 import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';

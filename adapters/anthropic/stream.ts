@@ -1,5 +1,4 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';

@@ -1,5 +1,4 @@
 // Embeddings of Bedrock: Titan takes one text a call, Cohere many. Each has a body of its own, for InvokeModel. Pure: no I/O.
-
 import { isObject } from '../../core/base/json.ts';
 import { invalidRequest } from '../../core/index.ts';
 import type { EmbeddingProvider } from '../shared/provider.ts';

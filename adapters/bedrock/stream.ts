@@ -1,6 +1,5 @@
 // Bedrock's stream: binary frames with JSON payloads. `messageStop` ends the text, `metadata` with the usage follows, then the
 // connection ends. Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';

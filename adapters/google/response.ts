@@ -1,5 +1,4 @@
 // A Gemini answer, whole or one record of a stream, as events. Pure: no I/O.
-
 import { isObject } from '../../core/base/json.ts';
 import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';

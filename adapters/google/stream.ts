@@ -3,7 +3,6 @@
 //
 // stop-last: the stop is emitted at the end of the bytes, because signatures and counts come with the finish reason or after it.
 // bare-error: an error may come in place of a record, without `data:`, on one line or on several.
-
 import { tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';

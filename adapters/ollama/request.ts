@@ -1,5 +1,4 @@
 // A prompt as an Ollama chat request. No I/O; its only state is the context sizes.
-
 import { estimateTokens } from '../../core/base/tokens.ts';
 import type { Prompt, PromptToolResult, Turn, Warning } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';

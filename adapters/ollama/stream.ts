@@ -1,5 +1,4 @@
 // Ollama's stream: one JSON object a line; the last has `done: true`. Pure: no I/O.
-
 import { tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { LineReader } from '../outbound/lines.ts';

@@ -1,6 +1,5 @@
 // Facts about OpenAI's models. Pure: no I/O.
 // Source: OpenAI's models and deprecations pages, November 2026.
-
 import type { PromptOptions } from '../../core/index.ts';
 
 type Effort = NonNullable<NonNullable<PromptOptions['reasoning']>['effort']>;

@@ -1,5 +1,4 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
 import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';

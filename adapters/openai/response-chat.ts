@@ -1,5 +1,4 @@
 // An answer of Chat Completions as events; whole answers and streams share the reading of the choice. Pure: no I/O.
-
 import { isObject } from '../../core/base/json.ts';
 import type { ChatEvent, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';

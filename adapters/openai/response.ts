@@ -1,5 +1,4 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
-
 import { isObject } from '../../core/base/json.ts';
 import type { ChatEvent, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';

@@ -1,7 +1,6 @@
 // The stream of Chat Completions: chunks without names, then `[DONE]`. Pure: no I/O.
 //
 // Calls and stop are emitted at the end of the bytes, because any of them may still change until then. Usage may even follow `[DONE]`.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';

@@ -1,5 +1,4 @@
 // The stream of the Responses endpoint: named events; one of them ends the answer. Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';

@@ -2,7 +2,6 @@
 //
 // by-index: OpenAI numbers the calls by `index`; the id and the name come once, with the first fragment.
 // by-id: compatible servers leave `index` out (or send -1), or give every whole call the index 0. For them a new id with a name begins a new call.
-
 import { isObject } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { malformed } from '../shared/provider.ts';

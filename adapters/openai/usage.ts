@@ -1,5 +1,4 @@
 // Token counts as OpenAI's two endpoints report them. Counts of both include their details; the tier stands beside them. Pure: no I/O.
-
 import { isObject } from '../../core/base/json.ts';
 import type { ReportedUsage } from '../../core/index.ts';
 import { asCount, asObject, asPart } from '../shared/read.ts';

@@ -3,7 +3,6 @@
 // whole-lines: bytes are decoded once, in whole lines, so that no character is cut.
 // any-line-end: LF, CRLF and CR end a line, even if CR and LF arrive in different chunks.
 // bounded-line: a line longer than the cap is an error, and its bytes are dropped.
-
 import { Chunks } from '../../core/base/chunks.ts';
 import { ANSWER_LIMITS, BlockhouseError } from '../../core/index.ts';
 

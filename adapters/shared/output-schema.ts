@@ -1,7 +1,6 @@
 // Reduces the schema of an answer to the part of JSON Schema that structured outputs of Claude and of Bedrock take: they refuse a request with any other
 // keyword. What such a keyword says goes into the description, where the model reads it. Pure: no I/O.
 // Source: @anthropic-ai/sdk `lib/transform-json-schema`, which does the same for its own users.
-
 import { isObject } from '../../core/base/json.ts';
 import type { Warning } from '../../core/index.ts';
 import { lookUp } from './read.ts';

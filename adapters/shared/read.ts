@@ -1,6 +1,5 @@
 // Readers for what providers send. `as…` is for optional fields: a value of another type counts as absent. `expect…` is for the content of
 // an answer: a value of another type is UPSTREAM_MALFORMED, because ignoring it would make the answer short or empty. Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ToolCall } from '../../core/index.ts';
 import { malformed } from './provider.ts';

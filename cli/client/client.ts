@@ -3,7 +3,6 @@
 // token-to-server-only: the token is sent only to the address in the lock of the workspace, and no message contains it. The lock is read before each
 //   request, because a server may end while a person edits, and then its port is free for anybody. `connection.ts` judges who answers there.
 // clear-failure: a failure says whether no server runs, the server does not answer, it refuses the token, or what it answered.
-
 import { existsSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,6 +12,7 @@ import { tryParseJson } from '../../core/base/json.ts';
 import type { ErrorBody } from '../../core/index.ts';
 import { CliError, errorCodeOf, kindOfCode } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
+import type { ServerPlace } from './connection.ts';
 import { connectTo } from './connection.ts';
 
 /** How long a starting server may take to write its address into the lock, which it does once it listens. */
@@ -20,15 +20,6 @@ const START_PATIENCE_MS = 5000;
 const POLL_MS = 50;
 /** How long an answer may take: longer than a monitor may take to stop. */
 const ANSWER_PATIENCE_MS = 60_000;
-
-/** Where the server of a workspace is reached, from its lock. */
-export interface ServerPlace {
-  readonly url: URL;
-  readonly token: string;
-  readonly pid: number;
-  /** The user of that process, where the system tells it. */
-  readonly owner?: number | undefined;
-}
 
 /** A connection on which the token may be sent. */
 export interface ServerConnection {

@@ -4,7 +4,15 @@
 //   the time that the token is sent: the server may have ended, and another user may listen there.
 import { connect, type Socket } from 'node:net';
 import { CliError } from '../terminal/exit-codes.ts';
-import type { ServerPlace } from './client.ts';
+
+/** Where the server of a workspace is reached, from its lock. */
+export interface ServerPlace {
+  readonly url: URL;
+  readonly token: string;
+  readonly pid: number;
+  /** The user of that process, where the system tells it. */
+  readonly owner?: number | undefined;
+}
 
 /** Resolves with an open connection of this user's own server. Rejects with a CliError if another user answers, otherwise with the system's own error. */
 export async function connectTo({ url, pid, owner }: ServerPlace, signal: AbortSignal, patienceMs: number): Promise<Socket> {

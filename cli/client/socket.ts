@@ -2,7 +2,6 @@
 //
 // no-address: the address contains the token, so no message contains the address.
 // silent-after-end: after `close` and after `lost`, no method of the listener is called.
-
 import type { WebSocket } from 'ws';
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ReplyStep } from '../../core/index.ts';

@@ -1,7 +1,8 @@
 // The base of the commands that call the running server.
 import type { Core, Warning } from '../../core/index.ts';
 import { Api } from '../client/api.ts';
-import { Client, findServer, runningServer, type ServerPlace } from '../client/client.ts';
+import { Client, findServer, runningServer } from '../client/client.ts';
+import type { ServerPlace } from '../client/connection.ts';
 import { CliError, type ExitKind, worstOf } from '../terminal/exit-codes.ts';
 import { isColored, isTerminal, oneLine, type Style, styleFor, toJson, widthOf, write } from '../terminal/output.ts';
 import { shellWord } from '../terminal/shell-word.ts';

@@ -1,6 +1,5 @@
 // A configuration as a text that a person edits. The text is in a file that only this user can read, and is deleted unless
 // the person's changes would be lost.
-
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

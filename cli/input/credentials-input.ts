@@ -1,6 +1,5 @@
 // The values of `auth set`: which fields an adapter has, how the values are asked for or read, and which values are valid.
 // A message names the field and never repeats the value.
-
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import { type Adapter, isAddress, maskSecret, type SettingSpec, secretsToRenew, settingFault } from '../../core/index.ts';
 import { CliError } from '../terminal/exit-codes.ts';

@@ -1,5 +1,4 @@
 // What is wrong with a value of a stored setting. The text names the field and never repeats the value. Pure: no I/O.
-
 import { REGION_PATTERN, SECRET_PATTERN } from '../schemas/chat.ts';
 import { isAddress, type SettingSpec } from './settings.ts';
 

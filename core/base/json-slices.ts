@@ -5,7 +5,6 @@
 // bounded-slice: a turn scans one slice and parses about one: the text is cut between the members of arrays and objects, however deep, and within long
 //   strings. A long key, a long number and a long blank are parsed whole.
 // counted-first: values are counted as they are scanned, and too many of them end the parse at once.
-
 import { parseJson } from './json.ts';
 
 const QUOTE = 0x22;

@@ -3,7 +3,6 @@
 // follow-first: a wait follows the block before its message is read, so that no outcome is missed.
 // one-look: all waits of a block share one follower, and after a change chat.json is read once for all of them. Nothing polls.
 // always-ends: a wait ends with the outcome, with its time, when its caller leaves, when the block stops answering, or when it is gone.
-
 import { callerLeft, offAbort, onAbort } from '../base/abort.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { StopFollowing } from './api.ts';

@@ -1,5 +1,4 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
-
 import type { LogRange } from '../store/files/logs/log-part.ts';
 import type {
   AddFact,
@@ -27,7 +26,6 @@ import type {
   PostMessage,
   RestoreArchive,
   SetHalt,
-  StreamFrame,
   Warning,
 } from '../types.ts';
 import type { FleetChanges } from './fleet-feed.ts';

@@ -1,6 +1,5 @@
 // Creates and configures blocks. `enabled` is only the wanted state, as with a service of the system: a change of the configuration starts or stops no
 // monitor, and the answer warns that it does not.
-
 import { isObject } from '../base/json.ts';
 import { BlockhouseError } from '../errors.ts';
 import { CreateBlock } from '../schemas/block-api.ts';

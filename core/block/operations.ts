@@ -1,5 +1,4 @@
 // The context that all operations on blocks share. Pure: types only.
-
 import type { BlockFolders } from '../store/files/block/block-folders.ts';
 import type { Block } from './block.ts';
 import type { ChangeGate } from './change-gate.ts';

@@ -1,5 +1,4 @@
 // Whether an adapter can be used at this moment. Costs nothing: no model is called, and a key is not tried out (`verify` does that).
-
 import type { ResolvedSettings } from '../auth/settings.ts';
 import { toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';

@@ -6,7 +6,6 @@
 // reserve-send-settle: An attempt is sent only after the account of its client has admitted it, which is when it has its place. However the call ends, it is
 //   settled once, before its caller gets the outcome: what was sent is paid for.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
-
 import { callerLeft, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { Place, Roster } from '../base/linked-list.ts';

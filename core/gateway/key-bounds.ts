@@ -4,7 +4,6 @@
 //   of the environment, because the API writes addresses into auth.json. Both go to the provider's own hosts and to the operator's list, which are origins.
 //   A configured address is its path, too: on a shared host, another path may be another tenant's.
 // none-is-lost: A call that would lose its secrets in this way is refused, unless the provider needs none and the address is configured.
-
 import { collectSettings, type Environment, isAddress, originOf, placeOf, type ResolvedSettings } from '../auth/settings.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { Adapter } from '../ports.ts';

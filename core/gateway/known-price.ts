@@ -1,5 +1,4 @@
 // Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
-
 import { originOf, type ResolvedSettings } from '../auth/settings.ts';
 import type { Adapter } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';

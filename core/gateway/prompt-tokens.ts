@@ -2,7 +2,8 @@
 import { TokenEstimate } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
 import { FILE_TOKENS, fileTokens, MEDIA_TOKENS } from './media-tokens.ts';
-import type { Prompt, Turn } from './prompt.ts';
+import type { Prompt } from './prompt.ts';
+import type { Turn } from './turns.ts';
 
 /** Of a call under way the question comes again and again. */
 const known = new WeakMap<Prompt, number>();

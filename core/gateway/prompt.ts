@@ -6,45 +6,13 @@
 // - one-step (step.ts): Assistant messages in a row are one turn from the first that calls a tool.
 // - Each assistant turn with tool calls is followed by one tool turn with a result for every call, in the order of the calls.
 // - Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
-
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
 import { DEFAULT_MAX_TOKENS } from '../schemas/chat.ts';
-import type { ChatConfig, ChatRequest, ContentPart, Tool, ToolCall, Warning } from '../types.ts';
+import type { ChatConfig, ChatRequest, ContentPart, Tool, Warning } from '../types.ts';
 import { type Content, isBlank, partsOf, textOf } from './parts.ts';
 import { type CheckedMessage, PendingCalls, userTurn } from './step.ts';
-
-/** The result of one tool call. */
-export interface PromptToolResult {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly content: string;
-  /** Set if the content is more than text; `content` is then the text in it. */
-  readonly parts?: readonly ContentPart[] | undefined;
-  readonly isError: boolean;
-}
-
-/** What an assistant says, or a tool that it calls. */
-export type TurnPiece = { readonly part: ContentPart } | { readonly call: ToolCall };
-
-/** One turn of the conversation. */
-export type Turn =
-  | {
-      readonly role: 'user';
-      readonly text: string;
-      /** Set if the content is more than text; `text` is then the text in it. */
-      readonly parts?: readonly ContentPart[] | undefined;
-    }
-  | {
-      readonly role: 'assistant';
-      readonly text: string;
-      readonly parts?: readonly ContentPart[] | undefined;
-      readonly toolCalls: readonly ToolCall[];
-      /** Set if a text comes after a call: everything in its order. Else all texts come before all calls. */
-      readonly order?: readonly TurnPiece[] | undefined;
-      readonly providerMetadata?: Record<string, unknown> | undefined;
-    }
-  | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };
+import type { Turn } from './turns.ts';
 
 /** What a request may ask for besides the conversation. An adapter lists what it supports; what it doesn't gets a warning and is not there. */
 export type PromptOptions = Pick<

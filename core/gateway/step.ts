@@ -5,7 +5,7 @@
 import { invalidRequest } from '../errors.ts';
 import type { ContentPart, Message, ToolCall, ToolResult } from '../types.ts';
 import { type Content, isBlank, partsOf, textOf } from './parts.ts';
-import type { PromptToolResult, Turn, TurnPiece } from './prompt.ts';
+import type { PromptToolResult, Turn, TurnPiece } from './turns.ts';
 
 type UserTurn = Extract<Turn, { readonly role: 'user' }>;
 type AssistantTurn = Extract<Turn, { readonly role: 'assistant' }>;

@@ -5,7 +5,6 @@
 //   passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // held-until-counted: a call counts as under way until its line counts.
-
 import { reachesUsd } from '../block/costs/budget.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';

@@ -3,7 +3,6 @@
 // no-address: no key says where a call goes, by which secret, or who pays for it; in no field, in none that nests in another, and in no name of a model.
 // nothing-unseen: of a key with limits, nothing passes that spends what its account doesn't count, or that names a model which nobody has checked.
 // one-reading: bytes that pass as they are mean the same to every parser: no member stands twice, and none is a field in other letters.
-
 import { isObject } from '../base/json.ts';
 import { repeatedMember } from '../base/json-members.ts';
 import { BlockhouseError } from '../errors.ts';

@@ -1,5 +1,4 @@
 // What models.json says: aliases, the default provider, and where the native lane is off. Pure: no I/O.
-
 import { nearest } from '../base/closest.ts';
 import { isObject } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';

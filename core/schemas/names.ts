@@ -1,5 +1,4 @@
 // Names of blocks and of archives. Pure: no I/O.
-
 import { nearest } from '../base/closest.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { BLOCK_NAME_PATTERN } from './block-config.ts';

@@ -1,6 +1,5 @@
 // The frames of the WebSocket. Frames of clients are checked with these schemas; frames of the server have the form that they describe.
 // Pure: no I/O.
-
 import { ERROR_TABLE, type ErrorCode } from '../errors.ts';
 import type * as types from '../types.ts';
 import { BlockEntry } from './block-api.ts';

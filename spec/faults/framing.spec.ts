@@ -5,7 +5,6 @@
 // | A26 a peer that vanishes without FIN      | needs a network namespace whose link goes down, and so root; a stopped process still acknowledges |
 // | A6 and A11 with their published corpora   | they are no packages; the lists below are our own, after RFC 9112                                |
 // | A20 and A22 with 1,000 and 200 clients    | 300 and 5 here: the same ways through the server, within the time of the suite                  |
-
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';

@@ -1,5 +1,4 @@
 // Files of a block for table tests: everything by default but what a case is about.
-
 import type { BlockConfig } from '../../core/schemas/block-config.ts';
 import type { BlockMemory } from '../../core/schemas/block-memory.ts';
 import type { BlockPulse } from '../../core/schemas/block-pulse.ts';

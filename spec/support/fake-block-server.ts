@@ -6,7 +6,8 @@ import { buffer } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Api } from '../../cli/client/api.ts';
-import { Client, type ServerPlace } from '../../cli/client/client.ts';
+import { Client } from '../../cli/client/client.ts';
+import type { ServerPlace } from '../../cli/client/connection.ts';
 
 export interface Call {
   readonly method: string;

@@ -1,6 +1,5 @@
 // docs/fields.md: which field of a chat request reaches which provider, and under which name. Each field is put into a request for each model that an
 // adapter knows; the page says what that changes in the request that would be sent, and which warnings come.
-
 import { buildRequest as anthropic } from '../../adapters/anthropic/request.ts';
 import { buildRequest as bedrock } from '../../adapters/bedrock/request.ts';
 import { buildRequest as google } from '../../adapters/google/request.ts';

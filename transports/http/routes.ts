@@ -1,5 +1,4 @@
 // The one table of routes. The router, the published contract and the types of the CLI's client derive from it.
-
 import { BLOCK_ROUTES } from './routes/blocks.ts';
 import { CHAT_ROUTES } from './routes/chat.ts';
 import { CLIENT_ROUTES } from './routes/clients.ts';

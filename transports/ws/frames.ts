@@ -1,5 +1,4 @@
 // Parses and serialises frames. Pure: no I/O.
-
 import { isObject, parseJson } from '../../core/base/json.ts';
 import {
   BlockhouseError,

@@ -1,5 +1,4 @@
 // Why no model is called although a message waits: the kill switch, or a cap. Pure: no I/O.
-
 import type { HaltState } from '../../schemas/workspace-api.ts';
 import { haltReason } from '../status/reasons.ts';
 import type { ReplyOutcome } from './types.ts';

@@ -8,7 +8,6 @@
 //   person.
 // not-at-once: a message whose attempt has just ended is not taken again at once, because that could repeat for ever.
 // no-reply-while-compacting: no reply begins while the memory is being compacted.
-
 import type { BlockState } from '../../schemas/block-pulse.ts';
 import type { MachineSetup } from './setup.ts';
 import type { Cause } from './types.ts';

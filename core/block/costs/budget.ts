@@ -2,7 +2,6 @@
 //
 // The spend comes from the ledger, so neither a reset nor an archive lifts a cap. A reached cap stays reached until the period ends or the cap is
 // raised.
-
 import { dateKey, nextDayStart, nextMonthStart } from '../../base/calendar.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BudgetStand } from '../../schemas/block-costs.ts';

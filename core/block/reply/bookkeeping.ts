@@ -1,5 +1,4 @@
 // What is written after a call: its bill in costs.json (the ledger has it already), and in memory.json how full the window is.
-
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import { addCall } from '../costs/costs.ts';
 import type { Bill } from './billing.ts';

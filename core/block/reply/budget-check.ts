@@ -2,7 +2,6 @@
 //
 // Three amounts must fit together: what was spent, the worst case of the block's calls under way, and the worst case of the next call. A call that
 // does not fit only because of calls under way waits for them, because they mostly cost less than their worst case.
-
 import { dayStart, monthStart } from '../../base/calendar.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BudgetStand } from '../../schemas/block-costs.ts';

@@ -1,7 +1,6 @@
 // Updates costs.json from the ledger. The file is derived from it, and may lack the last calls after a crash, or be lost.
 //
 // ledger-is-the-truth: what is missing is counted from the ledger's own lines. Caps and reports never look at costs.json.
-
 import type { BlockCosts } from '../../schemas/block-costs.ts';
 import type { LedgerLine } from '../../store/port.ts';
 import { addCall } from '../costs/costs.ts';

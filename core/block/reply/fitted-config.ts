@@ -1,5 +1,4 @@
 // The configuration of a block, with a window that its model can take.
-
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import { usableCandidates } from '../status/candidates.ts';
 import type { BlockContext } from './block-context.ts';

@@ -3,7 +3,6 @@
 // none-processing: no message is being answered while the next one is chosen. An entry that is `processing` was left behind by a run that broke off.
 // expires-at-start: a message expires only at the start of a run. While the monitor runs, a message that waits for a budget, a key or a
 //   network is kept, whatever the clock says.
-
 import { toBlockhouseError } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';

@@ -1,5 +1,4 @@
 // The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
-
 import type { BlockhouseError } from '../../errors.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
 import type { Candidate } from '../status/candidates.ts';

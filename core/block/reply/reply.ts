@@ -8,7 +8,6 @@
 // text-is-kept: an attempt that a stop ended keeps the text so far as an interrupted answer. Without any text the message waits for the next run.
 // no-call-no-attempt: an attempt counts only if a provider may have worked on it, not if the kill switch or a cap prevented the call.
 // unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
-
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { TaskPhase } from '../../schemas/block-pulse.ts';

@@ -2,7 +2,6 @@
 //
 // reported-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
-
 import type { BlockhouseError } from '../../errors.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
 import { type BackInQueue, requeue, settle } from '../conversation/chat-changes.ts';

@@ -1,7 +1,6 @@
 // What a model sees of a block: its instructions, its memory, the newest exchanges, and the message to answer, which is always there and always
 // last. The oldest exchanges are left out first, and only as a whole: no answer without its question, and no question without its answer. When the
 // window grows too long, a compaction moves it forward, and never back; facts are kept. Tokens are estimates. Pure: no I/O.
-
 import { estimateTokens } from '../../base/tokens.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';

@@ -1,6 +1,5 @@
 // Decides which changes of a block's configuration are accepted. The merge is shallow: a given field replaces the old one as a whole, and all
 // other fields stay. Pure: no I/O.
-
 import { assertTimezone } from '../../base/calendar.ts';
 import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH } from '../../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../../errors.ts';

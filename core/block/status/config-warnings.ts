@@ -1,5 +1,4 @@
 // Warns about unknown fields of a configuration: they are kept, so a misspelt field would otherwise silently have no effect. Pure: no I/O.
-
 import { nearest, plain } from '../../base/closest.ts';
 import { isObject } from '../../base/json.ts';
 import { BlockConfigFile } from '../../schemas/block-config.ts';

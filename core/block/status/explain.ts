@@ -1,7 +1,6 @@
 // Explains a block: why it is in its state, what happens next and when, which message failed, and which command helps.
 // Pure: no I/O.
 import type { Explanation, Failures } from '../../schemas/block-api.ts';
-import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockPulse, BlockState } from '../../schemas/block-pulse.ts';
 import { curesOf, type ToExplain } from './cures.ts';
 

@@ -1,5 +1,4 @@
 // What a block shows when it does nothing: its entry in the list of blocks, and its pulse. Pure: no I/O.
-
 import { dateKey } from '../../base/calendar.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { BlockEntry } from '../../schemas/block-api.ts';

@@ -1,5 +1,4 @@
 // pulse.json shows people and programs what the monitor does. Each step of the machine is one change of it. Pure: no I/O.
-
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../../schemas/block-pulse.ts';
 import { statusOf } from './list-entry.ts';
 

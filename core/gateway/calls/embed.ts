@@ -2,7 +2,6 @@
 //
 // not-twice: a batch that the provider has answered is not sent again by a further attempt.
 // one-for-each: the provider must give one vector of numbers for each input.
-
 import { isCount, TokenEstimate } from '../../base/tokens.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, EmbedBatch } from '../../ports.ts';

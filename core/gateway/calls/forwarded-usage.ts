@@ -1,7 +1,6 @@
 // What a forwarded request and its answer have used: as the provider reports it and, where it does not, by the size of what passed. Pure: no I/O.
 //
 // counts-grow: a later report never lowers a count of an earlier one.
-
 import { isCount } from '../../base/tokens.ts';
 import type { Writable } from '../../base/writable.ts';
 import type { ReportedUsage } from '../../ports.ts';

@@ -6,7 +6,6 @@
 // durable-changes: A change resolves when it is on disk. When a write fails, every change of that round is rejected and none of them stays.
 // own-failure: A change that throws fails for its caller alone.
 // quiet-end: After `close` nothing is written.
-
 import { basename } from 'node:path';
 import { BlockhouseError } from '../../errors.ts';
 import type { Change } from '../port.ts';

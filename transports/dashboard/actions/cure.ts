@@ -1,5 +1,4 @@
 // Does what a cure says, or leads to where it is done.
-
 import { navigate } from '../base/address.ts';
 import { ownOf } from '../base/own.ts';
 import { retryMessage, startBlock } from '../data/blocks.ts';

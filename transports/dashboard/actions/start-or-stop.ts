@@ -1,5 +1,4 @@
 // Starts a block that is asleep and stops every other one, with an undo: a key that was meant for a field does no harm.
-
 import { tell, tellFailure } from '../base/toast.ts';
 import { startBlock, stopBlock } from '../data/blocks.ts';
 import { isAsleep, rows } from '../data/fleet.ts';

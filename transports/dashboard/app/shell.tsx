@@ -1,5 +1,4 @@
 // The frame of every page: the menu, what concerns all pages, and the page itself.
-
 import { effect } from '@preact/signals';
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';

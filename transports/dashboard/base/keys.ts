@@ -1,7 +1,6 @@
 // The keys of the page. Exactly the registered keys work, and `?` lists them.
 //
 // letters-outside-fields: single letters work outside of fields only, and can be turned off.
-
 import { signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 

@@ -1,5 +1,4 @@
 // What can be done with a block. Each rejects with an ApiError.
-
 import type { BlockConfig, BlockConfigPatch } from '../../../core/types.ts';
 import { saveAs } from '../base/save-as.ts';
 import { ApiError } from './api-error.ts';

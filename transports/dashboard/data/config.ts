@@ -1,5 +1,4 @@
 // The configuration of a block as a form: which fields there are, what was changed, and what that is as a patch. Pure.
-
 import { ownOf } from '../base/own.ts';
 
 /** A schema of the published contract, as far as the form reads it. */

@@ -1,5 +1,4 @@
 // What mends a block that needs a person: the actions that the server names. Types only.
-
 import type { Explanation } from '../../../core/types.ts';
 
 /** An action that the server offers. An id that this page does not know is shown as its words, without a button. */

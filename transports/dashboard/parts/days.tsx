@@ -1,5 +1,4 @@
 // Spending by day as bars, with a cap as a line.
-
 import type { CostBucket } from '../../../core/types.ts';
 import { serverNow } from '../base/clock.ts';
 import { dateName, usd } from '../base/format.ts';

@@ -1,5 +1,4 @@
 // Dialogs: focus goes in, stays in, and goes back to where it was.
-
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

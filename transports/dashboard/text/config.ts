@@ -1,5 +1,4 @@
 // Words of a block's configuration. Labels of fields are plain English; a field that this page has never heard of has its own name.
-
 import { clock, plural, usd } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 import type { CapMeaning, CapPath } from '../data/caps.ts';

@@ -1,5 +1,4 @@
 // Words of spending, of one block and of all.
-
 import { count, plural, usd } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 

@@ -1,5 +1,4 @@
 // Words of a block's logs and history.
-
 import { plural } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 

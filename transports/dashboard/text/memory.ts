@@ -1,5 +1,4 @@
 // Words of a block's memory.
-
 import { clock, count, dayName, plural } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 import type { Seen } from '../data/window.ts';

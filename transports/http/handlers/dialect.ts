@@ -2,7 +2,6 @@
 //
 // next-before-first-byte: the next model of an alias is asked only while nothing of an answer has been sent, and only after a failure that says nothing
 //   about the request itself.
-
 import { isObject } from '../../../core/base/json.ts';
 import { nextTurn } from '../../../core/base/json-slices.ts';
 import {
@@ -23,9 +22,10 @@ import { withMembers } from '../dialects/shared/json-edit.ts';
 import { type CompatibleBody, readCompatibleBody } from '../wire/body.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
-import { SseWriter, type StreamFrames } from '../wire/sse.ts';
+import { SseWriter } from '../wire/sse.ts';
+import type { StreamFrames } from '../wire/stream-frames.ts';
 import { targetsOf } from './client-model.ts';
-import { faultReply, forward } from './forward.ts';
+import { type Candidate, faultReply, forward } from './forward.ts';
 
 /** Failures of one model after which another may still answer. */
 const NEXT: ReadonlySet<string> = new Set([
@@ -40,13 +40,6 @@ const NEXT: ReadonlySet<string> = new Set([
   'QUEUE_FULL',
   'TOO_MANY_CONNECTIONS',
 ]);
-
-/** A model that may answer. The last one is asked again after a failure; of the others, the next is asked. */
-export interface Candidate extends ModelTarget {
-  readonly isLast: boolean;
-  /** The name that the client has sent. */
-  readonly askedAs: string;
-}
 
 const NO_BYTES = Buffer.alloc(0);
 /** Translating a larger body takes some ten milliseconds, so the event loop turns between its steps. */

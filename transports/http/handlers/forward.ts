@@ -1,12 +1,25 @@
 // Serves a request whose provider speaks the client's protocol itself: the bytes of the request and of its answer go through.
-
 import { Chunks } from '../../../core/base/chunks.ts';
-import { type BlockhouseError, BlockhouseError as Failure, type ForwardedRequest, type ForwardTarget, toBlockhouseError } from '../../../core/index.ts';
+import {
+  type BlockhouseError,
+  BlockhouseError as Failure,
+  type ForwardedRequest,
+  type ForwardTarget,
+  type ModelTarget,
+  toBlockhouseError,
+} from '../../../core/index.ts';
 import { COMMENT } from '../wire/chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
-import { SseWriter, type StreamFrames } from '../wire/sse.ts';
-import type { Candidate } from './dialect.ts';
+import { SseWriter } from '../wire/sse.ts';
+import type { StreamFrames } from '../wire/stream-frames.ts';
+
+/** A model that may answer. The last one is asked again after a failure; of the others, the next is asked. */
+export interface Candidate extends ModelTarget {
+  readonly isLast: boolean;
+  /** The name that the client has sent. */
+  readonly askedAs: string;
+}
 
 /** One request to send on. */
 export interface Forwarding {

@@ -1,5 +1,4 @@
 // Handlers of `/v1`, the public gateway.
-
 import { isObject } from '../../../core/base/json.ts';
 import {
   assertMayAsk,

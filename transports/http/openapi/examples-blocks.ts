@@ -1,5 +1,5 @@
 // Examples of blocks and the workspace for the published contract. Pure: no I/O.
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
 
 const CREATED_AT = '2026-11-22T08:00:00.000Z';
 const ASKED_AT = '2026-11-22T08:05:00.120Z';

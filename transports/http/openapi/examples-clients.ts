@@ -1,5 +1,5 @@
 // Examples of keys and model names for the published contract. Pure: no I/O.
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
 
 const LIMITS = { usdPerDay: 5, tokensPerDay: null, unpriced: 'allow', models: ['claude-*', 'ollama/*'], expiresAt: null };
 const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };

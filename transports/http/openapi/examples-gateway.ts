@@ -1,5 +1,5 @@
 // Examples of the gateway and the server for the published contract. Pure: no I/O.
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
 
 const USER = { role: 'user', content: 'How is the weather in Oslo?' };
 const CALL = { id: 'call_1', name: 'get_weather', arguments: { city: 'Oslo' } };

@@ -1,5 +1,5 @@
 // Examples of the protocols that clients speak, for the published contract. Pure: no I/O.
-import type { Example } from './examples.ts';
+import type { Example } from './example.ts';
 
 const MODEL = 'fast';
 const AT = 1_795_355_638;

@@ -1,21 +1,11 @@
 // Examples in the published contract: bodies of requests and answers, each of which fits its schema. Pure: no I/O.
 import type { ErrorCode } from '../../../core/index.ts';
 import { TOKEN_HINT } from '../../wrong-tokens.ts';
+import type { Example } from './example.ts';
 import { BLOCK_EXAMPLES } from './examples-blocks.ts';
 import { CLIENT_EXAMPLES } from './examples-clients.ts';
 import { GATEWAY_EXAMPLES } from './examples-gateway.ts';
 import { PROTOCOL_EXAMPLES } from './examples-protocols.ts';
-import type { SchemaName } from './schemas.ts';
-
-/** An example of the bodies with one schema. */
-export interface Example {
-  readonly of: SchemaName;
-  readonly summary: string;
-  readonly value: unknown;
-  /** The operations and the status that it belongs to; without them, to all. */
-  readonly operations?: readonly string[];
-  readonly status?: number;
-}
 
 /** What an error looks like in full. */
 const errorExample = (status: number, code: ErrorCode, error: string, more: object = {}): Example => ({

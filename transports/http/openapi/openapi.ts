@@ -1,6 +1,5 @@
 // The published contract: OpenAPI 3.1, built from the route table and the schemas that validate at run time. `npm run generate` writes
 // it to spec/openapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
-
 import { toJsonText } from '../../../core/base/json-text.ts';
 import { VERSION } from '../../../core/index.ts';
 import type { Route } from '../wire/route.ts';

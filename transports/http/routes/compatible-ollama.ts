@@ -1,5 +1,4 @@
 // The routes of Ollama's own API, in front of all providers.
-
 import { readEmbed, readOldEmbeddings } from '../dialects/ollama/embed.ts';
 import { OLLAMA_CHAT, OLLAMA_GENERATE } from '../dialects/ollama/index.ts';
 import { embedWith } from '../handlers/compatible-embeddings.ts';

@@ -1,6 +1,6 @@
 // The frames of `/v1/chat`: one for each event of an answer.
 import { type AnswerPiece, errorBody, ShownPieces, type StreamOptions } from '../../../core/index.ts';
-import type { StreamFrames } from './sse.ts';
+import type { StreamFrames } from './stream-frames.ts';
 
 /** Sent while a stream is silent. */
 export const COMMENT = ': keep-alive\n\n';

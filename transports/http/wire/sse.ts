@@ -10,6 +10,7 @@ import type { AnswerPiece, BlockhouseError, ChatDone, ChatStart, StreamSink, War
 import { COMMON_HEADERS } from '../../raw-answer.ts';
 import { CHAT_FRAMES } from './chat-frames.ts';
 import { asWritten, cutOffWhenStalled } from './reply.ts';
+import type { StreamFrames } from './stream-frames.ts';
 
 /** Times of a streamed answer, in milliseconds. */
 export interface SseTiming {
@@ -26,18 +27,6 @@ export const DEFAULT_SSE_TIMING: SseTiming = { openAfterMs: 10_000, keepAliveMs:
 
 /** Characters of a batch that is not made larger: what the client doesn't take must hold the provider back at once. */
 const LARGE_BATCH = 8192;
-
-/** How the parts of an answer look in one protocol. May keep state: each stream has its own. Every text is whole frames, or empty. */
-export interface StreamFrames {
-  start(start: ChatStart, warnings?: () => readonly Warning[]): string;
-  content(fragments: readonly string[]): string;
-  /** For a protocol that shows more than the text; it is called instead of `content`. */
-  pieces?(pieces: readonly AnswerPiece[]): string;
-  done(done: ChatDone): string;
-  error(failure: BlockhouseError, requestId: string): string;
-  /** Sent while the stream is open and silent. */
-  keepAlive(): string;
-}
 
 /** How a stream differs from those of `/v1/chat`. */
 export interface SseOptions {

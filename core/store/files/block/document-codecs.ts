@@ -1,8 +1,6 @@
 // The contents of a block's files: initial contents, defaults, and the checks after reading. Pure: no I/O.
-
 import { assertTimezone } from '../../../base/calendar.ts';
 import { isObject } from '../../../base/json.ts';
-import { BlockhouseError } from '../../../errors.ts';
 import { type BlockConfig, BlockConfigFile } from '../../../schemas/block-config.ts';
 import { type BlockCosts, CostsFile } from '../../../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../../../schemas/block-memory.ts';

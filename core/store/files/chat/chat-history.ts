@@ -1,6 +1,5 @@
 // Reads the whole conversation of a block, archived and active, in pages or by id. A page needs all files between it and the present. An entry
 // that a crash has left in two places is shown once. Reads only.
-
 import { tryParseJson } from '../../../base/json.ts';
 import { bytesOf, type Entries, wholeEntry } from '../../../block/conversation/chat-file.ts';
 import { BlockhouseError } from '../../../errors.ts';

@@ -1,5 +1,4 @@
 // The lines of the ledger of gateway calls, and how they are written and parsed. Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
 import type { ErrorCode } from '../../../errors.ts';

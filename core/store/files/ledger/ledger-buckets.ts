@@ -3,7 +3,6 @@
 // counted-once: a renamed block keeps what it has spent, and that counts once, however often it is renamed back and forth. So a name has parts,
 //   a new one after each rename, and each part knows those before it; a sum visits every part once.
 // either-direction: lines may be added from the newest backwards, before any is added forwards. The result is the same.
-
 import type { LedgerLine, Spend } from '../../port.ts';
 import type { CarriedLine } from './ledger-lines.ts';
 

@@ -1,7 +1,6 @@
 // The calls of a ledger, read from its file from either end in bounded pieces. Lines that can't be read are skipped.
 //
 // once: a call whose line is there twice is read once. The second one is near the first, because it is written with the next lines.
-
 import type { LedgerLine } from '../../port.ts';
 import type { SpendBook } from './ledger-buckets.ts';
 import { type OpenedLedger, readBackward, readForward } from './ledger-file.ts';

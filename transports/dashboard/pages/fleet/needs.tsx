@@ -1,5 +1,4 @@
 // The blocks that need a person: why, and the button of the first cure.
-
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { canCure, cure } from '../../actions/cure.ts';

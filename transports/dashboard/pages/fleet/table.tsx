@@ -1,7 +1,6 @@
 // The rows of the list. Only those in view are in the document; each is drawn by its own signal.
 //
 // calm: while the pointer rests on the rows, their order stays.
-
 import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';

@@ -1,5 +1,4 @@
 // Settings of the server, and of this browser.
-
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';

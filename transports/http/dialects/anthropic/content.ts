@@ -1,5 +1,4 @@
 // The content blocks of a Messages request as parts. Pure: no I/O.
-
 import { isObject } from '../../../../core/base/json.ts';
 import { type ContentPart, invalidRequest, type Warning } from '../../../../core/index.ts';
 import { type Fields, objectAt, requiredText, text } from '../shared/fields.ts';

@@ -1,6 +1,5 @@
 // A canonical answer as a message. Every field of the published types is there, null where only Anthropic could fill it; but a text without citations has no
 // field for them, since readers in use refuse null there. Pure: no I/O.
-
 import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { ChatDone, StopReason, Usage } from '../../../../core/index.ts';
 import { answerId } from '../shared/answer-id.ts';

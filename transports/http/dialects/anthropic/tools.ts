@@ -1,5 +1,4 @@
 // The tools of a Messages request. Pure: no I/O.
-
 import { isObject } from '../../../../core/base/json.ts';
 import { type ChatRequest, invalidRequest, type Tool } from '../../../../core/index.ts';
 import type { ToolNames } from '../shared/conversation.ts';

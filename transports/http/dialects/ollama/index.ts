@@ -1,8 +1,9 @@
 // The dialect of Ollama's own API. Pure: no I/O.
 import type { Dialect, DialectRequest } from '../shared/dialect.ts';
 import { ollamaFault } from './errors.ts';
-import { type OllamaEcho, readChat, readGenerate } from './request.ts';
+import { readChat, readGenerate } from './request.ts';
 import { OLLAMA_FIELDS } from './request-fields.ts';
+import type { OllamaEcho } from './response.ts';
 import { toAnswer, toReady } from './response.ts';
 import { OllamaLines } from './stream.ts';
 

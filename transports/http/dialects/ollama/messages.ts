@@ -3,7 +3,6 @@
 // ids-by-place: calls may come without ids, so each gets one by its place in the conversation, the same in every request. A result belongs to the call
 //   whose id it names, else to the first open call of its tool, else, if it names neither, to the first open call. Open are the calls of the last assistant
 //   messages in a row.
-
 import { isObject, tryParseJson } from '../../../../core/base/json.ts';
 import { type ContentPart, invalidRequest, type Message } from '../../../../core/index.ts';
 import type { ToolNames } from '../shared/conversation.ts';

@@ -1,5 +1,4 @@
 // Requests of Ollama's own API as canonical ones: `/api/chat` and `/api/generate`. Pure: no I/O.
-
 import { isObject } from '../../../../core/base/json.ts';
 import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../../../../core/index.ts';
 import { nearestName } from '../shared/client-fields.ts';
@@ -9,17 +8,8 @@ import { type Fields, flag, list, objectAt, objectBody, optionalObject, required
 import { Sources } from '../shared/sources.ts';
 import { CLIENT_FIELDS, readConfig } from './config.ts';
 import { imagesOf, readMessages } from './messages.ts';
-import { type Shape, toMessage, toResponse } from './response.ts';
-
-/** What an answer depends on. */
-export interface OllamaEcho {
-  readonly names: ToolNames;
-  readonly shape: Shape;
-  /** False for a client that wants no thinking, whatever the provider sends. */
-  readonly showsThinking: boolean;
-  /** Set if the client asks for no answer. */
-  readonly only?: 'load' | 'unload';
-}
+import type { OllamaEcho } from './response.ts';
+import { toMessage, toResponse } from './response.ts';
 
 /** Left out with a warning, because a model would have done something with it. */
 const IGNORED = ['logprobs', 'top_logprobs', 'raw', 'template', 'context'] as const;

@@ -1,9 +1,18 @@
 // A canonical answer in Ollama's words. Pure: no I/O.
-
 import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { ChatDone, ToolCall } from '../../../../core/index.ts';
+import type { ToolNames } from '../shared/conversation.ts';
 import type { AnswerContext, WholeAnswer } from '../shared/dialect.ts';
-import type { OllamaEcho } from './request.ts';
+
+/** What an answer depends on. */
+export interface OllamaEcho {
+  readonly names: ToolNames;
+  readonly shape: Shape;
+  /** False for a client that wants no thinking, whatever the provider sends. */
+  readonly showsThinking: boolean;
+  /** Set if the client asks for no answer. */
+  readonly only?: 'load' | 'unload';
+}
 
 /** What one object of an answer shows. */
 export interface Shown {

@@ -4,7 +4,7 @@
 import type { AnswerPiece, BlockhouseError, ChatDone } from '../../../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../shared/dialect.ts';
 import { errorBody } from './errors.ts';
-import type { OllamaEcho } from './request.ts';
+import type { OllamaEcho } from './response.ts';
 import { endOf, objectOf, type Shown, toolCallOf } from './response.ts';
 
 /** The lines of one answer. */

@@ -1,5 +1,4 @@
 // The messages of a Chat Completions request as the gateway's. Pure: no I/O.
-
 import { isObject } from '../../../../core/base/json.ts';
 import { type ContentPart, invalidRequest, type Message, type ToolCall } from '../../../../core/index.ts';
 import type { ToolNames } from '../shared/conversation.ts';

@@ -1,5 +1,4 @@
 // A Chat Completions request as a canonical one. Pure: no I/O.
-
 import { isObject } from '../../../../core/base/json.ts';
 import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../../../../core/index.ts';
 import { nearestName } from '../shared/client-fields.ts';

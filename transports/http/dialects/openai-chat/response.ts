@@ -1,5 +1,4 @@
 // A canonical answer as a chat completion. Pure: no I/O.
-
 import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage } from '../../../../core/index.ts';
 import { answerId } from '../shared/answer-id.ts';

@@ -1,5 +1,4 @@
 // What a response repeats of its request. Every field is always there: schemas of clients want each of them. Pure: no I/O.
-
 import { isObject } from '../../../../core/base/json.ts';
 import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { Fields } from '../shared/fields.ts';

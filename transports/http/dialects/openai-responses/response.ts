@@ -1,5 +1,4 @@
 // A canonical answer as a response. Pure: no I/O.
-
 import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { ChatDone, ToolCall, Usage } from '../../../../core/index.ts';
 import { answerId } from '../shared/answer-id.ts';

@@ -4,7 +4,6 @@
 // all-done: every item that is added is done before the end, and the end has the same items again.
 // one-item: an item is done before the next one is added. What belongs to another item waits while a call is being written.
 // state-in-place: the provider's state leaves with the reasoning that it belongs to. What comes later has an item of its own.
-
 import { isObject, tryParseJson } from '../../../../core/base/json.ts';
 import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../../../core/index.ts';

@@ -1,7 +1,6 @@
 // The tools of a Responses request: functions and custom tools, some of them in namespaces, and those that OpenAI itself would run. Pure: no I/O.
 //
 // one-name: every tool has one name of its own at the gateway. A tool of a namespace keeps its name where no other tool has it.
-
 import { isObject } from '../../../../core/base/json.ts';
 import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../../../../core/index.ts';
 import { ToolNames } from '../shared/conversation.ts';

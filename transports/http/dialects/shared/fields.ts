@@ -1,5 +1,4 @@
 // Reads the fields of a client's body: what is wrong is refused by the client's own name of the field, and what is null counts as absent. Pure: no I/O.
-
 import { isDeeperThan, isObject, MAX_JSON_DEPTH } from '../../../../core/base/json.ts';
 import { invalidRequest, type Warning } from '../../../../core/index.ts';
 

@@ -1,6 +1,5 @@
 // A provider's own state of an answer on its way through a client that has no field for it: packed into a text which the client sends back unchanged.
 // Pure: no I/O.
-
 import { isObject, tryParseJson } from '../../../../core/base/json.ts';
 import type { ChatDone, Message } from '../../../../core/index.ts';
 

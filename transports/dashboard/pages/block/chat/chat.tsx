@@ -1,5 +1,4 @@
 // Chat of a block: what was said, what is being said, and beside it what the block does and sees.
-
 import { useComputed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { announce } from '../../../base/announce.ts';

@@ -1,5 +1,4 @@
 // Where messages are written. What is written is kept until the server has it.
-
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { setQuery } from '../../../base/address.ts';

@@ -1,5 +1,4 @@
 // What is not answered yet: messages that wait, and messages on their way to the server.
-
 import type { ChatEntry } from '../../../../../core/types.ts';
 import { now } from '../../../base/clock.ts';
 import { cancelMessage } from '../../../data/blocks.ts';

@@ -1,5 +1,4 @@
 // What stands around the text of a reply while it is written.
-
 import { cancelMessage } from '../../../data/blocks.ts';
 import type { Reply } from '../../../data/reply.ts';
 import { Mark } from '../../../parts/mark.tsx';

@@ -1,5 +1,4 @@
 // The sections of the form, and the list of them beside it where there is room.
-
 import type { ConfigField } from '../../../data/config.ts';
 import { configText, SECTIONS } from '../../../text/index.ts';
 

@@ -1,0 +1,34 @@
+// The turns of a conversation as adapters get them. Pure: types only.
+import type { ContentPart, ToolCall } from '../types.ts';
+
+/** The result of one tool call. */
+export interface PromptToolResult {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly content: string;
+  /** Set if the content is more than text; `content` is then the text in it. */
+  readonly parts?: readonly ContentPart[] | undefined;
+  readonly isError: boolean;
+}
+
+/** What an assistant says, or a tool that it calls. */
+export type TurnPiece = { readonly part: ContentPart } | { readonly call: ToolCall };
+
+/** One turn of the conversation. */
+export type Turn =
+  | {
+      readonly role: 'user';
+      readonly text: string;
+      /** Set if the content is more than text; `text` is then the text in it. */
+      readonly parts?: readonly ContentPart[] | undefined;
+    }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly parts?: readonly ContentPart[] | undefined;
+      readonly toolCalls: readonly ToolCall[];
+      /** Set if a text comes after a call: everything in its order. Else all texts come before all calls. */
+      readonly order?: readonly TurnPiece[] | undefined;
+      readonly providerMetadata?: Record<string, unknown> | undefined;
+    }
+  | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };
