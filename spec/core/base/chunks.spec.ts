@@ -84,26 +84,26 @@ async function inSmallHeap(setUp: string, read: string, result: string): Promise
 const READERS: readonly [what: string, setUp: string, read: string, result: string][] = [
   [
     'a body',
-    `import { BodyCollector } from '../adapters/response-handlers.ts'; const body = new BodyCollector(); body.head(200, {});`,
+    `import { BodyCollector } from './adapters/shared/response-handlers.ts'; const body = new BodyCollector(); body.head(200, {});`,
     'body.data(chunk);',
     'body.text().length',
   ],
   [
     'a line',
-    `import { LineReader } from '../adapters/lines.ts'; const lines = new LineReader(${CHUNK_COUNT});`,
+    `import { LineReader } from './adapters/outbound/lines.ts'; const lines = new LineReader(${CHUNK_COUNT});`,
     'lines.push(chunk);',
     `lines.push(Buffer.from('\\n'))[0].length`,
   ],
   [
     'a frame',
-    `import { FrameSplitter } from '../adapters/bedrock/frames.ts'; const frames = new FrameSplitter(); const prefix = Buffer.alloc(4);
+    `import { FrameSplitter } from './adapters/bedrock/frames.ts'; const frames = new FrameSplitter(); const prefix = Buffer.alloc(4);
      prefix.writeUInt32BE(${CHUNK_COUNT + 5}); frames.push(prefix).next();`,
     'frames.push(chunk).next();',
     `frames.push(Buffer.from('x')).next().value.length - 5`,
   ],
   [
     'a request',
-    `import { EventEmitter } from 'node:events'; import { readBytes } from '../transports/http/body.ts'; import { BodyRoom } from '../transports/http/body-room.ts';
+    `import { EventEmitter } from 'node:events'; import { readBytes } from './transports/http/wire/body.ts'; import { BodyRoom } from './transports/http/wire/body-room.ts';
      const headers = { 'transfer-encoding': 'chunked', 'content-type': 'x/y' }; const req = Object.assign(new EventEmitter(), { headers, socket: {}, pause() {}, resume() {} });
      const bodies = new BodyRoom({ bytes: 1e9, patienceMs: 60_000 });
      const body = readBytes({ req, res: new EventEmitter(), server: { bodyStallMs: 60_000, bodies } }, ${CHUNK_COUNT}, 'x/y');

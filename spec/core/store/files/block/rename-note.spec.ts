@@ -13,8 +13,8 @@ const FOLDER = fileURLToPath(new URL('../../../../../', import.meta.url));
 async function diedAt(t: Test, event: string, condition: string, isRunning: boolean): Promise<string> {
   const workspace = testFolder(t);
   const source = `
-    import { createOllama } from '../../../block/adapters/ollama/index.ts';
-    import { createCore } from '../../../block/core/index.ts';
+    import { createOllama } from './adapters/ollama/index.ts';
+    import { createCore } from './core/index.ts';
     const core = createCore({ workspace: ${JSON.stringify(workspace)}, adapters: [createOllama()], env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
     await core.start();
     await core.blocks.create({ name: 'ada', config: { ...${JSON.stringify(RUNNABLE)}, description: 'kept' } });
