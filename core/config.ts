@@ -62,7 +62,7 @@ const MIB = 1024 * 1024;
 /** A body takes two to three times its size in memory. Eight of the largest ones fit in. */
 export const DEFAULT_BODY_MEMORY_BYTES = 256 * MIB;
 /** Any import fits in beside other requests. */
-const LEAST_BODY_MEMORY_MIB = 80;
+const MIN_BODY_MEMORY_MIB = 80;
 /** Leaves enough time for the rest of the shutdown, so that a server ends within five seconds. */
 export const DEFAULT_DRAIN_MS = 3500;
 /** Calls at a time and calls that may wait, for each provider. */
@@ -121,7 +121,7 @@ function readTimeouts(text: (name: string) => string | undefined): Partial<Upstr
 }
 
 function bodyMemory(text: string | undefined): number {
-  const mib = integer('BLOCKHOUSE_BODY_MEMORY_MIB', text, LEAST_BODY_MEMORY_MIB, 1_000_000);
+  const mib = integer('BLOCKHOUSE_BODY_MEMORY_MIB', text, MIN_BODY_MEMORY_MIB, 1_000_000);
   return mib === undefined ? DEFAULT_BODY_MEMORY_BYTES : mib * MIB;
 }
 

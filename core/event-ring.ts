@@ -17,9 +17,9 @@ interface Kept {
 
 type Follower = (event: Happened) => void;
 
-const MOST_KEPT = 1000;
+const MAX_KEPT = 1000;
 const WINDOW_MS = 500;
-const MOST_IN_WINDOW = 100;
+const MAX_IN_WINDOW = 100;
 
 /** few-at-once. */
 interface Pace {
@@ -73,7 +73,7 @@ export class EventRing {
       this.#seq += 1;
       const event: Kept = { at: this.#now(), name, data };
       this.#kept.push(event); // references-only
-      if (this.#kept.length > MOST_KEPT * 2) this.#kept.splice(0, MOST_KEPT);
+      if (this.#kept.length > MAX_KEPT * 2) this.#kept.splice(0, MAX_KEPT);
       if (this.#followers.size > 0) for (const [follower, pace] of [...this.#followers]) this.#tell(follower, pace, event);
     });
   }
@@ -85,7 +85,7 @@ export class EventRing {
       pace.count = 0;
     }
     pace.count += 1;
-    if (pace.count <= MOST_IN_WINDOW && pace.missed === 0) {
+    if (pace.count <= MAX_IN_WINDOW && pace.missed === 0) {
       follower(this.#shown(event, this.#seq));
       return;
     }

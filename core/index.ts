@@ -58,7 +58,7 @@ export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
 export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
 export type { PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
-export { type ShownPiece, ShownPieces, streamOptionsOf } from './gateway/visible-parts.ts';
+export { streamOptionsOf, type VisiblePart, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';

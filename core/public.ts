@@ -13,7 +13,7 @@ export type { Prompt, PromptOptions, SystemPart } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
 export type { PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
-export type { ShownPiece } from './gateway/visible-parts.ts';
+export type { VisiblePart } from './gateway/visible-parts.ts';
 export type {
   Adapter,
   AdapterCall,

@@ -250,7 +250,7 @@ export function createCore(options: CoreOptions): Core {
       return needWorkspace(session).blocks;
     },
     async check() {
-      const { findings, ...rest } = await (session?.isOpen ? session.blocks.check() : checkUnheld(workspace, gateway));
+      const { findings, ...rest } = await (session?.isOpen ? session.blocks.check() : checkOffline(workspace, gateway));
       const spentToday = await todaysSpending(workspace ?? '', session, options.clock);
       const ofKeys = await keyFindings(join(workspace ?? '', KEYS_FILE), { ...uncounted, spentToday });
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
@@ -311,10 +311,10 @@ function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
   return adapter && { provider: adapter.id, model: adapter.defaultModel };
 }
 
-async function checkUnheld(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
+async function checkOffline(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
   if (workspace === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
-  const { examineUnheld } = await import('./block/doctor-unheld.ts');
-  return examineUnheld(workspace, gateway);
+  const { examineOffline } = await import('./block/doctor-offline.ts');
+  return examineOffline(workspace, gateway);
 }
 
 /** Of each key, whether or not this process holds the workspace. */

@@ -125,7 +125,7 @@ const RULES: readonly Rule[] = [
   },
   {
     title: 'the helpers of adapters import no adapter; only their list does',
-    from: (path) => inFolder(path, 'adapters/shared') || path === 'adapters/echo.ts',
+    from: (path) => inFolder(path, 'adapters/shared') || path === 'adapters/stand-in.ts',
     allows: ({ own, target }) => !own || isCoreIndex(target) || inFolder(target, 'adapters/shared') || inFolder(target, 'adapters/outbound'),
   },
   {
@@ -136,7 +136,7 @@ const RULES: readonly Rule[] = [
   {
     title: 'the list of adapters imports their indexes, and the echo provider',
     from: (path) => path === 'adapters/index.ts',
-    allows: ({ own, target }) => own && (target === 'core/index.ts' || target === 'adapters/echo.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
+    allows: ({ own, target }) => own && (target === 'core/index.ts' || target === 'adapters/stand-in.ts' || /^adapters\/[^/]+\/index\.ts$/.test(target)),
   },
   {
     title: 'a dialect imports its own folder, the helpers beside it, and the core by its index, and is pure',

@@ -11,9 +11,9 @@ import { BlockhouseError, type Core } from '../core/index.ts';
 export const TOKEN_HINT =
   'The token or key is missing, unknown or revoked. Send the header Authorization: Bearer <token>; `blockhouse token` prints the token, and `blockhouse key new` makes a key for a program.';
 
-const MOST_A_MINUTE = 20;
+const MAX_A_MINUTE = 20;
 const MINUTE_MS = 60_000;
-const MOST_ADDRESSES = 1000;
+const MAX_ADDRESSES = 1000;
 
 interface Attempts {
   count: number;
@@ -84,22 +84,22 @@ export class WrongTokens {
       this.#forget();
     }
     attempts.count += 1;
-    if (attempts.count <= MOST_A_MINUTE) return;
+    if (attempts.count <= MAX_A_MINUTE) return;
     const refusal = new BlockhouseError(
       'TOO_MANY_ATTEMPTS',
-      `This address sent more than ${MOST_A_MINUTE} wrong tokens within a minute. \`blockhouse token\` prints the right one.`,
+      `This address sent more than ${MAX_A_MINUTE} wrong tokens within a minute. \`blockhouse token\` prints the right one.`,
       {
         retryAfterMs: attempts.since + MINUTE_MS - now,
       },
     );
-    if (attempts.count > MOST_A_MINUTE + 1) repeated.add(refusal); // one-log-line
+    if (attempts.count > MAX_A_MINUTE + 1) repeated.add(refusal); // one-log-line
     throw refusal;
   }
 
   /** bounded-memory. */
   #forget(): void {
     for (const address of this.#attempts.keys()) {
-      if (this.#attempts.size <= MOST_ADDRESSES) return;
+      if (this.#attempts.size <= MAX_ADDRESSES) return;
       this.#attempts.delete(address);
     }
   }

@@ -5,7 +5,7 @@ import type { AnthropicRequest, CacheControl } from './schema.ts';
 const EPHEMERAL: CacheControl = { type: 'ephemeral' };
 const HOUR: CacheControl = { type: 'ephemeral', ttl: '1h' };
 /** More are a 400. */
-const MOST_MARKS = 4;
+const MAX_MARKS = 4;
 
 type Marked = { cache_control?: unknown };
 
@@ -27,6 +27,6 @@ export function markForCaching(body: AnthropicRequest): void {
 export function dropExtraMarks(body: AnthropicRequest): boolean {
   const blocks: Marked[] = [...(body.tools ?? []), ...(body.system ?? []), ...body.messages.flatMap(({ content }) => content)];
   const marked = blocks.filter((block) => block.cache_control !== undefined);
-  for (const block of marked.slice(0, -MOST_MARKS)) delete block.cache_control;
-  return marked.length > MOST_MARKS;
+  for (const block of marked.slice(0, -MAX_MARKS)) delete block.cache_control;
+  return marked.length > MAX_MARKS;
 }

@@ -8,7 +8,7 @@ import { isNova, takesHour } from './models.ts';
 import type { BedrockRequest, CachePoint } from './schema.ts';
 
 /** More are a 400. */
-const MOST_POINTS = 4;
+const MAX_POINTS = 4;
 const NOT_TOOLS: Warning = { field: 'tools', message: 'Nova does not cache tools, so their marks for caching were not sent.' };
 
 /**
@@ -59,7 +59,7 @@ function fitPoints(body: BedrockRequest, model: string): Warning[] {
 
 /** Removes the first points of more than four, in the order of a cache: tools, system, messages. True if there were more. */
 function dropExtraPoints(lists: readonly object[][]): boolean {
-  const tooMany = lists.reduce((sum, list) => sum + list.filter((item) => 'cachePoint' in item).length, 0) - MOST_POINTS;
+  const tooMany = lists.reduce((sum, list) => sum + list.filter((item) => 'cachePoint' in item).length, 0) - MAX_POINTS;
   let extra = tooMany;
   for (const list of lists) {
     for (let index = 0; index < list.length && extra > 0; index += 1) {

@@ -19,7 +19,7 @@ const CLOUD_HOST = 'ollama.com';
 /** Models that a daemon forwards to the cloud. */
 const CLOUD_MODEL = /[:-]cloud$/;
 /** A smaller context has no room for a conversation. */
-const LEAST_CONTEXT = 512;
+const MIN_CONTEXT = 512;
 
 /** The `ollama` adapter, with connections of its own. */
 export function createOllama(): Adapter {
@@ -66,8 +66,8 @@ export function createOllama(): Adapter {
 
 function missingCredential(settings: ResolvedSettings): string | undefined {
   const { contextTokens = '' } = settings.values;
-  if (!/^\d{3,9}$/.test(contextTokens) || Number(contextTokens) < LEAST_CONTEXT) {
-    return `contextTokens from ${settings.sources['contextTokens']} must be a whole number of ${LEAST_CONTEXT} or more, not ${JSON.stringify(contextTokens)}.`;
+  if (!/^\d{3,9}$/.test(contextTokens) || Number(contextTokens) < MIN_CONTEXT) {
+    return `contextTokens from ${settings.sources['contextTokens']} must be a whole number of ${MIN_CONTEXT} or more, not ${JSON.stringify(contextTokens)}.`;
   }
   if (!isCloud(new URL(settings.values['baseURL'] ?? '')) || settings.values['apiKey'] !== undefined) return undefined;
   return `Ollama's cloud needs a key: set OLLAMA_API_KEY, or ollama.apiKey in auth.json (\`blockhouse auth set ollama\`).`;

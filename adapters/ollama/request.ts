@@ -70,7 +70,7 @@ const TOKENS_PER_MESSAGE = 8;
 /** The room for an answer whose length the request leaves open: enough to think first. */
 const OPEN_ANSWER = 8192;
 /** The estimate of the prompt may be too high, so the answer keeps at least this much room. */
-const LEAST_ANSWER = 256;
+const MIN_ANSWER = 256;
 
 /**
  * Sets the size of the context, and limits the answer to the room that the prompt leaves: a longer answer would make Ollama drop the
@@ -85,7 +85,7 @@ function setContext(body: OllamaRequest, key: string, sizes: ContextSizes, limit
     const message = `The prompt has about ${promptTokens} tokens, but the context of ${body.model} is limited to ${size}, so Ollama drops the oldest messages. Raise OLLAMA_CONTEXT_LENGTH if the model supports more.`;
     return [{ field: 'messages', message }];
   }
-  const room = Math.max(size - promptTokens, LEAST_ANSWER);
+  const room = Math.max(size - promptTokens, MIN_ANSWER);
   if (options.num_predict === undefined) {
     options.num_predict = room;
     return [];

@@ -311,7 +311,7 @@ function placeOf(url: URL): string {
 
 /** The names that adapters send are few, so each is looked at once. */
 const knownNames = new Map<string, boolean>();
-const MOST_NAMES = 256;
+const MAX_NAMES = 256;
 
 /** False for a header that the call says itself. Throws for what is no name. */
 function isOurs(name: string): boolean {
@@ -319,7 +319,7 @@ function isOurs(name: string): boolean {
   if (known !== undefined) return known;
   if (!HEADER_NAME.test(name)) throw unfit(name);
   const ours = !OWN_HEADERS.has(name.toLowerCase());
-  if (knownNames.size < MOST_NAMES) knownNames.set(name, ours);
+  if (knownNames.size < MAX_NAMES) knownNames.set(name, ours);
   return ours;
 }
 

@@ -3,7 +3,7 @@ import type { ResolvedSettings } from '../../core/index.ts';
 
 /** URLs that have been joined, by base and path: a gateway calls the same few all day, and to parse one takes a microsecond. */
 const joined = new Map<string, URL>();
-const MOST_JOINED = 256;
+const MAX_JOINED = 256;
 
 /** The absolute URL of `path` below `base`, with one slash between them. `strip` removes an API version that people paste with the base. It must not be changed. */
 export function joinURL(base: string, path: string, strip?: RegExp): URL {
@@ -14,7 +14,7 @@ export function joinURL(base: string, path: string, strip?: RegExp): URL {
   let prefix = url.pathname.replace(/\/+$/, '');
   if (strip !== undefined) prefix = prefix.replace(strip, '');
   const made = new URL(`${url.origin}${prefix}${path}`);
-  if (joined.size === MOST_JOINED) joined.clear();
+  if (joined.size === MAX_JOINED) joined.clear();
   joined.set(name, made);
   return made;
 }

@@ -23,12 +23,12 @@ const CUT_ESCAPE = /(?:(?<=\\)(?:u\{?[0-9a-f]{0,8}|x[0-9a-f]?)|%(?:u[0-9a-f]{0,3
 /** The longest such beginning, and more. */
 const CUT_CHARACTERS = 16;
 /** An escape may be escaped again; nobody does so more often. */
-const MOST_READINGS = 4;
+const MAX_READINGS = 4;
 
 /** The text and its further readings. */
 export function* readingsOf(text: string): Generator<Reading> {
   let reading: Reading | undefined = { text };
-  for (let times = 0; reading !== undefined && times < MOST_READINGS; times += 1) {
+  for (let times = 0; reading !== undefined && times < MAX_READINGS; times += 1) {
     yield reading;
     reading = readAgain(reading, ESCAPE, unescaped);
   }

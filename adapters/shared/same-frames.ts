@@ -6,7 +6,7 @@
 // few-tries: some servers have something new in every frame, and looking for what stays the same would cost them more than it saves.
 import { tryParseJson } from '../../core/base/json.ts';
 
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 
 /** Knows how the last frames looked. */
 export class SameFrames {
@@ -27,7 +27,7 @@ export class SameFrames {
 
   /** Learns from a frame that said `text`. `read` says what another frame would say if it came now; undefined if that is more, or less, than one text. */
   learn(data: string, text: string, read: (data: string) => string | undefined): void {
-    if (this.#tries === MOST_TRIES || text === '') return; // few-tries
+    if (this.#tries === MAX_TRIES || text === '') return; // few-tries
     const quoted = JSON.stringify(text);
     const at = data.indexOf(quoted);
     if (at < 0 || data.indexOf(quoted, at + 1) >= 0) return;

@@ -12,7 +12,7 @@ const REFUSED: Readonly<Record<string, number>> = { STORAGE_FULL: 507, STORAGE_F
 /** What a repetition finds where the first try was carried out. */
 const DONE: ReadonlySet<unknown> = new Set(['NAME_TAKEN', 'BLOCK_NOT_FOUND', 'ARCHIVE_NOT_FOUND', 'MESSAGE_NOT_FOUND']);
 /** One fault for each thread that makes file calls, and one more. */
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 /** A monitor that met the fault waits for longer than a round may take. */
 const LONGEST_ANSWER_MS = 1500;
 
@@ -86,7 +86,7 @@ export class FaultRound {
   async #step(method: string, path: string, body?: unknown): Promise<Reply> {
     this.steps += 1;
     let isRepeated = false;
-    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const reply = await Promise.race([this.#client.call(method, path, body), delay(SILENCE_MS, 'silent' as const, { ref: false })]);
       if (reply === 'silent') {
         this.violations.push(`${method} ${path} has no answer (try ${tries})`);
@@ -103,7 +103,7 @@ export class FaultRound {
       this.#count(code);
       isRepeated = true;
     }
-    this.violations.push(`${method} ${path} did not work after ${MOST_TRIES} tries`);
+    this.violations.push(`${method} ${path} did not work after ${MAX_TRIES} tries`);
     return { status: 0, json: {} };
   }
 

@@ -37,7 +37,7 @@ interface Draft {
 
 export const FUZZ_NAMES: readonly string[] = ['fuzz-0', 'fuzz-1', 'fuzz-2', 'fuzz-3'];
 const ADAPTERS = ['ollama', 'openai', 'anthropic', 'google', 'bedrock', 'gemini', '__proto__', 'constructor', 'nobody', ''];
-const MOST_GROUPS = 20;
+const MAX_GROUPS = 20;
 /** Sent at once, one behind the other. Many answers end their connection, so that what stands behind is not read. */
 const GROUP_SIZES = [1, 1, 1, 2, 3, 8];
 /** Rarely: they cost the server, and the fuzzer, as much as a thousand others. */
@@ -194,7 +194,7 @@ const RARE: ReadonlySet<string> = new Set([
 const RARE_CHANCE = 0.1;
 
 export function writeScript(random: Random, target: Target): Script {
-  const groups = Array.from({ length: 1 + random.below(MOST_GROUPS) }, () =>
+  const groups = Array.from({ length: 1 + random.below(MAX_GROUPS) }, () =>
     Array.from({ length: random.pick(GROUP_SIZES) }, () => wholeRequest(random, target)),
   );
   return { groups, broken: brokenRequest(random, target) };

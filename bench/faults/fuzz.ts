@@ -24,7 +24,7 @@ const TELL_EVERY = 100_000;
 const PATIENCE_MS = 600;
 /** What is broken may be an unfinished request, which the server would wait for. */
 const BROKEN_PATIENCE_MS = 15;
-const MOST_FAULTS = 3;
+const MAX_FAULTS = 3;
 const BLAME_LIMIT_MS = 60_000;
 const SHOWN_BYTES = 3000;
 
@@ -224,7 +224,7 @@ function errorText(answer: string): string {
 }
 
 function note(fault: Fault): void {
-  if (faults.length < MOST_FAULTS) faults.push(fault);
+  if (faults.length < MAX_FAULTS) faults.push(fault);
 }
 
 async function sayFigures(figures: { readonly seconds: number; readonly worstStall: number; readonly before: { fds: number; rss: number } }): Promise<void> {
@@ -239,7 +239,7 @@ async function sayFigures(figures: { readonly seconds: number; readonly worstSta
   const { found } = world.canaries;
   verdict.say('secrets seen', found.length === 0 ? '0' : `${found.length}: ${found.slice(0, 3).join(', ')}`, '0', found.length === 0);
   verdict.say('failures of its own in the log', `${ownFailures.length}`, '0', ownFailures.length === 0);
-  for (const line of ownFailures.slice(0, MOST_FAULTS)) print(`        ${line.slice(0, SHOWN_BYTES)}`);
+  for (const line of ownFailures.slice(0, MAX_FAULTS)) print(`        ${line.slice(0, SHOWN_BYTES)}`);
   if (!world.hasEnded) {
     await delay(2000);
     verdict.tell('descriptors', `${before.fds} before, ${openFiles(world.pid)} after`);

@@ -9,11 +9,11 @@ import { parseArgs } from 'node:util';
 import { type KillReport, killAgainAndAgain } from '../../spec/support/crash/kill-loop.ts';
 import { countsOf, print, Verdict, wholeNumber } from './verdict.ts';
 
-const MOST_KILLS = 100_000;
+const MAX_KILLS = 100_000;
 
 const string = { type: 'string' } as const;
 const { values } = parseArgs({ options: { kills: string, seed: string, loops: string } });
-const kills = wholeNumber('kills', values.kills ?? '1000', MOST_KILLS);
+const kills = wholeNumber('kills', values.kills ?? '1000', MAX_KILLS);
 const loops = wholeNumber('loops', values.loops ?? '2', 16);
 const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : wholeNumber('seed', values.seed, 2 ** 31);
 print(`seed ${seed}: ${kills} kills in ${loops} loops side by side`);

@@ -4,7 +4,7 @@ import { CliError } from '../terminal/exit-codes.ts';
 import { newestEntries } from '../views/conversation-text.ts';
 
 /** More candidates than this do not help. */
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
 /**
  * Does `work` with the id that a person gave. Where the server does not know it, `list` gives the ids that exist, and `work` is done with the only one that
@@ -29,7 +29,7 @@ export async function entryIds(api: Api, block: string): Promise<string[]> {
 }
 
 function ambiguous(given: string, candidates: readonly string[]): string {
-  const rest = candidates.length - MOST_SHOWN;
-  const shown = candidates.slice(-MOST_SHOWN).join(', ');
+  const rest = candidates.length - MAX_SHOWN;
+  const shown = candidates.slice(-MAX_SHOWN).join(', ');
   return `${candidates.length} ids begin with ${given}: ${shown}${rest > 0 ? `, and ${rest} older ones` : ''}. Give more of the id.`;
 }

@@ -33,7 +33,7 @@ function withRoundedNumbers(fields: object): Record<string, unknown> {
 }
 
 /** The most bytes that wait for the reader of the log. */
-const MOST_WAITING_BYTES = 1024 * 1024;
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** bounded-backlog. */
 class Lines implements DestinationStream {
@@ -47,7 +47,7 @@ class Lines implements DestinationStream {
 
   write(line: string): void {
     // Once a line is dropped, all further ones are until nothing waits, so that there is one gap and its notice is in the right place.
-    const most = this.#dropped === 0 ? MOST_WAITING_BYTES : 0;
+    const most = this.#dropped === 0 ? MAX_WAITING_BYTES : 0;
     if (this.#stderr.writableLength > most) {
       this.#dropped += 1;
       return;

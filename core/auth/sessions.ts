@@ -21,8 +21,8 @@ const TICKET_MS = 30_000;
 /** Who may use a code: anybody who has it, or only programs of the user that runs the server, where the system tells which user that is. */
 export type CodeHolder = 'anybody' | 'owner';
 /** The oldest is dropped for a further one. */
-const MOST_CODES = 16;
-const MOST_TICKETS = 1000;
+const MAX_CODES = 16;
+const MAX_TICKETS = 1000;
 
 /** A secret, and when it ends. */
 export interface Timed {
@@ -42,8 +42,8 @@ export class Sessions {
   constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now) {
     this.#token = token;
     this.#clock = clock;
-    this.#codes = new ShortLived(MOST_CODES, token, clock);
-    this.#tickets = new ShortLived(MOST_TICKETS, token, clock);
+    this.#codes = new ShortLived(MAX_CODES, token, clock);
+    this.#tickets = new ShortLived(MAX_TICKETS, token, clock);
   }
 
   /** A new one-time code for signing in. */

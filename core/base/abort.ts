@@ -1,6 +1,6 @@
 // Ends the work for a request when its caller aborts or disconnects.
 import { BlockhouseError } from '../errors.ts';
-import { type Place, Roster } from './linked-list.ts';
+import { LinkedList, type Place } from './linked-list.ts';
 
 const ONCE = { once: true } as const;
 
@@ -8,7 +8,7 @@ const ONCE = { once: true } as const;
 export const never = (): AbortSignal => new AbortController().signal;
 
 /** The functions to call when a signal fires. */
-const listeners = new WeakMap<AbortSignal, Roster<() => void>>();
+const listeners = new WeakMap<AbortSignal, LinkedList<() => void>>();
 
 /**
  * Calls `leave` when `signal` fires, unless `offAbort` comes first with the place that this returns. The signal itself gets one listener for all of them: to add and to remove one of
@@ -17,7 +17,7 @@ const listeners = new WeakMap<AbortSignal, Roster<() => void>>();
 export function onAbort(signal: AbortSignal, leave: () => void): Place<() => void> {
   const known = listeners.get(signal);
   if (known !== undefined) return known.add(leave);
-  const all = new Roster<() => void>();
+  const all = new LinkedList<() => void>();
   listeners.set(signal, all);
   const tellAll = (): void => {
     for (const each of [...all].reverse()) each();

@@ -7,7 +7,7 @@ const LONG_TEXT = 1024;
 const TEXT_DEPTH = 5;
 /** With more escapes than this in a sample of the text, JSON.stringify is faster: source code has more, prose fewer. */
 const SAMPLE_LENGTH = 512;
-const MOST_ESCAPES = 8;
+const MAX_ESCAPES = 8;
 
 /** Backslash first, because the other replacements add backslashes. */
 const COMMON_ESCAPES = [
@@ -58,5 +58,5 @@ function isDense(text: string): boolean {
     const code = text.charCodeAt(at);
     if (code < 0x20 || code === 0x22 || code === 0x5c) escapes += 1;
   }
-  return escapes > MOST_ESCAPES;
+  return escapes > MAX_ESCAPES;
 }

@@ -38,7 +38,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
  */
 export const MAX_JSON_VALUES = 50_000;
 /** The shortest value and the separator before it. */
-const LEAST_VALUE_BYTES = 2;
+const MIN_VALUE_BYTES = 2;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -101,7 +101,7 @@ export function endOfString(bytes: Uint8Array, start: number): number {
 
 /** True if JSON text in UTF-8 has more than `limit` values; found without parsing. */
 export function holdsMoreThan(bytes: Uint8Array, limit: number): boolean {
-  return bytes.length >= limit * LEAST_VALUE_BYTES && exceededLimit(bytes, { values: limit, depth: Number.POSITIVE_INFINITY }) === 'values';
+  return bytes.length >= limit * MIN_VALUE_BYTES && exceededLimit(bytes, { values: limit, depth: Number.POSITIVE_INFINITY }) === 'values';
 }
 
 /** The most values inside a tool's schema: real ones have some hundreds, and each request converts the schema to the provider's form. */

@@ -1,11 +1,11 @@
-// Who is there now, where thousands come and go in a second. Pure: no I/O.
+// A doubly linked list, for items that are added and removed thousands of times in a second. Pure: no I/O.
 //
 // A Set or a Map replaces its table after so many removals, and the old table still points to all that was in it. Once the Set is old, so are its tables,
 // and until the next full collection each request in them is kept with its connection, its body and its answer: that tripled the work of the collector.
 //
-// clean-leave: whoever leaves is pointed to by nothing here, and points to nobody.
+// clean-leave: a removed item is unlinked on both sides, so the list keeps nothing alive.
 
-/** Where an item is in its roster. */
+/** Where an item is in its list. */
 export interface Place<T> {
   /** Undefined once it has left. */
   item: T | undefined;
@@ -14,7 +14,7 @@ export interface Place<T> {
 }
 
 /** Items that are there now. Coming and leaving cost the same however many there are. */
-export class Roster<T> implements Iterable<T> {
+export class LinkedList<T> implements Iterable<T> {
   #newest: Place<T> | undefined;
   #size = 0;
 
@@ -31,7 +31,7 @@ export class Roster<T> implements Iterable<T> {
     return place;
   }
 
-  /** Removes what is at a place of this roster. Does nothing for one that is left already. */
+  /** Removes the item at a place of this list. Does nothing for a place that is empty already. */
   leave(place: Place<T>): void {
     if (place.item === undefined) return;
     const { older, newer } = place;

@@ -9,7 +9,7 @@ import type { StopFollowing } from './api.ts';
 import type { Block } from './block.ts';
 import { type Entries, isWaiting } from './conversation/chat-file.ts';
 import { unlessDamaged } from './status/readiness.ts';
-import { hindranceOf } from './waiting-note.ts';
+import { blockedBy } from './waiting-note.ts';
 
 /** When a wait ends without an outcome. */
 export interface WaitLimits {
@@ -103,7 +103,7 @@ export class AnswerWaits {
   #endThoseOver(entries: Entries | undefined): void {
     if (entries !== undefined) for (const wait of this.#over(entries)) wait.end(entries);
     // A block that moves is gone soon, or answers again.
-    if (!this.#block.isMoving && hindranceOf(this.#block) !== undefined) for (const wait of [...this.#waits]) wait.end();
+    if (!this.#block.isMoving && blockedBy(this.#block) !== undefined) for (const wait of [...this.#waits]) wait.end();
   }
 
   /** The waits whose messages don't wait any more. */

@@ -36,11 +36,11 @@ interface Known {
 const EVERY_MS = 500;
 /** Blocks that no program holds open are compared by their files now and then. */
 const LOOK_EVERY = 20;
-const MOST_GONE = 1000;
+const MAX_GONE = 1000;
 /** Of a follower that has not got its first answer. */
 const NOT_ANSWERED = -1;
 /** A frame has at most so many entries. */
-export const MOST_ENTRIES = 200;
+export const MAX_ENTRIES = 200;
 
 /** The changes of a workspace's blocks. */
 export class FleetFeed {
@@ -126,7 +126,7 @@ export class FleetFeed {
       this.#gone.push({ name, seq: this.#seq });
     }
     this.#known = next;
-    while (this.#gone.length > MOST_GONE) this.#oldest = this.#gone.shift()?.seq ?? this.#oldest; // bounded
+    while (this.#gone.length > MAX_GONE) this.#oldest = this.#gone.shift()?.seq ?? this.#oldest; // bounded
   }
 
   #tellThoseBehind(): void {
@@ -139,7 +139,7 @@ export class FleetFeed {
   /** One frame (small-frames); `isAnswer` sends one also when there is nothing. */
   #tell(follower: Follower, state: { seq: number }, isAnswer: boolean): void {
     const waiting = [...this.#known.values()].filter(({ seq }) => seq > state.seq).sort((one, other) => one.seq - other.seq);
-    const part = waiting.slice(0, MOST_ENTRIES);
+    const part = waiting.slice(0, MAX_ENTRIES);
     const isLast = part.length === waiting.length;
     const gone = isLast ? this.#gone.filter(({ name, seq }) => seq > state.seq && !this.#known.has(name)).map(({ name }) => name) : [];
     state.seq = isLast ? this.#seq : (part.at(-1)?.seq ?? this.#seq);

@@ -8,7 +8,7 @@ import type { Block } from './block.ts';
 import { type Entries, isWaiting } from './conversation/chat-file.ts';
 import type { OperationsContext } from './operations.ts';
 import type { ReplyStep } from './reply/reply-stream.ts';
-import { hindranceOf } from './waiting-note.ts';
+import { blockedBy } from './waiting-note.ts';
 
 const MAX_WAIT_MS = MAX_WAIT_SECONDS * 1000;
 /** The most callers that wait for one block, because the queue does not limit the callers that wait for the same message. */
@@ -29,13 +29,13 @@ export function answerOperation({ blocks, gate }: OperationsContext): Pick<Block
       all.set(block, waits);
       const isCrowded = waits.size >= MAX_WAITS;
       let seen: Entries | undefined;
-      if (waitMs > 0 && !isCrowded && hindranceOf(block) === undefined) {
+      if (waitMs > 0 && !isCrowded && blockedBy(block) === undefined) {
         const unfollow = onReply === undefined ? undefined : block.follow({ onReply: progressOf(messageId, onReply) });
         seen = await waits.wait(messageId, { waitMs, signal, until }).finally(unfollow);
       }
       const { archive, chat } = block.files;
       const found = await findEntry(archive, seen ?? (await chat.read()), messageId);
-      const note = (): string => (gate.isShut ? CLOSING_NOTE : (hindranceOf(block) ?? (isCrowded ? CROWDED_NOTE : LATE_NOTE)));
+      const note = (): string => (gate.isShut ? CLOSING_NOTE : (blockedBy(block) ?? (isCrowded ? CROWDED_NOTE : LATE_NOTE)));
       return { ...found, running: block.isRunning, note: isWaiting(found.entry) ? note() : null };
     },
   };

@@ -11,7 +11,7 @@ import { type Added, appendMessage, queueAgain } from './conversation/chat-chang
 import { completeEntries, type Entries, isWaiting } from './conversation/chat-file.ts';
 import { activeOf } from './conversation/retention.ts';
 import type { OperationsContext } from './operations.ts';
-import { hindranceOf } from './waiting-note.ts';
+import { blockedBy } from './waiting-note.ts';
 
 const checkPost: Validator<PostMessage> = compile(PostMessage);
 const checkPage: Validator<HistoryPage> = compile(HistoryPage);
@@ -103,5 +103,5 @@ function archivedReceipt({ name, isRunning }: Block, id: string): ChatReceipt {
 
 function noteFor(block: Block, entry: ChatEntry): string {
   if (!isWaiting(entry)) return `This message was sent before; it is ${entry.status}.`;
-  return hindranceOf(block) ?? 'The answer will be in the chat history.';
+  return blockedBy(block) ?? 'The answer will be in the chat history.';
 }

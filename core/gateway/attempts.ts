@@ -8,7 +8,7 @@
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import { callerLeft, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
-import type { Place, Roster } from '../base/linked-list.ts';
+import type { LinkedList, Place } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
@@ -32,7 +32,7 @@ export interface AttemptsOptions {
   readonly now: () => number;
   readonly random: () => number;
   /** The calls under way. */
-  readonly live: Roster<LiveCall>;
+  readonly live: LinkedList<LiveCall>;
   readonly accounts: CallAccounts | undefined;
 }
 

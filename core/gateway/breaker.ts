@@ -104,42 +104,42 @@ export class Breaker {
   }
 
   /** Before a call. Throws UPSTREAM_UNREACHABLE with the time until the next try while the breaker is open for it. */
-  admit(call: Sourced): Trial {
+  admit(call: Sourced): Permit {
     this.assertAdmits(call);
     const isProbe = this.#all.phase !== 'closed';
     if (isProbe) this.#all.letProbeThrough();
     const own = this.#circuitOf(call);
     const isOwnProbe = own?.isOpenFor(() => call.promptHash) === true;
     if (isOwnProbe) own?.letProbeThrough();
-    return new Trial(this, call, this.#all.turn, isProbe, own?.turn ?? 0, isOwnProbe);
+    return new Permit(this, call, this.#all.turn, isProbe, own?.turn ?? 0, isOwnProbe);
   }
 
   /** The call has been answered, or its answer has begun. */
-  succeed(trial: Trial): void {
-    this.#all.succeed(trial);
-    const own = this.#circuitOf(trial.call);
+  succeed(permit: Permit): void {
+    this.#all.succeed(permit);
+    const own = this.#circuitOf(permit.call);
     if (own === undefined) return;
-    own.succeed(trial.own);
+    own.succeed(permit.own);
     // One that has been open is kept, so that calls from before that still recognise that their time is over.
-    if (own.turn === 0) this.#sources.delete(keyOf(trial.call));
+    if (own.turn === 0) this.#sources.delete(keyOf(permit.call));
   }
 
   /** The call has failed. */
-  fail(trial: Trial, error: BlockhouseError): void {
-    if (ANSWERS.has(error.code)) this.succeed(trial);
-    else if (FAILURES.has(error.code)) this.#count(trial, error);
+  fail(permit: Permit, error: BlockhouseError): void {
+    if (ANSWERS.has(error.code)) this.succeed(permit);
+    else if (FAILURES.has(error.code)) this.#count(permit, error);
     else {
-      this.#all.passOver(trial); // health-only
-      this.#circuitOf(trial.call)?.passOver(trial.own);
+      this.#all.passOver(permit); // health-only
+      this.#circuitOf(permit.call)?.passOver(permit.own);
     }
   }
 
-  #count(trial: Trial, error: BlockhouseError): void {
-    const { call } = trial;
+  #count(permit: Permit, error: BlockhouseError): void {
+    const { call } = permit;
     const isNobodys = isOfDestination(error);
-    this.#all.fail(trial, isNobodys ? nobody : () => call.client, error); // nobodys-fault
-    if (isNobodys || this.#all.phase !== 'closed') this.#circuitOf(call)?.passOver(trial.own);
-    else (this.#circuitOf(call) ?? this.#newCircuit(call)).fail(trial.own, () => call.promptHash, error); // own-fault
+    this.#all.fail(permit, isNobodys ? nobody : () => call.client, error); // nobodys-fault
+    if (isNobodys || this.#all.phase !== 'closed') this.#circuitOf(call)?.passOver(permit.own);
+    else (this.#circuitOf(call) ?? this.#newCircuit(call)).fail(permit.own, () => call.promptHash, error); // own-fault
   }
 
   #circuitOf(call: Sourced): Circuit | undefined {
@@ -196,7 +196,7 @@ function isOfDestination({ code, mayHaveRun }: BlockhouseError): boolean {
 }
 
 /** One call that the breaker has admitted, and that tells the breaker how it went. */
-export class Trial implements Admission {
+export class Permit implements Admission {
   readonly #breaker: Breaker;
   readonly call: Sourced;
   readonly turn: number;

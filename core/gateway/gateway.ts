@@ -8,7 +8,7 @@ import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { Environment } from '../auth/settings.ts';
 import { never } from '../base/abort.ts';
-import { Roster } from '../base/linked-list.ts';
+import { LinkedList } from '../base/linked-list.ts';
 import type { Writable } from '../base/writable.ts';
 import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
@@ -80,7 +80,7 @@ export class Gateway {
   readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
   readonly #checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
   readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
-  readonly #live = new Roster<LiveCall>();
+  readonly #live = new LinkedList<LiveCall>();
   readonly #closing = new AbortController();
   readonly #attemptsOptions: AttemptsOptions;
   #closed: Promise<unknown> | undefined;

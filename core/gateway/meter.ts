@@ -14,8 +14,8 @@ export const WINDOWS = {
 export type Window = keyof typeof WINDOWS;
 
 /** What a window shows at most: more points than a plot has pixels help nobody. */
-const MOST_POINTS = 180;
-const MOST_KEPT = 500;
+const MAX_POINTS = 180;
+const MAX_KEPT = 500;
 /** The upper edges of the classes of durations, in milliseconds, each a quarter above the one before: from 10 ms to some ten minutes. */
 const EDGES = Array.from({ length: 50 }, (_, index) => 10 * 1.25 ** index);
 
@@ -44,7 +44,7 @@ export class Meter {
 
   /** The newest calls first, 500 at most. */
   ended(): readonly EndedCall[] {
-    return this.#ended.slice(-MOST_KEPT).reverse();
+    return this.#ended.slice(-MAX_KEPT).reverse();
   }
 
   /** The points of a window, oldest first; none for an adapter that was not called. */
@@ -55,7 +55,7 @@ export class Meter {
   #take(fact: CoreEvents['chat.finished']): void {
     const at = this.#now();
     this.#ended.push({ at, fact });
-    if (this.#ended.length >= MOST_KEPT * 2) this.#ended.splice(0, MOST_KEPT); // bounded
+    if (this.#ended.length >= MAX_KEPT * 2) this.#ended.splice(0, MAX_KEPT); // bounded
     let rings = this.#adapters.get(fact.adapter);
     if (rings === undefined) {
       rings = { '15m': new Ring('15m'), '90m': new Ring('90m'), '24h': new Ring('24h') };
@@ -105,7 +105,7 @@ class Ring {
 
   points(now: number): MeterPoint[] {
     const last = Math.floor(now / this.#stepMs);
-    const joined = Math.ceil(this.#steps / MOST_POINTS);
+    const joined = Math.ceil(this.#steps / MAX_POINTS);
     const points: MeterPoint[] = [];
     for (let first = last - this.#steps + 1; first <= last; first += joined) points.push(this.#point(first, Math.min(joined, last - first + 1)));
     return points;

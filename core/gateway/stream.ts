@@ -4,13 +4,13 @@
 // leaving-aborts: Leaving the loop early aborts the request.
 import type { AnswerPiece, StreamSink } from '../ports.ts';
 import type { ChatDone, ChatStart, StreamOptions } from '../types.ts';
-import { type ShownPiece, ShownPieces } from './visible-parts.ts';
+import { type VisiblePart, VisibleParts } from './visible-parts.ts';
 
 /**
  * One event of an answer. Events come in the order `start`, any number of `content`, `done`. `reasoning`, `toolCallStart` and `toolCallDelta` come among
  * the `content`, if the request's `stream` asks for them.
  */
-export type ChatStreamEvent = ({ readonly type: 'start' } & ChatStart) | ShownPiece | ({ readonly type: 'done' } & ChatDone);
+export type ChatStreamEvent = ({ readonly type: 'start' } & ChatStart) | VisiblePart | ({ readonly type: 'done' } & ChatDone);
 
 type Run = (sink: StreamSink, signal: AbortSignal) => Promise<ChatDone>;
 
@@ -69,7 +69,7 @@ class EventBuffer implements StreamSink {
 
   constructor(options: StreamOptions | undefined) {
     if (options === undefined) return;
-    const shown = new ShownPieces(options);
+    const shown = new VisibleParts(options);
     this.pieces = (pieces) => {
       for (const piece of shown.of(pieces)) this.#push(piece);
       return this.#events.length < HIGH_WATER;

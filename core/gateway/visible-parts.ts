@@ -6,7 +6,7 @@ import type { AnswerPiece } from '../ports.ts';
 import type { StreamOptions } from '../types.ts';
 
 /** A part of an answer as a stream shows it. */
-export type ShownPiece =
+export type VisiblePart =
   | { readonly type: 'content'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   /** A tool call begins. `index` counts the calls of the answer from 0. */
@@ -21,7 +21,7 @@ export function streamOptionsOf(request: unknown): StreamOptions | undefined {
 }
 
 /** Shows one answer. Keeps the numbers of its calls. */
-export class ShownPieces {
+export class VisibleParts {
   readonly #options: StreamOptions;
   /** From the adapter's index to the one that is shown. */
   readonly #indexes = new Map<number, number>();
@@ -32,20 +32,20 @@ export class ShownPieces {
   }
 
   /** What is shown of these parts, in their order. */
-  of(pieces: readonly AnswerPiece[]): ShownPiece[] {
-    const shown: ShownPiece[] = [];
+  of(pieces: readonly AnswerPiece[]): VisiblePart[] {
+    const shown: VisiblePart[] = [];
     for (const piece of pieces) this.#show(piece, shown);
     return shown;
   }
 
-  #show(piece: AnswerPiece, shown: ShownPiece[]): void {
+  #show(piece: AnswerPiece, shown: VisiblePart[]): void {
     if (piece.type === 'text') shown.push({ type: 'content', text: piece.text });
     else if (piece.type === 'reasoning') {
       if (this.#options.reasoning === true) shown.push(piece);
     } else if (piece.type !== 'reasoningState' && this.#options.toolDeltas === true) this.#showCall(piece, shown);
   }
 
-  #showCall(piece: Extract<AnswerPiece, { readonly type: `toolCall${string}` }>, shown: ShownPiece[]): void {
+  #showCall(piece: Extract<AnswerPiece, { readonly type: `toolCall${string}` }>, shown: VisiblePart[]): void {
     const known = piece.index === undefined ? undefined : this.#indexes.get(piece.index);
     if (piece.type === 'toolCallDelta') {
       if (known !== undefined) shown.push({ type: 'toolCallDelta', index: known, text: piece.text });

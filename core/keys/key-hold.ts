@@ -6,7 +6,7 @@
 //   leaves no less.
 // generated-whole: the provider has mostly generated a whole answer before its client leaves, and bills it. Nothing of it has come, so it counts with the mean.
 import { randomUUID } from 'node:crypto';
-import { type Place, Roster } from '../base/linked-list.ts';
+import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
@@ -18,7 +18,7 @@ import type { Usage } from '../types.ts';
 const USUAL_OUTPUT_TOKENS = 1000;
 const LOOK_EVERY_MS = 100;
 /** What no answer grows by between two looks: five thousand tokens a second. */
-const LEAST_HEADROOM_TOKENS = 500;
+const MIN_HEADROOM_TOKENS = 500;
 
 /** The room of one call of a key with limits. */
 export class KeyHold implements Hold {
@@ -83,7 +83,7 @@ export interface HoldTerms {
 export class HeldCalls {
   readonly #note: (call: OpenCall) => Promise<void>;
   readonly #onFault: (error: unknown) => void;
-  readonly #byKey = new Map<string, Roster<KeyHold>>();
+  readonly #byKey = new Map<string, LinkedList<KeyHold>>();
   readonly #idStart = randomUUID();
   #ids = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -136,8 +136,8 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #rosterOf(key: string): Roster<KeyHold> {
-    const roster = this.#byKey.get(key) ?? new Roster<KeyHold>();
+  #rosterOf(key: string): LinkedList<KeyHold> {
+    const roster = this.#byKey.get(key) ?? new LinkedList<KeyHold>();
     this.#byKey.set(key, roster);
     return roster;
   }
@@ -147,7 +147,7 @@ export class HeldCalls {
     for (const roster of this.#byKey.values()) {
       for (const hold of roster) {
         const usage = hold.call.usageSoFar();
-        if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > LEAST_HEADROOM_TOKENS) continue;
+        if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);
       }
     }

@@ -89,7 +89,7 @@ const PARAMETERS: ReadonlySet<string> = new Set(['beta', 'api-version']);
 /** Some servers divide parameters at a semicolon, so a value is a plain word, or a list of words. */
 const VERSION = /^[\w.,:-]*$/;
 /** Tools and contents of messages nest deeper only to hide something. */
-const MOST_LEVELS = 20;
+const MAX_LEVELS = 20;
 
 /** Checks a request of which only understood fields go on: no-address, and the price. Throws KEY_FORBIDDEN naming the field. */
 export function assertMayAsk(key: NamedKey, fields: RequestFields, body: unknown, at = ''): void {
@@ -149,7 +149,7 @@ function decidingPlace(rule: FieldRule, value: unknown, path: string): string | 
 
 function placeOfValue({ except = [], types, within }: FieldRule, value: unknown, path: string): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (types !== undefined) return within === undefined ? placeOfType(types, value, path, MOST_LEVELS) : placeWithin(types, within, value, path, MOST_LEVELS);
+  if (types !== undefined) return within === undefined ? placeOfType(types, value, path, MAX_LEVELS) : placeWithin(types, within, value, path, MAX_LEVELS);
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.every((one) => except.includes(one)) ? undefined : path;
 }
@@ -193,7 +193,7 @@ function placeIn(value: unknown, path: string, names: readonly string[], find: F
   return undefined;
 }
 
-function holdsText(value: unknown, levels = MOST_LEVELS): boolean {
+function holdsText(value: unknown, levels = MAX_LEVELS): boolean {
   if (typeof value === 'string') return value !== '';
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => holdsText(inner, levels - 1));

@@ -22,7 +22,7 @@ const DATA: ReadonlySet<string> = new Set([
 /** Fields at the top that hold a schema. */
 const SCHEMAS: ReadonlySet<string> = new Set(['guided_json', 'json_schema', 'structured_outputs']);
 /** Outside of data, a request nests deeper only to hide something. */
-const MOST_LEVELS = 100;
+const MAX_LEVELS = 100;
 /** The end of a path that was not followed further. */
 const NOT_FOLLOWED = '…';
 
@@ -34,7 +34,7 @@ export function isTooDeep(path: string): boolean {
 /** The path of an address or a secret in the field of this name, not of the field itself; undefined if there is none. */
 export function nestedAddress(fields: RequestFields, name: string, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || SCHEMAS.has(name)) return undefined;
-  const place = placeIn(fields, value, ruleOf(fields, name)?.holdsRequests === true, MOST_LEVELS);
+  const place = placeIn(fields, value, ruleOf(fields, name)?.holdsRequests === true, MAX_LEVELS);
   return place === undefined ? undefined : name + place;
 }
 

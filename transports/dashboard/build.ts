@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCE = import.meta.dirname;
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/dashboard'));
 /** Shorter files gain nothing from compression. */
-const LEAST_BROTLI_BYTES = 1024;
+const MIN_BROTLI_BYTES = 1024;
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
@@ -72,7 +72,7 @@ writeFileSync(join(OUT, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\
 
 function put(path: string, bytes: Buffer): void {
   const extension = path.split('.').at(-1) ?? '';
-  const br = bytes.length >= LEAST_BROTLI_BYTES && !COMPRESSED.includes(extension);
+  const br = bytes.length >= MIN_BROTLI_BYTES && !COMPRESSED.includes(extension);
   writeFileSync(join(OUT, path), bytes);
   if (br) {
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };

@@ -1,4 +1,4 @@
-// The HTTP transport: the server of node:http and its limits. front.ts answers the requests.
+// The HTTP transport: the server of node:http and its limits. dispatch.ts answers the requests.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';

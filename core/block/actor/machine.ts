@@ -1,5 +1,5 @@
 // The machine of a block, the only source of its state. It has four regions, which get the same events: the block's life (active, archived,
-// removed), its monitor, its memory, and the server. machine-setup.ts defines guards, actions and delays by name. Actors do the work. Pure: no I/O.
+// removed), its monitor, its memory, and the server. setup.ts defines guards, actions and delays by name. Actors do the work. Pure: no I/O.
 //
 // at-rest-first: a block moves to the archive only when no monitor runs and no compaction is under way.
 // stays-on-failure: a move that fails leaves the block where it was, and the caller gets the cause.

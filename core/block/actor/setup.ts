@@ -1,5 +1,5 @@
 // The named guards, actions, delays and actors of a block's machine. The states are in machine.ts (life, memory, server) and in
-// monitor/machine.ts; the events and the context are in machine-types.ts. Pure: no I/O.
+// monitor-region.ts; the events and the context are in types.ts. Pure: no I/O.
 import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
 import { BlockhouseError, type ErrorCode } from '../../errors.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';

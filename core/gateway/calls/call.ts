@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
-import type { Sourced, Trial } from '../breaker.ts';
+import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { NOBODY } from '../circuit.ts';
 
@@ -72,7 +72,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.reader === undefined;
   }
 
-  abstract newAttempt(trial: Trial, now: () => number): CallAttempt<T>;
+  abstract newAttempt(permit: Permit, now: () => number): CallAttempt<T>;
 
   /** What tells this request from others. */
   protected abstract content(): string | Uint8Array;

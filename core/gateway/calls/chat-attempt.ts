@@ -9,7 +9,7 @@ import type { Adapter, AdapterCall, ChatEvent, EventSink, StreamSink } from '../
 import type { ChatDone, Usage, Warning } from '../../schemas/chat.ts';
 import type { ChatRequest } from '../../types.ts';
 import { Accumulator } from '../accumulate.ts';
-import type { Trial } from '../breaker.ts';
+import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptTokens } from '../prompt-tokens.ts';
 import { withPlace } from '../refused-part.ts';
@@ -40,19 +40,19 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
   /** When the first text came. */
   firstTextAt: number | undefined;
   readonly #chat: ChatWork;
-  readonly #trial: Trial;
+  readonly #permit: Permit;
   readonly #now: () => number;
   readonly #accumulator: Accumulator;
   #content = '';
   #hasStarted = false;
   #failure: BlockhouseError | undefined;
 
-  constructor(chat: ChatWork, trial: Trial, now: () => number) {
+  constructor(chat: ChatWork, permit: Permit, now: () => number) {
     this.#chat = chat;
     const { sink } = chat;
     // The protocols that show pieces may repeat them at their end.
     this.#accumulator = new Accumulator(chat.keepsOneCall, sink !== undefined && sink.whole !== true && sink.pieces === undefined);
-    this.#trial = trial;
+    this.#permit = permit;
     this.#now = now;
   }
 
@@ -91,7 +91,7 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
   fail(failure: BlockhouseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
-    this.#trial.fail(failure); // verdict-first
+    this.#permit.fail(failure); // verdict-first
   }
 
   usageSoFar(wasSent = false): Usage | undefined {
@@ -133,13 +133,13 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
   #noteText(): void {
     if (this.firstTextAt !== undefined) return;
     this.firstTextAt = this.#now();
-    this.#trial.succeed();
+    this.#permit.succeed();
   }
 
   #finish(): AnsweredChat {
     const done = this.#accumulator.finish(this.#chat.prompt);
     if (this.#chat.sink !== undefined) this.#start(this.#chat.sink);
-    if (this.#failure === undefined) this.#trial.succeed();
+    if (this.#failure === undefined) this.#permit.succeed();
     return { done, content: this.#content, usage: done.usage };
   }
 

@@ -1,7 +1,7 @@
 // A chat request that has passed all checks. Pure: no I/O.
 import type { StreamSink } from '../../ports.ts';
 import type { ChatRequest } from '../../types.ts';
-import type { Trial } from '../breaker.ts';
+import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptTokens } from '../prompt-tokens.ts';
 import { AcceptedCall, type AcceptedParts } from './call.ts';
@@ -38,8 +38,8 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
     return this.sink === undefined || this.sink.whole === true;
   }
 
-  override newAttempt(trial: Trial, now: () => number): Attempt {
-    return new Attempt(this, trial, now);
+  override newAttempt(permit: Permit, now: () => number): Attempt {
+    return new Attempt(this, permit, now);
   }
 
   protected override content(): string {

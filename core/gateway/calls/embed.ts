@@ -7,7 +7,7 @@ import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
 import { sumUsage } from '../accumulate.ts';
-import type { Trial } from '../breaker.ts';
+import type { Permit } from '../breaker.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage } from './call.ts';
 
 interface AcceptedEmbedParts extends Omit<AcceptedParts, 'model' | 'config'> {
@@ -32,8 +32,8 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
     return undefined;
   }
 
-  override newAttempt(trial: Trial, now: () => number): EmbedAttempt {
-    return new EmbedAttempt(this, trial, now);
+  override newAttempt(permit: Permit, now: () => number): EmbedAttempt {
+    return new EmbedAttempt(this, permit, now);
   }
 
   protected override content(): string {
@@ -49,23 +49,23 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
 class EmbedAttempt implements CallAttempt<Answered> {
   firstTextAt: number | undefined;
   readonly #accepted: AcceptedEmbed;
-  readonly #trial: Trial;
+  readonly #permit: Permit;
   readonly #now: () => number;
   #usage: Usage | undefined;
   /** The batch that is being answered. */
   #sent: EmbedRequest['inputs'] | undefined;
   #failure: BlockhouseError | undefined;
 
-  constructor(accepted: AcceptedEmbed, trial: Trial, now: () => number) {
+  constructor(accepted: AcceptedEmbed, permit: Permit, now: () => number) {
     this.#accepted = accepted;
-    this.#trial = trial;
+    this.#permit = permit;
     this.#now = now;
   }
 
   async make(call: AdapterCall): Promise<Answered> {
     try {
       await this.#embedRest(call);
-      this.#trial.succeed();
+      this.#permit.succeed();
       return { usage: this.#usage };
     } catch (error) {
       this.fail(toBlockhouseError(error));
@@ -76,7 +76,7 @@ class EmbedAttempt implements CallAttempt<Answered> {
   fail(failure: BlockhouseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
-    this.#trial.fail(failure);
+    this.#permit.fail(failure);
   }
 
   usageSoFar(wasSent = false): Usage | undefined {

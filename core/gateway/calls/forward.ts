@@ -4,7 +4,7 @@
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
-import type { Trial } from '../breaker.ts';
+import type { Permit } from '../breaker.ts';
 import { bodyTokens } from '../media-tokens.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, type Reader } from './call.ts';
 import { ForwardedUsage } from './forwarded-usage.ts';
@@ -34,8 +34,8 @@ export class AcceptedForward extends AcceptedCall<Answered> {
     return this.adapter.forwardedTier?.(this.request);
   }
 
-  override newAttempt(trial: Trial, now: () => number): ForwardAttempt {
-    return new ForwardAttempt(this, trial, now);
+  override newAttempt(permit: Permit, now: () => number): ForwardAttempt {
+    return new ForwardAttempt(this, permit, now);
   }
 
   protected override content(): Uint8Array {
@@ -56,15 +56,15 @@ export class AcceptedForward extends AcceptedCall<Answered> {
 class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
   firstTextAt: number | undefined;
   readonly #accepted: AcceptedForward;
-  readonly #trial: Trial;
+  readonly #permit: Permit;
   readonly #now: () => number;
   readonly #usage: ForwardedUsage;
   #isStream = false;
   #failure: BlockhouseError | undefined;
 
-  constructor(accepted: AcceptedForward, trial: Trial, now: () => number) {
+  constructor(accepted: AcceptedForward, permit: Permit, now: () => number) {
     this.#accepted = accepted;
-    this.#trial = trial;
+    this.#permit = permit;
     this.#now = now;
     this.#usage = new ForwardedUsage(() => accepted.inputTokens());
   }
@@ -88,14 +88,14 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
   }
 
   readonly #finish = (): Answered => {
-    if (this.#failure === undefined) this.#trial.succeed();
+    if (this.#failure === undefined) this.#permit.succeed();
     return { usage: this.#usage.complete() };
   };
 
   fail(failure: BlockhouseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
-    this.#trial.fail(failure); // verdict-first
+    this.#permit.fail(failure); // verdict-first
   }
 
   usageSoFar(wasSent = false): Usage | undefined {
@@ -112,7 +112,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     if (this.#failure !== undefined) return true;
     if (this.firstTextAt === undefined) {
       this.firstTextAt = this.#now();
-      this.#trial.succeed();
+      this.#permit.succeed();
     }
     if (this.#isStream) this.#usage.frames(bytes);
     else this.#usage.whole(bytes.length);

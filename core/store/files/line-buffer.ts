@@ -3,7 +3,7 @@
 
 const FIRST_BYTES = 16 * 1024;
 /** UTF-8 needs no more for one unit of a text. */
-const MOST_BYTES_A_UNIT = 3;
+const MAX_BYTES_A_UNIT = 3;
 const NEWLINE = 0x0a;
 
 /** Whole lines, up to a number of bytes. */
@@ -24,7 +24,7 @@ export class LineBuffer {
 
   /** Adds a line, which ends with a newline. False if there is no room for it. */
   add(line: string): boolean {
-    if (!this.#hasRoom(line.length * MOST_BYTES_A_UNIT) && !this.#hasRoom(Buffer.byteLength(line))) return false;
+    if (!this.#hasRoom(line.length * MAX_BYTES_A_UNIT) && !this.#hasRoom(Buffer.byteLength(line))) return false;
     this.#used += this.#bytes.write(line, this.#used);
     return true;
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import t from 'tap';
-import { type FleetChanges, FleetFeed, MOST_ENTRIES } from '../../../core/block/fleet-feed.ts';
+import { type FleetChanges, FleetFeed, MAX_ENTRIES } from '../../../core/block/fleet-feed.ts';
 import type { BlockEntry } from '../../../core/types.ts';
 import { until } from '../../support/until.ts';
 
@@ -59,7 +59,7 @@ t.test('who comes back with a number gets what was missed, in frames of at most 
   await until('the feed tells it', () => missed.length === 3);
   t.same(
     missed.map(({ changed }) => changed.length),
-    [MOST_ENTRIES, MOST_ENTRIES, 50],
+    [MAX_ENTRIES, MAX_ENTRIES, 50],
   );
   t.equal(new Set(missed.flatMap(({ changed }) => changed.map(({ name }) => name))).size, 450);
   const none: FleetChanges[] = [];

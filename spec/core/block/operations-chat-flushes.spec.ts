@@ -4,7 +4,7 @@ import { type StartedCore, startCore } from '../../support/blocks.ts';
 import { countFlushes } from '../../support/flushes.ts';
 
 /** What an answered message may cost, from its POST until the answer is stored and the monitor rests. */
-const MOST_FLUSHES = 9;
+const MAX_FLUSHES = 9;
 
 async function flushesOfOne(t: Test, one: StartedCore, message: string): Promise<number> {
   const count = await countFlushes(t);
@@ -24,7 +24,7 @@ t.test('an answered message costs at most 9 flushes of the disk', async (t) => {
   const flushes = await flushesOfOne(t, one, 'hi');
   t.ok(flushes > 0);
   // Stopping writes config.json, which is durable: a file and its folder.
-  t.ok(flushes - 2 <= MOST_FLUSHES, `${flushes - 2}`);
+  t.ok(flushes - 2 <= MAX_FLUSHES, `${flushes - 2}`);
 });
 
 t.test('an answered message costs as few flushes when the active window is full', async (t) => {
@@ -36,5 +36,5 @@ t.test('an answered message costs as few flushes when the active window is full'
   await one.blocks.stop('ada');
   await one.blocks.start('ada');
   const flushes = await flushesOfOne(t, one, 'hi');
-  t.ok(flushes - 2 <= MOST_FLUSHES, `${flushes - 2}`);
+  t.ok(flushes - 2 <= MAX_FLUSHES, `${flushes - 2}`);
 });

@@ -68,9 +68,9 @@ t.test('after its time one call tries; its failure doubles the time, up to a min
     clock.now += openMs - 1;
     t.throws(() => breaker.admit(another()), { code: 'UPSTREAM_UNREACHABLE' });
     clock.now += 1;
-    const trial = breaker.admit(another());
+    const permit = breaker.admit(another());
     t.throws(() => breaker.admit(another()), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 1000 }, 'the others wait');
-    trial.fail(new BlockhouseError('UPSTREAM_TIMEOUT', 'silent'));
+    permit.fail(new BlockhouseError('UPSTREAM_TIMEOUT', 'silent'));
   }
   clock.now += 60_000;
   breaker.admit(another()).succeed();
@@ -79,7 +79,7 @@ t.test('after its time one call tries; its failure doubles the time, up to a min
   t.equal(breaker.isOpenFor(another()), false);
 });
 
-t.test('calls that were under way when it opened neither open it again nor end the trial', async (t) => {
+t.test('calls that were under way when it opened neither open it again nor end the permit', async (t) => {
   const { breaker, facts, clock, failTimes } = breakerAt();
   const underWay = breaker.admit(another());
   failTimes(20);
@@ -88,10 +88,10 @@ t.test('calls that were under way when it opened neither open it again nor end t
   clock.now += 5000;
   breaker.admit(another());
   underWay.fail(new BlockhouseError('UPSTREAM_FAILED', 'later'));
-  t.throws(() => breaker.admit(another()), 'the trial goes on');
+  t.throws(() => breaker.admit(another()), 'the permit goes on');
 });
 
-t.test('a trial whose caller left makes room for the next one', async (t) => {
+t.test('a permit whose caller left makes room for the next one', async (t) => {
   const { breaker, clock, failTimes } = breakerAt();
   failTimes(20);
   clock.now += 5000;

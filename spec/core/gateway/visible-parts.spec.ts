@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ShownPieces, streamOptionsOf } from '../../../core/gateway/visible-parts.ts';
+import { streamOptionsOf, VisibleParts } from '../../../core/gateway/visible-parts.ts';
 import type { AnswerPiece } from '../../../core/ports.ts';
 
 const ALL: AnswerPiece[] = [
@@ -15,17 +15,17 @@ const REASONING = { type: 'reasoning', text: 'hm' };
 const CONTENT = { type: 'content', text: 'Hel' };
 
 t.test('reasoning and calls are shown to a reader that asked for them, and the text to each', (t) => {
-  t.strictSame(new ShownPieces({}).of(ALL), [CONTENT]);
-  t.strictSame(new ShownPieces({ reasoning: true, toolDeltas: false }).of(ALL), [REASONING, CONTENT]);
+  t.strictSame(new VisibleParts({}).of(ALL), [CONTENT]);
+  t.strictSame(new VisibleParts({ reasoning: true, toolDeltas: false }).of(ALL), [REASONING, CONTENT]);
   t.strictSame(
-    new ShownPieces({ toolDeltas: true }).of(ALL).map(({ type }) => type),
+    new VisibleParts({ toolDeltas: true }).of(ALL).map(({ type }) => type),
     ['content', 'toolCallStart', 'toolCallDelta', 'toolCallDelta', 'toolCallStart', 'toolCallDelta'],
   );
   t.end();
 });
 
 t.test('calls are counted from 0, and a call that came whole has a start and one delta', (t) => {
-  const shown = new ShownPieces({ toolDeltas: true });
+  const shown = new VisibleParts({ toolDeltas: true });
   t.strictSame([...shown.of(ALL.slice(0, 4)), ...shown.of(ALL.slice(4))].slice(1), [
     { type: 'toolCallStart', index: 0, id: 'a', name: 'f' },
     { type: 'toolCallDelta', index: 0, text: '{"x"' },

@@ -7,10 +7,10 @@ import type { Reply, ServerClient } from './server-client.ts';
 
 const LONGEST_PAUSE_MS = 25;
 /** So many messages of a block wait at most, so that a run ends soon. */
-const MOST_WAITING = 12;
+const MAX_WAITING = 12;
 
 /** Those that are gone for good are looked for a while. */
-const MOST_TRAVELLERS = 3;
+const MAX_TRAVELLERS = 3;
 /** Of the second block: so small that its memory is compacted again and again. */
 const SMALL_WINDOW = { maxContextTokens: 300, thresholdPercent: 50, keepMessages: 2 };
 const DRAIN_LIMIT_MS = 120_000;
@@ -83,7 +83,7 @@ export async function post(session: Session, block: BlockPromises, random?: Rand
   if (message === undefined) {
     if (random === undefined) return false;
     const waiting = block.messages.filter(({ text }) => !session.daemon.answered.has(text)).length;
-    if (waiting >= MOST_WAITING) return true;
+    if (waiting >= MAX_WAITING) return true;
     const serial = session.serial();
     message = { text: `msg ${block.name}/${serial}`, clientId: `client-${serial}`, id: undefined };
     block.messages.push(message);
@@ -152,7 +152,7 @@ async function move(session: Session, random: Random): Promise<boolean> {
   const { travellers } = session.promised;
   let traveller = travellers.at(-1);
   if (traveller === undefined || traveller.place.value === 'nowhere') {
-    travellers.splice(0, travellers.length - MOST_TRAVELLERS);
+    travellers.splice(0, travellers.length - MAX_TRAVELLERS);
     traveller = new Traveller(`trip-${session.serial()}`);
     travellers.push(traveller);
   }

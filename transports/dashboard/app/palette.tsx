@@ -26,7 +26,7 @@ interface Item {
   run(): unknown;
 }
 
-const MOST_SHOWN = 12;
+const MAX_SHOWN = 12;
 let isOpen = false;
 
 /** Shows the palette. */
@@ -135,7 +135,7 @@ function found(text: string): readonly Item[] {
   });
   return scored
     .sort((one, other) => one.score - other.score)
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
     .map(({ item }) => item);
 }
 

@@ -7,12 +7,12 @@ export interface ComparedLine {
 }
 
 /** More lines than this are compared as a whole: the table of all pairs would be too large. */
-const MOST_LINES = 2000;
+const MAX_LINES = 2000;
 
 /** The lines of both texts in an order that keeps those in common. */
 export function compareLines(before: string, after: string): readonly ComparedLine[] {
   const [old, now] = [linesOf(before), linesOf(after)];
-  if (old.length > MOST_LINES || now.length > MOST_LINES)
+  if (old.length > MAX_LINES || now.length > MAX_LINES)
     return [...old.map((text): ComparedLine => ({ kind: 'removed', text })), ...now.map((text): ComparedLine => ({ kind: 'added', text }))];
   const width = now.length + 1;
   const common = new Uint16Array((old.length + 1) * width);

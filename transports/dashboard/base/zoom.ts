@@ -5,13 +5,13 @@ export type Span = { readonly from: number; readonly to: number } | undefined;
 export type Step = 'in' | 'out' | 'back' | 'on';
 
 /** Points that are left at the nearest. */
-const LEAST_POINTS = 4;
+const MIN_POINTS = 4;
 
 /** The span after a step: half or twice as long around its middle, or a quarter of it earlier or later. It never leaves the times. */
 export function stepped(span: Span, times: readonly number[], step: Step): Span {
   const first = times[0] ?? 0;
   const last = times.at(-1) ?? 0;
-  const least = ((last - first) / Math.max(1, times.length - 1)) * LEAST_POINTS;
+  const least = ((last - first) / Math.max(1, times.length - 1)) * MIN_POINTS;
   const { from, to } = span ?? { from: first, to: last };
   const old = to - from;
   const lengths = { in: Math.max(old / 2, Math.min(old, least)), out: old * 2, back: old, on: old };

@@ -72,12 +72,12 @@ export async function renameBlock(name: string, to: string): Promise<string> {
 }
 
 /** Somebody else may change the configuration at the same time, but not this often. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** Adds a tag to a block or takes it away; resolves with false if it was so already. What others change in between is kept. */
 export async function setTag(name: string, tag: string, isWanted: boolean): Promise<boolean> {
   const path = blockURL(name, '/config');
-  for (let left = MOST_TRIES; ; left -= 1) {
+  for (let left = MAX_TRIES; ; left -= 1) {
     const { data, etag } = await call<{ readonly config: BlockConfig }>('GET', path);
     const others = data.config.tags.filter((each) => each !== tag);
     if (others.length < data.config.tags.length === isWanted) return false;

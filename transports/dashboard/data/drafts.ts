@@ -18,8 +18,8 @@ export interface Draft {
 }
 
 const PREFIX = 'blockhouse.draft';
-export const MOST_DRAFT_CHARACTERS = 262_144;
-const MOST_BLOCKS = 50;
+export const MAX_DRAFT_CHARACTERS = 262_144;
+const MAX_BLOCKS = 50;
 const EMPTY: Draft = { text: '', sending: [] };
 
 /** The drafts of one tab. */
@@ -44,7 +44,7 @@ export class Drafts {
   /** Keeps what is written. False if the storage is full or closed: then it is kept in this page only. */
   write(block: string, text: string): boolean {
     const { sending } = this.#get(this.#key(block, this.#tab)) ?? EMPTY;
-    return this.#put(block, { text: text.slice(0, MOST_DRAFT_CHARACTERS), sending });
+    return this.#put(block, { text: text.slice(0, MAX_DRAFT_CHARACTERS), sending });
   }
 
   /** Keeps a message that is on its way; the written text becomes empty. */
@@ -87,9 +87,9 @@ export class Drafts {
   /** bounded. What is on its way stays. */
   #drop(): void {
     const keys = Array.from({ length: this.#shelf.length }, (_, index) => this.#shelf.key(index) ?? '').filter((key) => key.startsWith(`${PREFIX}.`));
-    if (keys.length <= MOST_BLOCKS * 2) return;
+    if (keys.length <= MAX_BLOCKS * 2) return;
     const found = keys.map((key) => ({ key, ...((stored(this.#shelf, key) ?? {}) as { at?: number; sending?: readonly Sending[] }) }));
     const old = found.filter(({ sending = [] }) => sending.length === 0).sort((one, other) => (other.at ?? 0) - (one.at ?? 0));
-    for (const { key } of old.slice(MOST_BLOCKS * 2)) this.#shelf.removeItem(key);
+    for (const { key } of old.slice(MAX_BLOCKS * 2)) this.#shelf.removeItem(key);
   }
 }

@@ -1,19 +1,19 @@
 // The log of a block as it grows: lines come over the socket, and older ones are read as somebody scrolls up.
 //
 // no-gap: the lines that are shown follow each other in their file without a hole. What was missed is read; where it is too much, the newest part replaces all.
-// bounded: there are never more than MOST_LINES. While the end is shown, the oldest go; while somebody reads further up, the newest are only counted, and read
+// bounded: there are never more than MAX_LINES. While the end is shown, the oldest go; while somebody reads further up, the newest are only counted, and read
 //   when the reader comes down to them.
 import { batch, type Signal, signal } from '@preact/signals';
 import type { LogFrame, LogList, LogPart } from '../../../core/types.ts';
 import type { Frame } from './frame.ts';
 import { bytesOf, type LogLine, readLines } from './log-lines.ts';
 
-export const MOST_LINES = 2000;
+export const MAX_LINES = 2000;
 /** Read at a time. */
 const PART_BYTES = 65_536;
 /** The most that the server gives at a time. */
 const LARGEST_PART_BYTES = 1024 * 1024;
-const MOST_FILES = 20;
+const MAX_FILES = 20;
 
 /** Reads from the server: a path below the block's logs. Rejects with an ApiError. */
 export type Read = <T>(query: string) => Promise<T>;
@@ -98,9 +98,9 @@ export class LogTail {
       if (file.peek() !== name || this.#from !== before) return;
       this.#from = part.from;
       const lines = [...readLines(part.content, part.from), ...this.lines.peek()];
-      const left = lines.slice(MOST_LINES);
+      const left = lines.slice(MAX_LINES);
       batch(() => {
-        this.lines.value = lines.slice(0, MOST_LINES);
+        this.lines.value = lines.slice(0, MAX_LINES);
         this.uncounted.value += left.length;
       });
       this.#to = left[0]?.offset ?? this.#to;
@@ -122,7 +122,7 @@ export class LogTail {
       const content = part.content.slice(0, part.content.lastIndexOf('\n') + 1);
       const added = readLines(content, part.from).filter(({ offset }) => offset >= from);
       if (added.length === 0) return void (await this.catchUp());
-      const lines = [...this.lines.peek(), ...added].slice(-MOST_LINES);
+      const lines = [...this.lines.peek(), ...added].slice(-MAX_LINES);
       this.#to = part.from + bytesOf(content);
       this.#from = lines[0]?.offset ?? this.#from;
       batch(() => {
@@ -188,7 +188,7 @@ export class LogTail {
     const files = this.files.peek();
     if (!files.includes(file)) {
       const newest = files[0];
-      this.files.value = [file, ...files].slice(0, MOST_FILES);
+      this.files.value = [file, ...files].slice(0, MAX_FILES);
       if (!this.#follows || this.file.peek() !== newest) return;
       // The log goes on in the next file.
       batch(() => {
@@ -210,7 +210,7 @@ export class LogTail {
       return;
     }
     const lines = this.lines.peek();
-    if (!this.#follows && lines.length >= MOST_LINES) {
+    if (!this.#follows && lines.length >= MAX_LINES) {
       this.uncounted.value += countOf(text); // bounded
       return;
     }
@@ -222,8 +222,8 @@ export class LogTail {
   /** bounded. */
   #trim(): void {
     const lines = this.lines.peek();
-    if (!this.#follows || lines.length <= MOST_LINES) return;
-    const kept = lines.slice(-MOST_LINES);
+    if (!this.#follows || lines.length <= MAX_LINES) return;
+    const kept = lines.slice(-MAX_LINES);
     this.#from = kept[0]?.offset ?? this.#from;
     this.lines.value = kept;
   }

@@ -1,15 +1,15 @@
 // What days and a month have cost so far. Pure.
 
 /** Fewer days would not show how long ago each of them was. */
-const LEAST_DAYS = 30;
-const MOST_DAYS = 45;
+const MIN_DAYS = 30;
+const MAX_DAYS = 45;
 const DAY_MS = 86_400_000;
 
 /** Every date from the first of `days` up to `today` (`2026-11-23`), with gaps filled: at least 30 dates, at most the newest 45. */
 export function calendarOf(days: readonly string[], today: string): readonly string[] {
   const last = Date.parse([...days, today].sort().at(-1) ?? today);
   const first = Date.parse([...days, today].sort()[0] ?? today);
-  const length = Math.min(MOST_DAYS, Math.max(LEAST_DAYS, (last - first) / DAY_MS + 1));
+  const length = Math.min(MAX_DAYS, Math.max(MIN_DAYS, (last - first) / DAY_MS + 1));
   return Array.from({ length }, (_, index) => new Date(last - (length - 1 - index) * DAY_MS).toISOString().slice(0, 10));
 }
 

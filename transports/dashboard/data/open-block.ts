@@ -18,7 +18,7 @@ import type { Socket } from './socket.ts';
 /** Shown at first, and read at once when somebody scrolls up. */
 export const PAGE_ENTRIES = 40;
 const LARGEST_PAGE = 500;
-const LEAST_MS = 300;
+const MIN_MS = 300;
 /** A page below this size has fewer entries than asked for only if there are no more. */
 const WHOLE_CHARACTERS = 2_000_000;
 
@@ -111,7 +111,7 @@ export class OpenBlock {
     if (this.#isReading || !this.#isOpen || !this.#means.isVisible.peek()) return;
     const { timers } = this.#means;
     this.#cancelTimer();
-    this.#cancelTimer = timers.after(Math.max(0, this.#lastAt + LEAST_MS - timers.now()), () => void this.#read()); // not-a-storm
+    this.#cancelTimer = timers.after(Math.max(0, this.#lastAt + MIN_MS - timers.now()), () => void this.#read()); // not-a-storm
   }
 
   /** Reads older entries; `also` changes the page in the same pass. Rejects with an ApiError. */

@@ -39,7 +39,7 @@ export interface Answer {
 }
 
 const KEPT_AT = 'blockhouse.playground';
-export const MOST_MODELS = 4;
+export const MAX_MODELS = 4;
 export const EMPTY: Question = { models: [''], system: '', message: '', maxTokens: '', temperature: '', tools: '', schema: '' };
 
 /** The last request of this tab. */

@@ -8,7 +8,7 @@ import { blockURL } from './paths.ts';
 import { type Seen, seenIn } from './window.ts';
 
 /** Entries that are read at most: an answer and its message are two. */
-const MOST_ENTRIES = 300;
+const MAX_ENTRIES = 300;
 
 /** What the newest answers have seen. */
 export interface SeenAnswers {
@@ -41,7 +41,7 @@ async function readAfter(name: string, { answers, last }: SeenAnswers): Promise<
   if (last === undefined) return read(name, '');
   try {
     const fresh = await read(name, `&since=${encodeURIComponent(last)}`);
-    return { answers: [...answers, ...fresh.answers].slice(-MOST_ENTRIES / 2), last: fresh.last ?? last };
+    return { answers: [...answers, ...fresh.answers].slice(-MAX_ENTRIES / 2), last: fresh.last ?? last };
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'MESSAGE_NOT_FOUND') throw error;
     return read(name, ''); // the conversation is another one
@@ -49,6 +49,6 @@ async function readAfter(name: string, { answers, last }: SeenAnswers): Promise<
 }
 
 async function read(name: string, place: string): Promise<SeenAnswers> {
-  const { messages } = await get<{ readonly messages: readonly ChatEntry[] }>(blockURL(name, `/chat?limit=${MOST_ENTRIES}${place}`));
+  const { messages } = await get<{ readonly messages: readonly ChatEntry[] }>(blockURL(name, `/chat?limit=${MAX_ENTRIES}${place}`));
   return { answers: seenIn(messages), last: messages.findLast(({ role }) => role === 'assistant')?.id };
 }

@@ -16,7 +16,7 @@ export interface WindowParts {
 /** Roughly the characters of a token, as the server estimates. */
 const CHARACTERS = 4;
 /** A shorter part of a day says nothing about its pace. */
-const LEAST_MS = 30 * 60_000;
+const MIN_MS = 30 * 60_000;
 const DAY_MS = 86_400_000;
 
 /** The window of a block. The sum is the server's; what the parts don't explain are the newest messages. */
@@ -35,7 +35,7 @@ function tokensIn(texts: readonly string[]): number {
 
 /** When the cap of a day is reached if the day goes on as it began, in epoch milliseconds; undefined if it is not reached today, or is already. */
 export function capReachedAt(spent: number, cap: number | null | undefined, sinceMidnightMs: number, nowMs: number): number | undefined {
-  if (cap === null || cap === undefined || spent <= 0 || spent >= cap || sinceMidnightMs < LEAST_MS) return undefined;
+  if (cap === null || cap === undefined || spent <= 0 || spent >= cap || sinceMidnightMs < MIN_MS) return undefined;
   const left = ((cap - spent) / spent) * sinceMidnightMs;
   return sinceMidnightMs + left < DAY_MS ? nowMs + left : undefined;
 }

@@ -1,5 +1,5 @@
 // The frames of `/v1/chat`: one for each event of an answer.
-import { type AnswerPiece, errorBody, ShownPieces, type StreamOptions } from '../../../core/index.ts';
+import { type AnswerPiece, errorBody, type StreamOptions, VisibleParts } from '../../../core/index.ts';
 import type { StreamFrames } from './stream-frames.ts';
 
 /** Sent while a stream is silent. */
@@ -20,7 +20,7 @@ export const CHAT_FRAMES: StreamFrames = {
 
 /** The frames of one stream that also shows what the request asked for. */
 export function framesShowing(options: StreamOptions): StreamFrames {
-  const shown = new ShownPieces(options);
+  const shown = new VisibleParts(options);
   const pieces = (given: readonly AnswerPiece[]): string => {
     let text = '';
     for (const { type, ...data } of shown.of(given)) text += frame(type, data);

@@ -4,7 +4,7 @@
 // (pipelining). Node reports the end only to the answer that is being written.
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Roster } from '../../../core/base/linked-list.ts';
+import { LinkedList } from '../../../core/base/linked-list.ts';
 import { BlockhouseError } from '../../../core/index.ts';
 
 /** The most that the headers of one request may take, in bytes: Node's own limit is half of it, and clients send long lists of features. */
@@ -20,7 +20,7 @@ interface OpenAnswer {
 /** Counts the open answers of a server and aborts those of a connection when its client leaves. */
 export class OpenAnswers {
   readonly #leaving = new WeakMap<Duplex, AbortController>();
-  readonly #open = new Roster<OpenAnswer>();
+  readonly #open = new LinkedList<OpenAnswer>();
 
   /** Answers of all connections that are not completely written. */
   get count(): number {

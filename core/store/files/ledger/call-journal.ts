@@ -34,7 +34,7 @@ export interface OpenCall {
 /** Of lines, most of them of calls that have ended. */
 const MAX_BYTES = 1024 * 1024;
 /** All calls that can be under way leave less. */
-const MOST_READ_BYTES = 64 * 1024 * 1024;
+const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** The calls under way of the keys with limits. */
 export class CallJournal {
@@ -54,7 +54,7 @@ export class CallJournal {
 
   /** The calls that an earlier process has left, the last line of each. */
   async left(): Promise<OpenCall[]> {
-    const bytes = await readRegular(this.#path, MOST_READ_BYTES);
+    const bytes = await readRegular(this.#path, MAX_READ_BYTES);
     const calls = new Map<string, OpenCall>();
     for (const line of bytes?.toString().split('\n') ?? []) {
       const call = parsed(line);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BlockLog, newestLogs } from '../../../../core/store/files/logs/block-log.ts';
 import { readLogPart } from '../../../../core/store/files/logs/log-part.ts';
-import { LogTail, MOST_LINES } from '../../../../transports/dashboard/data/log-tail.ts';
+import { LogTail, MAX_LINES } from '../../../../transports/dashboard/data/log-tail.ts';
 import { testFolder } from '../../../support/test-folder.ts';
 
 /** A real log on disk, and a tail that hears of its lines unless `isDeaf`. */
@@ -113,11 +113,11 @@ t.test('older lines are read from before the first one, down to the beginning', 
   while (tail.hasOlder) {
     await tail.older();
     for (const number of numbersOf(tail)) seen.add(number);
-    t.ok(tail.lines.value.length <= MOST_LINES);
+    t.ok(tail.lines.value.length <= MAX_LINES);
   }
   t.equal(seen.size, 3000);
-  t.same(numbersOf(tail), range(0, MOST_LINES));
-  t.equal(tail.uncounted.value, 3000 - MOST_LINES);
+  t.same(numbersOf(tail), range(0, MAX_LINES));
+  t.equal(tail.uncounted.value, 3000 - MAX_LINES);
 });
 
 t.test('who comes down again gets each line, and then those that come', async (t) => {
@@ -137,7 +137,7 @@ t.test('who comes down again gets each line, and then those that come', async (t
   t.equal(last, 4999);
   tail.follow(true);
   await write(5000, 5010);
-  t.same(numbersOf(tail), range(5010 - MOST_LINES, 5010));
+  t.same(numbersOf(tail), range(5010 - MAX_LINES, 5010));
 });
 
 t.test('while the end is shown there are never more lines than the limit, and older ones can be read again', async (t) => {
@@ -146,14 +146,14 @@ t.test('while the end is shown there are never more lines than the limit, and ol
   await connect();
   for (let from = 10; from < 5010; from += 100) {
     await write(from, from + 100);
-    t.ok(tail.lines.value.length <= MOST_LINES);
+    t.ok(tail.lines.value.length <= MAX_LINES);
   }
-  t.same(numbersOf(tail), range(5010 - MOST_LINES, 5010));
+  t.same(numbersOf(tail), range(5010 - MAX_LINES, 5010));
   tail.follow(false);
   await tail.older();
   const [first = 0] = numbersOf(tail);
-  t.ok(first < 5010 - MOST_LINES);
-  t.same(numbersOf(tail), range(first, first + MOST_LINES));
+  t.ok(first < 5010 - MAX_LINES);
+  t.same(numbersOf(tail), range(first, first + MAX_LINES));
 });
 
 t.test('for somebody who reads further up nothing goes away, and what no longer fits is counted', async (t) => {
@@ -164,7 +164,7 @@ t.test('for somebody who reads further up nothing goes away, and what no longer 
   for (let from = 10; from < 10_010; from += 1000) await write(from, from + 1000);
   t.same(numbersOf(tail).slice(0, 10), range(0, 10));
   t.equal(tail.lines.value.length + tail.uncounted.value, 10_010);
-  t.ok(tail.lines.value.length < 2 * MOST_LINES, 'a burst more than the limit at most');
+  t.ok(tail.lines.value.length < 2 * MAX_LINES, 'a burst more than the limit at most');
   tail.follow(true);
   await tail.catchUp();
   t.equal(tail.uncounted.value, 0);

@@ -13,7 +13,7 @@ import { eventsText, missedText, newText } from '../../text/index.ts';
 import { detailsOf, matches, subjectOf } from './describe.ts';
 
 /** Rows in the document; older ones are found by the filter. */
-const MOST_SHOWN = 300;
+const MAX_SHOWN = 300;
 
 /** The page. */
 export default function Events() {
@@ -22,7 +22,7 @@ export default function Events() {
   const text = useComputed(() => route.value.query.get('find') ?? '');
   const shown = useComputed(() => {
     const list = held.value ?? events.value;
-    return (text.value === '' ? list : list.filter((event) => matches(event, text.value))).slice(0, MOST_SHOWN);
+    return (text.value === '' ? list : list.filter((event) => matches(event, text.value))).slice(0, MAX_SHOWN);
   });
   const isNew = useComputed(() => (held.value === undefined ? 0 : events.value.filter(({ seq }) => seq > (held.value?.[0]?.seq ?? -1)).length));
   useKeys([{ keys: '/', does: eventsText.filter, run: () => field.current?.focus() }]);

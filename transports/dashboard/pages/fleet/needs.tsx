@@ -11,7 +11,7 @@ import { Button } from '../../parts/widgets.tsx';
 import { fleetText, stateName, WORDS } from '../../text/index.ts';
 
 /** More than these are found by the filter. */
-const MOST_SHOWN = 5;
+const MAX_SHOWN = 5;
 
 const cures = signal<ReadonlyMap<string, { readonly state: string; readonly why: string; readonly first: Cure | undefined }>>(new Map());
 
@@ -19,7 +19,7 @@ const cures = signal<ReadonlyMap<string, { readonly state: string; readonly why:
 export function Needs() {
   changes.value;
   const list = [...rows.value.values()].map((row) => row.peek()).filter(needsPerson);
-  const shown = list.slice(0, MOST_SHOWN);
+  const shown = list.slice(0, MAX_SHOWN);
   const wanted = shown.map(({ name, state, why }) => `${name} ${state} ${why ?? ''}`).join('\n');
   useEffect(() => {
     for (const { name, state } of shown) void load(name, state);

@@ -7,7 +7,7 @@ import { Button } from '../../parts/widgets.tsx';
 import { fleetText, tagCountText, tagTitle, WORDS } from '../../text/index.ts';
 
 /** As the server's own rule. */
-const MOST_CHARACTERS = 256;
+const MAX_CHARACTERS = 256;
 
 interface TagDialogProps {
   readonly names: readonly string[];
@@ -46,7 +46,7 @@ export function TagDialog({ names, close, run }: TagDialogProps) {
         wrong={isTried && tag === '' ? fleetText.tagEmpty : undefined}
         value={text}
         set={setText}
-        input={{ maxLength: MOST_CHARACTERS }}
+        input={{ maxLength: MAX_CHARACTERS }}
       />
       {tags.length > 0 && (
         <div class="stack">
@@ -66,8 +66,8 @@ export function TagDialog({ names, close, run }: TagDialogProps) {
 function tagsOf(names: readonly string[]): readonly (readonly [tag: string, count: number])[] {
   const counts = new Map<string, number>();
   for (const name of names) for (const tag of rows.peek().get(name)?.peek().config.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-  return [...counts].sort(([one, some], [other, more]) => more - some || one.localeCompare(other)).slice(0, MOST_TAGS);
+  return [...counts].sort(([one, some], [other, more]) => more - some || one.localeCompare(other)).slice(0, MAX_TAGS);
 }
 
 /** More would hide the buttons. */
-const MOST_TAGS = 20;
+const MAX_TAGS = 20;

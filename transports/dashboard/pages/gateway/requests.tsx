@@ -9,7 +9,7 @@ import { Table } from '../../parts/table.tsx';
 import { Button, Empty } from '../../parts/widgets.tsx';
 import { gatewayText, LABELS, scaleText } from '../../text/index.ts';
 
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 type Group = 'live' | 'ended' | 'failed';
 
@@ -62,7 +62,7 @@ export function Requests({ requests: { live, ended }, shown, reload }: RequestsP
 }
 
 function Rows({ list, none, reload }: { readonly list: readonly GatewayRequest[]; readonly none: string; reload(): Promise<void> }) {
-  const first = list.slice(0, MOST_SHOWN);
+  const first = list.slice(0, MAX_SHOWN);
   const scale = Math.max(2, Math.ceil(Math.max(0, ...first.map(({ durationMs }) => durationMs)) / 1000));
   if (list.length === 0) return <Empty text={none} />;
   return (

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../base/keys.ts';
 import { tell } from '../../base/toast.ts';
-import { Asked, bodyOf, curlOf, keepQuestion, keptQuestion, MOST_MODELS, type Question, type Turn, turnsAfter } from '../../data/playground.ts';
+import { Asked, bodyOf, curlOf, keepQuestion, keptQuestion, MAX_MODELS, type Question, type Turn, turnsAfter } from '../../data/playground.ts';
 import { Field, ModelList, TextField } from '../../parts/fields.tsx';
 import { Button, Copy, Empty } from '../../parts/widgets.tsx';
 import { playText } from '../../text/index.ts';
@@ -139,7 +139,7 @@ function Models({ list, set }: { readonly list: readonly string[]; set(models: r
         </div>
       ))}
       <ModelList id="play-models" />
-      {list.length < MOST_MODELS && (
+      {list.length < MAX_MODELS && (
         <div>
           <Button label={playText.addModel} icon="plus" small kind="quiet" run={() => set([...list, ''])} />
         </div>

@@ -1,14 +1,14 @@
 // Long texts are shown in part at first. Pure.
 
 /** A longer entry is cut. */
-export const MOST_CHARACTERS = 65_536;
+export const MAX_CHARACTERS = 65_536;
 /** A longer block of code is cut. */
-export const MOST_LINES = 400;
+export const MAX_LINES = 400;
 
 const PIECE_CHARACTERS = 64;
 
 /** The beginning of a long text, to the end of a line where there is one; the text itself if it is short. */
-export function beginningOf(text: string, most = MOST_CHARACTERS): string {
+export function beginningOf(text: string, most = MAX_CHARACTERS): string {
   if (text.length <= most) return text;
   const line = text.lastIndexOf('\n', most);
   const end = line > most / 2 ? line + 1 : most;
@@ -16,7 +16,7 @@ export function beginningOf(text: string, most = MOST_CHARACTERS): string {
 }
 
 /** The first lines of a long block of code; the code itself if it is short. */
-export function linesOf(code: string, most = MOST_LINES): string {
+export function linesOf(code: string, most = MAX_LINES): string {
   let end = -1;
   for (let line = 0; line < most; line += 1) {
     end = code.indexOf('\n', end + 1);

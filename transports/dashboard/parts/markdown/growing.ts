@@ -7,7 +7,7 @@ import type { MdElement, MdNode } from './nodes.ts';
 /** The last items are read again with every piece: what follows may still belong to them. */
 const OPEN_ITEMS = 2;
 /** The fewest items that are settled at once. */
-const LEAST_ITEMS = 8;
+const MIN_ITEMS = 8;
 
 /** Where a text can be cut, and what has to be read again. */
 export interface Cut {
@@ -27,13 +27,13 @@ export function cutOf(token: Token): Cut | undefined {
 
 function cutList(items: readonly Tokens.ListItem[]): Cut | undefined {
   const count = items.length - OPEN_ITEMS;
-  if (count < LEAST_ITEMS) return undefined;
+  if (count < MIN_ITEMS) return undefined;
   return { end: items.slice(0, count).reduce((sum, { raw }) => sum + raw.length, 0), head: '', count };
 }
 
 function cutTable({ raw, rows }: Tokens.Table): Cut | undefined {
   const count = rows.length - OPEN_ITEMS;
-  if (count < LEAST_ITEMS) return undefined;
+  if (count < MIN_ITEMS) return undefined;
   const lines = raw.split('\n').map((line) => `${line}\n`);
   return { end: lines.slice(0, 2 + count).join('').length, head: lines.slice(0, 2).join(''), count };
 }

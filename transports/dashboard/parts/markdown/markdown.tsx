@@ -3,19 +3,19 @@ import { Component, type ComponentChildren, h } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { chatText, restLinesText, restText } from '../../text/block.ts';
 import { Button, Copy } from '../widgets.tsx';
-import { beginningOf, linesOf, MOST_CHARACTERS, steadyPieces } from './cut.ts';
+import { beginningOf, linesOf, MAX_CHARACTERS, steadyPieces } from './cut.ts';
 import type { MdElement, MdNode } from './nodes.ts';
 import { type Piece, Tail } from './tail.ts';
 
 /** A text of a model. A long one is cut; all of it comes in parts, so that the page answers keys meanwhile. */
 export function Markdown({ source }: { readonly source: string }) {
   const [isWhole, setWhole] = useState(false);
-  const [most, setMost] = useState(MOST_CHARACTERS);
+  const [most, setMost] = useState(MAX_CHARACTERS);
   const shown = beginningOf(source, most);
   const pieces = useTail(shown);
   useEffect(() => {
     if (!isWhole || shown.length === source.length) return;
-    const timer = setTimeout(() => setMost(most + MOST_CHARACTERS), 0);
+    const timer = setTimeout(() => setMost(most + MAX_CHARACTERS), 0);
     return () => clearTimeout(timer);
   }, [isWhole, most, source]);
   return (

@@ -19,7 +19,7 @@ interface OpenCall {
 }
 
 /** As many as the gateway takes. Each result is looked for among them. */
-const MOST_CALLS = 256;
+const MAX_CALLS = 256;
 
 /** The conversation. Throws INVALID_REQUEST whose path is the client's own field. */
 export function readMessages(messages: readonly unknown[], names: ToolNames, sources: Sources): Message[] {
@@ -100,7 +100,7 @@ function next(calls: OpenCall[] = []): OpenCall | undefined {
 function readAssistant(message: Fields, path: string, place: number, names: ToolNames): { readonly calls: OpenCall[]; readonly message: Message } {
   const calls: OpenCall[] = [];
   const given = list(message, 'tool_calls', `${path}.tool_calls`) ?? [];
-  if (given.length > MOST_CALLS) throw invalidRequest(`${path}.tool_calls`, `must have at most ${MOST_CALLS} calls`);
+  if (given.length > MAX_CALLS) throw invalidRequest(`${path}.tool_calls`, `must have at most ${MAX_CALLS} calls`);
   const toolCalls = given.map((one, index) => {
     const at = `${path}.tool_calls[${index}]`;
     const call = objectAt(one, at);

@@ -14,7 +14,7 @@ export interface AnswerState {
 
 const MARK = 'bh1.';
 /** A longer state is left out; the provider then goes on without it. */
-const MOST_CHARACTERS = 65_536;
+const MAX_CHARACTERS = 65_536;
 
 /** An answer, or what is known of one that is under way. */
 type StatefulAnswer = { readonly [K in keyof ChatDone]?: ChatDone[K] | undefined };
@@ -26,12 +26,12 @@ export function packState({ providerMetadata, toolCalls = [] }: StatefulAnswer, 
   if (providerMetadata === undefined && !hasCalls) return undefined;
   const state = { ...(providerMetadata !== undefined && { message: providerMetadata }), ...(hasCalls && { calls }) };
   const packed = MARK + Buffer.from(JSON.stringify(state)).toString('base64url');
-  return packed.length > MOST_CHARACTERS ? undefined : packed;
+  return packed.length > MAX_CHARACTERS ? undefined : packed;
 }
 
 /** The state in a text of `packState`; undefined for any other text. */
 export function unpackState(text: unknown): AnswerState | undefined {
-  if (typeof text !== 'string' || !text.startsWith(MARK) || text.length > MOST_CHARACTERS) return undefined;
+  if (typeof text !== 'string' || !text.startsWith(MARK) || text.length > MAX_CHARACTERS) return undefined;
   const value = tryParseJson(Buffer.from(text.slice(MARK.length), 'base64url').toString());
   if (!isObject(value)) return undefined;
   const { message, calls } = value;

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { beginningOf, linesOf, MOST_CHARACTERS, steadyPieces } from '../../../../../transports/dashboard/parts/markdown/cut.ts';
+import { beginningOf, linesOf, MAX_CHARACTERS, steadyPieces } from '../../../../../transports/dashboard/parts/markdown/cut.ts';
 
 t.test('a long text is cut at the end of a line, and never within a character', async (t) => {
   t.equal(beginningOf('short'), 'short');
   t.equal(beginningOf('aaaa\nbbbb\ncccc', 11), 'aaaa\nbbbb\n');
   t.equal(beginningOf(`${'x'.repeat(9)}😀x`, 10), 'x'.repeat(9));
-  t.ok(beginningOf('y'.repeat(2_000_000)).length <= MOST_CHARACTERS);
+  t.ok(beginningOf('y'.repeat(2_000_000)).length <= MAX_CHARACTERS);
 });
 
 t.test('long code is cut after its first lines', async (t) => {

@@ -6,7 +6,7 @@ import { useKeys } from '../../../base/keys.ts';
 import { ownOf } from '../../../base/own.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
 import { cancelMessage } from '../../../data/blocks.ts';
-import { MOST_DRAFT_CHARACTERS } from '../../../data/drafts.ts';
+import { MAX_DRAFT_CHARACTERS } from '../../../data/drafts.ts';
 import { halt } from '../../../data/halt.ts';
 import type { OpenBlock } from '../../../data/open-block.ts';
 import { route } from '../../../data/route.ts';
@@ -94,7 +94,7 @@ export function Composer({ open, taken, onSent }: ComposerProps) {
   const submit = (): void => {
     const text = field.current?.value ?? '';
     if (text.trim() === '') return;
-    if (text.length > MOST_DRAFT_CHARACTERS) {
+    if (text.length > MAX_DRAFT_CHARACTERS) {
       tell(chatText.tooLong);
       return;
     }

@@ -7,7 +7,7 @@ import type { Line } from '../../../data/entries.ts';
 import { type OpenBlock, PAGE_ENTRIES } from '../../../data/open-block.ts';
 import type { Scroll } from './scroll.ts';
 
-const MOST_SHOWN = 400;
+const MAX_SHOWN = 400;
 const NEAR_PX = 800;
 
 /** Keys of the first line that is shown, and of the last one where the end is left out. */
@@ -26,7 +26,7 @@ function rangeOf(lines: readonly Line[], edge: Edge): Range {
   const placeOf = (wanted: string | undefined): number => (wanted === undefined ? -1 : lines.findIndex(({ key }) => key === wanted));
   const [first, last] = [placeOf(edge.first), placeOf(edge.last)];
   const to = last === -1 ? lines.length : last + 1;
-  return { lines, from: Math.max(to - MOST_SHOWN, first === -1 ? to - PAGE_ENTRIES : first, 0), to };
+  return { lines, from: Math.max(to - MAX_SHOWN, first === -1 ? to - PAGE_ENTRIES : first, 0), to };
 }
 
 /** The lines that are shown, and how others come into view. */
@@ -43,7 +43,7 @@ export function useWindow(open: OpenBlock, scroll: Scroll) {
   };
   const showOlder = (): void => {
     const begin = Math.max(0, now.current.from - PAGE_ENTRIES);
-    set(begin, Math.min(now.current.to, begin + MOST_SHOWN));
+    set(begin, Math.min(now.current.to, begin + MAX_SHOWN));
   };
   const older = async (): Promise<void> => {
     const { lines: list, from: start, to: end } = now.current;
@@ -64,7 +64,7 @@ export function useWindow(open: OpenBlock, scroll: Scroll) {
   };
   const newer = (): void => {
     const end = Math.min(now.current.lines.length, now.current.to + PAGE_ENTRIES);
-    set(Math.max(now.current.from, end - MOST_SHOWN), end);
+    set(Math.max(now.current.from, end - MAX_SHOWN), end);
   };
   const onScroll = (): void => {
     const element = document.querySelector<HTMLElement>('.log');
@@ -79,7 +79,7 @@ export function useWindow(open: OpenBlock, scroll: Scroll) {
     const at = list.findIndex((line) => line.kind !== 'reply' && line.entry.id === id);
     if (at === -1) return false;
     now.current = { ...now.current, lines: list };
-    set(at - PAGE_ENTRIES / 2, Math.max(at + PAGE_ENTRIES, Math.min(list.length, at + MOST_SHOWN / 2)));
+    set(at - PAGE_ENTRIES / 2, Math.max(at + PAGE_ENTRIES, Math.min(list.length, at + MAX_SHOWN / 2)));
     return true;
   };
   return { range, isReadingOlder, onScroll, toNewest: () => setEdge({}), reveal };

@@ -13,7 +13,7 @@ import { Button, Problem } from '../../../parts/widgets.tsx';
 import { compactedText, memoryText, momentText, overTimeText, seenText } from '../../../text/index.ts';
 
 /** One answer makes no line. */
-const LEAST_ANSWERS = 2;
+const MIN_ANSWERS = 2;
 /** Room above the highest value. */
 const HEADROOM = 16 / 15;
 /** The units of the drawing, which is stretched to its place. */
@@ -31,13 +31,13 @@ export function OverTime({ name, details }: { readonly name: string; readonly de
     <section>
       <div class="row wrap">
         <h3 class="grow">{memoryText.overTime}</h3>
-        {answers.length >= LEAST_ANSWERS && (
+        {answers.length >= MIN_ANSWERS && (
           <Button label={isTable ? memoryText.asPlot : memoryText.asTable} small kind="quiet" keys="t" run={() => setTable(!isTable)} />
         )}
       </div>
       {error !== undefined && <Problem error={error} />}
-      {answers.length < LEAST_ANSWERS && <p class="sm t2">{memoryText.tooFew}</p>}
-      {answers.length >= LEAST_ANSWERS && (isTable ? <AsTable answers={answers} marks={marks} /> : <Drawing answers={answers} marks={marks} limit={limit} />)}
+      {answers.length < MIN_ANSWERS && <p class="sm t2">{memoryText.tooFew}</p>}
+      {answers.length >= MIN_ANSWERS && (isTable ? <AsTable answers={answers} marks={marks} /> : <Drawing answers={answers} marks={marks} limit={limit} />)}
     </section>
   );
 }

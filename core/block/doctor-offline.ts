@@ -11,7 +11,7 @@ import { Ledger } from '../store/files/ledger/ledger.ts';
 import { examine } from './doctor.ts';
 
 /** Examines every file. Throws an Error if there is no such folder, or it can't be read. */
-export async function examineUnheld(workspace: string, gateway: Gateway): Promise<DoctorReport> {
+export async function examineOffline(workspace: string, gateway: Gateway): Promise<DoctorReport> {
   lstatSync(workspace); // throws
   const folders = new BlockFolders(workspace);
   const read = (name: string): Promise<BlockContents> => readOnly(folders.folderOf(name), name);
