@@ -20,6 +20,8 @@ export interface AccountedCall {
   readonly askedAs: string | undefined;
   /** False for a call that is answered without output, such as one for embeddings. */
   readonly hasOutput: boolean;
+  /** How many answers it asks for. */
+  readonly choices: number;
   /** True if its client wants the whole answer, and not a stream. */
   readonly isWhole: boolean;
   /** True if it asks to keep a part of it in the provider's cache for an hour, which has a price of its own. */

@@ -100,6 +100,10 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     return this.#call.hasOutput;
   }
 
+  get choices(): number {
+    return this.#call.choices;
+  }
+
   get isWhole(): boolean {
     return this.#call.isWhole;
   }

@@ -1,6 +1,8 @@
 // What images, documents and audio count in an estimate of a request's input. Pure: no I/O.
 //
-// known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be.
+// known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be,
+//   and so is a file whose bytes are text, whatever it begins with.
+// as-decoded: names and values count however they are escaped.
 import { ASCII_CHARACTERS_PER_TOKEN } from '../base/tokens.ts';
 
 /** What an image costs about, and any file at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one of usual size less. */
@@ -29,19 +31,57 @@ const HEADS: readonly (readonly [head: string, bytesAToken: number])[] = [
 
 /** The tokens of a file by its base64 (known-media). */
 export function fileTokens(base64: string): number {
-  const bytesAToken = HEADS.find(([head]) => base64.startsWith(head))?.[1];
+  const bytesAToken = HEADS.find(([head, each]) => base64.startsWith(head) && (each === BYTES_A_TOKEN_OF_PDF || !isText(base64)))?.[1];
   const bytes = (base64.length / 4) * 3;
   return bytesAToken === undefined ? Math.ceil(bytes / ASCII_CHARACTERS_PER_TOKEN) : Math.max(MEDIA_TOKENS, Math.ceil(bytes / bytesAToken));
+}
+
+/** Characters of base64 that are looked at: three bytes each four. */
+const SAMPLE = 4096;
+/** A tab; no text has a lower byte. */
+const FIRST_OF_TEXT = 9;
+/** The bytes of one character of UTF-8 at most, which a sample may cut. */
+const CUT_BYTES = 3;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** True if the middle of a file is text: that of an image or an audio never is. */
+function isText(base64: string): boolean {
+  const at = Math.floor(Math.max(0, base64.length - SAMPLE) / 8) * 4;
+  const bytes = Buffer.from(base64.slice(at, at + SAMPLE), 'base64');
+  if (bytes.some((byte) => byte < FIRST_OF_TEXT)) return false;
+  for (let cut = 0; cut <= CUT_BYTES; cut += 1) {
+    for (let end = 0; end <= CUT_BYTES; end += 1) {
+      try {
+        return utf8.decode(bytes.subarray(cut, bytes.length - end)) !== '';
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error; // it is no text from here to there
+      }
+    }
+  }
+  return false;
 }
 
 /** In the fields of all protocols. Shorter files count as text, and then no more than an image. */
 const FILES = /"(?:data|file_data|url|image_url)"\s*:\s*"(?:data:[^",]{0,200};base64,)?([A-Za-z0-9+/]{4096,}={0,2})"/g;
 /** What the provider fetches, or has stored. */
-const ELSEWHERE = /"(?:image_)?url"\s*:\s*"(?!data:)|"(file_url|file_id)"\s*:\s*"|"(item_reference)"/g;
+const ELSEWHERE =
+  /"(?:image_)?url"\s*:\s*"(?!data:)|"(file_url|file_id)"\s*:\s*"|("item_reference"|\{\s*(?:"type"\s*:\s*null\s*,\s*)?"id"\s*:\s*"[^"]*"\s*(?:,\s*"type"\s*:\s*null\s*)?\})/g;
+/** Letters, digits and the like that need no escape. */
+const NEEDLESS_ESCAPE = /\\u00([2-7][0-9a-f])/gi;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** as-decoded. */
+function withoutNeedlessEscapes(text: string): string {
+  return text.replace(NEEDLESS_ESCAPE, (escape, hex: string) => {
+    const code = Number.parseInt(hex, 16);
+    return code === QUOTE || code === BACKSLASH ? escape : String.fromCharCode(code);
+  });
+}
 
 /** The tokens of a request body in any client's protocol, by its size. */
 export function bodyTokens(body: Buffer): number {
-  const text = body.toString('latin1');
+  const text = withoutNeedlessEscapes(body.toString('latin1'));
   let tokens = 0;
   let plain = text.length;
   for (const [, base64 = ''] of text.matchAll(FILES)) {

@@ -110,7 +110,7 @@ export class HeldCalls {
   take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> {
     if (hold.hasEnded) return Promise.resolve(); // its caller has left, and it will not be sent
     const inputTokens = hold.call.inputTokens();
-    const outputTokens = hold.call.hasOutput ? Math.round(meanOutput) : 0;
+    const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
     hold.place ??= this.#rosterOf(hold.key).add(hold);

@@ -95,6 +95,11 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.#options.messageId;
   }
 
+  /** How many answers it asks for. */
+  get choices(): number {
+    return 1;
+  }
+
   /** The processing tier that it asks for. */
   get tier(): string | undefined {
     return this.config?.serviceTier;

@@ -14,6 +14,8 @@ interface AcceptedForwardParts extends AcceptedParts {
   readonly target: ForwardTarget;
 }
 
+const CHOICES = /"n"\s*:\s*(\d{1,4})/;
+
 /** One forwarded request as it was accepted. */
 export class AcceptedForward extends AcceptedCall<Answered> {
   readonly request: ForwardedRequest;
@@ -40,6 +42,12 @@ export class AcceptedForward extends AcceptedCall<Answered> {
 
   protected override content(): Uint8Array {
     return this.request.body;
+  }
+
+  /** A member `n` anywhere: within a text its quotes would be escaped. */
+  override get choices(): number {
+    const found = CHOICES.exec(this.request.body.toString('latin1'));
+    return Math.max(1, Number(found?.[1] ?? 1));
   }
 
   override asksForHourInCache(): boolean {

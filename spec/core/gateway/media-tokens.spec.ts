@@ -41,3 +41,26 @@ t.test('what the provider fetches or has stored counts by its kind', async (t) =
     t.ok(tokens >= least && tokens < least + 100, `${part.type}: ${tokens}`);
   }
 });
+
+t.test('a file whose bytes are text counts as text, whatever it begins with', async (t) => {
+  for (const head of ['GIF89a', 'ID3']) {
+    const text = Buffer.from(`${head} ${'the cat sat on the mat, \u00fc\u4e2d '.repeat(20_000)}`).toString('base64');
+    t.ok(fileTokens(text) >= text.length / 6, head);
+  }
+  const noise = Buffer.from(Array.from({ length: 60_000 }, (_, index) => (index * 7919) % 251));
+  t.equal(fileTokens(`iVBORw0KGgo${noise.toString('base64').slice(11)}`), MEDIA_TOKENS, 'but not an image');
+});
+
+t.test('what is needlessly escaped, and a reference without its type, count like all others', async (t) => {
+  for (const item of [
+    '{"file_ur\\u006c":"https://example.org/a.pdf"}',
+    '{"type":"item_r\\u0065ference","id":"a"}',
+    '{"id":"msg_1"}',
+    '{"type": null, "id": "msg_1"}',
+    '{"id":"msg_1","type":null}',
+  ]) {
+    const tokens = bodyTokens(Buffer.from(`{"input":[${item}]}`));
+    t.ok(tokens >= FILE_TOKENS, `${item}: ${tokens}`);
+  }
+  t.ok(bodyTokens(Buffer.from('{"input":[{"id":"msg_1","role":"user","content":"hi"}]}')) < 100, 'an item with its content is what it is');
+});

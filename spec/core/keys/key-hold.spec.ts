@@ -10,12 +10,13 @@ const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTo
 const aThousandth = ({ totalTokens }: Usage): number => totalTokens / 1000;
 const perToken = { exact: aThousandth, least: aThousandth };
 
-function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; isWhole?: boolean; input?: number } = {}) {
+function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?: number; isWhole?: boolean; input?: number } = {}) {
   const accounted = {
     requestId: 'r',
     adapterId: 'a',
     model: 'm',
     hasOutput: call.hasOutput ?? true,
+    choices: call.choices ?? 1,
     isWhole: call.isWhole ?? false,
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
@@ -57,6 +58,13 @@ t.test('a call without output is expected to have none, and one without a price 
   await calls.take(holdOf('app', { hasOutput: false }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
   t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 10 });
   t.match(noted, [{ usage: usageOf(10, 0), costUsd: null }]);
+  calls.close();
+});
+
+t.test('a call that asks for several answers is expected to have the output of as many', async (t) => {
+  const { calls } = heldCalls();
+  await calls.take(holdOf('app', { choices: 128 }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
+  t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 64_010 });
   calls.close();
 });
 

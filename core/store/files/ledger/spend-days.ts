@@ -19,7 +19,7 @@ export interface KeySpend {
 
 /** The sums of one key on one day. */
 export interface KeyDay extends KeySpend {
-  /** Tokens of output, and how many calls had any. */
+  /** Tokens of output that the provider has told, and of how many calls: an estimate of a call that its client left says little of the next one. */
   readonly output: number;
   readonly answers: number;
 }
@@ -59,7 +59,7 @@ export class SpendDays {
     sums.tokens += countable(usage.totalTokens);
     sums.calls += 1;
     if (costUsd === null && leastUsd === null) sums.unpricedCalls += 1;
-    if (countable(usage.outputTokens) > 0) {
+    if (countable(usage.outputTokens) > 0 && usage.estimated !== true) {
       sums.output += usage.outputTokens;
       sums.answers += 1;
     }

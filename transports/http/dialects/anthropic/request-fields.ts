@@ -2,7 +2,8 @@
 import type { RequestFields } from '../../../../core/index.ts';
 import { ADDRESS, FALLBACKS, SERVICE_FIELDS, SPENDS, UNSEEN } from '../shared/service-fields.ts';
 
-/** Tools that the client runs itself, those of the server that cost nothing but tokens, and references to tools of the same request. */
+/** Tools that the client runs itself, those of the server that cost nothing but counted tokens, and references to tools of the same request. What a page
+ * brings is told only at the end of an answer, which its client need not wait for. */
 const OWN_TOOLS = [
   'custom',
   'bash_*',
@@ -11,7 +12,6 @@ const OWN_TOOLS = [
   'browser_toolset_*',
   'memory_*',
   'tool_search_tool_*',
-  'web_fetch_*',
   'tool_definition',
   'tool_reference',
   'mcp_tool_reference',

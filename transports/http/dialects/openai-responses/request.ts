@@ -7,8 +7,8 @@ import { type Fields, flag, ignoredFields, integer, list, number, objectBody, op
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../shared/openai-config.ts';
 import { Sources } from '../shared/sources.ts';
 import type { Notes } from './content.ts';
-import { additionalTools, readInput } from './input.ts';
 import { repeatedMembers } from './echo.ts';
+import { additionalTools, readInput } from './input.ts';
 import { Toolbox } from './tools.ts';
 
 /** What an answer depends on. */

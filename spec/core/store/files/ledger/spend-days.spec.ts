@@ -26,6 +26,14 @@ t.test('calls are summed by day and key; one of which nothing is known, and one 
   t.same([...copy.rows()], [...days.rows()]);
 });
 
+t.test('the mean output is that of answers whose output was told', async (t) => {
+  const days = new SpendDays();
+  days.count(call('2026-11-22', { usage: { inputTokens: 10, outputTokens: 1, totalTokens: 11, estimated: true } }));
+  t.equal(days.meanOutput('app'), undefined);
+  days.count(call('2026-11-22'));
+  t.equal(days.meanOutput('app'), 5);
+});
+
 t.test('a name that every object has is a key like any other', async (t) => {
   const days = new SpendDays();
   days.count(call('2026-11-22', { key: 'constructor' }));

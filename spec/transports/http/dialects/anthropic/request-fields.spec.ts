@@ -16,7 +16,6 @@ t.test('a request of a coding agent passes with a key that has every limit', asy
       { name: 'f', input_schema: { type: 'object' } },
       { type: 'custom', name: 'g', input_schema: { type: 'object' } },
       { type: 'bash_20250124', name: 'bash' },
-      { type: 'web_fetch_20250910', name: 'web_fetch' },
     ],
     thinking: { type: 'enabled', budget_tokens: 1024 },
     context_management: { edits: [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }] },
@@ -32,6 +31,7 @@ t.test('what costs apart from the tokens, at another price or from another model
   const system = (tool: object) => ({ messages: [...hi.messages, { role: 'system', content: [{ type: 'tool_addition', tool }] }] });
   for (const [more, field] of [
     [{ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools[0]'],
+    [{ tools: [{ type: 'web_fetch_20250910', name: 'web_fetch' }] }, 'tools[0]'],
     [{ tools: [{ type: 'code_execution_20250825', name: 'code_execution' }] }, 'tools[0]'],
     [{ tools: [{ type: 'advisor_20260301', name: 'advisor', model: 'dear' }] }, 'tools[0]'],
     [{ tools: [{ type: 'mcp_toolset', mcp_server_name: 's' }] }, 'tools[0]'],
