@@ -73,9 +73,9 @@ const BACKSLASH = 0x5c;
 
 /** as-decoded. */
 function withoutNeedlessEscapes(text: string): string {
-  return text.replace(NEEDLESS_ESCAPE, (escape, hex: string) => {
+  return text.replace(NEEDLESS_ESCAPE, (written, hex: string) => {
     const code = Number.parseInt(hex, 16);
-    return code === QUOTE || code === BACKSLASH ? escape : String.fromCharCode(code);
+    return code === QUOTE || code === BACKSLASH ? written : String.fromCharCode(code);
   });
 }
 

@@ -33,7 +33,7 @@ const REQUESTS: readonly Published[] = [
 
 /** Types of tools that the provider runs for money, or that have a model of their own. */
 const RUN_BY_OPENAI = ['file_search', 'web_search*', 'mcp', 'code_interpreter', 'programmatic_tool_calling', 'image_generation', 'shell'];
-const RUN_BY_ANTHROPIC = ['web_search_*', 'code_execution_*', 'advisor_*', 'mcp_toolset'];
+const RUN_BY_ANTHROPIC = ['web_search_*', 'web_fetch_*', 'code_execution_*', 'advisor_*', 'mcp_toolset'];
 const LISTS: readonly (Pick<Question, 'from' | 'type' | 'each'> & { readonly field: RequestFields[string] | undefined; readonly others: readonly string[] })[] =
   [
     { from: 'openai/resources/chat/completions', type: 'ChatCompletionTool', field: CHAT_FIELDS['tools'], others: [] },
