@@ -7,6 +7,10 @@ t.test('a data: URL is its bytes and their type, and an http URL stays one', asy
   t.same(sourceOf('https://example.com/a.png', 'x'), { url: 'https://example.com/a.png' });
 });
 
+t.test('a data: URL with millions of parameters is refused like any other address', async (t) => {
+  t.throws(() => sourceOf(`data:image/png;${'a=b;'.repeat(7_000_000)}base64,AAAA`, 'x'), /^x must be an http or https URL/);
+});
+
 t.test('any other address is refused by its field', async (t) => {
   for (const url of ['file:///etc/passwd', '/etc/passwd', 'data:text/plain,hello', '', null, 5])
     t.throws(() => sourceOf(url, 'input[0].content[0].image_url'), /^input\[0\]\.content\[0\]\.image_url /, String(url));
