@@ -121,7 +121,7 @@ function readCall(block: Fields, path: string, names: ToolNames): ToolCall {
   return {
     id: requiredText(block, 'id', `${path}.id`),
     name: names.toOurs(requiredText(block, 'name', `${path}.name`)),
-    arguments: argumentsOf(block['input'], `${path}.input`),
+    arguments: argumentsOf(block['input'], `${path}.input`, names.budget),
     ...cacheOf(block),
   };
 }

@@ -8,6 +8,7 @@ import { type ContentPart, invalidRequest, type Message } from '../../../../core
 import type { ToolNames } from '../shared/conversation.ts';
 import { type Fields, list, objectAt, text } from '../shared/fields.ts';
 import type { Sources } from '../shared/sources.ts';
+import type { ArgumentBudget } from '../shared/tool-calls.ts';
 
 interface OpenCall {
   readonly id: string;
@@ -109,14 +110,15 @@ function readAssistant(message: Fields, path: string, place: number, names: Tool
     const given = text(call, 'id', `${at}.id`) ?? '';
     const id = given || `call_${place}_${index}`; // ids-by-place
     calls.push({ id, name, isNamed: given !== '', isAnswered: false });
-    return { id, name: names.toOurs(name), arguments: argumentsOf(fn['arguments']) };
+    return { id, name: names.toOurs(name), arguments: argumentsOf(fn['arguments'], `${at}.function.arguments`, names.budget) };
   });
   const content = contentOf(message, path);
   return { calls, message: { role: 'assistant', ...(content !== '' && { content }), ...(toolCalls.length > 0 && { toolCalls }) } };
 }
 
 /** Some clients keep arguments as the text that other protocols have. */
-function argumentsOf(given: unknown): Fields {
+function argumentsOf(given: unknown, path: string, budget: ArgumentBudget): Fields {
+  if (typeof given === 'string') budget.take(given, path);
   const value = typeof given === 'string' ? tryParseJson(given) : given;
   if (isObject(value)) return value;
   return given == null || given === '' ? {} : { value: value ?? given };

@@ -56,7 +56,7 @@ function plainCall(call: Fields, path: string, names: ToolNames): ToolCall {
     return { id, name: names.toOurs(text(custom, 'name') ?? ''), arguments: { input: text(custom, 'input') ?? '' } };
   }
   const fn = objectAt(call['function'], `${path}.function`);
-  return { id, name: names.toOurs(text(fn, 'name') ?? ''), arguments: argumentsOf(fn['arguments'], `${path}.function.arguments`) };
+  return { id, name: names.toOurs(text(fn, 'name') ?? ''), arguments: argumentsOf(fn['arguments'], `${path}.function.arguments`, names.budget) };
 }
 
 function contentOf(content: unknown, path: string, sources: Sources): string | ContentPart[] {

@@ -68,13 +68,13 @@ class ItemReader {
         this.#message(item, path);
         break;
       case 'function_call':
-        this.#call(item, path, requiredText(item, 'name', `${path}.name`), argumentsOf(item['arguments'], `${path}.arguments`));
+        this.#call(item, path, requiredText(item, 'name', `${path}.name`), argumentsOf(item['arguments'], `${path}.arguments`, this.#toolbox.budget));
         break;
       case 'custom_tool_call':
         this.#call(item, path, requiredText(item, 'name', `${path}.name`), { input: text(item, 'input', `${path}.input`) ?? '' });
         break;
       case 'local_shell_call':
-        this.#call(item, path, 'local_shell', argumentsOf(item['action'], `${path}.action`));
+        this.#call(item, path, 'local_shell', argumentsOf(item['action'], `${path}.action`, this.#toolbox.budget));
         break;
       case 'function_call_output':
       case 'custom_tool_call_output':

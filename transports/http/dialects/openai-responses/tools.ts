@@ -6,7 +6,7 @@ import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../..
 import { ToolNames } from '../shared/conversation.ts';
 import { type Fields, list, objectAt, requiredText, text } from '../shared/fields.ts';
 import type { Sources } from '../shared/sources.ts';
-import { customTool } from '../shared/tool-calls.ts';
+import { type ArgumentBudget, customTool } from '../shared/tool-calls.ts';
 
 /** A tool as the client names it. */
 export interface ClientTool {
@@ -44,6 +44,11 @@ export class Toolbox {
   readonly #clientTools: ReadonlyMap<string, ClientTool>;
   /** By the client's name and namespace. */
   readonly #ours: ReadonlyMap<string, string>;
+
+  /** For the arguments of the calls of the same request. */
+  get budget(): ArgumentBudget {
+    return this.#names.budget;
+  }
 
   /** Throws INVALID_REQUEST naming the field. */
   constructor(lists: readonly ToolList[], { warnings, sources }: Notes) {

@@ -2,6 +2,7 @@
 // warned of. Pure: no I/O.
 import type { ChatRequest, ContentPart, Message, ToolResult, Warning } from '../../../../core/index.ts';
 import type { DialectRequest } from './dialect.ts';
+import { ArgumentBudget } from './tool-calls.ts';
 
 type Messages = ChatRequest['messages'];
 type Content = string | readonly ContentPart[];
@@ -173,6 +174,8 @@ export class ToolNames {
   /** Undefined until there is a name. */
   #ours: Map<string, string> | undefined;
   #theirs: Map<string, string> | undefined;
+  /** For the arguments of the calls of the same request. */
+  readonly budget = new ArgumentBudget();
 
   /** The name for the gateway; the same for the same name. */
   toOurs(name: string): string {

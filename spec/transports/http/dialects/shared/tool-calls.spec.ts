@@ -1,5 +1,5 @@
 import t from 'tap';
-import { argumentsOf, callIdOf, customInput, customTool } from '../../../../../transports/http/dialects/shared/tool-calls.ts';
+import { ArgumentBudget, argumentsOf, callIdOf, customInput, customTool } from '../../../../../transports/http/dialects/shared/tool-calls.ts';
 
 t.test('a custom tool gets its text; arguments of another form are given as JSON', async (t) => {
   t.equal(customInput({ arguments: { input: 'x\n"y"' } }), 'x\n"y"');
@@ -19,10 +19,10 @@ t.test('a custom tool is a function with one text, and its grammar is in its des
 t.test('arguments that are no JSON object are kept as text', async (t) => {
   const given = ['{"a":1}', '', null, { b: 2 }, '[1]', '{broken'];
   t.same(
-    given.map((args) => argumentsOf(args, 'arguments')),
+    given.map((args) => argumentsOf(args, 'arguments', new ArgumentBudget())),
     [{ a: 1 }, {}, {}, { b: 2 }, { value: [1] }, { value: '{broken' }],
   );
-  t.throws(() => argumentsOf(5, 'input[1].arguments'), /^input\[1\]\.arguments /);
+  t.throws(() => argumentsOf(5, 'input[1].arguments', new ArgumentBudget()), /^input\[1\]\.arguments /);
 });
 
 t.test('a very long id of a call has a short one, the same for the same id', async (t) => {
@@ -31,4 +31,13 @@ t.test('a very long id of a call has a short one, the same for the same id', asy
   t.match(callIdOf(long), /^call_[0-9a-f]{32}$/);
   t.equal(callIdOf(long), callIdOf(`${long}`));
   t.not(callIdOf(long), callIdOf(`${long}y`));
+});
+
+t.test('arguments as text have a limit of values, in all calls of a request together', async (t) => {
+  const list = (values: number): string => `[${'0,'.repeat(values)}0]`;
+  t.throws(() => argumentsOf(list(1_000_000), 'a.arguments', new ArgumentBudget()), { message: /^a\.arguments has too many values/ });
+  const budget = new ArgumentBudget();
+  for (let call = 0; call < 9; call += 1) argumentsOf(list(100_000), 'a', budget);
+  t.throws(() => argumentsOf('['.repeat(200_000), 'b', budget), { message: /^b has too many values/ });
+  t.same(argumentsOf('x'.repeat(2_000_000), 'c', budget), { value: 'x'.repeat(2_000_000) }, 'a long text is one');
 });
