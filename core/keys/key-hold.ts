@@ -113,7 +113,7 @@ export class HeldCalls {
     const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-    hold.place ??= this.#rosterOf(hold.key).add(hold);
+    hold.place ??= this.#callsOf(hold.key).add(hold);
     this.#ids += 1;
     hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
@@ -123,10 +123,10 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    const roster = this.#byKey.get(hold.key);
-    if (hold.place === undefined || roster === undefined) return;
-    roster.leave(hold.place);
-    if (roster.size > 0) return;
+    const calls = this.#byKey.get(hold.key);
+    if (hold.place === undefined || calls === undefined) return;
+    calls.leave(hold.place);
+    if (calls.size > 0) return;
     this.#byKey.delete(hold.key);
     if (this.#byKey.size === 0) this.close();
   }
@@ -136,16 +136,16 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #rosterOf(key: string): LinkedList<KeyHold> {
-    const roster = this.#byKey.get(key) ?? new LinkedList<KeyHold>();
-    this.#byKey.set(key, roster);
-    return roster;
+  #callsOf(key: string): LinkedList<KeyHold> {
+    const calls = this.#byKey.get(key) ?? new LinkedList<KeyHold>();
+    this.#byKey.set(key, calls);
+    return calls;
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const roster of this.#byKey.values()) {
-      for (const hold of roster) {
+    for (const calls of this.#byKey.values()) {
+      for (const hold of calls) {
         const usage = hold.call.usageSoFar();
         if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);

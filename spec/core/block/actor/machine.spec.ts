@@ -1,4 +1,4 @@
-// The life, the memory and the server of a block, as its machine has them. The monitor is in monitor/machine.spec.ts.
+// The life, the memory and the server of a block, as its machine has them. The monitor is in monitor-region.spec.ts.
 import t from 'tap';
 import { type Actor, createActor, fromPromise, initialTransition, type NonReducibleUnknown, type Snapshot, transition } from 'xstate';
 import { ask } from '../../../../core/block/actor/ask.ts';
