@@ -50,7 +50,7 @@ export {
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export type { CallOptions } from './gateway/call-options.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
-export type { CallState, PausedCaller } from './gateway/live.ts';
+export type { CallState, PausedSource } from './gateway/live.ts';
 export { type EndedCall, type MeterPoint, WINDOWS, type Window } from './gateway/meter.ts';
 export type { Prompt, PromptOptions, SystemPart } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
