@@ -3,15 +3,16 @@
 //
 // shared-fault: It opens after FAILURES_TO_OPEN failures without a success between them, unless one caller or, for a destination, one model may be to blame for
 //   them (one-member in tally.ts).
-// one-pause: It pauses everybody once, for FIRST_OPEN_MS. From then on each caller tries by itself, and a success of any caller closes it.
-// proof: A caller whose call succeeded while others failed is not paused with them for PROVEN_MS, or until a call of its own fails. So callers that fail again and
-//   again, or succeed only to fail again, cost one that works FIRST_OPEN_MS in PROVEN_MS at most.
+// one-pause: It pauses everybody for FIRST_OPEN_MS, once in REST_MS: callers that fail again and again, or succeed only to fail again, cost one that works no more.
+//   From then on each caller tries by itself, and a success of any caller closes it.
+// proof: A caller whose call succeeded while others failed is not paused with them for PROVEN_MS, or until a call of its own fails.
 // bounded-proof: The last MAX_PROVEN such callers are remembered.
 // own-phase: As in circuit.ts.
 import type { BlockhouseError } from '../errors.ts';
 import { type Admission, FIRST_OPEN_MS, type Opening, type Turns } from './circuit.ts';
 import { FAILURES_TO_OPEN, Tally } from './tally.ts';
 
+const REST_MS = 60_000;
 const PROVEN_MS = 60_000;
 const MAX_PROVEN = 1024;
 
@@ -40,6 +41,7 @@ export class SharedCircuit {
   #since = 0;
   /** one-pause */
   #openUntil = 0;
+  #restsAgainAt = Number.NEGATIVE_INFINITY;
   /** Since the last success. */
   #failures = 0;
   readonly #callers = new Tally();
@@ -133,7 +135,10 @@ export class SharedCircuit {
     const { now, turns, opened } = this.#options;
     this.#isOpen = true;
     this.#since = turns.next();
-    this.#openUntil = now() + FIRST_OPEN_MS;
-    opened({ member: undefined, openMs: FIRST_OPEN_MS, failures: this.#failures, error });
+    if (now() >= this.#restsAgainAt) {
+      this.#openUntil = now() + FIRST_OPEN_MS; // one-pause
+      this.#restsAgainAt = now() + REST_MS;
+    }
+    opened({ member: undefined, openMs: this.opensInMs, failures: this.#failures, error });
   }
 }

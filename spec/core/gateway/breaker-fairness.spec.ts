@@ -129,15 +129,18 @@ function refusals(calls: World['watched'], from: number) {
   return { longestMs, inMinute };
 }
 
-t.test('whatever others do, a caller whose calls succeed is refused in a minute for one pause of its model and one of all at most', async (t) => {
-  for (let seed = 0; seed < sweep(200, 6); seed += 1) {
-    const random = new Random(seed);
-    const world = new World(random, () => false);
-    world.run([...others(random, 1 + random.below(30)), watched([random.pick(['good', 'shared'])])], 150_000);
-    const { longestMs, inMinute } = refusals(world.watched, 0);
-    t.ok(longestMs <= 12_000 && inMinute <= 24, `seed ${seed}: ${longestMs} ms, ${inMinute} of 120 calls in a minute`);
-  }
-});
+t.test(
+  'whatever others do, a caller whose calls succeed waits for one pause of its model and one of all at most, and two thirds of its calls are served',
+  async (t) => {
+    for (let seed = 0; seed < sweep(200, 6); seed += 1) {
+      const random = new Random(seed);
+      const world = new World(random, () => false);
+      world.run([...others(random, 1 + random.below(30)), watched([random.pick(['good', 'shared'])])], 150_000);
+      const { longestMs, inMinute } = refusals(world.watched, 0);
+      t.ok(longestMs <= 12_000 && inMinute <= 40, `seed ${seed}: ${longestMs} ms, ${inMinute} of 120 calls in a minute`);
+    }
+  },
+);
 
 t.test('after an outage, such a caller is refused for one pause more at most, whatever others do', async (t) => {
   for (let seed = 0; seed < sweep(200, 6); seed += 1) {

@@ -61,6 +61,20 @@ t.test('a call from before it opened does not close it, and one from before it c
   t.equal(told.at(-1), 'closed');
 });
 
+t.test('everybody rests once a minute: opened again before, it lets each caller try at once', async (t) => {
+  const { shared, clock, fail, succeed, told } = sharedAt(true);
+  fail(20, each, each);
+  clock.now += 5000;
+  succeed('a');
+  for (const restsMs of [0, 0, 0, 5000]) {
+    fail(20, each, each);
+    t.equal(shared.opensInMs, restsMs);
+    t.equal(told.at(-1), `20 failures, ${restsMs} ms`);
+    clock.now += 20_000;
+    succeed('a');
+  }
+});
+
 t.test('it is forgotten when nothing fails, nobody has proven that it works, and it was never open', async (t) => {
   const { shared, clock, fail, succeed } = sharedAt(true);
   t.equal(shared.isBlank, true);
