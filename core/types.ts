@@ -1329,21 +1329,22 @@ export interface GatewayFigures {
     /** Where the key is; `chain` for a chain of the provider; null for none */
     readonly source: CredentialSource;
     readonly detail?: string;
-    /** open while it is not called, because its calls failed */
+    /** open while it is not called, because its calls failed; trying while a caller tries it */
     readonly breaker: 'closed' | 'open' | 'trying';
-    /** Callers that are paused on their own, because their calls to one model failed */
+    /** Models that are paused for everybody, and callers that are paused on their own, because their calls failed */
     readonly paused: readonly {
-      /** All its calls to the model; one prompt of programs with the token */
-      readonly scope: 'caller' | 'prompt';
+      /** Everybody's calls to the model; a caller's calls; one prompt of programs with the token */
+      readonly scope: 'model' | 'caller' | 'prompt';
       /** The block whose calls fail */
       readonly block?: string;
       /** The key of the application whose calls fail; with neither, they are of programs with the token */
       readonly key?: string;
-      readonly model: string;
+      /** Absent for a caller whose calls to several models failed */
+      readonly model?: string;
       /** When the next call is tried */
       readonly until: string;
     }[];
-    /** When the next call is tried */
+    /** When the next caller may try it */
     readonly openUntil: string | null;
     /** Requests at the provider now */
     readonly atWork: number;

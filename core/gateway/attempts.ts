@@ -239,7 +239,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     if (reader?.opened || retry >= retries || !this.#call.repeats || breaker.isOpenFor(this.#call)) return undefined; // opened-is-final
     const delayMs = retryDelayMs(failure, retry, random);
     if (delayMs === undefined || delayMs >= (reader?.opensInMs ?? Number.POSITIVE_INFINITY)) return undefined; // no-late-wait
-    return budget.withdraw() ? delayMs : undefined;
+    return budget.withdraw(this.#call.client) ? delayMs : undefined;
   }
 
   /** Ends the attempt that was being made, if there was one, and says what has failed. */
