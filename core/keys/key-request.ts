@@ -121,9 +121,14 @@ export function assertMayPass(key: NamedKey, fields: RequestFields, { body, byte
     if (!PARAMETERS.has(name) || !VERSION.test(value)) throw forbidden(key, `The query parameter ${name.slice(0, 64)}`, BOUNDS.address.reason); // no-address
 }
 
-/** Some proxies take the address of a server as the name of a model. */
+/** A router of models searches the web for the answer, and charges for each search. */
+const SEARCHES = /:online\s*(?::|$)/i;
+
+/** Some proxies take the address of a server as the name of a model, and some routers take what plugins do as its suffix. */
 function assertModelIsName(key: NamedKey, model: unknown): void {
-  if (typeof model === 'string' && model.includes('://')) throw forbidden(key, 'model', BOUNDS.address.reason);
+  if (typeof model !== 'string') return;
+  if (model.includes('://')) throw forbidden(key, 'model', BOUNDS.address.reason);
+  if (SEARCHES.test(model) && BOUNDS.spends.binds(key)) throw forbidden(key, 'model', `:online buys a search, and ${BOUNDS.spends.reason}`);
 }
 
 /** Labels are plain values. Some proxies take fields of a request from among them, as lists or objects. */
