@@ -1150,6 +1150,8 @@ export interface Usage {
   readonly inputAudioTokens?: number;
   /** Part of outputTokens that is audio */
   readonly outputAudioTokens?: number;
+  /** Part of outputTokens that is pictures */
+  readonly outputImageTokens?: number;
   /** Part of outputTokens spent on reasoning */
   readonly reasoningTokens?: number;
   /** True if the provider reported no usage, so the counts are estimated from the length of the text */

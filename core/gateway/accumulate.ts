@@ -25,6 +25,7 @@ export const FURTHER_COUNTS = [
   'cacheWrite1hTokens',
   'inputAudioTokens',
   'outputAudioTokens',
+  'outputImageTokens',
   'reasoningTokens',
 ] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
