@@ -1,7 +1,7 @@
 // How large an image or a document is, from the bytes that say so: only these are decoded from its base64. Pure: no I/O.
 
 /** A JPEG says its size behind its thumbnail and its comments; one with more parts than this hides it. */
-const MAX_JPEG_PARTS = 4096;
+const MAX_JPEG_PARTS = 512;
 const JPEG_MARKER = 0xff;
 /** The markers that begin a frame, of which three in the same range are none. */
 const FIRST_FRAME = 0xc0;
@@ -12,6 +12,8 @@ const BARE_MARKERS: ReadonlySet<number> = new Set([0x01, 0xd0, 0xd1, 0xd2, 0xd3,
 const WEBP_SIDE = 0x3fff;
 /** A longer PDF counts by its size. */
 const MAX_SEARCHED_CHARACTERS = 1024 * 1024;
+/** A longer one that fits in so few bytes only says so. */
+const MAX_PAGES = 1000;
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g;
 /** What may hold pages in which nobody can look without unpacking it, or names them otherwise. */
 const HIDDEN_PAGES = /\/ObjStm|\/Encrypt|\/P#|\/T#|#[0-9a-fA-F]{2}(?:age|ype)/;
@@ -31,11 +33,13 @@ export function isWebP(head: Buffer): boolean {
   return head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WEBP';
 }
 
-/** The pages of a PDF; undefined if some may be hidden. */
+/** The pages of a PDF, up to a thousand; undefined if some may be hidden. */
 export function pagesOf(base64: string): number | undefined {
   if (base64.length > MAX_SEARCHED_CHARACTERS) return undefined;
   const text = Buffer.from(base64, 'base64').toString('latin1');
-  const pages = HIDDEN_PAGES.test(text) ? 0 : [...text.matchAll(PAGE)].length;
+  if (HIDDEN_PAGES.test(text)) return undefined;
+  let pages = 0;
+  for (const _page of text.matchAll(PAGE)) if (++pages === MAX_PAGES) break;
   return pages === 0 ? undefined : pages;
 }
 

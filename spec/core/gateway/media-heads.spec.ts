@@ -39,6 +39,7 @@ t.test('pages of a PDF are counted where all of them can be seen', async (t) => 
   t.equal(pagesOf(pdf('<</Type /Pages /Count 2>> <</Type /Page>> <</Type/Page/Parent 1 0 R>>')), 2);
   for (const hidden of ['/Type/ObjStm', '/Encrypt 3 0 R', '<</Type /P#61ge>>', '<</#54ype /Page>>'])
     t.equal(pagesOf(pdf(`<</Type /Page>> ${hidden}`)), undefined, hidden);
+  t.equal(pagesOf(pdf('<</Type /Page>>'.repeat(5000))), 1000, 'nobody takes more');
   t.equal(pagesOf(pdf('nothing')), undefined);
   t.equal(pagesOf(pdf(`<</Type /Page>>${' '.repeat(1_000_000)}`)), undefined, 'a long one is not searched');
 });
