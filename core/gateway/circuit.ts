@@ -15,7 +15,7 @@ const FROM_OTHERS = FAILURES_TO_OPEN / 2;
 const FIRST_OPEN_MS = 5000;
 const LONGEST_OPEN_MS = 60_000;
 
-/** The member of failures that are nobody's fault. */
+/** The member of failures that no caller causes. */
 export const NOBODY = '';
 
 type Phase = BreakerState['phase'];

@@ -231,7 +231,7 @@ function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite }: C
   return (plain * rates.input + cacheRead * rates.cacheRead + cacheWrite * rates.cacheWrite + output * rates.output) / 1e6;
 }
 
-/** 0 for what is no count, since only the whole decides whether there is a price. */
+/** 0 if the value is not a count: whether there is a price depends on the total alone. */
 function countOf(value: number | undefined): number {
   return isCount(value) ? value : 0;
 }

@@ -1,7 +1,7 @@
 // What the key of an application may send, by tables that say of each field of a protocol what it decides. Pure: no I/O.
 //
 // no-address: no key says where a call goes, by which secret, or who pays for it; in no field, in none that nests in another, and in no name of a model.
-// nothing-unseen: of a key with limits, nothing passes that spends what its account doesn't count, or that names a model which nobody has checked.
+// nothing-unseen: with a key that has limits, no field passes that could spend without being counted, or that names a model which was not checked.
 // one-reading: bytes that pass as they are mean the same to every parser: no member stands twice, and none is a field in other letters.
 import { isObject } from '../base/json.ts';
 import { repeatedMember } from '../base/json-members.ts';

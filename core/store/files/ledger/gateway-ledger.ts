@@ -254,7 +254,7 @@ export class GatewayLedger {
   }
 }
 
-/** A call that a process left when it was killed: what it was noted with is what it counts. */
+/** A call that was under way when its process was killed counts what the journal noted for it. */
 function interrupted(call: OpenCall): GatewayCall {
   return { ...call, firstTextMs: null, durationMs: 0 };
 }
