@@ -1150,6 +1150,8 @@ export interface Usage {
   readonly inputAudioTokens?: number;
   /** Part of outputTokens that is audio */
   readonly outputAudioTokens?: number;
+  /** Part of outputTokens that is pictures */
+  readonly outputImageTokens?: number;
   /** Part of outputTokens spent on reasoning */
   readonly reasoningTokens?: number;
   /** True if the provider reported no usage, so the counts are estimated from the length of the text */
@@ -1301,7 +1303,7 @@ export interface SetDefaultProvider {
   readonly defaultProvider: string | null;
 }
 
-/** A key of an application. Null stands for no limit. */
+/** A key of an application. Null means that there is no limit. */
 export interface ShownKey {
   readonly name: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -1485,7 +1487,7 @@ export interface SetHalt {
   readonly reason?: string;
 }
 
-/** From the server: something has happened; docs/events.md lists the events. With `missed`, so many were lost. */
+/** From the server: something has happened; docs/events.md lists the events. With `missed`, that many were lost. */
 export interface EventFrame {
   readonly type: 'event';
   /** A number that only grows. Subscribe with the last one that you saw to get what came after it */

@@ -51,6 +51,6 @@ export interface GatewayLoad {
   readonly breaker: BreakerState;
   /** Models and callers that are paused, although it is called for others. */
   readonly paused: readonly PausedSource[];
-  /** What is missing for a call, as far as the settings say; nobody is asked. */
+  /** What is missing for a call, judged by the settings alone; no provider is asked. */
   readonly missing: string | undefined;
 }

@@ -8,7 +8,7 @@ export const FAILURES_TO_OPEN = 20;
 /** Failures from others that clear the member with the most. */
 const FROM_OTHERS = FAILURES_TO_OPEN / 2;
 
-/** The member of failures that are nobody's fault. */
+/** The member of failures that no caller causes. */
 export const NOBODY = '';
 
 /** Failures since the last success, by member. */
