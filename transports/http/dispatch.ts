@@ -78,7 +78,7 @@ const IS_THERE: JsonReply = { status: 200, body: undefined };
 /** The front of one server: everything between a request of node:http and its handler. */
 export class Front {
   readonly answers = new OpenAnswers();
-  readonly #pipelines = new Pipelines(() => this.#noteFlood('too many pipelined requests wait; the connection with the most of them is closed'));
+  readonly pipelines = new Pipelines(() => this.#noteFlood('too many pipelined requests wait; the connection with the most of them is closed'));
   readonly #core: Core;
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
@@ -149,7 +149,7 @@ export class Front {
     // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
     if (req.socket.destroyed) return;
     if (res.socket === null)
-      this.#pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
+      this.pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
     else void this.#serve(req, res, refusal);
   }
 

@@ -6,6 +6,8 @@
 // back-pressure: a waiting request begins when fewer than MAX_AT_ONCE of its connection are in work, and its client has read what it got.
 // one-a-turn: in a turn of the event loop at most PER_TURN waiting requests begin, and one of each connection: its answer then counts when the next one is due.
 // stop-reading: a connection with READ_UNTIL waiting requests is not read.
+// one-burst: once MAX_PARSED waiting requests have come in one turn, no other connection is read in it. What a turn parses holds up everybody, and none of it can
+//   be freed before the turn ends, even if its connection is closed.
 // bounded-sum: all connections together have at most `maxWaiting` waiting requests. Beyond that, the connection with the most of them is closed.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,6 +17,9 @@ const MAX_AT_ONCE = 8;
 /** With fewer waiting requests a connection is read, so that it is noticed when the client leaves. */
 const READ_UNTIL = 32;
 const PER_TURN = 16;
+const MAX_PARSED = 1024;
+/** How many connections that were not read are read again in each turn. */
+const RELEASED = 32;
 /** Each takes 2 to 3 KB. One connection can't have that many: 64 KiB are 3,600 of the shortest requests. */
 const MAX_WAITING = 32_768;
 
@@ -38,7 +43,11 @@ export class Pipelines {
   readonly #lines = new WeakMap<Socket, Line>();
   readonly #crowded = new Set<Line>();
   readonly #ready = new Set<Line>();
+  readonly #connections = new Set<Socket>();
+  /** one-burst: those that are not read now. */
+  readonly #held = new Set<Socket>();
   #waiting = 0;
+  #parsed = 0;
   #isDue = false;
 
   /** `onCut` is called when a connection is closed because too many requests wait. */
@@ -52,15 +61,46 @@ export class Pipelines {
     return this.#waiting;
   }
 
+  /** Must know every connection of the server. */
+  add(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      this.#held.delete(socket);
+    });
+  }
+
   /** Calls `begin` when it is the turn of the request of `res`; never if its client leaves before. */
   wait(res: ServerResponse, begin: () => void): void {
     const line = this.#lineOf(res.req.socket);
     line.waiting.push({ res, begin });
     this.#crowded.add(line);
     this.#waiting += 1;
+    this.#parsed += 1;
     if (line.waiting.length === READ_UNTIL) line.socket.pause();
+    if (this.#parsed === MAX_PARSED) this.#holdOthers();
     if (this.#waiting > this.#maxWaiting) this.#cut();
-    else this.#wake(line);
+    else if (hasRoom(line)) this.#ready.add(line);
+    this.#beginSoon();
+  }
+
+  /** one-burst. */
+  #holdOthers(): void {
+    for (const socket of this.#connections) {
+      if (socket.isPaused()) continue;
+      socket.pause();
+      this.#held.add(socket);
+    }
+  }
+
+  #release(): void {
+    let left = RELEASED;
+    for (const socket of this.#held) {
+      if (left === 0) return;
+      left -= 1;
+      this.#held.delete(socket);
+      socket.resume();
+    }
   }
 
   #lineOf(socket: Socket): Line {
@@ -84,7 +124,7 @@ export class Pipelines {
   }
 
   #beginSoon(): void {
-    if (this.#isDue || this.#ready.size === 0) return;
+    if (this.#isDue) return;
     this.#isDue = true;
     setImmediate(this.#turn);
   }
@@ -92,6 +132,8 @@ export class Pipelines {
   /** one-a-turn. */
   readonly #turn = (): void => {
     this.#isDue = false;
+    this.#parsed = 0;
+    this.#release();
     const begun: Line[] = [];
     for (const line of this.#ready) {
       if (begun.length === PER_TURN) break;
@@ -100,7 +142,7 @@ export class Pipelines {
       if (hasRoom(line)) this.#begin(line);
     }
     for (const line of begun) this.#wake(line);
-    this.#beginSoon();
+    if (this.#ready.size > 0 || this.#held.size > 0) this.#beginSoon();
   };
 
   #begin(line: Line): void {
