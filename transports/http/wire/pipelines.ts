@@ -8,6 +8,8 @@
 // stop-reading: a connection with READ_UNTIL waiting requests is not read.
 // one-burst: once MAX_PARSED waiting requests have come in one turn, no other connection is read in it. What a turn parses holds up everybody, and none of it can
 //   be freed before the turn ends, even if its connection is closed.
+// all-closed: when a client leaves, the answers behind its oldest one are closed, too. Node closes only that one, and what waits for the end of the others would
+//   wait for ever.
 // bounded-sum: all connections together have at most `maxWaiting` waiting requests. Beyond that, the connection with the most of them is closed.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -113,7 +115,10 @@ export class Pipelines {
     socket.on('resume', () => {
       if (line.waiting.length >= READ_UNTIL) socket.pause(); // stop-reading
     });
-    socket.once('close', () => this.#drop(line));
+    socket.once('close', () => {
+      this.#drop(line);
+      for (const res of [...line.open]) if (res.socket === null && !res.writableFinished) res.destroy().emit('close'); // all-closed
+    });
     return line;
   }
 
