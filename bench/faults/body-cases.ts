@@ -39,10 +39,11 @@ const CHATS: Readonly<Record<string, () => object>> = {
   accents: () => ({ messages: [{ role: 'user', content: 'é'.repeat(7_500_000) }] }),
   emoji: () => ({ messages: [{ role: 'user', content: 'é😀'.repeat(5_000_000) }] }),
   texts: () => ({ messages: times(3000, (index) => ({ role: role(index), content: `text ${index} `.repeat(900) })) }),
-  messages: () => ({ messages: times(60_000, (index) => ({ role: role(index), content: `text ${index} `.repeat(40) })) }),
-  tinyMessages: () => ({ messages: times(70_000, (index) => ({ role: role(index), content: 'hi' })) }),
-  users: () => ({ messages: times(70_000, () => ({ role: 'user', content: 'hi' })) }),
-  systems: () => ({ messages: [...times(70_000, () => ({ role: 'system', content: 'hi' })), ...HI] }),
+  messages: () => ({ messages: times(20_000, (index) => ({ role: role(index), content: `text ${index} `.repeat(120) })) }),
+  tinyMessages: () => ({ messages: times(20_000, (index) => ({ role: role(index), content: 'hi' })) }),
+  tooManyMessages: () => ({ messages: times(70_000, (index) => ({ role: role(index), content: 'hi' })) }),
+  users: () => ({ messages: times(20_000, () => ({ role: 'user', content: 'hi' })) }),
+  systems: () => ({ messages: [...times(19_999, () => ({ role: 'system', content: 'hi' })), ...HI] }),
   parts: () => ({ messages: times(900, () => ({ role: 'user', content: times(100, () => ({ type: 'text', text: 'x' })) })) }),
   agent: () => ({
     messages: [
@@ -73,25 +74,36 @@ const CHATS: Readonly<Record<string, () => object>> = {
   toolArguments: () => ({
     messages: [
       ...HI,
-      { role: 'assistant', content: null, tool_calls: [call('c', `{"a":[${'1,'.repeat(990_000)}1]}`)] },
+      { role: 'assistant', content: null, tool_calls: [call('c', `{"a":[${'1,'.repeat(99_000)}1]}`)] },
       { role: 'tool', tool_call_id: 'c', content: 'r' },
     ],
   }),
   longArguments: () => ({
     messages: [
       ...HI,
-      { role: 'assistant', content: null, tool_calls: [call('c', JSON.stringify({ a: 'x\n'.repeat(7 * MIB) }))] },
+      { role: 'assistant', content: null, tool_calls: [call('c', JSON.stringify({ a: 'const x = 1;\n'.repeat(570_000) }))] },
       { role: 'tool', tool_call_id: 'c', content: 'r' },
+    ],
+  }),
+  manyArguments: () => ({
+    messages: [
+      ...HI,
+      ...times(3000, (index) => [
+        { role: 'assistant', content: null, tool_calls: [call(`c${index}`, JSON.stringify({ path: 'a', text: '  const x = {"y": [1, 2]};\n'.repeat(80) }))] },
+        { role: 'tool', tool_call_id: `c${index}`, content: 'ok' },
+      ]).flat(),
     ],
   }),
   deepArguments: () => ({
     messages: [
       ...HI,
-      { role: 'assistant', content: null, tool_calls: [call('c', `{"a":${'['.repeat(900_000)}${']'.repeat(900_000)}}`)] },
+      { role: 'assistant', content: null, tool_calls: [call('c', `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`)] },
       { role: 'tool', tool_call_id: 'c', content: 'r' },
     ],
   }),
-  schema: () => ({ messages: HI, response_format: { type: 'json_schema', json_schema: { name: 'x', schema: schema(90_000) } } }),
+  wideFields: () => ({ messages: HI, ...fields(9_000, 'field_unknown_') }),
+  wideMetadata: () => ({ messages: HI, metadata: fields(10_000, 'm') }),
+  schema: () => ({ messages: HI, response_format: { type: 'json_schema', json_schema: { name: 'x', schema: schema(9_000) } } }),
   metadata: () => ({ messages: HI, metadata: fields(290_000, 'm') }),
   unknownFields: () => ({ messages: HI, ...fields(290_000, 'field_unknown_') }),
   nestedFields: () => ({ messages: HI, extra: times(2900, () => fields(99, 'x_')) }),
@@ -104,6 +116,8 @@ const CHATS: Readonly<Record<string, () => object>> = {
 };
 const AS: Readonly<Record<string, BodyCase['as']>> = {
   unknownFields: 'listed',
+  wideFields: 'listed',
+  wideMetadata: 'listed',
   nestedFields: 'listed',
   metadata: 'key',
   longName: 'key',
@@ -139,8 +153,8 @@ const OTHERS: Readonly<Record<string, BodyCase>> = {
 const ANTHROPIC_CHATS: Readonly<Record<string, () => object>> = {
   image: () => ({ messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64(30 * MIB) } }] }] }),
   prose: () => ({ messages: [{ role: 'user', content: 'It is "so".\n'.repeat(2 * MIB) }] }),
-  messages: () => ({ messages: times(60_000, (index) => ({ role: role(index), content: 'text' })) }),
-  blocks: () => ({ messages: times(25_000, (index) => ({ role: role(index), content: [{ type: 'text', text: 'x' }] })) }),
+  messages: () => ({ messages: times(20_000, (index) => ({ role: role(index), content: 'text' })) }),
+  blocks: () => ({ messages: times(20_000, (index) => ({ role: role(index), content: [{ type: 'text', text: 'x' }] })) }),
   thinking: () => ({
     messages: [...HI, { role: 'assistant', content: times(70_000, () => ({ type: 'thinking', thinking: 'x', signature: 'AAAA' })) }, ...HI],
   }),
@@ -155,10 +169,10 @@ const ANTHROPIC_CHATS: Readonly<Record<string, () => object>> = {
   }),
 };
 const RESPONSES: Readonly<Record<string, () => object>> = {
-  items: () => ({ input: times(70_000, () => ({ role: 'user', content: 'x' })) }),
-  outputs: () => ({ input: times(70_000, (index) => ({ type: 'function_call_output', call_id: `c${index}`, output: 'x' })) }),
+  items: () => ({ input: times(20_000, () => ({ role: 'user', content: 'x' })) }),
+  outputs: () => ({ input: times(20_000, (index) => ({ type: 'function_call_output', call_id: `c${index}`, output: 'x' })) }),
   calls: () => ({
-    input: times(20_000, (index) => [
+    input: times(10_000, (index) => [
       { type: 'function_call', call_id: `c${index}`, name: 'x', arguments: '{"path":"a"}' },
       { type: 'function_call_output', call_id: `c${index}`, output: 'x' },
     ]).flat(),
@@ -168,7 +182,7 @@ const RESPONSES: Readonly<Record<string, () => object>> = {
   instructions: () => ({ input: 'hi', instructions: 'It is so. '.repeat(3 * MIB) }),
 };
 const OLLAMA: Readonly<Record<string, () => object>> = {
-  messages: () => ({ messages: times(70_000, () => ({ role: 'user', content: 'x' })) }),
+  messages: () => ({ messages: times(20_000, () => ({ role: 'user', content: 'x' })) }),
   image: () => ({ messages: [{ role: 'user', content: 'x', images: [base64(30 * MIB)] }] }),
   toolCalls: () => ({
     messages: [
@@ -206,7 +220,7 @@ const EMBEDDINGS: Readonly<Record<string, () => object>> = {
 };
 
 const BLOCKHOUSE: Readonly<Record<string, () => object>> = {
-  messages: () => ({ messages: times(20_000, (index) => ({ role: role(index), content: 'hi' })) }),
+  messages: () => ({ messages: times(16_000, (index) => ({ role: role(index), content: 'hi' })) }),
   accents: () => ({ messages: [{ role: 'user', content: 'é'.repeat(5_000_000) }] }),
   image: () => ({ messages: [{ role: 'user', content: [{ type: 'image', mediaType: 'image/png', data: base64(9 * MIB) }] }] }),
   unknownFields: () => ({ messages: HI, ...fields(49_000, 'mesages') }),

@@ -3,8 +3,8 @@
 // same-value: the value is the one that JSON.parse gives: every piece of the text goes through it, and only whole pieces are put together here.
 // same-place: text that is no JSON is refused, with the position that V8 names for the whole text, wherever it names one.
 // bounded-slice: a turn scans one slice and parses about one: the text is cut between the members of arrays and objects, however deep, and within long
-//   strings. A long key, a long number and a long blank are parsed whole.
-// counted-first: values are counted as they are scanned, and too many of them end the parse at once.
+//   strings. A name, a number or blanks that are much longer than a slice are refused.
+// counted-first: values are counted as they are scanned, and so are the fields of each object. Too many of them end the parse at once.
 import { parseJson } from './json.ts';
 
 const QUOTE = 0x22;
@@ -17,6 +17,8 @@ const CLOSE_OBJECT = 0x7d;
 const LETTER_U = 0x75;
 /** Some milliseconds of work at most. */
 const SLICE_BYTES = 128 * 1024;
+/** A name, a number, or the blanks between two of them may be longer by a slice at most. */
+const MAX_TOKEN_BYTES = 128 * 1024;
 /** Arrays and objects that a turn opens at most when they nest deep. */
 const FRAMES_A_TURN = 2000;
 /** Characters of a string are looked at one by one up to here; then `indexOf` is faster. */
@@ -24,13 +26,15 @@ const NEAR = 64;
 /** `\u0000` */
 const ESCAPE_BYTES = 6;
 
-/** Thrown for text with more values than are allowed. */
-export class TooManyValues extends Error {}
+/** Thrown for text with more values, with more fields in one object, or with a longer name, number or blank than is allowed. */
+export class TooMuchJson extends Error {}
 
 /** How text is parsed. */
 export interface SliceOptions {
   /** The most fields and elements. */
   readonly values: number;
+  /** The most fields in one object; any number when left out. */
+  readonly fields?: number;
   /** For text in ASCII, latin1 is three times as fast. The default is utf8. */
   readonly encoding?: 'latin1' | 'utf8';
   readonly sliceBytes?: number;
@@ -46,6 +50,7 @@ interface Frame {
   from: number;
   /** The last comma behind `from`; -1 if there is none. */
   comma: number;
+  commas: number;
   value: unknown[] | Record<string, unknown> | undefined;
   /** Its name in the object around it. */
   key: string;
@@ -63,7 +68,7 @@ interface LongString {
   from: number;
 }
 
-/** The value of JSON text in UTF-8, which must be valid. Rejects with SyntaxError for other text, and with TooManyValues. */
+/** The value of JSON text in UTF-8, which must be valid. Rejects with SyntaxError for other text, and with TooMuchJson. */
 export function parseInSlices(bytes: Buffer, options: SliceOptions): Promise<unknown> {
   return new SlicedParse(bytes, options).run();
 }
@@ -87,6 +92,7 @@ class SlicedParse {
   readonly #bytes: Buffer;
   readonly #encoding: 'latin1' | 'utf8';
   readonly #values: number;
+  readonly #fields: number;
   readonly #sliceBytes: number;
   readonly #turn: () => Promise<void>;
   /** The text itself is like an array of one value. */
@@ -99,10 +105,11 @@ class SlicedParse {
   /** The fewest frames that were open since the last slice: those below have nothing new. */
   #fewest = 1;
 
-  constructor(bytes: Buffer, { values, encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn }: SliceOptions) {
+  constructor(bytes: Buffer, { values, fields = Infinity, encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn }: SliceOptions) {
     this.#bytes = bytes;
     this.#encoding = encoding;
     this.#values = values;
+    this.#fields = fields;
     this.#sliceBytes = sliceBytes;
     this.#turn = turn;
   }
@@ -145,7 +152,7 @@ class SlicedParse {
 
   #countValue(): void {
     this.#count += 1;
-    if (this.#count > this.#values) throw new TooManyValues(`more than ${this.#values} values`); // counted-first
+    if (this.#count > this.#values) throw new TooMuchJson(`contains more than ${this.#values} JSON values; send fewer`); // counted-first
   }
 
   #scanString(window: Buffer): void {
@@ -189,6 +196,8 @@ class SlicedParse {
   #comma(): void {
     this.#countValue();
     const frame = this.#top;
+    frame.commas += 1;
+    if (!frame.isArray && frame.commas >= this.#fields) throw new TooMuchJson(`has an object with more than ${this.#fields} fields; send fewer`);
     if (this.#stack.length === 1) {
       if (!frame.isAfterValue) this.#parse('', frame.from, this.#at, '');
       throw this.#fault(frame.isAfterValue ? this.#firstWord(frame.from) : this.#at);
@@ -251,6 +260,16 @@ class SlicedParse {
     }
     this.#fewest = this.#stack.length;
     this.#settleString();
+    if (this.#long === undefined && this.#unparsed > MAX_TOKEN_BYTES) {
+      throw new TooMuchJson(`has a name, a number or blanks of more than ${MAX_TOKEN_BYTES} bytes`); // bounded-slice
+    }
+  }
+
+  /** Bytes since the last member of the innermost array or object, without the text that is its value. */
+  get #unparsed(): number {
+    const { from, isArray } = this.#top;
+    const isValue = this.#stringAt >= 0 && (isArray || !this.#isBlank(from, this.#stringAt));
+    return (isValue ? this.#stringAt : this.#at) - from;
   }
 
   #settleString(): void {
@@ -372,7 +391,7 @@ class SlicedParse {
 }
 
 function frameAt(isArray: boolean, start: number): Frame {
-  return { isArray, start, from: start + 1, comma: -1, value: undefined, key: '', isAfterValue: false, needsValue: false };
+  return { isArray, start, from: start + 1, comma: -1, commas: 0, value: undefined, key: '', isAfterValue: false, needsValue: false };
 }
 
 function isBlank(byte: number | undefined): boolean {

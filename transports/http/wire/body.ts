@@ -11,8 +11,8 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Chunks } from '../../../core/base/chunks.ts';
-import { holdsMoreThan, MAX_JSON_VALUES, parseJson } from '../../../core/base/json.ts';
-import { nextTurn, parseInSlices, TooManyValues } from '../../../core/base/json-slices.ts';
+import { exceededLimit, MAX_JSON_VALUES, MAX_OBJECT_FIELDS, mayBeLarge, parseJson } from '../../../core/base/json.ts';
+import { nextTurn, parseInSlices, TooMuchJson } from '../../../core/base/json-slices.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
@@ -240,7 +240,9 @@ function silenceOf(socket: Socket): ReusedTimer {
 }
 
 function parse(bytes: Buffer, values: number): unknown {
-  if (holdsMoreThan(bytes, values)) throw tooManyValues(values);
+  const exceeded = mayBeLarge(bytes.length, values) ? exceededLimit(bytes, { values, fields: MAX_OBJECT_FIELDS }) : undefined;
+  if (exceeded === 'fields') throw tooMuch(`has an object with more than ${MAX_OBJECT_FIELDS} fields; send fewer`);
+  if (exceeded === 'values') throw tooMuch(`contains more than ${values} JSON values; send fewer`);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
@@ -262,15 +264,15 @@ async function parseLarge(bytes: Buffer, values: number, res: ServerResponse): P
     if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
   };
   try {
-    return await parseInSlices(bytes, { values, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
+    return await parseInSlices(bytes, { values, fields: MAX_OBJECT_FIELDS, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
   } catch (error) {
-    if (error instanceof TooManyValues) throw tooManyValues(values);
+    if (error instanceof TooMuchJson) throw tooMuch(error.message);
     throw error instanceof SyntaxError ? notJson(error) : error;
   }
 }
 
-function tooManyValues(values: number): BlockhouseError {
-  return invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
+function tooMuch(fault: string): BlockhouseError {
+  return invalidRequest('', `The body ${fault}.`);
 }
 
 function notUtf8(cause?: unknown): BlockhouseError {
