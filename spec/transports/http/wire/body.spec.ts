@@ -337,8 +337,8 @@ t.test('a compatible route takes a history of 30 MiB with screenshots in it, and
 t.test('a compatible route takes 300,000 JSON values and no more, and many messages among them', async (t) => {
   const server = await startServer(t);
   const call = (body: string) => server.call('POST', '/v1/chat/completions', { body });
-  const messages = Array.from({ length: 60_000 }, () => ({ role: 'user', content: 'hi' }));
-  t.match(await call(completion({ messages })), { status: 200 }, '60,000 messages');
+  const messages = Array.from({ length: 20_000 }, () => ({ role: 'user', content: 'hi' }));
+  t.match(await call(completion({ messages })), { status: 200 }, '20,000 messages');
   const list = (length: number) => completion({ extra: Array.from({ length }, () => 0) });
   t.match(await call(list(COMPATIBLE_JSON_VALUES - 10)), { status: 200 });
   const refused = { status: 400, json: { error: { type: 'invalid_request_error', message: /more than 300000 JSON values; send fewer/ } } };
