@@ -74,6 +74,7 @@ await core.blocks.create({ name: 'x' });
 const tokens = {
   token: core.token?.reveal() ?? '',
   key: (await core.keys?.create('plain')) ?? '',
+  capped: (await core.keys?.create('capped', { usdPerDay: 1_000_000, tokensPerDay: 1_000_000_000_000 })) ?? '',
   listed: (await core.keys?.create('listed', { models: ['*'] })) ?? '',
 };
 const transport = createHttpTransport(core);

@@ -3,8 +3,8 @@
 /** One request. */
 export interface BodyCase {
   readonly path: string;
-  /** The token of the workspace, the key of an application, or one with a list of models. */
-  readonly as: 'token' | 'key' | 'listed';
+  /** The token of the workspace, the key of an application, or one with a list of models or a cap. */
+  readonly as: 'token' | 'key' | 'listed' | 'capped';
   readonly method?: 'PUT';
   body(): string;
 }
@@ -126,11 +126,11 @@ const AS: Readonly<Record<string, BodyCase['as']>> = {
   agent: 'listed',
 };
 
-function chats(): [string, BodyCase][] {
+function chats(group: 'chat' | 'capped'): [string, BodyCase][] {
   return Object.entries(CHATS).flatMap(([kind, make]) =>
     PROVIDERS.map((provider): [string, BodyCase] => {
       const body = (): string => JSON.stringify({ model: `${provider}/m`, ...make() });
-      return [`chat.${kind}.${provider}`, { path: CHAT, as: AS[kind] ?? 'token', body }];
+      return [`${group}.${kind}.${provider}`, { path: CHAT, as: group === 'capped' ? 'capped' : (AS[kind] ?? 'token'), body }];
     }),
   );
 }
@@ -229,7 +229,8 @@ const BLOCKHOUSE: Readonly<Record<string, () => object>> = {
 
 /** Every case by its name. */
 export const BODY_CASES: ReadonlyMap<string, BodyCase> = new Map([
-  ...chats(),
+  ...chats('chat'),
+  ...chats('capped'),
   ...Object.entries(OTHERS),
   ...inDialect('messages', '/v1/messages', ANTHROPIC_CHATS, ['openai', 'anthropic', 'google'], { max_tokens: 5 }),
   ...inDialect('count', '/v1/messages/count_tokens', ANTHROPIC_CHATS, ['openai', 'anthropic']),

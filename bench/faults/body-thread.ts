@@ -1,12 +1,12 @@
 // The thread of bodies.ts: a provider that answers a call when it has `holds` of them, and clients that send a body.
 import { createServer, type RequestListener, request } from 'node:http';
 import { parentPort } from 'node:worker_threads';
-import { BODY_CASES } from './body-cases.ts';
+import { BODY_CASES, type BodyCase } from './body-cases.ts';
 
 /** What the rig asks for: `count` requests of a case at once, by a provider that answers when it has `holds` of them. */
 export interface Order {
   readonly url: string;
-  readonly tokens: Readonly<Record<'token' | 'key' | 'listed', string>>;
+  readonly tokens: Readonly<Record<BodyCase['as'], string>>;
   readonly name: string;
   readonly count: number;
   readonly holds: number;
@@ -91,7 +91,7 @@ const provide: RequestListener = (req, res) => {
 };
 
 function send({ url, tokens, name }: Order, body: Buffer): Promise<string> {
-  const { path, as, method = 'POST' } = BODY_CASES.get(name) ?? { path: '', as: 'token' };
+  const { path, as, method = 'POST' } = BODY_CASES.get(name) ?? { path: '', as: 'token' as const, method: undefined };
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${tokens[as]}`, 'content-type': 'application/json', 'content-length': body.length };
     const req = request(url + path, { method, agent: false, headers }, (res) => {

@@ -6,9 +6,11 @@
 //   strings. A name, a number or blanks that are much longer than a slice are refused.
 // counted-first: values are counted as they are scanned, and so are the fields of each object. Too many of them end the parse at once.
 import { parseJson } from './json.ts';
+import type { JsonOutline } from './json-members.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
@@ -38,6 +40,8 @@ export interface SliceOptions {
   /** For text in ASCII, latin1 is three times as fast. The default is utf8. */
   readonly encoding?: 'latin1' | 'utf8';
   readonly sliceBytes?: number;
+  /** Filled while the text is scanned, so that a large text needs no second scan. */
+  readonly outline?: JsonOutline;
   /** Lets other work of the event loop run. */
   readonly turn?: () => Promise<void>;
 }
@@ -95,6 +99,7 @@ class SlicedParse {
   readonly #fields: number;
   readonly #sliceBytes: number;
   readonly #turn: () => Promise<void>;
+  readonly #outline: JsonOutline;
   /** The text itself is like an array of one value. */
   readonly #stack: Frame[] = [{ ...frameAt(true, -1), value: [] }];
   #at = 0;
@@ -105,13 +110,17 @@ class SlicedParse {
   /** The fewest frames that were open since the last slice: those below have nothing new. */
   #fewest = 1;
 
-  constructor(bytes: Buffer, { values, fields = Infinity, encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn }: SliceOptions) {
+  constructor(
+    bytes: Buffer,
+    { values, fields = Infinity, encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn, outline = { commas: [], members: 0 } }: SliceOptions,
+  ) {
     this.#bytes = bytes;
     this.#encoding = encoding;
     this.#values = values;
     this.#fields = fields;
     this.#sliceBytes = sliceBytes;
     this.#turn = turn;
+    this.#outline = outline;
   }
 
   async run(): Promise<unknown> {
@@ -142,6 +151,7 @@ class SlicedParse {
         continue;
       }
       if (byte === COMMA) this.#comma();
+      else if (byte === COLON) this.#outline.members += 1;
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
         this.#countValue();
         this.#stack.push(frameAt(byte === OPEN_ARRAY, this.#at));
@@ -197,6 +207,7 @@ class SlicedParse {
     this.#countValue();
     const frame = this.#top;
     frame.commas += 1;
+    if (this.#stack.length === 2) this.#outline.commas.push(this.#at);
     if (!frame.isArray && frame.commas >= this.#fields) throw new TooMuchJson(`has an object with more than ${this.#fields} fields; send fewer`);
     if (this.#stack.length === 1) {
       if (!frame.isAfterValue) this.#parse('', frame.from, this.#at, '');

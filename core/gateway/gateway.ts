@@ -307,7 +307,9 @@ export class Gateway {
       const address = this.#settings.addressOf(adapter, body.config);
       const requestId = options.requestId ?? this.#options.newRequestId();
       const chat = new AcceptedChat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options });
-      return new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
+      const run = (): Promise<T> =>
+        new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
+      return options.turn === undefined ? run() : options.turn().then(run);
     } catch (error) {
       return Promise.reject(error);
     }

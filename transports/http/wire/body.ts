@@ -12,6 +12,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Chunks } from '../../../core/base/chunks.ts';
 import { exceededLimit, MAX_JSON_VALUES, MAX_OBJECT_FIELDS, mayBeLarge, parseJson } from '../../../core/base/json.ts';
+import type { JsonOutline } from '../../../core/base/json-members.ts';
 import { nextTurn, parseInSlices, TooMuchJson } from '../../../core/base/json-slices.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
@@ -58,13 +59,16 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
 export interface CompatibleBody {
   readonly bytes: Buffer;
   readonly value: unknown;
+  /** Of a large body. */
+  readonly outline?: JsonOutline;
 }
 
 /** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
 export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
-  const value = bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res) : parse(bytes, COMPATIBLE_JSON_VALUES);
-  return { bytes, value };
+  if (bytes.length <= LARGE_BODY_BYTES) return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
+  const outline: JsonOutline = { commas: [], members: 0 };
+  return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res, outline), outline };
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
@@ -257,14 +261,14 @@ function parse(bytes: Buffer, values: number): unknown {
 }
 
 /** Like `parse`, in slices. Ends with CANCELLED when the client has left meanwhile. */
-async function parseLarge(bytes: Buffer, values: number, res: ServerResponse): Promise<unknown> {
+async function parseLarge(bytes: Buffer, values: number, res: ServerResponse, outline: JsonOutline = { commas: [], members: 0 }): Promise<unknown> {
   if (!isUtf8(bytes)) throw notUtf8();
   const turn = async (): Promise<void> => {
     await nextTurn();
     if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
   };
   try {
-    return await parseInSlices(bytes, { values, fields: MAX_OBJECT_FIELDS, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
+    return await parseInSlices(bytes, { values, fields: MAX_OBJECT_FIELDS, outline, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
   } catch (error) {
     if (error instanceof TooMuchJson) throw tooMuch(error.message);
     throw error instanceof SyntaxError ? notJson(error) : error;
