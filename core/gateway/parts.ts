@@ -52,8 +52,11 @@ export function partsOf(content: Content | undefined, role: string, path: string
   return isMore || (role !== 'tool' && textsIn(content).length > 1) ? content : undefined;
 }
 
+/** Without empty ones. */
 function textsIn(content: readonly ContentPart[]): string[] {
-  return content.flatMap(({ type, text }) => (type === 'text' && text !== undefined && text !== '' ? [text] : []));
+  const texts: string[] = [];
+  for (const { type, text } of content) if (type === 'text' && text !== undefined && text !== '') texts.push(text);
+  return texts;
 }
 
 /** A loop, because a conversation may have a hundred thousand parts. */

@@ -26,6 +26,28 @@ export type RequestFields = Readonly<Record<string, 'answer' | FieldRule>>;
 /** The rule of a field, in whatever letters its name is written. An address counts also without underscores, and with hyphens. */
 export function ruleOf(fields: RequestFields, name: string): FieldRule | undefined {
   if (Object.hasOwn(fields, name)) return onlyRule(fields[name]);
+  const known = otherRules(fields);
+  if (known.has(name)) return known.get(name);
+  const rule = ruleOfOther(fields, name);
+  if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_LENGTH) known.set(name, rule);
+  return rule;
+}
+
+/** Names that are no field as they are written come again and again, such as `role` in every message. */
+const MAX_KNOWN = 1000;
+const MAX_KNOWN_LENGTH = 64;
+const knownRules = new WeakMap<RequestFields, Map<string, FieldRule | undefined>>();
+
+function otherRules(fields: RequestFields): Map<string, FieldRule | undefined> {
+  let known = knownRules.get(fields);
+  if (known === undefined) {
+    known = new Map();
+    knownRules.set(fields, known);
+  }
+  return known;
+}
+
+function ruleOfOther(fields: RequestFields, name: string): FieldRule | undefined {
   const plain = folded(name);
   return Object.hasOwn(fields, plain) ? onlyRule(fields[plain]) : addressOf(fields, plain);
 }

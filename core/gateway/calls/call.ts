@@ -18,7 +18,7 @@ function digestOf(content: string | Uint8Array): string {
 }
 
 /** Of a longer text, the length, the beginning and the end are hashed. */
-const HASHED_LENGTH = 8192;
+const HASHED_LENGTH = 1024;
 
 /** For JSON.stringify: long texts by what is hashed of them. */
 export function shortened(_name: string, value: unknown): unknown {
