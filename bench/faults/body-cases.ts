@@ -70,7 +70,7 @@ const CHATS: Readonly<Record<string, () => object>> = {
       function: { name: `f${index}`, description: 'd'.repeat(50_000), parameters: { ...schema(300), description: 'w'.repeat(50_000) } },
     })),
   }),
-  manyTools: () => ({ messages: HI, tools: times(1000, (index) => ({ type: 'function', function: { name: `t${index}`, parameters: schema(60) } })) }),
+  manyTools: () => ({ messages: HI, tools: times(1000, (index) => ({ type: 'function', function: { name: `t${index}`, parameters: schema(45) } })) }),
   toolArguments: () => ({
     messages: [
       ...HI,

@@ -130,13 +130,16 @@ export function mayBeLarge(bytes: number, values: number): boolean {
 
 /** The most values inside a tool's schema: real ones have some hundreds, and each request converts the schema to the provider's form. */
 export const MAX_SCHEMA_VALUES = 10_000;
+/** The most values inside the schemas of all tools of a request. */
+export const MAX_TOOL_VALUES = 100_000;
 
 /** True if arrays and objects contain more than `limit` values. Stops counting at the limit; check the depth of `value` first. */
 export function hasMoreThan(value: unknown, limit: number): boolean {
   return countUpTo(value, limit) > limit;
 }
 
-function countUpTo(value: unknown, limit: number): number {
+/** How many values arrays and objects contain; counts to the first beyond `limit`. Check the depth of `value` first. */
+export function countUpTo(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
   for (const inner of Object.values(value)) {
