@@ -2,7 +2,7 @@
 //
 // known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be,
 //   and so is a file whose bytes are text, whatever it begins with.
-// as-decoded: names and values count however they are escaped.
+// as-decoded: files and references count however they are escaped.
 import { ASCII_CHARACTERS_PER_TOKEN } from '../base/tokens.ts';
 
 /** What an image costs about, and any file at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one of usual size less. */
@@ -72,8 +72,6 @@ const IMAGE_ADDRESSES: ReadonlySet<string> = new Set(['url', 'image_url']);
 /** What it fetches or has stored. */
 const FILES_ELSEWHERE: ReadonlySet<string> = new Set(['file_url', 'file_id']);
 const REFERENCE = 'item_reference';
-/** Quotes, a colon and a comma. */
-const MARKS = 4;
 const MAX_CHOICES = 9999;
 
 /** What the body of a request says of its size. */
@@ -84,18 +82,17 @@ export interface BodySize {
   readonly choices: number;
 }
 
-/** The size of a request body in any client's protocol, as it was parsed (as-decoded). */
-export function bodySize(body: unknown): BodySize {
+/** The size of a request body of so many bytes in any client's protocol, by what it was parsed to (as-decoded). */
+export function bodySize(body: unknown, bytes: number): BodySize {
   const size = new Size();
   size.add('', body);
   while (size.open.length > 0) size.openNext();
-  return { tokens: size.tokens + Math.ceil(size.plain / ASCII_CHARACTERS_PER_TOKEN), choices: size.choices };
+  return { tokens: size.tokens + Math.ceil((bytes - size.fileBytes) / ASCII_CHARACTERS_PER_TOKEN), choices: size.choices };
 }
 
 class Size {
   tokens = 0;
-  /** The bytes that are no file. */
-  plain = 0;
+  fileBytes = 0;
   choices = 1;
   /** Arrays and objects that are not looked into yet: a body may nest deeper than a stack of calls. */
   readonly open: object[] = [];
@@ -108,7 +105,6 @@ class Size {
 
   /** Adds what stands under a name; '' in a list. */
   add(name: string, value: unknown): void {
-    this.plain += Buffer.byteLength(name) + MARKS;
     if (typeof value === 'string') this.#addText(name, value);
     else if (typeof value === 'object' && value !== null) this.open.push(value);
     else if (name === 'n' && Number.isInteger(value)) this.choices = Math.max(this.choices, Math.min(value as number, MAX_CHOICES));
@@ -116,9 +112,10 @@ class Size {
 
   #addText(name: string, text: string): void {
     const base64 = FILE_FIELDS.has(name) ? base64In(text) : undefined;
-    this.plain += Buffer.byteLength(text) - (base64?.length ?? 0);
-    if (base64 !== undefined) this.tokens += fileTokens(base64);
-    else if (FILES_ELSEWHERE.has(name) || text === REFERENCE) this.tokens += FILE_TOKENS;
+    if (base64 !== undefined) {
+      this.fileBytes += base64.length;
+      this.tokens += fileTokens(base64);
+    } else if (FILES_ELSEWHERE.has(name) || text === REFERENCE) this.tokens += FILE_TOKENS;
     else if (IMAGE_ADDRESSES.has(name) && !text.startsWith('data:')) this.tokens += MEDIA_TOKENS;
   }
 

@@ -29,7 +29,8 @@ export function ruleOf(fields: RequestFields, name: string): FieldRule | undefin
   const known = otherRules(fields);
   if (known.has(name)) return known.get(name);
   const rule = ruleOfOther(fields, name);
-  if (known.size < MAX_KNOWN && name.length <= MAX_KNOWN_LENGTH) known.set(name, rule);
+  if (known.size >= MAX_KNOWN) known.clear();
+  if (name.length <= MAX_KNOWN_LENGTH) known.set(name, rule);
   return rule;
 }
 

@@ -57,7 +57,7 @@ export class AcceptedForward extends AcceptedCall<Answered> {
 
   #measured(): BodySize {
     const { body, fields } = this.request;
-    this.#size ??= bodySize(fields ?? tryParseJson(body.toString()) ?? body.toString('latin1'));
+    this.#size ??= bodySize(fields ?? tryParseJson(body.toString()), body.length);
     return this.#size;
   }
 }
