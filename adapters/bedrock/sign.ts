@@ -3,7 +3,7 @@
 //
 // Source: "Create a signed AWS API request" in AWS's documentation of IAM.
 import { createHash, createHmac } from 'node:crypto';
-import { nextTurn } from '../../core/base/json-slices.ts';
+import { nextTurn } from '../../core/base/next-turn.ts';
 import type { UpstreamRequest } from '../outbound/client.ts';
 
 /** Long-term keys, or temporary ones with their token. */

@@ -1,7 +1,7 @@
 // The one driver that turns a Provider into an Adapter. The provider's code reads error answers; a whole answer gives the same events as a
 // stream; a stream that ends without the provider's end mark is an error, never a short answer.
 import { toJsonBytes, type WriteOptions } from '../../core/base/json-bytes.ts';
-import { nextTurn } from '../../core/base/json-slices.ts';
+import { nextTurn } from '../../core/base/next-turn.ts';
 import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, type Embedding, type ForwardCall, type TokenCountCall } from '../../core/index.ts';
 import { cancelled } from '../outbound/call.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from '../outbound/client.ts';

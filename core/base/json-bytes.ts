@@ -3,7 +3,7 @@
 //
 // same-text: the text is the one that JSON.stringify gives for plain JSON values (a property that is undefined is left out).
 // bounded-slice: a turn writes about one slice. A long text is cut between two of its characters.
-import { nextTurn } from './json-slices.ts';
+import { nextTurn } from './next-turn.ts';
 import { toJsonText } from './json-text.ts';
 
 /** In UTF-16 units. A slice takes about a millisecond. */

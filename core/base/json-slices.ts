@@ -7,6 +7,7 @@
 // counted-first: values are counted as they are scanned, and so are the fields of each object. Too many of them end the parse at once.
 import { parseJson } from './json.ts';
 import type { JsonOutline } from './json-members.ts';
+import { nextTurn } from './next-turn.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -75,21 +76,6 @@ interface LongString {
 /** The value of JSON text in UTF-8, which must be valid. Rejects with SyntaxError for other text, and with TooMuchJson. */
 export function parseInSlices(bytes: Buffer, options: SliceOptions): Promise<unknown> {
   return new SlicedParse(bytes, options).run();
-}
-
-/** Those who wait for a turn; each turn of the event loop goes to one of them. */
-const waiting: (() => void)[] = [];
-
-/** Resolves in a turn of the event loop that nobody else gets of those who wait for one here. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(giveTurn);
-  });
-}
-
-function giveTurn(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(giveTurn);
 }
 
 class SlicedParse {

@@ -4,7 +4,7 @@
 //   about the request itself.
 import { isObject } from '../../../core/base/json.ts';
 import type { JsonOutline } from '../../../core/base/json-members.ts';
-import { nextTurn } from '../../../core/base/json-slices.ts';
+import { nextTurn } from '../../../core/base/next-turn.ts';
 import {
   type AnswerPiece,
   assertMayAsk,
