@@ -6,7 +6,7 @@
 //   strings. A name or a number that is much longer than a slice is refused, and so are blanks around a colon.
 // counted-first: values are counted as they are scanned, and so are the fields of each object. Too many of them end the parse at once.
 import { parseJson } from './json.ts';
-import type { JsonOutline } from './json-members.ts';
+import { type JsonOutline, skipBlanks } from './json-members.ts';
 import { nextTurn } from './next-turn.ts';
 
 const QUOTE = 0x22;
@@ -56,6 +56,8 @@ interface Frame {
   /** The last comma behind `from`; -1 if there is none. */
   comma: number;
   commas: number;
+  /** Behind the last array or object in it. */
+  closed: number;
   value: unknown[] | Record<string, unknown> | undefined;
   /** Its name in the object around it. */
   key: string;
@@ -197,7 +199,7 @@ class SlicedParse {
     if (!frame.isArray && frame.commas >= this.#fields) throw new TooMuchJson(`has an object with more than ${this.#fields} fields; send fewer`);
     if (this.#stack.length === 1) {
       if (!frame.isAfterValue) this.#parse('', frame.from, this.#at, '');
-      throw this.#fault(frame.isAfterValue ? this.#firstWord(frame.from) : this.#at);
+      throw this.#fault(frame.isAfterValue ? skipBlanks(this.#bytes, frame.from) : this.#at);
     }
     if (frame.isAfterValue) {
       this.#assertBlank(frame.from, this.#at);
@@ -216,11 +218,12 @@ class SlicedParse {
     const frame = this.#top;
     if (this.#stack.length === 1) {
       if (!frame.isAfterValue) this.#parse('', frame.from, this.#at, '');
-      throw this.#fault(frame.isAfterValue ? this.#firstWord(frame.from) : this.#at);
+      throw this.#fault(frame.isAfterValue ? skipBlanks(this.#bytes, frame.from) : this.#at);
     }
     if (frame.value !== undefined) this.#endFrame(frame, isArray);
     this.#stack.pop();
     this.#fewest = Math.min(this.#fewest, this.#stack.length);
+    this.#top.closed = this.#at + 1;
     if (frame.value === undefined) return;
     this.#put(this.#top, frame.key, frame.value);
     this.#memberEndsAt(this.#at + 1);
@@ -256,12 +259,19 @@ class SlicedParse {
       if ((depth - first) % FRAMES_A_TURN === FRAMES_A_TURN - 1) await this.#turn();
     }
     this.#fewest = this.#stack.length;
-    const top = this.#top;
-    if (this.#stringAt < 0 && this.#isBlank(top.from, this.#at)) top.from = this.#at;
+    if (this.#stringAt < 0) this.#settleBlanks(this.#top);
     this.#settleString();
     if (this.#long === undefined && this.#unparsed > MAX_TOKEN_BYTES) {
       throw new TooMuchJson(`has a name or a number of more than ${MAX_TOKEN_BYTES} bytes`); // bounded-slice
     }
+  }
+
+  #settleBlanks(frame: Frame): void {
+    if (!frame.isAfterValue && frame.closed > frame.from && this.#isBlank(frame.closed, this.#at)) {
+      this.#add(frame, frame.closed);
+      this.#memberEndsAt(frame.closed);
+    }
+    if (this.#isBlank(frame.from, this.#at)) frame.from = this.#at;
   }
 
   /** Bytes since the last member of the innermost array or object, without the text that is its value. */
@@ -306,7 +316,7 @@ class SlicedParse {
 
   /** The name of the member that begins at `start`. `like` is a value of its kind: V8 names the kind in some errors. */
   #nameBefore(frame: Frame, start: number, like: string): string {
-    if (frame.isAfterValue) throw this.#fault(Math.min(this.#firstWord(frame.from), start));
+    if (frame.isAfterValue) throw this.#fault(Math.min(skipBlanks(this.#bytes, frame.from), start));
     if (frame.isArray) {
       this.#parse('[', frame.from, start, `${like}]`);
       return '';
@@ -373,26 +383,16 @@ class SlicedParse {
     return this.#bytes.toString('utf8', 0, at).length;
   }
 
-  #firstWord(from: number): number {
-    let at = from;
-    while (isBlank(this.#bytes[at])) at += 1;
-    return at;
-  }
-
   #isBlank(from: number, to: number): boolean {
-    return this.#firstWord(from) >= to;
+    return skipBlanks(this.#bytes, from) >= to;
   }
 
   #assertBlank(from: number, to: number): void {
-    const word = this.#firstWord(from);
+    const word = skipBlanks(this.#bytes, from);
     if (word < to) throw this.#fault(word);
   }
 }
 
 function frameAt(isArray: boolean, start: number): Frame {
-  return { isArray, start, from: start + 1, comma: -1, commas: 0, value: undefined, key: '', isAfterValue: false, needsValue: false };
-}
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+  return { isArray, start, from: start + 1, comma: -1, commas: 0, closed: -1, value: undefined, key: '', isAfterValue: false, needsValue: false };
 }
