@@ -3,7 +3,7 @@
 // same-value: the value is the one that JSON.parse gives: every piece of the text goes through it, and only whole pieces are put together here.
 // same-place: text that is no JSON is refused, with the position that V8 names for the whole text, wherever it names one.
 // bounded-slice: a turn scans one slice and parses about one: the text is cut between the members of arrays and objects, however deep, and within long
-//   strings. A name or a number that is much longer than a slice is refused, and so are blanks around a colon.
+//   strings. A name, a number or blanks within the text that are much longer than a slice are refused.
 // counted-first: values are counted as they are scanned, and so are the fields of each object. Too many of them end the parse at once.
 import { parseJson } from './json.ts';
 import { type JsonOutline, skipBlanks } from './json-members.ts';
@@ -20,7 +20,7 @@ const CLOSE_OBJECT = 0x7d;
 const LETTER_U = 0x75;
 /** Some milliseconds of work at most. */
 const SLICE_BYTES = 128 * 1024;
-/** A name or a number, with the blanks between it and its value, may be longer by a slice at most. */
+/** A name or a number, and the blanks beside it, may be longer by a slice at most. */
 const MAX_TOKEN_BYTES = 128 * 1024;
 /** Arrays and objects that a turn opens at most when they nest deep. */
 const FRAMES_A_TURN = 2000;
@@ -29,7 +29,7 @@ const NEAR = 64;
 /** `\u0000` */
 const ESCAPE_BYTES = 6;
 
-/** Thrown for text with more values, with more fields in one object, or with a longer name or number than is allowed. */
+/** Thrown for text with more values, with more fields in one object, or with a longer name, number or blanks than are allowed. */
 export class TooMuchJson extends Error {}
 
 /** How text is parsed. */
@@ -259,13 +259,14 @@ class SlicedParse {
       if ((depth - first) % FRAMES_A_TURN === FRAMES_A_TURN - 1) await this.#turn();
     }
     this.#fewest = this.#stack.length;
-    if (this.#stringAt < 0) this.#settleBlanks(this.#top);
+    if (this.#stringAt < 0 && this.#stack.length === 1) this.#settleBlanks(this.#top);
     this.#settleString();
     if (this.#long === undefined && this.#unparsed > MAX_TOKEN_BYTES) {
-      throw new TooMuchJson(`has a name or a number of more than ${MAX_TOKEN_BYTES} bytes`); // bounded-slice
+      throw new TooMuchJson(`has a name, a number or blanks of more than ${MAX_TOKEN_BYTES} bytes`); // bounded-slice
     }
   }
 
+  /** Some clients write blanks around the whole text. */
   #settleBlanks(frame: Frame): void {
     if (!frame.isAfterValue && frame.closed > frame.from && this.#isBlank(frame.closed, this.#at)) {
       this.#add(frame, frame.closed);

@@ -257,6 +257,7 @@ export class Gateway {
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     const prompt = promptFor(request, adapter);
     const { signal = never(), key, askedAs } = options;
+    await options.turn?.();
     this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model: request.model });
     return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
   }

@@ -205,10 +205,10 @@ t.test('an object with too many fields is refused, however deep; a list has any 
   ]);
 });
 
-t.test('a name or a number that would have to be parsed in one piece is refused; a text has any length, and so have blanks between members', async (t) => {
+t.test('a name, a number or blanks that would have to be parsed in one piece are refused; a text has any length, and so have blanks around it', async (t) => {
   const many = 1_000_000;
   const parse = (text: string) => parseInSlices(Buffer.from(text), { values: 100 });
-  const refused = { message: /^has a name or a number of more than 131072 bytes$/ };
+  const refused = { message: /^has a name, a number or blanks of more than 131072 bytes$/ };
   const blanks = ' '.repeat(many);
   for (const text of [
     `{"a":{"${'k'.repeat(many)}":1}}`,
@@ -217,10 +217,13 @@ t.test('a name or a number that would have to be parsed in one piece is refused;
     `{"a":${'7'.repeat(many)}}`,
     `{"a"${blanks}:1}`,
     `{"a":${blanks}1}`,
+    `{"a":1,${blanks}"b":1}`,
+    `[[1]${blanks}]`,
+    `[1,${blanks}]`,
   ])
     await t.rejects(parse(text), refused, text.slice(0, 10));
-  for (const text of [`{"a":1,${blanks}"b":[[1]${blanks}]${blanks}}`, `[[1]${blanks}]`, `${blanks}[]${blanks}`]) t.same(await parse(text), JSON.parse(text));
-  for (const text of [`[1,${blanks}]`, `{${blanks},}`, `[]${blanks}2`, blanks]) await t.rejects(parse(text), SyntaxError);
+  for (const text of [`${blanks}[]${blanks}`, `${blanks}{"a":[1]}${blanks}`]) t.same(await parse(text), JSON.parse(text));
+  for (const text of [`[]${blanks}2`, blanks]) await t.rejects(parse(text), SyntaxError);
   const name = 'k'.repeat(100_000);
   const long = 'x'.repeat(many);
   for (const value of [{ [name]: long }, [long, long], { a: [long], [name]: { b: long } }]) t.same(await parse(JSON.stringify(value)), value);

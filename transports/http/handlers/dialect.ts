@@ -4,7 +4,6 @@
 //   about the request itself.
 import { isObject } from '../../../core/base/json.ts';
 import type { JsonOutline } from '../../../core/base/json-members.ts';
-import { nextTurn } from '../../../core/base/next-turn.ts';
 import {
   type AnswerPiece,
   assertMayAsk,
@@ -43,8 +42,6 @@ const NEXT: ReadonlySet<string> = new Set([
 ]);
 
 const NO_BYTES = Buffer.alloc(0);
-/** Translating a larger body takes some milliseconds, so the event loop turns between its steps. */
-const LARGE_BODY_BYTES = 256 * 1024;
 
 /** What a client has sent, and its translation once a provider needs it. */
 class Job<E> {
@@ -57,13 +54,13 @@ class Job<E> {
   readonly turn: (() => Promise<void>) | undefined;
   #request: DialectRequest<E> | undefined;
 
-  constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value, outline }: CompatibleBody) {
+  constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value, outline, turn }: CompatibleBody) {
     this.dialect = dialect;
     this.context = context;
     this.bytes = bytes;
     this.body = value;
     this.outline = outline;
-    this.turn = bytes.length > LARGE_BODY_BYTES ? nextTurn : undefined;
+    this.turn = turn;
   }
 
   request(): DialectRequest<E> {

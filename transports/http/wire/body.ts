@@ -34,6 +34,8 @@ export const IMPORT_BODY_BYTES = 64 * MIB;
 
 /** Larger bodies are parsed in slices, since one piece would hold up the event loop for longer than some milliseconds. */
 const LARGE_BODY_BYTES = MIB;
+/** From here on, the event loop turns between the steps of a request. */
+const STEPPED_BODY_BYTES = MIB / 4;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -62,14 +64,17 @@ export interface CompatibleBody {
   readonly value: unknown;
   /** Of a large body. */
   readonly outline?: JsonOutline;
+  /** Set if the steps of the request take some milliseconds each: lets others be served between them. */
+  readonly turn: (() => Promise<void>) | undefined;
 }
 
 /** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
 export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
-  if (bytes.length <= LARGE_BODY_BYTES) return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES) };
+  const turn = bytes.length > STEPPED_BODY_BYTES ? nextTurn : undefined;
+  if (bytes.length <= LARGE_BODY_BYTES) return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES), turn };
   const outline: JsonOutline = { commas: [], members: 0 };
-  return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res, outline), outline };
+  return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res, outline), outline, turn };
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {

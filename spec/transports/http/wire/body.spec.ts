@@ -368,7 +368,7 @@ t.test('an object of 10,000 fields is taken and a wider one is refused, in a bod
     const refused = { status: 400, json: { error: { message: 'The body has an object with more than 10000 fields; send fewer.' } } };
     t.match(await call(wide(10_001, name)), refused);
   }
-  const long = { status: 400, json: { error: { message: 'The body has a name or a number of more than 131072 bytes.' } } };
+  const long = { status: 400, json: { error: { message: 'The body has a name, a number or blanks of more than 131072 bytes.' } } };
   t.match(await call(completion({ ['k'.repeat(2_000_000)]: 1 })), long);
 });
 
