@@ -8,7 +8,7 @@ import type { AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
 import { sumUsage } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
-import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage } from './call.ts';
+import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, shortened } from './call.ts';
 
 interface AcceptedEmbedParts extends Omit<AcceptedParts, 'model' | 'config'> {
   readonly request: EmbedRequest;
@@ -37,7 +37,7 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
   }
 
   protected override content(): string {
-    return JSON.stringify(this.request.inputs);
+    return JSON.stringify(this.request.inputs, shortened);
   }
 
   override inputTokens(): number {

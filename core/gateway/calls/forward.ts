@@ -1,11 +1,12 @@
 // A request in the provider's own protocol that has passed all checks, and one attempt at it: bytes go through, usage is read alongside. Pure: no I/O.
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
+import { tryParseJson } from '../../base/json.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
-import { bodyTokens } from '../media-tokens.ts';
+import { type BodySize, bodySize } from '../media-tokens.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, type Reader } from './call.ts';
 import { ForwardedUsage } from './forwarded-usage.ts';
 
@@ -14,13 +15,11 @@ interface AcceptedForwardParts extends AcceptedParts {
   readonly target: ForwardTarget;
 }
 
-const CHOICES = /"n"\s*:\s*(\d{1,4})/;
-
 /** One forwarded request as it was accepted. */
 export class AcceptedForward extends AcceptedCall<Answered> {
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
-  #inputTokens: number | undefined;
+  #size: BodySize | undefined;
 
   constructor(parts: AcceptedForwardParts) {
     super(parts);
@@ -44,10 +43,8 @@ export class AcceptedForward extends AcceptedCall<Answered> {
     return this.request.body;
   }
 
-  /** A member `n` anywhere: within a text its quotes would be escaped. */
   override get choices(): number {
-    const found = CHOICES.exec(this.request.body.toString('latin1'));
-    return Math.max(1, Number(found?.[1] ?? 1));
+    return this.#measured().choices;
   }
 
   override asksForHourInCache(): boolean {
@@ -55,8 +52,13 @@ export class AcceptedForward extends AcceptedCall<Answered> {
   }
 
   override inputTokens(): number {
-    this.#inputTokens ??= bodyTokens(this.request.body);
-    return this.#inputTokens;
+    return this.#measured().tokens;
+  }
+
+  #measured(): BodySize {
+    const { body, fields } = this.request;
+    this.#size ??= bodySize(fields ?? tryParseJson(body.toString()), body.length);
+    return this.#size;
   }
 }
 
