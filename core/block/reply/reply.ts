@@ -147,7 +147,7 @@ export class Reply {
       messageId: this.#messageId,
       signal: this.#controller.signal,
       text: this.#text,
-      reserve: () => reserveCall(this.#context, candidate, window.tokens, this.#controller.signal),
+      reserve: (id) => reserveCall(this.#context, id, candidate, window.tokens, this.#controller.signal),
       onText: (fragment) => this.#grow(fragment),
     });
   }
