@@ -2,6 +2,8 @@
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
+import type { MessageFound } from '../schemas/chat-api.ts';
+import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 
 /** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {
@@ -103,4 +105,96 @@ export interface LedgerStore {
   newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine>;
   /** All calls, the oldest first. */
   lines(): LedgerLines;
+}
+
+/** The entries of a conversation in their order. */
+export type Entries = readonly ChatEntry[];
+
+/** A message to append. */
+export interface MessageToAppend {
+  readonly content: string;
+  readonly channel: Channel;
+  /** The same `clientId` is the same message. */
+  readonly clientId: string | undefined;
+  /** How many messages may wait. */
+  readonly cap: number;
+}
+
+/** The result of appending: a new message, or an earlier one with the same clientId. */
+export interface Added {
+  readonly entry: ChatEntry;
+  /** The number of messages that wait before it. */
+  readonly position: number;
+  readonly isNew: boolean;
+}
+
+/** The status that ends a message, and the fields to store with it. */
+export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
+
+/** How a message goes back into the queue. */
+export interface BackInQueue {
+  /** ISO 8601; left out: at once. */
+  readonly nextAttemptAt?: string;
+  readonly error?: EntryError | null;
+  /** False takes the attempt back that `begin` has counted. */
+  readonly countsAsAttempt: boolean;
+}
+
+/** When a message is given up. */
+export interface RecoverRules {
+  /** A queued message that is older expires. */
+  readonly staleAfterMs: number;
+  readonly maxAttempts: number;
+}
+
+/** A conversation in order, and what that took. */
+export interface Recovered {
+  readonly queued: number;
+  /** The message whose turn it is. */
+  readonly next: ChatEntry | undefined;
+  /** The messages that have expired or failed. */
+  readonly over: Entries;
+}
+
+/** The place of a page: before an entry, after one, or, without both, at the end. */
+export interface PagePlace {
+  readonly limit: number;
+  readonly before?: string | undefined;
+  readonly since?: string | undefined;
+}
+
+/**
+ * The messages of one block and their answers. Every change is durable when it resolves. All reject with BLOCK_DAMAGED, STORAGE_FAILED or, when something is
+ * written, STORAGE_FULL.
+ *
+ * C1: the order of entries is their order here, never that of clocks. C2: a message has exactly one status. C3: it has at most one answer. C5: a new id is
+ * greater, as text, than all before it.
+ */
+export interface Conversation {
+  /** The id of an entry that is about to be made. */
+  newId(): string;
+  /** An id between those of all entries and those that are made later. It never rejects: a damaged conversation has no entries. */
+  border(): Promise<string>;
+  /** The active entries. */
+  entries(): Promise<Entries>;
+  /** Entries of the whole conversation, the oldest first. Throws MESSAGE_NOT_FOUND if no entry has the id `before` or `since`. */
+  page(place: PagePlace): Promise<Entries>;
+  /** An entry of the whole conversation and its answer. `seen`: entries that were just read. Throws MESSAGE_NOT_FOUND. */
+  message(id: string, seen?: Entries): Promise<MessageFound>;
+  /** Queues a message. The id alone is known of an earlier one with this clientId that is archived. Throws QUEUE_FULL. */
+  append(message: MessageToAppend): Promise<Added | { readonly archivedId: string }>;
+  /** Puts the conversation in order: completes entries that a person wrote, queues again what broke off, and ends what is given up. */
+  recover(rules: RecoverRules): Promise<Recovered>;
+  /** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
+  begin(id: string): Promise<ChatEntry | undefined>;
+  /** Gives a message its outcome, together with its answer. False if it has an outcome already. */
+  settle(id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<boolean>;
+  /** Puts a message that is being processed back into the queue. False if it has an outcome. */
+  requeue(id: string, how: BackInQueue): Promise<boolean>;
+  /** Puts every message that is being processed back into the queue; the attempt counts. */
+  requeueAll(): Promise<void>;
+  /** Ends a message that waits, or gives up on one that failed. Throws MESSAGE_NOT_FOUND, WRONG_STATE. */
+  cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }>;
+  /** Queues a message again that ended without an answer, at the end. Throws MESSAGE_NOT_FOUND, WRONG_STATE, QUEUE_FULL. */
+  retry(id: string, cap: number): Promise<ChatEntry>;
 }

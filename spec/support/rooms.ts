@@ -21,12 +21,12 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'file store', holds: ['core/store/files/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs'] },
   { name: 'auth', holds: ['core/auth/'], imports: ['ground', 'base', 'schemas', 'bus', 'file store'] },
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
-  { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'conversation', 'file store', 'gateway'] },
+  { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'file store', 'gateway'] },
   { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'file store', 'gateway', 'status'] },
   {
     name: 'reply',
     holds: ['core/block/reply/'],
-    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs', 'file store', 'gateway', 'status', 'actor'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'file store', 'gateway', 'status', 'actor'],
   },
   { name: 'routing', holds: ['core/routing/'], imports: ['ground', 'base', 'schemas', 'bus', 'file store', 'gateway'] },
   {

@@ -6,7 +6,7 @@ import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockCosts } from '../../schemas/block-costs.ts';
 import type { BlockPulse, BlockState, BlockStatus } from '../../schemas/block-pulse.ts';
 import type { BlockContents } from '../../store/files/block/files.ts';
-import type { Entries } from '../conversation/chat-file.ts';
+import type { Entries } from '../../store/port.ts';
 import { countQueue, failuresIn, waitingIn } from '../conversation/counts.ts';
 import { explain } from './explain.ts';
 import { isConfigured } from './readiness.ts';
