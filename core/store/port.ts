@@ -1,4 +1,5 @@
 // What the core asks of a store: the types that stores and their users share. Pure: types only.
+import type { ErrorCode } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
 import type { Usage } from '../schemas/chat.ts';
@@ -105,6 +106,82 @@ export interface LedgerStore {
   newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine>;
   /** All calls, the oldest first. */
   lines(): LedgerLines;
+}
+
+/** What a key has spent in a day. A call without a known price counts with what it costs at least, and of a model without one in tokens only. */
+export interface KeySpend {
+  readonly usd: number;
+  readonly tokens: number;
+  /** Calls that cost something, or may have. */
+  readonly calls: number;
+  /** Of them, those that do not count in `usd`, because their price is not known. */
+  readonly unpricedCalls: number;
+}
+
+/** One call of a client. */
+export interface GatewayCall {
+  /** When it ended: ISO 8601, UTC. */
+  readonly at: string;
+  readonly requestId: string;
+  /** The name of the client's key; null for the token of the workspace. */
+  readonly key: string | null;
+  readonly provider: string;
+  readonly model: string;
+  /** Null when nothing is known of it. */
+  readonly usage: Usage | null;
+  /** Null without a known price. */
+  readonly costUsd: number | null;
+  /** Only where `costUsd` is null although its model has a price: USD that the call costs at least, which caps count. */
+  readonly leastUsd?: number | null | undefined;
+  /** Milliseconds from acceptance to the first text; null when there was none. */
+  readonly firstTextMs: number | null;
+  readonly durationMs: number;
+  /** Null when it succeeded. */
+  readonly error: ErrorCode | null;
+  /** Set if the call was noted in the journal before it was sent. */
+  readonly id?: string | undefined;
+}
+
+/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with what it counts if nothing more is heard of it. */
+export interface OpenCall {
+  /** Unique in the workspace. */
+  readonly id: string;
+  /** When it was noted: ISO 8601, UTC. */
+  readonly at: string;
+  readonly requestId: string;
+  readonly key: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** As in the ledger. */
+  readonly leastUsd?: number | null | undefined;
+  /** What the line of its end says: SHUTTING_DOWN until it has ended. */
+  readonly error: ErrorCode | null;
+}
+
+/**
+ * The calls of clients. K1: `spentToday` and `meanOutput` answer at once. K3: a call counts once, from its end on, whether or not its line could be written.
+ */
+export interface GatewayBook {
+  /** True once the sums include what earlier processes have counted. */
+  readonly isRead: boolean;
+  /** Resolves when `isRead`. Rejects while the book can't be read. */
+  read(): Promise<void>;
+  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
+  note(call: OpenCall): Promise<void>;
+  /** The call has ended with this: it counts also if the process is killed before its line is written. Only after `note`. Throws STORAGE_FULL, or the system's own error. */
+  noteEnd(call: OpenCall): void;
+  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
+  record(call: GatewayCall): void;
+  /** What a key has spent on this UTC day. */
+  spentToday(key: string): KeySpend;
+  /** The mean output of a key's answers, in tokens; undefined without an answer. */
+  meanOutput(key: string): number | undefined;
+  /** All lines that are kept, the oldest first. Damaged ones are left out. */
+  lines(): AsyncIterable<GatewayCall>;
+  /** Writes the lines that wait. */
+  close(): Promise<void>;
 }
 
 /** The entries of a conversation in their order. */
