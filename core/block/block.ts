@@ -10,20 +10,11 @@ import type { BlockFile } from '../bus.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
-import type { Stored } from '../store/files/block/block-folders.ts';
 import { CONFIG_DEFAULTS } from '../store/files/block/document-codecs.ts';
-import {
-  type BlockContents,
-  type BlockDocuments,
-  type BlockFileSet,
-  FILE_NAMES,
-  type FileListener,
-  openFiles,
-  readContents,
-} from '../store/files/block/files.ts';
+import { type BlockFileSet, FILE_NAMES, type FileListener, openFiles, readContents } from '../store/files/block/files.ts';
 import type { ChangeNotice } from '../store/files/json-file.ts';
 import { BlockLog } from '../store/files/logs/block-log.ts';
-import type { Entries } from '../store/port.ts';
+import type { BlockContents, BlockDocuments, Entries, Stored } from '../store/port.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
 import type { BlockEvent } from './actor/types.ts';

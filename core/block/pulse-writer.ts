@@ -6,10 +6,11 @@
 // shown-anyway: steps that could not be written are shown anyway until the process ends.
 // actor-wins: the actor decides what runs. If pulse.json was removed, reset or edited meanwhile, it is shown with the last step added, and the next
 //   heartbeat writes it so.
+
 import PQueue from 'p-queue';
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block-pulse.ts';
-import type { BlockDocuments } from '../store/files/block/files.ts';
 import type { BlockLog } from '../store/files/logs/block-log.ts';
+import type { BlockDocuments } from '../store/port.ts';
 import type { MachineContext } from './actor/types.ts';
 import { countQueue } from './conversation/counts.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';

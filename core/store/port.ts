@@ -1,7 +1,9 @@
 // What the core asks of a store: the types that stores and their users share. Pure: types only.
-import type { ErrorCode } from '../errors.ts';
+import type { BlockhouseError, ErrorCode } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
+import type { BlockCosts, BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
+import type { BlockMemory } from '../schemas/block-memory.ts';
+import type { BlockPulse } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
@@ -274,4 +276,41 @@ export interface Conversation {
   cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }>;
   /** Queues a message again that ended without an answer, at the end. Throws MESSAGE_NOT_FOUND, WRONG_STATE, QUEUE_FULL. */
   retry(id: string, cap: number): Promise<ChatEntry>;
+}
+
+/** Everything of one block. */
+export interface BlockContents {
+  readonly config: BlockConfig;
+  readonly memory: BlockMemory;
+  readonly costs: BlockCosts;
+  readonly pulse: BlockPulse;
+  readonly chat: Entries;
+}
+
+/** What was stored, of one block. D1: a change is a function without effects, applied to the newest content, maybe more than once. D2: it is durable when it resolves. */
+export interface Document<T> {
+  /** The content as it is now, which must not be changed. Throws BLOCK_DAMAGED, or STORAGE_FAILED when another try may succeed. */
+  read(): Promise<T>;
+  /** Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws. `quiet`: readers need not look because of it. */
+  update<R>(change: (value: T) => Change<T, R>, options?: { readonly quiet?: boolean }): Promise<R>;
+  /** Replaces the content, damaged or not; `make` gets undefined for damaged content, which has been kept by then. */
+  replace(make: (old: T | undefined) => T): Promise<void>;
+}
+
+/** What a block works with. */
+export type BlockDocuments = { readonly [F in Exclude<keyof BlockContents, 'chat'>]: Document<BlockContents[F]> } & { readonly conversation: Conversation };
+
+/** The error to throw after a change that the disk did not confirm, or that left files behind; undefined if there is none. */
+export type Unconfirmed = BlockhouseError | undefined;
+
+/** The result of archiving a block. */
+export interface Stored {
+  readonly archiveName: string;
+  readonly unconfirmed: Unconfirmed;
+}
+
+/** Which bytes are read: those before `before`, by default before the end of the file, and `maxBytes` at most. */
+export interface LogRange {
+  readonly before?: number | undefined;
+  readonly maxBytes?: number | undefined;
 }

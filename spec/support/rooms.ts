@@ -22,7 +22,7 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'auth', holds: ['core/auth/'], imports: ['ground', 'base', 'schemas', 'bus', 'file store'] },
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
   { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'file store', 'gateway'] },
-  { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'file store', 'gateway', 'status'] },
+  { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'store port', 'gateway', 'status'] },
   {
     name: 'reply',
     holds: ['core/block/reply/'],
@@ -63,7 +63,6 @@ export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
   'core/workspace-session.ts': 'puts a workspace together, and holds its lock',
   'core/runtime.ts': 'opens the ledger of calls without holding the workspace, for the doctor',
   'core/index.ts': 'exports the lock and the log of a folder to the CLI',
-  'core/public.ts': 'exports the range of a log',
   'core/auth/credentials.ts': 'auth.json is of one machine with any store',
   'core/auth/socket-owner.ts': 'a missing file in /proc means that there is no such process',
   'core/auth/token.ts': 'reads a small file that changes; SettingStore',
@@ -73,9 +72,6 @@ export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
   'core/block/doctor.ts': 'the doctor looks at files',
   'core/block/doctor-offline.ts': 'the doctor looks at files',
   'core/block/doctor-workspace.ts': 'the doctor looks at files',
-  'core/block/actor/setup.ts': 'the outcome of a move; ArchiveStore',
-  'core/block/actor/types.ts': 'the outcome of a move; ArchiveStore',
-  'core/block/api.ts': 'the range of a log; LogStore',
   'core/block/block.ts': 'opens its files, its log and its watches; BlockStore',
   'core/block/blocks.ts': 'lists, moves and reads folders; BlockStore, ArchiveStore, LogStore',
   'core/block/followers.ts': 'watches a folder; Signals',
@@ -84,13 +80,12 @@ export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
   'core/block/operations.ts': 'moves folders; BlockStore',
   'core/block/operations-archive.ts': 'moves and packs folders; ArchiveStore',
   'core/block/operations-rename.ts': 'a rename is two moves and a note; BlockStore',
-  'core/block/pulse-writer.ts': 'the types of its documents and its log; Document, LogStore',
-  'core/block/reply/block-context.ts': 'the types of its documents, log and watches; Document, LogStore, Signals',
+  'core/block/pulse-writer.ts': 'the type of its log; LogStore',
+  'core/block/reply/block-context.ts': 'the types of its log and watches; LogStore, Signals',
   'core/block/explained.ts': 'completes a configuration; a codec that is pure',
   'core/block/operations-config.ts': 'completes a configuration; a codec that is pure',
   'core/block/operations-memory.ts': 'makes fresh documents; a codec that is pure',
   'core/block/status/config-rules.ts': 'completes a configuration; a codec that is pure',
-  'core/block/status/list-entry.ts': 'the types of documents; Document',
 };
 
 /** Of the commands and what they share. */

@@ -10,7 +10,7 @@ import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockCosts } from '../../../schemas/block-costs.ts';
 import type { BlockMemory } from '../../../schemas/block-memory.ts';
 import type { BlockPulse } from '../../../schemas/block-pulse.ts';
-import type { Conversation, Entries } from '../../port.ts';
+import type { BlockContents, Conversation, Entries } from '../../port.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
 import { parseBytes } from '../json-bytes.ts';
@@ -28,20 +28,8 @@ export interface FileListener {
   onRebuilt(file: BlockFile, reason: string): void;
 }
 
-/** The contents of all files. */
-export interface BlockContents {
-  readonly config: BlockConfig;
-  readonly memory: BlockMemory;
-  readonly costs: BlockCosts;
-  readonly pulse: BlockPulse;
-  readonly chat: Entries;
-}
-
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
-
-/** What a block works with: its conversation has more than one file. */
-export type BlockDocuments = Omit<BlockFileSet, 'chat'>;
 
 /** The names of the files that every block has. */
 export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as const satisfies readonly BlockFile[];
