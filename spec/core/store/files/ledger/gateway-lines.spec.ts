@@ -1,6 +1,7 @@
 import t from 'tap';
-import { carriedLines, FileSums, type GatewayCall, lineOf, parseCall } from '../../../../../core/store/files/ledger/gateway-lines.ts';
+import { carriedLines, FileSums, lineOf, parseCall } from '../../../../../core/store/files/ledger/gateway-lines.ts';
 import { MAX_LINE_BYTES } from '../../../../../core/store/files/ledger/ledger-file.ts';
+import type { GatewayCall } from '../../../../../core/store/port.ts';
 
 const HOSTILE = ['plain', 'with "quotes"', 'back\\slash', 'line\nend', 'nul\0', 'é ü 漢字 🎉', '\u2028', '</script>', '\ud800', ''];
 const call = (fields: Partial<GatewayCall>): GatewayCall => ({
