@@ -63,8 +63,9 @@ export class Pipelines {
     return this.#waiting;
   }
 
-  /** Must know every connection of the server. */
+  /** Must know every connection of the server. One that was handed back to HTTP comes again. */
   add(socket: Socket): void {
+    if (this.#connections.has(socket)) return;
     this.#connections.add(socket);
     socket.once('close', () => {
       this.#connections.delete(socket);
