@@ -22,7 +22,6 @@ import { type CompatibleBody, readCompatibleBody } from '../wire/body.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
-import type { StreamFrames } from '../wire/stream-frames.ts';
 import { headersOf } from './answer-headers.ts';
 import { targetsOf } from './client-model.ts';
 import { Collector } from './collector.ts';
@@ -120,9 +119,9 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
       return stream ? await streamed(job, target) : await whole(job, target);
     } catch (error) {
       failure = error;
-      // next-before-first-byte
-      if (!target.isLast && !job.context.res.headersSent && mayAskNext(error)) continue;
-      const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), job.headers(target, []));
+      if (job.context.res.headersSent) break;
+      if (!target.isLast && mayAskNext(error)) continue; // next-before-first-byte
+      const reply = faultReply(toBlockhouseError(error), job.headers(target, []));
       if (reply !== undefined) return reply;
       break;
     }
@@ -178,18 +177,13 @@ async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> 
 async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREAMED> {
   const { dialect, context } = job;
   const request = job.request();
-  const headersFor = (warnings: readonly Warning[]) => ({
-    ...job.headers(target, warnings),
-    ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+  const writer = new SseWriter(context.res, context.requestId, context.server.sse, {
+    frames: dialect.stream(new Asked(context.requestId, request)),
+    headers: (warnings) => ({
+      ...job.headers(target, warningsOf(request, warnings)),
+      ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+    }),
   });
-  const frames: StreamFrames = {
-    ...framesOf(dialect.stream(new Asked(context.requestId, request))),
-    start: (_start, warnings) => {
-      writer.useHeaders(headersFor(warningsOf(request, warnings?.())));
-      return '';
-    },
-  };
-  const writer = new SseWriter(context.res, context.requestId, context.server.sse, { frames, headers: headersFor(request.warnings) });
   try {
     writer.done(await ask(request, target, writer, context));
     return STREAMED;
@@ -197,17 +191,6 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
     writer.fail(toBlockhouseError(error));
     throw error;
   }
-}
-
-function framesOf(stream: ReturnType<Dialect['stream']>): StreamFrames {
-  return {
-    start: () => '',
-    content: (fragments) => stream.pieces(fragments.map((text) => ({ type: 'text', text }))),
-    pieces: (pieces) => stream.pieces(pieces),
-    done: (done) => stream.done(done),
-    error: (fault) => stream.error(fault),
-    keepAlive: () => stream.keepAlive(),
-  };
 }
 
 async function ask<E>(
