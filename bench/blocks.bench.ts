@@ -25,7 +25,7 @@ const ONE_BLOCK = { messages: 2000, clients: 32 };
 const HUNDRED_BLOCKS = { messages: 4000, clients: 100 };
 const ONE_CLIENT_MESSAGES = 300;
 const PROBE_SECONDS = 3;
-/** Nobody listens there: nothing here is to be answered. */
+/** No server listens there: this bench needs no answers. */
 const NO_DAEMON = 'http://127.0.0.1:9';
 /** Collects garbage on request, to separate live memory from garbage. */
 const COLLECTING = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGUSR2",()=>{gc();gc()})'];
@@ -66,7 +66,7 @@ async function list(): Promise<object> {
   });
 }
 
-/** Answers everything with so many bytes that it has: what is left of the time is the way from process to process. */
+/** Answers every request with a fixed number of bytes from memory, so that the time is that of the way between processes. */
 async function startBareServer(bytes: number): Promise<{ readonly client: ServerClient; end(): void }> {
   const script = `const body = Buffer.alloc(${bytes}, 'x'); const server = require('node:http').createServer((req, res) => res.end(body));
     server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;

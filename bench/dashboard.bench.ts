@@ -106,7 +106,7 @@ async function meter(page: Page): Promise<CDPSession> {
   return session;
 }
 
-/** The fleet with so many blocks. */
+/** The fleet with this many blocks. */
 async function open(world: World, blocks: number): Promise<Page> {
   await world.killServer();
   for (let index = 0; index < blocks; index += 1) {

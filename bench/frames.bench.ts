@@ -20,7 +20,7 @@ const FLOOD_FRAMES = 2000;
 /** The flood has no bar: fewer and shorter rounds show its size. */
 const FLOOD_ROUNDS = 3;
 const FLOOD_MS = 700;
-/** Frames of a stream whose allocation is counted: so many that the request itself is nothing beside them. */
+/** Frames of a stream whose allocation is counted: enough to make the request itself negligible. */
 const COUNTED_FRAMES = 2000;
 
 export interface FramesOptions {

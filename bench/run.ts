@@ -14,7 +14,7 @@ const { values, positionals } = parseArgs({
   options: { json: { type: 'string' }, record: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false }, runs: { type: 'string' } },
 });
 
-/** One run can be lucky: what is published is the worst of so many. */
+/** One run can be lucky, so the worst of this many runs is published. */
 const PUBLISHED_RUNS = 3;
 const QUICK = { rounds: 1, ms: 300 };
 const QUESTIONS: Readonly<Record<string, () => Promise<Result>>> = {

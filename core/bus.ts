@@ -20,9 +20,9 @@ interface DestinationFact {
 
 /** For whom a destination is paused. */
 interface PauseFact extends DestinationFact {
-  /** Everybody; one caller's calls to one model; one prompt of programs with the token. */
-  readonly scope: 'all' | 'caller' | 'prompt';
-  /** Unless `scope` is `all`: the model. */
+  /** Everybody; everybody's calls to one model; one caller's calls; one prompt of programs with the token. */
+  readonly scope: 'all' | 'model' | 'caller' | 'prompt';
+  /** The model; absent if `scope` is `all`, and for a caller whose calls to several models failed. */
   readonly model?: string | undefined;
   /** The block, if it is one. */
   readonly caller?: string | undefined;
@@ -66,8 +66,8 @@ export type CoreEvents = {
     readonly code?: ErrorCode | undefined;
   };
   /**
-   * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds, either for all callers or only for the one whose
-   * calls to one model failed. `address` is set if the requests named another address than the configured one.
+   * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds: by anybody, for one model, or by the one caller whose
+   * calls failed. After a pause for everybody, each caller tries by itself until one of them succeeds. `address` is set if the requests named another address than the configured one.
    */
   'adapter.paused': PauseFact & {
     readonly openMs: number;

@@ -1,10 +1,10 @@
 // The newest events of the bus, for those who come late or were away for a moment.
 //
-// few-at-once: a follower gets at most some events in a half second; how many were left out is told, so that a busy gateway floods no reader.
+// few-at-once: a follower gets at most some events in a half second; it learns how many were left out, so that a busy gateway floods no reader.
 // references-only: an event is kept as the bus has it, because a busy gateway has thousands a second. Nothing is kept before somebody asks.
 import type { CoreBus, CoreEvents } from './bus.ts';
 
-/** One event, or a hole of so many. */
+/** One event, or the number of events that are missing here. */
 export type Happened =
   | { readonly seq: number; readonly at: string; readonly name: keyof CoreEvents; readonly data: CoreEvents[keyof CoreEvents] }
   | { readonly missed: number };

@@ -45,7 +45,7 @@ export {
 } from './errors.ts';
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
-export type { CallState, PausedCaller } from './gateway/live.ts';
+export type { CallState, PausedSource } from './gateway/live.ts';
 export { type EndedCall, WINDOWS, type Window } from './gateway/meter.ts';
 export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';

@@ -83,7 +83,7 @@ export interface ForwardedRequest {
   /** All headers of the client. The adapter sends on those that its protocol names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly body: Buffer;
-  /** The members of the body; absent where nobody has parsed it. */
+  /** The members of the body; absent if it was not parsed. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** True if the client has not asked for the frame that has only the usage, so it does not get it. */
   readonly hidesUsage: boolean;
@@ -211,7 +211,7 @@ export interface Adapter {
   countTokens?(call: TokenCountCall): Promise<number>;
   /** Absent if the provider makes no embeddings. */
   readonly embedding?: Embedding;
-  /** The path of the protocol that the provider speaks as it is configured, such as `/v1/messages`; undefined if it is none that clients speak. */
+  /** The client protocol that the provider speaks natively with these settings, as a path such as `/v1/messages`; undefined if there is none. */
   protocol?(settings: ResolvedSettings): string | undefined;
   /** Makes one attempt at a request in the provider's own protocol. Rejects as `chat` does. */
   forward?(call: ForwardCall): Promise<void>;

@@ -1150,6 +1150,8 @@ export interface Usage {
   readonly inputAudioTokens?: number;
   /** Part of outputTokens that is audio */
   readonly outputAudioTokens?: number;
+  /** Part of outputTokens that is pictures */
+  readonly outputImageTokens?: number;
   /** Part of outputTokens spent on reasoning */
   readonly reasoningTokens?: number;
   /** True if the provider reported no usage, so the counts are estimated from the length of the text */
@@ -1301,7 +1303,7 @@ export interface SetDefaultProvider {
   readonly defaultProvider: string | null;
 }
 
-/** A key of an application. Null stands for no limit. */
+/** A key of an application. Null means that there is no limit. */
 export interface ShownKey {
   readonly name: string;
   /** ISO 8601, UTC, with milliseconds */
@@ -1329,21 +1331,22 @@ export interface GatewayFigures {
     /** Where the key is; `chain` for a chain of the provider; null for none */
     readonly source: CredentialSource;
     readonly detail?: string;
-    /** open while it is not called, because its calls failed */
+    /** open while it is not called, because its calls failed; trying while a caller tries it */
     readonly breaker: 'closed' | 'open' | 'trying';
-    /** Callers that are paused on their own, because their calls to one model failed */
+    /** Models that are paused for everybody, and callers that are paused on their own, because their calls failed */
     readonly paused: readonly {
-      /** All its calls to the model; one prompt of programs with the token */
-      readonly scope: 'caller' | 'prompt';
+      /** Everybody's calls to the model; a caller's calls; one prompt of programs with the token */
+      readonly scope: 'model' | 'caller' | 'prompt';
       /** The block whose calls fail */
       readonly block?: string;
       /** The key of the application whose calls fail; with neither, they are of programs with the token */
       readonly key?: string;
-      readonly model: string;
+      /** Absent for a caller whose calls to several models failed */
+      readonly model?: string;
       /** When the next call is tried */
       readonly until: string;
     }[];
-    /** When the next call is tried */
+    /** When the next caller may try it */
     readonly openUntil: string | null;
     /** Requests at the provider now */
     readonly atWork: number;
@@ -1484,7 +1487,7 @@ export interface SetHalt {
   readonly reason?: string;
 }
 
-/** From the server: something has happened; docs/events.md lists the events. With `missed`, so many were lost. */
+/** From the server: something has happened; docs/events.md lists the events. With `missed`, that many were lost. */
 export interface EventFrame {
   readonly type: 'event';
   /** A number that only grows. Subscribe with the last one that you saw to get what came after it */

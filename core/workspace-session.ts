@@ -4,7 +4,7 @@
 // books-last: the accounts of clients' calls stay open after the blocks have ended, until no call is under way.
 // lock-first: nothing in a workspace is written before we hold the lock, and we release the lock only after the last write.
 // lost-lock: when the lock names another server (a person deleted ours, and that server started), our monitors end, so that no message gets two
-//   answers, and so do the calls of the gateway: nobody could keep their account any longer.
+//   answers, and so do the calls of the gateway: no ledger could count them any longer.
 import type { CredentialStore } from './auth/credentials.ts';
 import type { Blocks } from './block/api.ts';
 import type { WorkspaceBlocks } from './block/blocks.ts';

@@ -7,7 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockhouseError, type Core } from '../core/index.ts';
 
-/** The cure for a request without the right token or key. The same text in each case, so that it tells nobody which keys exist. */
+/** The cure for a request without the right token or key. The same text in each case, so that it does not reveal which keys exist. */
 export const TOKEN_HINT =
   'The token or key is missing, unknown or revoked. Send the header Authorization: Bearer <token>; `blockhouse token` prints the token, and `blockhouse key new` makes a key for a program.';
 

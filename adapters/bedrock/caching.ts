@@ -37,7 +37,7 @@ function mayHavePoints(turn: Turn): boolean {
   return turn.parts !== undefined || (turn.role === 'assistant' && turn.toolCalls.some(({ cache }) => cache !== undefined));
 }
 
-/** A point behind each element whose origin has a mark. */
+/** Adds a point after each element whose origin has a mark. */
 function addBehind(list: object[], origins: readonly { readonly cache?: ContentPart['cache'] }[]): void {
   for (const [index, { cache }] of [...origins.entries()].reverse()) if (cache !== undefined) list.splice(index + 1, 0, cachePoint(cache));
 }

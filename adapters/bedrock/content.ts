@@ -16,7 +16,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'text/markdown': 'md',
 };
 
-/** The element behind what may be cached. */
+/** The cache point that follows a part with a mark. */
 export function cachePoint(cache: ContentPart['cache']): CachePoint {
   return { cachePoint: { type: 'default', ...(cache === '1h' && { ttl: cache }) } };
 }
@@ -41,7 +41,7 @@ export class BlockMaker {
     });
   }
 
-  /** The blocks, and behind them the point of a mark. */
+  /** The blocks, followed by a cache point if the part has a mark. */
   withPoint(blocks: BedrockBlock[], cache: ContentPart['cache']): BedrockBlock[] {
     if (cache !== undefined && this.#takesCachePoints) blocks.push(cachePoint(cache));
     return blocks;

@@ -115,7 +115,7 @@ function toMessage(turn: MergedTurn, mapId: (id: string) => string, hasStatus: b
   return { role: 'assistant', content };
 }
 
-/** A mark inside a result stands behind the result itself: there are no cache points inside. */
+/** A mark inside a result moves to the end of the result: there are no cache points inside. */
 function toResult(result: PromptToolResult, mapId: (id: string) => string, hasStatus: boolean, maker: BlockMaker): BedrockBlock[] {
   const text = result.content.trim() === '' ? NO_OUTPUT : result.content;
   const status = result.isError ? 'error' : 'success';

@@ -107,16 +107,18 @@ export function usageIn(json: unknown): ChatEvent[] {
 
 /** What most answers have nothing of. */
 function dearParts(counts: Readonly<Record<string, unknown>>): ReportedUsage {
-  const [input, output] = [audioIn(counts['promptTokensDetails']), audioIn(counts['candidatesTokensDetails'])];
+  const details = counts['candidatesTokensDetails'];
+  const [input, output, pictures] = [tokensOf('AUDIO', counts['promptTokensDetails']), tokensOf('AUDIO', details), tokensOf('IMAGE', details)];
   return {
     ...(input !== undefined && { inputAudioTokens: input }),
     ...(output !== undefined && { outputAudioTokens: output }),
+    ...(pictures !== undefined && { outputImageTokens: pictures }),
     ...(mayCostMore(counts['serviceTier']) && { unpricedTier: true }),
   };
 }
 
-function audioIn(details: unknown): number | undefined {
-  return asPart(asObject(asArray(details).find((detail) => asObject(detail)['modality'] === 'AUDIO'))['tokenCount']);
+function tokensOf(modality: 'AUDIO' | 'IMAGE', details: unknown): number | undefined {
+  return asPart(asObject(asArray(details).find((detail) => asObject(detail)['modality'] === modality))['tokenCount']);
 }
 
 /** A blocked prompt is an answer: HTTP 200, no candidate, and a reason. */

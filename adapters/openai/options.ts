@@ -61,7 +61,7 @@ export function responsesOptions(model: string, options: PromptOptions | undefin
   return { fields, warnings: [...warningsAbout(options, unsent, model), ...reasoningWarnings(options, reasons, model)] };
 }
 
-/** For `/chat/completions`. Servers other than OpenAI's know `user`, and whether their models reason can't be told by their names. */
+/** For `/chat/completions`. Servers other than OpenAI's know `user`, and the names of their models don't say whether they reason. */
 export function chatOptions(model: string, options: PromptOptions | undefined, hasTools: boolean, isOwn: boolean): Translated<ChatOptions> {
   if (options === undefined) return NONE;
   const reasons = isReasoningModel(model) && isOwn;

@@ -92,7 +92,7 @@ export class AnswerParser {
         this.#reader?.body(at === 0 ? bytes : bytes.subarray(at));
         return;
       } else if (this.#part === 'ended') {
-        this.#keepsAlive = false; // nobody has asked for what comes behind
+        this.#keepsAlive = false; // no request asked for the bytes that follow
         return;
       } else at = this.#readLine(bytes, at);
     }
@@ -181,7 +181,7 @@ export class AnswerParser {
     this.#part = 'close';
   }
 
-  /** The size of a chunk, the line end behind it, or a line of the trailers. */
+  /** The size of a chunk, the line end after a chunk, or a line of the trailers. */
   #readLine(bytes: Buffer, at: number): number {
     const before = this.#rest?.length ?? 0;
     if (before === 0) {
@@ -203,7 +203,7 @@ export class AnswerParser {
     return end + 1 - (all === bytes ? 0 : before - at);
   }
 
-  /** Behind a line that is whole and has nothing but a size, or nothing at all; `at` for any other one. Most chunks are a frame each, so this runs twice for each of them. */
+  /** Fast path: the index after a complete line that is empty or holds only a chunk size; otherwise `at`. Most chunks are one frame, so this runs twice for each of them. */
   #readUsualLine(bytes: Buffer, at: number): number {
     let end = at;
     let size = 0;
@@ -271,7 +271,7 @@ function codingsOf(value: string): string[] {
   return names.filter((name) => name !== '');
 }
 
-/** early: throws for a line feed, at `from` or behind, that ends no line. */
+/** early: throws for a line feed, at or after `from`, that has no CR before it. */
 function assertLineEnds(bytes: Buffer, from: number): void {
   for (let at = bytes.indexOf(LF, from); at >= 0; at = bytes.indexOf(LF, at + 1)) {
     if (bytes[at - 1] !== CR) throw new UnreadableAnswer('a line feed without a carriage return');

@@ -123,7 +123,7 @@ export class UpstreamCall implements Exchange {
     this.head = '';
   }
 
-  /** sent-once: the connection had been closed while nobody used it. */
+  /** sent-once: the connection was closed while it was idle. */
   onStale(): void {
     this.#dispatch();
   }
@@ -313,7 +313,7 @@ function placeOf(url: URL): string {
 const knownNames = new Map<string, boolean>();
 const MAX_NAMES = 256;
 
-/** False for a header that the call says itself. Throws for what is no name. */
+/** False for a header that the call sets itself. Throws if the text is not a header name. */
 function isOurs(name: string): boolean {
   const known = knownNames.get(name);
   if (known !== undefined) return known;

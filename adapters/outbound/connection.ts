@@ -2,7 +2,7 @@
 //
 // late-look: a request on a kept connection is written one turn of the event loop later, after the system has told whether the provider has closed it meanwhile.
 // one-write: a request of usual size leaves in one write, so that it is one packet.
-// clean-only: a connection is kept only if its answer has been read to the end, nothing came behind it, and the whole request had been sent.
+// clean-only: a connection is kept only if its answer has been read to the end, nothing came after it, and the whole request had been sent.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { ReusedTimer } from '../../core/base/reused-timer.ts';
@@ -131,7 +131,7 @@ export class Connection implements AnswerReader {
     this.#exchange?.onData(piece);
   }
 
-  /** True if it can carry a request, as far as is known. */
+  /** True unless it is known that it can't carry a request. */
   get #isUsable(): boolean {
     return !this.#isGone && this.#socket.writable && !this.#socket.readableEnded;
   }

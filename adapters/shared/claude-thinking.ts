@@ -101,7 +101,7 @@ function nearest(model: string, effort: Exclude<NonNullable<Reasoning['effort']>
   return effort === 'xhigh' && WITHOUT_XHIGH.test(model) ? 'high' : effort;
 }
 
-/** What a Claude is told instead of a JSON mode, which it has only with a schema. */
+/** The instruction for Claude in place of a JSON mode, which it has only with a schema. */
 const JSON_ONLY = 'Answer with one JSON object and nothing else: no other text, no code fence.';
 
 /** The texts of the system: the caller's parts as they are, then what a JSON mode is replaced by. */

@@ -250,7 +250,7 @@ function isForWhole({ fields }: ForwardCall['request']): boolean {
   return fields !== undefined && fields['stream'] !== true;
 }
 
-/** Some members of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED for what is no JSON object, or a part of one. */
+/** Some members of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED if the answer is not a whole JSON object. */
 function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unknown> {
   assertFewValues(bytes);
   const members = membersOf(bytes, names);

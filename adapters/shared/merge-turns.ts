@@ -50,7 +50,7 @@ export function piecesOf({ text, parts, toolCalls, order }: AssistantTurn): read
   return [...said.map((part) => ({ part })), ...toolCalls.map((call) => ({ call }))];
 }
 
-/** The same for providers that take only text of an assistant: all that stands between two calls is one text. */
+/** The same for providers whose assistant turns hold text only: everything between two calls is one text. */
 export function textsAndCalls(turn: AssistantTurn): readonly (string | ToolCall)[] {
   if (turn.order === undefined) return turn.text === '' ? turn.toolCalls : [turn.text, ...turn.toolCalls];
   const found: (string | ToolCall)[] = [];
@@ -65,7 +65,7 @@ export function textsAndCalls(turn: AssistantTurn): readonly (string | ToolCall)
   return found.filter((one) => one !== '');
 }
 
-/** All that the assistant has written in a turn. */
+/** The whole text of the assistant in a turn. */
 export function writtenText(turn: AssistantTurn): string {
   return textsAndCalls(turn)
     .filter((one) => typeof one === 'string')

@@ -20,7 +20,7 @@ export interface ProviderError {
   readonly mayHaveRun?: boolean | undefined;
 }
 
-/** An answer with an error status, read as far as the cap allows. */
+/** The body of an answer with an error status, up to the cap. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -36,7 +36,7 @@ const CODES: Record<ProviderErrorKind, ErrorCode> = {
   failed: 'UPSTREAM_FAILED',
 };
 const MAX_MESSAGE_CHARACTERS = 2000;
-/** So much of a message is searched for secrets. Behind the first 2,000 characters it is long enough for any spelling of a secret that begins in them. */
+/** How many characters of a message are searched for secrets. 2,000 are shown; the rest has room for any spelling of a secret that begins in them. */
 const SEARCHED_CHARACTERS = 16 * 1024;
 
 /** The kind by status alone; adapters refine it. 408 and 5xx (529 too) are `failed`. */
@@ -47,7 +47,7 @@ export function kindOfStatus(status: number): ProviderErrorKind {
   return 'rejected';
 }
 
-/** The kind of an error after HTTP 200 by the status that its body names; undefined if that is none. */
+/** The kind of an error after HTTP 200, by the status in its body; undefined if the body has no error status. */
 export function kindOfCode(code: unknown): ProviderErrorKind | undefined {
   const status = Number(code ?? Number.NaN);
   return status >= 400 && status < 600 ? (status === 403 ? 'rejected' : kindOfStatus(status)) : undefined;

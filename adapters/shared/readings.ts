@@ -17,7 +17,8 @@ const BACKSLASH = 0x5c;
 const ESCAPE =
   /(?<!\\)\\+(?:u([0-9a-f]{4})|u\{0{0,8}([0-9a-f]{1,6})\}|x([0-9a-f]{2})|(["'/\s])|([nrt]))|%u([0-9a-f]{4})|%([0-9a-f]{2})|&#x0{0,8}([0-9a-f]{1,6});?|&#0{0,8}(\d{1,7});?|&(amp|colon|equals|lowbar|period|plus|sol);/gi;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', colon: ':', equals: '=', lowbar: '_', period: '.', plus: '+', sol: '/' };
-const BLANK = /[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+/g;
+/** Those without a width included. */
+const BLANK = /[\s\p{Default_Ignorable_Code_Point}]+/gu;
 /** The beginning of an escape, without the backslashes. */
 const CUT_ESCAPE = /(?:(?<=\\)(?:u\{?[0-9a-f]{0,8}|x[0-9a-f]?)|%(?:u[0-9a-f]{0,3}|[0-9a-f]?)|&(?:#x?[0-9a-f]{0,9}|[a-z]{0,6}))$/i;
 /** The longest such beginning, and more. */

@@ -25,7 +25,7 @@ const SHORTEST = 4;
 const SHORTEST_ODD = 12;
 /** So many characters of a longer secret at the end of a text are its beginning. */
 const HALF = 8;
-/** So many characters of a secret are a part of it wherever they stand, if they are half of it. More than that is more than chance. */
+/** From this length on, a piece that is at least half of a secret is redacted wherever it occurs: a match of this length is no accident. */
 const LONGEST_PART = 24;
 /** What begins a string or is a number of a JSON text. */
 const LITERAL = /"|-?\d[\d.eE+-]*/g;
@@ -66,7 +66,7 @@ export function redactJson(json: string, secrets: readonly string[]): string {
   return parts.join('') + json.slice(from);
 }
 
-/** Behind the string that begins here; the end of the text if it is not closed. */
+/** The index after the string that begins here; the end of the text if it is not closed. */
 function endOfString(json: string, start: number): number {
   for (let at = start + 1; at < json.length; at += 1) {
     const code = json.charCodeAt(at);

@@ -74,7 +74,7 @@ export class FaultRound {
     await this.#post();
   }
 
-  /** Nothing of the round stays behind, so that each round does the same work. */
+  /** Removes everything that the round made, so that each round does the same work. */
   async cleanUp(): Promise<void> {
     for (const { name } of [this.#block, this.#traveller]) {
       await this.#client.call('DELETE', `/api/blocks/${name}`);

@@ -38,7 +38,7 @@ interface Draft {
 export const FUZZ_NAMES: readonly string[] = ['fuzz-0', 'fuzz-1', 'fuzz-2', 'fuzz-3'];
 const ADAPTERS = ['ollama', 'openai', 'anthropic', 'google', 'bedrock', 'gemini', '__proto__', 'constructor', 'nobody', ''];
 const MAX_GROUPS = 20;
-/** Sent at once, one behind the other. Many answers end their connection, so that what stands behind is not read. */
+/** Sent at once, one after the other. Many answers end their connection, so what follows them is not read. */
 const GROUP_SIZES = [1, 1, 1, 2, 3, 8];
 /** Rarely: they cost the server, and the fuzzer, as much as a thousand others. */
 const BOMBS_ONE_IN = 400;
@@ -315,7 +315,7 @@ function splice(random: Random, bytes: Buffer): Buffer {
 
 // JSON: trees that are changed, and their text.
 
-/** Written by hand, for numbers that no value stands for and for keys that come twice. */
+/** Written as text, because no JavaScript value makes these numbers or repeats a key. */
 class Verbatim {
   readonly text: string;
 
@@ -432,7 +432,7 @@ function schemaBomb(random: Random, size: number): unknown {
   }
 }
 
-/** Looks like a key, and is none of ours. */
+/** Has the form of a key, and no server knows it. */
 const CANARY_SHAPE = CANARIES.openai.replace('canary', 'nobody');
 
 // Bytes on the wire.

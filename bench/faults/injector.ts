@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Of one call that was seen: `thread` made it as its `index`-th of this name, from 1. */
+/** One system call: the `index`-th of this name (from 1) that `thread` made. */
 export interface SeenCall {
   readonly thread: number;
   readonly name: string;

@@ -25,7 +25,7 @@ const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 31) : w
 const verdict = new Verdict();
 const isWithoutSync = values['without-sync'] === true;
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // all that is to be undone is undone at the exit
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // the exit handlers undo everything
 const reason = await whyNoDisk();
 if (reason !== undefined) print(`skipped: no power can be cut here (${reason})`);
 else await main();

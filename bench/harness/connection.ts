@@ -82,7 +82,7 @@ export class Connection {
     if (this.#left <= 0) this.#end();
   }
 
-  /** `#chunkLeft` counts the line end behind a chunk, too. */
+  /** `#chunkLeft` includes the line end after a chunk. */
   #readChunks(): void {
     let from = 0;
     const bytes = this.#pending;

@@ -1,4 +1,4 @@
-// Load in a closed loop: so many connections, each with one request at a time, for so long.
+// Load in a closed loop: a number of connections, each with one request at a time, for a given time.
 //
 // right-answers-only: only correct answers are counted; a wrong one ends the benchmark.
 // whole-cpu-time: the processor time of the server is read before the first request and after the last answer.

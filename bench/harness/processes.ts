@@ -35,7 +35,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a process and resolves once it has told its URL on stdout. It inherits nothing of the environment but where programs are. */
+/** Starts a process and resolves once it has printed its URL. Of the environment it inherits only PATH. */
 export async function launch({ name, args, env = {}, cwd, url }: Launch): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
   const log = openSync(join(folder, 'stderr'), 'w');

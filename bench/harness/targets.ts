@@ -13,7 +13,7 @@ export interface WholeCall {
 export interface StreamCall {
   readonly request: Buffer;
   readonly frames: number;
-  /** Must stand behind the last frame. */
+  /** Must come after the last frame. */
   readonly endMark: string;
 }
 

@@ -1,4 +1,4 @@
-// What stands in each piece of text that the mock sends: when it was sent, and its number. Whoever reads it at the other end knows how
+// What stands in each piece of text that the mock sends: when it was sent, and its number. The reader at the other end knows how
 // long it was on its way, and that none is missing. All processes of one machine share the monotonic clock. Pure: no I/O.
 
 /** `@`, seconds, nanoseconds, `#`, number, a space. */
@@ -26,7 +26,7 @@ export function nowMs(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/** The parts of a mark; undefined for what is none. */
+/** The parts of a mark; undefined if the text is not a mark. */
 export function readMark(text: string): { readonly sentMs: number; readonly number: number } | undefined {
   const found = MARK.exec(text);
   if (found === null) return undefined;

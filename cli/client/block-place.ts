@@ -23,7 +23,7 @@ export async function isBlock(workspace: string, name: string): Promise<boolean>
   }
 }
 
-/** The block of the workspace whose name is most like a word that is none; undefined if none is alike enough. */
+/** The block with the closest name, for 'did you mean'; undefined if no name is close. */
 export async function nearestBlock(workspace: string, word: string): Promise<string | undefined> {
   try {
     return nearest(word, (await readdir(join(workspace, 'blocks'))).filter(mayBeBlock));

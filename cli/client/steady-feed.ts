@@ -14,7 +14,7 @@ const PAUSE_MS = 250;
 export interface SteadyListener extends Omit<FeedListener, 'lost'> {
   /** The connection was lost; `back` or `failed` follows. */
   away(): void;
-  /** The block is followed again. What has changed in between is not told by `refresh`. */
+  /** The block is followed again. `refresh` does not say what has changed in between. */
   back(): void;
   /** The connection did not come back. */
   failed(error: CliError): void;

@@ -1,4 +1,4 @@
-// `blockhouse alias`: names of models that stand for others.
+// `blockhouse alias`: aliases, which are other names of models.
 import { Command, Option } from 'clipanion';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';

@@ -57,7 +57,7 @@ export class ServeCommand extends BaseCommand {
     const tokenCommand = `${command} token${await workspaceFlag(config)}`;
     const { PRINTED_CODE_MS } = await import('../../core/index.ts');
     const adapters = await core.status({ searches: false });
-    // A program that asks for a document may keep all that it sees, and the link signs in.
+    // A program that asks for JSON may log its input, and the link signs in.
     const page = hasPage && !this.json ? pageLink(new URL(config.publicOrigin ?? url), core.sessions?.newCode(PRINTED_CODE_MS).text ?? '') : undefined;
     await writeLines(this.stderr, banner({ version: core.version, url, page, ollamaUrl, workspace: config.workspace, command, tokenCommand, adapters }, style));
   }

@@ -8,7 +8,7 @@ import { COMPLETION_INDEX, type CompletionEntry, type CompletionOption } from '.
 import { type Candidate, type Names, namesOf } from './completion-names.ts';
 import { PATH_WANTED } from './completion-scripts.ts';
 
-/** The command line as far as it is typed. */
+/** The command line up to the cursor. */
 interface Line {
   readonly entry: CompletionEntry;
   /** The arguments before the word at the cursor. */
@@ -18,7 +18,7 @@ interface Line {
   /** The option whose value is at the cursor. */
   readonly open: CompletionOption | undefined;
   readonly current: string;
-  /** True behind `--`, where no word is an option. */
+  /** True after `--`, where no word is an option. */
   readonly isPlain: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Any unique beginning of an id stands for the whole id, in every command that takes one.
+// Finds the id that a person shortened: any unique beginning is enough, in every command that takes an id.
 import type { Api } from '../client/api.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { newestEntries } from '../views/conversation-text.ts';

@@ -45,7 +45,7 @@ export interface MessageSource {
 }
 
 /**
- * The message of a command: its argument, a blank line, and what is piped in. The argument `-` stands for the pipe alone. Rejects with a CliError
+ * The message of a command: its argument, a blank line, and what is piped in. The argument `-` means the pipe alone. Rejects with a CliError
  * when there is neither.
  */
 export async function readMessage(argument: string | undefined, source: MessageSource): Promise<string> {

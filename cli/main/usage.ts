@@ -7,7 +7,7 @@ import { type CommandManual, lastOf, manualOf, type OptionManual } from './manua
 /** Wide enough for the longest option. */
 const OPTION_WIDTH = 30;
 const PATH_WIDTH = 19;
-/** The columns of a terminal that nobody has made wider. */
+/** The usual width of a terminal, in columns. */
 const WIDTH = 80;
 const NO_SHORT_NAME = '    ';
 const HELP_OPTION: OptionManual = { names: ['-h', '--help'], description: 'This text' };

@@ -11,6 +11,13 @@ import { isObject, tryParseJson } from '../../core/base/json.ts';
 import { type BlockState, type Core, type LogLevel, rounded } from '../../core/index.ts';
 import { oneLine } from '../terminal/output.ts';
 
+const PAUSED: Readonly<Record<'all' | 'model' | 'caller' | 'prompt', string>> = {
+  all: 'provider paused',
+  model: 'model of a provider paused',
+  caller: 'provider paused for one caller',
+  prompt: 'provider paused for one prompt',
+};
+
 const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['failed', 'paused']);
 
 /** A pino logger on stderr, and on `file` where it is given. */
@@ -86,9 +93,7 @@ export function logFacts(core: Core, log: Logger): void {
     if (failed) log.info(withBlock(fact), 'chat failed');
     else if (log.isLevelEnabled('debug')) log.debug(withBlock(fact), 'chat finished'); // for each call of a busy gateway
   });
-  core.events.on('adapter.paused', (fact) =>
-    log.warn(withBlock(fact), fact.scope === 'all' ? 'provider paused, because its calls fail' : 'provider paused for one caller, whose calls fail'),
-  );
+  core.events.on('adapter.paused', (fact) => log.warn(withBlock(fact), `${PAUSED[fact.scope]}, because its calls fail`));
   core.events.on('adapter.recovered', (fact) => log.info(withBlock(fact), 'provider answers again'));
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json reloaded'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before stays in use'));

@@ -64,7 +64,7 @@ function mediaTypeOf(bytes: Buffer): string | undefined {
   return SIGNATURES.find(([, signature]) => signature.test(start))?.[0];
 }
 
-/** Undefined for what is no text. A byte order mark is left out. */
+/** Undefined if the bytes are not text. A byte order mark is left out. */
 function textOf(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

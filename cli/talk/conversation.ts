@@ -227,7 +227,7 @@ function gone(block: string): CliError {
   return new CliError('usage', `The block ${block} was archived or renamed; it keeps its messages.`);
 }
 
-/** What a person is told about the connection. */
+/** The sentences about the connection. */
 export const CONNECTION_NOTES = {
   lost: 'note: the connection to the server was lost; waiting for it to come back.',
   back: 'note: the server is back.',

@@ -22,7 +22,7 @@ export interface Awaited {
   readonly isStreamed: boolean;
 }
 
-/** Adds the spinner to a watcher; the caller stops it at the end. Returns the watcher itself when nobody looks. */
+/** Adds the spinner to a watcher; the caller stops it at the end. Returns the watcher itself when the output is not a terminal. */
 export function withSpinner(watcher: Watcher, spinner: Spinner, { api, block, id, ahead: first, isRunning, isStreamed }: Awaited): Watcher {
   if (!spinner.isWatched) return watcher;
   let entry: Pick<ChatEntry, 'status' | 'nextAttemptAt'> = { status: 'queued' };

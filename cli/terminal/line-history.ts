@@ -2,7 +2,7 @@
 //
 // owner-only: the file has mode 0600, because messages are private.
 // bounded: the file never has more than twice the kept messages, and no long text.
-// optional: a history that can't be read or written is said once and does not end a conversation.
+// optional: a history that can't be read or written is reported once and does not end a conversation.
 import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { tryParseJson } from '../../core/base/json.ts';
@@ -94,7 +94,7 @@ function lineOf(message: string): string {
   return `${JSON.stringify(message)}\n`;
 }
 
-/** One JSON string on each line; a line that is none, such as the half of one, is left out. */
+/** One JSON string on each line; a line that is not a JSON string, such as half of one, is left out. */
 function messagesIn(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const message = tryParseJson(line);

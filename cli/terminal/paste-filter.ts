@@ -13,7 +13,7 @@ const HOLD_MS = 50;
 /** Asks the terminal to mark what is pasted, and to stop doing so. */
 const PASTE_MODE = { on: '\x1b[?2004h', off: '\x1b[?2004l' } as const;
 
-/** A terminal's keyboard, as far as it is one. */
+/** The input of a program: a keyboard if it is a terminal, otherwise a pipe or a file without a raw mode. */
 interface Keyboard extends NodeJS.ReadableStream {
   readonly isRaw?: boolean;
   setRawMode?(mode: boolean): unknown;

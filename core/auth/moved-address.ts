@@ -2,7 +2,7 @@
 //
 // given-again: A stored secret belongs to the address that it was stored for. A change that leads to another origin, or on a host that is not
 //   the provider's own to another path, must bring the secret again; else
-//   whoever may write an address, but can't read the key, could have the key sent anywhere.
+//   a person who may write an address but can't read the key could have the key sent anywhere.
 import { invalidRequest } from '../errors.ts';
 import { isAddress, originOf, placeOf, type SettingsSpec } from './settings.ts';
 

@@ -38,12 +38,12 @@ export function isAddress(name: string, { address }: SettingSpec): boolean {
   return name === 'baseURL' || address === true;
 }
 
-/** Undefined for what is no URL. */
+/** Undefined if the text is not a URL. */
 export function originOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** The origin and the path of an address, without slashes at its end; undefined for what is no URL. On a shared host, each path may be another tenant's. */
+/** The origin and the path of an address, without slashes at its end; undefined if the text is not a URL. On a shared host, each path may be another tenant's. */
 export function placeOf(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { origin, pathname } = new URL(url);
@@ -71,7 +71,7 @@ export function resolveSettings(spec: SettingsSpec, places: SettingPlaces): Reso
 
 /**
  * The settings as they are found, whether they can be used or not. The secrets of a request are never mixed with stored ones: a request that brings one
- * secret must bring all that it needs, since half of one key pair and half of another make none.
+ * secret must bring all that it needs, since half of one key pair and half of another are not a key pair.
  */
 export function collectSettings(spec: SettingsSpec, { config: given, stored, env }: SettingPlaces): ResolvedSettings {
   const config = (given ?? {}) as Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 // Which user of this machine has a TCP socket. Linux tells it in /proc/net/tcp and /proc/net/tcp6. Where the system does not tell it (macOS, Windows, a
-// connection that comes from another machine or out of a container), nobody counts as another user.
+// connection that comes from another machine or out of a container), no client counts as another user.
 import { readFile, stat } from 'node:fs/promises';
 import { isIP, isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';

@@ -38,7 +38,7 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
- * event loop to say how far it came. Of work that does not, nobody knows, so that it may have run. `onEnd` is called once, right before it settles.
+ * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles.
  */
 export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {

@@ -109,12 +109,12 @@ function isAt(name: string, text: Buffer, start: number): boolean {
   return true;
 }
 
-/** True if nothing but blanks comes behind this place. */
+/** True if only blanks follow this place. */
 function isEnd(text: Buffer, at: number): boolean {
   return skipBlanks(text, at + 1) === text.length;
 }
 
-/** Behind the value; beyond the text if it does not end. */
+/** The index after the value; past the end of the text if the value has no end. */
 function endOfValue(text: Uint8Array, start: number): number {
   const first = text[start];
   if (first === QUOTE) return endOfString(text, start + 1) + 1;

@@ -1,4 +1,4 @@
-// Parses large JSON text in slices, with a turn of the event loop between two of them, so that one large body holds up nobody else. Pure but for the turns.
+// Parses large JSON text in slices, with a turn of the event loop between two of them, so that one large body does not hold up other requests. Pure but for the turns.
 //
 // same-value: the value is the one that JSON.parse gives: every piece of the text goes through it, and only whole pieces are put together here.
 // same-place: text that is no JSON is refused, with the position that V8 names for the whole text, wherever it names one.
@@ -44,7 +44,7 @@ interface Frame {
   readonly start: number;
   /** What is before this place is in `value`. */
   from: number;
-  /** The last comma behind `from`; -1 if there is none. */
+  /** The index of the last comma after `from`; -1 if there is none. */
   comma: number;
   value: unknown[] | Record<string, unknown> | undefined;
   /** Its name in the object around it. */
@@ -71,7 +71,7 @@ export function parseInSlices(bytes: Buffer, options: SliceOptions): Promise<unk
 /** Those who wait for a turn; each turn of the event loop goes to one of them. */
 const waiting: (() => void)[] = [];
 
-/** Resolves in a turn of the event loop that nobody else gets of those who wait for one here. */
+/** Resolves in a turn of the event loop of its own: of those that wait here, each gets another turn. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     if (waiting.push(resolve) === 1) setImmediate(giveTurn);
@@ -152,7 +152,7 @@ class SlicedParse {
     let at = this.#at;
     const end = window.length;
     while (at < end) {
-      // Also behind an escaped quote: where there is one, there are more.
+      // Also after an escaped quote: where there is one, there are more.
       for (const near = Math.min(at + NEAR, end); at < near; at += 1) {
         if (window[at] === QUOTE) {
           this.#endString(at);
@@ -160,7 +160,7 @@ class SlicedParse {
         }
         if (window[at] === BACKSLASH) at += 1;
       }
-      if (at >= end) break; // perhaps one further, behind an escape
+      if (at >= end) break; // perhaps one further, after an escape
       const quote = window.indexOf(QUOTE, at);
       const stop = quote < 0 ? end : quote;
       let first = stop;

@@ -85,7 +85,7 @@ const NEAR = 64;
 export function endOfString(bytes: Uint8Array, start: number): number {
   let at = start;
   for (;;) {
-    // Also behind an escaped quote: where there is one, there are more.
+    // Also after an escaped quote: where there is one, there are more.
     for (const near = at + NEAR; at < near; at += 1) {
       if (bytes[at] === QUOTE) return at;
       if (bytes[at] === BACKSLASH) at += 1;

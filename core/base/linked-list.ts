@@ -1,6 +1,6 @@
 // A doubly linked list, for items that are added and removed thousands of times in a second. Pure: no I/O.
 //
-// A Set or a Map replaces its table after so many removals, and the old table still points to all that was in it. Once the Set is old, so are its tables,
+// A Set or a Map replaces its table after many removals, and the old table still points to all that was in it. Once the Set is old, so are its tables,
 // and until the next full collection each request in them is kept with its connection, its body and its answer: that tripled the work of the collector.
 //
 // clean-leave: a removed item is unlinked on both sides, so the list keeps nothing alive.
@@ -44,7 +44,7 @@ export class LinkedList<T> implements Iterable<T> {
     this.#size -= 1;
   }
 
-  /** The newest first. Nobody may leave meanwhile; copy them first where somebody might. */
+  /** The newest first. No item may be removed while this runs; copy the items first where one might be. */
   *[Symbol.iterator](): Iterator<T> {
     for (let place = this.#newest; place?.item !== undefined; place = place.older) yield place.item;
   }

@@ -1,6 +1,6 @@
 // Where the frames of server-sent events end in bytes, whatever their line ends: LF, CRLF, CR, or a mix of them. Pure: no I/O.
 //
-// A frame ends with an empty line. A CR at the end of the bytes may be the first half of a CRLF, so behind an LF it is no end yet.
+// A frame ends with an empty line. A CR at the end of the bytes may be the first half of a CRLF, so an LF before it does not end the frame yet.
 const LF = 10;
 const CR = 13;
 const BORDER = Buffer.from('\n\n');
@@ -10,13 +10,13 @@ export function isLineEnd(byte: number | undefined): boolean {
   return byte === LF || byte === CR;
 }
 
-/** Behind the last frame that is complete; 0 if there is none. */
+/** The index after the last complete frame; 0 if there is none. */
 export function endOfFrames(bytes: Buffer): number {
   for (let at = bytes.length - 1; at > 0; at -= 1) if (isLineEnd(bytes[at]) && isBorder(bytes, at)) return at + 1;
   return 0;
 }
 
-/** Behind the first frame that begins at `from` or behind; the length of the bytes if it has no end. */
+/** The index after the first frame that begins at or after `from`; the length of the bytes if that frame has no end. */
 export function endOfFirstFrame(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at += 1) {
     if (!isLineEnd(bytes[at]) || !isBorder(bytes, at, from)) continue;

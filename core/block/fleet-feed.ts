@@ -1,9 +1,9 @@
 // What changes in the list of blocks, for those who follow it.
 //
-// idle-is-free: nothing is compared while nobody follows, or while no block has changed.
+// idle-is-free: nothing is compared while there is no follower, or while no block has changed.
 // same-entry: the list returns the same frozen object until a block changes, so a change is a comparison of two references.
 // small-frames: a follower gets one frame of at most 200 entries at each look, so that one that reads at all is never flooded.
-// bounded: of blocks that are gone the newest are kept. Who has missed more is told to read the list again.
+// bounded: of removed blocks, only the newest are kept. A follower that has missed more must read the list again.
 import { callApart } from '../bus.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
 
@@ -39,7 +39,7 @@ const LOOK_EVERY = 20;
 const MAX_GONE = 1000;
 /** Of a follower that has not got its first answer. */
 const NOT_ANSWERED = -1;
-/** A frame has at most so many entries. */
+/** The most entries of a frame. */
 export const MAX_ENTRIES = 200;
 
 /** The changes of a workspace's blocks. */

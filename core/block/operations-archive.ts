@@ -33,7 +33,7 @@ const checkRename: Validator<RenameBlock> = compile(RenameBlock);
 type Named = { readonly name: string };
 type Archived = { readonly archiveName: string };
 
-/** The work behind the states `archiving`, `restoring` and `removing`. */
+/** The work of the states `archiving`, `restoring` and `removing`. */
 export class Moves {
   readonly #context: OperationsContext;
 

@@ -25,6 +25,7 @@ export const FURTHER_COUNTS = [
   'cacheWrite1hTokens',
   'inputAudioTokens',
   'outputAudioTokens',
+  'outputImageTokens',
   'reasoningTokens',
 ] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
@@ -67,7 +68,7 @@ export class Accumulator {
   /** How many tokens had come when the provider last reported outputTokens. */
   #writtenWhenReported = 0;
 
-  /** `passesText`: nobody keeps the text of the answer until its end. */
+  /** `passesText`: the text is handed on and not kept until the end of the answer. */
   constructor(keepsOneCall = false, passesText = false) {
     this.#keepsOneCall = keepsOneCall;
     this.#passesText = passesText;
@@ -93,7 +94,7 @@ export class Accumulator {
     return fragments;
   }
 
-  /** The part of the answer that an event is; undefined for one that is none. */
+  /** The piece of the answer that the event carries, if any. */
   #take(event: ChatEvent): AnswerPiece | undefined {
     switch (event.type) {
       case 'text':
@@ -199,7 +200,7 @@ export class Accumulator {
     return !isFirst && this.#keptCall !== index;
   }
 
-  /** Undefined for a call that nests too deep, and for one that is not kept. */
+  /** Undefined for a call whose arguments nest too deep, and for a call that is left out. */
   #takeCall(event: WholeCall): WholeCall | undefined {
     const { toolCall: call, index } = event;
     if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return undefined;
@@ -259,7 +260,7 @@ export class Accumulator {
   }
 }
 
-/** counts-grow. What is no count of tokens says nothing: below zero, it would give the key of an application more to spend than its cap. */
+/** counts-grow. A value that is not a count of tokens is ignored: a negative one would give the key of an application more to spend than its cap. */
 export function addReport(counts: Counts, reported: ReportedUsage): void {
   for (const name of COUNTS) {
     const count = reported[name];

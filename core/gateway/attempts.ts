@@ -49,7 +49,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
   #firstTextAt: number | undefined;
   /** When it first got its place. */
   #placedAt: number | undefined;
-  /** What the failed attempts have used, as far as it is known. */
+  /** What the failed attempts are known to have used. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
   #attempt: CallAttempt<T> | undefined;
@@ -154,7 +154,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     };
   }
 
-  /** Settles a call that has not ended although the gateway has closed: its adapter does not heed that. */
+  /** Settles a call that is still open after the gateway has closed, because its adapter ignores the abort. */
   abandon(): void {
     const usage = sumUsage(this.#lostUsage, this.#attempt?.usageSoFar(true));
     this.#end(usage, 'SHUTTING_DOWN');
@@ -231,7 +231,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }
 
-  /** Milliseconds before the next attempt; undefined when there is to be none. */
+  /** Milliseconds before the next attempt; undefined if there is no next attempt. */
   #delayMs(failure: BlockhouseError, retry: number): number | undefined {
     const { reader } = this.#call;
     const { breaker, budget } = this.#destination;
@@ -239,7 +239,7 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     if (reader?.opened || retry >= retries || !this.#call.repeats || breaker.isOpenFor(this.#call)) return undefined; // opened-is-final
     const delayMs = retryDelayMs(failure, retry, random);
     if (delayMs === undefined || delayMs >= (reader?.opensInMs ?? Number.POSITIVE_INFINITY)) return undefined; // no-late-wait
-    return budget.withdraw() ? delayMs : undefined;
+    return budget.withdraw(this.#call.client) ? delayMs : undefined;
   }
 
   /** Ends the attempt that was being made, if there was one, and says what has failed. */

@@ -1,31 +1,29 @@
-// The breaker of one destination: when call after call fails there, no more are made for a while. It has one circuit for everybody, and one for each source,
-// which is a client (a key, a block, the token) and the model that it asks for.
+// The breaker of one destination: when call after call fails there, no more are made for a while. It has one circuit for everybody, one for each model, one for
+// each caller (a key, a block, the token), and one for each caller's calls to one model.
 //
-// own-fault: What fails for one client alone may be the fault of what that client sends, so it pauses that client's calls to that model and nothing else. It
-//   opens for everybody only once at least half as many failures as open it have come from other clients, without a success of anyone between them. The models
-//   and prompts of one client are no other clients.
+// own-fault: What fails for one caller alone may be the fault of what that caller sends, so it pauses that caller's calls to that model or, if several models
+//   fail for it, that caller. The models and prompts of one caller are no other callers.
 // one-prompt: Programs with the token share one identity. What fails for one prompt of theirs pauses that prompt alone, in the same way.
+// one-model: What fails for several callers but for one model alone pauses that model for everybody, and the destination for nobody.
 // nobodys-fault: A connection that could not be made counts for everybody, whoever asked for it.
+// own-probe: While a circuit of everybody's is open, each caller tries by itself, one call at a time. A success closes the circuit for all; a failure or a call
+//   that hangs costs its caller alone the next turn. probe-slots.ts limits how often all of them try together.
+// widest-first: A failure counts in the widest circuit that is open, and otherwise in all of them.
 // health-only: A refused request, a bad key, a rate limit or a caller who disconnects does not count as a failure of the destination. A rate limit does not count as a success either.
-// bounded-sources: At most MAX_SOURCES sources are remembered, and the oldest are forgotten first; a model is whatever a client makes up.
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
-import { type Admission, Circuit, NOBODY, type Opening } from './circuit.ts';
-import type { BreakerState, PausedCaller } from './live.ts';
+import { type Admission, Circuit, type Opening, Turns } from './circuit.ts';
+import type { BreakerState, PausedSource } from './live.ts';
+import { FailingCallers, makeRoom, type Source } from './failing-callers.ts';
+import { ProbeSlots } from './probe-slots.ts';
+import { SharedCircuit } from './shared-circuit.ts';
 
 const SHORTEST_RETRY_AFTER_MS = 1000;
-/** More than fail at the same time where one destination works for others. */
-const MAX_SOURCES = 256;
+/** bounded-callers in failing-callers.ts; more than fail at the same time where one destination works for others. */
+const MAX_MODELS = 64;
 
 const FAILURES: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_FAILED', 'UPSTREAM_MALFORMED']);
 /** The destination has read the request and judged it, so it works. */
 const ANSWERS: ReadonlySet<ErrorCode> = new Set(['UPSTREAM_REJECTED', 'UPSTREAM_AUTH']);
-
-/** Whose calls these are; without key and caller, those of programs with the token. */
-export interface Source {
-  readonly key?: string | undefined;
-  readonly caller?: string | undefined;
-  readonly model: string;
-}
 
 /** A call, as far as the breaker is concerned. */
 export interface Sourced extends Source {
@@ -35,10 +33,10 @@ export interface Sourced extends Source {
   readonly promptHash: string;
 }
 
-/** For whom a breaker is open: everybody, one client and its model, or one prompt of programs with the token. */
-export type BreakerScope = 'all' | 'caller' | 'prompt';
+/** For whom a breaker is open: everybody, everybody who asks for one model, one caller, or one prompt of programs with the token. */
+export type BreakerScope = 'all' | 'model' | 'caller' | 'prompt';
 
-/** Who is paused, or was; the source is left out for all. */
+/** Who is paused, or was; the source is left out for all, and the model for a caller whose calls to several models failed. */
 export interface Paused extends Partial<Source> {
   readonly scope: BreakerScope;
 }
@@ -51,114 +49,214 @@ export interface BreakerFacts {
   closed(fact: Paused): void;
 }
 
-interface SourceCircuit {
-  readonly source: Source;
-  readonly circuit: Circuit;
+/** What a call has to pass; circuits are undefined where nothing has failed. */
+interface Passage {
+  /** True if everybody is paused, this caller among them. */
+  readonly isAllOpen: boolean;
+  readonly model: SharedCircuit | undefined;
+  /** The same of everybody's calls to its model. */
+  readonly isModelOpen: boolean;
+  /** Of its caller, across models. */
+  readonly own: Circuit | undefined;
+  /** Of its caller, for its model. */
+  readonly ownModel: Circuit | undefined;
+  /** True if its caller has not tried since everybody was paused. */
+  readonly isNewcomer: boolean;
 }
-
-const nobody = (): string => NOBODY;
 
 /** Counts how the calls to one destination go, and says whether another one may be made. */
 export class Breaker {
   readonly #name: string;
   readonly #now: () => number;
   readonly #facts: BreakerFacts;
-  readonly #all: Circuit;
-  /** Those that have failed, in the order of their first failure. */
-  readonly #sources = new Map<string, SourceCircuit>();
+  readonly #turns = new Turns();
+  readonly #slots: ProbeSlots;
+  readonly #all: SharedCircuit;
+  readonly #models = new Map<string, SharedCircuit>();
+  readonly #callers: FailingCallers;
 
   /** `name` of the destination, for people; `now` in monotonic milliseconds. */
   constructor(name: string, now: () => number, facts: BreakerFacts) {
     this.#name = name;
     this.#now = now;
     this.#facts = facts;
-    this.#all = new Circuit({
-      now,
-      opensForMember: false, // own-fault: a client has its own circuits
-      opened: (opening) => this.#opened({ scope: 'all' }, opening),
-      closed: () => facts.closed({ scope: 'all' }),
-    });
+    this.#slots = new ProbeSlots(now);
+    this.#all = this.#newShared({ scope: 'all' });
+    this.#callers = new FailingCallers((source, since) => this.#newCircuit(source, since));
   }
 
   /** Its state for all callers. */
   get state(): BreakerState {
-    return { phase: this.#all.phase, opensInMs: this.#all.opensInMs };
+    if (!this.#all.isOpen) return { phase: 'closed', opensInMs: 0 };
+    const own = this.#callers.circuits;
+    return { phase: own.some(({ phase }) => phase === 'trying') ? 'trying' : 'open', opensInMs: nextTryMs(this.#all, own) };
   }
 
-  /** Those that are paused on their own. */
-  get paused(): PausedCaller[] {
-    const open = [...this.#sources.values()].filter(({ circuit }) => circuit.phase !== 'closed');
-    return open.map(({ source: { key, caller, model }, circuit }) => ({ key, caller, model, scope: scopeOf(circuit.refused), opensInMs: circuit.opensInMs }));
+  /** Models that are paused for everybody, and callers that are paused on their own. */
+  get paused(): PausedSource[] {
+    const paused: PausedSource[] = [];
+    for (const [model, shared] of this.#models)
+      if (shared.isOpen)
+        paused.push({ scope: 'model', key: undefined, caller: undefined, model, opensInMs: nextTryMs(shared, this.#callers.circuitsFor(model)) });
+    for (const { key, caller, circuit, models } of this.#callers.all) {
+      if (circuit.isOwnPause) paused.push({ scope: 'caller', key, caller, model: undefined, opensInMs: circuit.opensInMs });
+      for (const [model, own] of models) if (own.isOwnPause) paused.push({ scope: scopeOf(own.refused), key, caller, model, opensInMs: own.opensInMs });
+    }
+    return paused;
   }
 
   /** True when this call is among those that the breaker is open for. */
   isOpenFor(call: Sourced): boolean {
-    return this.#all.phase !== 'closed' || this.#circuitOf(call)?.isOpenFor(() => call.promptHash) === true;
+    if (this.#hasNoFailures) return false;
+    const { isAllOpen, isModelOpen, own, ownModel } = this.#passageOf(call);
+    return isAllOpen || isModelOpen || own?.isOpenFor(() => call.model) === true || ownModel?.isOpenFor(() => call.promptHash) === true;
   }
 
   /** Throws what `admit` would throw now, and admits nothing. */
   assertAdmits(call: Sourced): void {
-    if (this.#all.phase !== 'closed' && !this.#all.isProbeDue) throw this.#refusal(this.#all, this.#name);
-    const own = this.#circuitOf(call);
-    if (own?.isOpenFor(() => call.promptHash) && !own.isProbeDue) throw this.#refusal(own, `${this.#name}, asked ${inWords(call, own.refused)},`);
+    if (this.#hasNoFailures) return;
+    const refusal = this.#refusalOf(call, this.#passageOf(call));
+    if (refusal !== undefined) throw refusal;
   }
 
   /** Before a call. Throws UPSTREAM_UNREACHABLE with the time until the next try while the breaker is open for it. */
   admit(call: Sourced): Permit {
-    this.assertAdmits(call);
-    const isProbe = this.#all.phase !== 'closed';
-    if (isProbe) this.#all.letProbeThrough();
-    const own = this.#circuitOf(call);
-    const isOwnProbe = own?.isOpenFor(() => call.promptHash) === true;
-    if (isOwnProbe) own?.letProbeThrough();
-    return new Permit(this, call, this.#all.turn, isProbe, own?.turn ?? 0, isOwnProbe);
+    if (this.#hasNoFailures) return new Permit(this, call, this.#turns.current, false);
+    const passage = this.#passageOf(call);
+    const refusal = this.#refusalOf(call, passage);
+    if (refusal !== undefined) throw refusal;
+    const { isAllOpen, isModelOpen, own, ownModel, isNewcomer } = passage;
+    const permit = new Permit(this, call, this.#turns.current, isAllOpen || isModelOpen);
+    if (permit.isProbe) this.#slots.take(permit, call.client, isNewcomer);
+    if (isAllOpen)
+      this.#callers.of(call, this.#all.since).circuit.letThrough(permit); // own-probe
+    else if (own?.isOpenFor(() => call.model)) own.letThrough(permit);
+    if (isModelOpen)
+      this.#ownModelOf(call).letThrough(permit); // own-probe
+    else if (ownModel?.isOpenFor(() => call.promptHash)) ownModel.letThrough(permit);
+    return permit;
   }
 
   /** The call has been answered, or its answer has begun. */
   succeed(permit: Permit): void {
-    this.#all.succeed(permit);
-    const own = this.#circuitOf(permit.call);
-    if (own === undefined) return;
-    own.succeed(permit.own);
-    // One that has been open is kept, so that calls from before that still recognise that their time is over.
-    if (own.turn === 0) this.#sources.delete(keyOf(permit.call));
+    if (this.#isHeard(permit)) this.#succeed(permit, true);
   }
 
   /** The call has failed. */
   fail(permit: Permit, error: BlockhouseError): void {
-    if (ANSWERS.has(error.code)) this.succeed(permit);
+    if (!this.#isHeard(permit)) return;
+    if (ANSWERS.has(error.code)) this.#succeed(permit, false);
     else if (FAILURES.has(error.code)) this.#count(permit, error);
-    else {
-      this.#all.passOver(permit); // health-only
-      this.#circuitOf(permit.call)?.passOver(permit.own);
-    }
+    else this.#passOver(permit); // health-only
   }
 
-  #count(permit: Permit, error: BlockhouseError): void {
+  /** True while nothing fails: the usual case. */
+  get #hasNoFailures(): boolean {
+    return this.#callers.size === 0 && !this.#all.isOpen && this.#models.size === 0;
+  }
+
+  /** A probe has one verdict; gives its slot back with it. */
+  #isHeard(permit: Permit): boolean {
+    if (!permit.isProbe) return true;
+    if (permit.isOver) return false;
+    permit.isOver = true;
+    this.#slots.release(permit);
+    return true;
+  }
+
+  #succeed(permit: Permit, isProof: boolean): void {
     const { call } = permit;
+    if (this.#all.succeed(permit, call.client, isProof)) this.#callers.release(this.#all.since, ({ circuit }) => circuit);
+    if (this.#models.size > 0) this.#succeedModel(permit, isProof);
+    const caller = this.#callers.get(call.client);
+    if (caller === undefined) return;
+    caller.circuit.succeed(permit);
+    caller.models.get(call.model)?.succeed(permit);
+    this.#callers.forgetBlank(call.client, caller);
+  }
+
+  #succeedModel(permit: Permit, isProof: boolean): void {
+    const { model: name, client } = permit.call;
+    const model = this.#models.get(name);
+    if (model === undefined) return;
+    if (model.succeed(permit, client, isProof)) this.#callers.release(model.since, ({ models }) => models.get(name));
+    if (model.isBlank) this.#models.delete(name);
+  }
+
+  #passOver(permit: Permit): void {
+    const { own, ownModel } = this.#passageOf(permit.call);
+    own?.passOver(permit);
+    ownModel?.passOver(permit);
+  }
+
+  /** widest-first */
+  #count(permit: Permit, error: BlockhouseError): void {
+    const { call, turn } = permit;
     const isNobodys = isOfDestination(error);
-    this.#all.fail(permit, isNobodys ? nobody : () => call.client, error); // nobodys-fault
-    if (isNobodys || this.#all.phase !== 'closed') this.#circuitOf(call)?.passOver(permit.own);
-    else (this.#circuitOf(call) ?? this.#newCircuit(call)).fail(permit.own, () => call.promptHash, error); // own-fault
+    const wasOpen = this.#all.isOpen;
+    this.#all.fail(permit, call, isNobodys, error); // nobodys-fault
+    const hasOpened = this.#all.isOpen !== wasOpen;
+    if (hasOpened || turn < this.#all.since || (wasOpen ? !permit.isProbe : isNobodys)) {
+      this.#passOver(permit);
+      return;
+    }
+    const { circuit } = this.#callers.of(call, this.#all.since);
+    circuit.fail(permit, () => call.model, error);
+    if (circuit.phase === 'closed') this.#countModel(permit, error);
+    else this.#passageOf(call).ownModel?.passOver(permit);
   }
 
-  #circuitOf(call: Sourced): Circuit | undefined {
-    return this.#sources.size === 0 ? undefined : this.#sources.get(keyOf(call))?.circuit;
+  #countModel(permit: Permit, error: BlockhouseError): void {
+    const { call } = permit;
+    const model = this.#modelOf(call.model);
+    const wasOpen = model.isOpen;
+    model.fail(permit, call, false, error); // one-model
+    if (model.isOpen !== wasOpen) this.#passOver(permit);
+    else this.#ownModelOf(call).fail(permit, () => call.promptHash, error); // own-fault
   }
 
-  #newCircuit(call: Sourced): Circuit {
-    const source = { key: call.key, caller: call.caller, model: call.model };
+  #passageOf({ client, model: name }: Sourced): Passage {
+    const caller = this.#callers.get(client);
+    const [model, own, ownModel] = [this.#models.get(name), caller?.circuit, caller?.models.get(name)];
+    const isAllOpen = this.#all.isOpenFor(client);
+    const isModelOpen = model?.isOpenFor(client) === true;
+    const isNewcomer = !(isAllOpen && own?.isWaiting) && !(isModelOpen && ownModel?.isWaiting);
+    return { isAllOpen, model, isModelOpen, own, ownModel, isNewcomer };
+  }
+
+  #ownModelOf(call: Sourced): Circuit {
+    return this.#callers.modelOf(call, this.#all.since, this.#models.get(call.model)?.since ?? 0);
+  }
+
+  #modelOf(model: string): SharedCircuit {
+    const known = this.#models.get(model);
+    if (known !== undefined) return known;
+    const created = this.#newShared({ scope: 'model', model });
+    makeRoom(this.#models, MAX_MODELS, ({ isOpen }) => isOpen); // bounded-callers
+    this.#models.set(model, created);
+    return created;
+  }
+
+  #newShared(paused: Paused): SharedCircuit {
+    return new SharedCircuit({
+      now: this.#now,
+      turns: this.#turns,
+      hasModels: paused.scope === 'all',
+      opened: (opening) => this.#opened(paused, opening),
+      closed: () => this.#facts.closed(paused),
+    });
+  }
+
+  #newCircuit(source: Partial<Source>, since: number): Circuit {
     const circuit: Circuit = new Circuit({
       now: this.#now,
-      opensForMember: true, // one-prompt
+      turns: this.#turns,
+      since,
+      opensForMember: source.model !== undefined, // one-prompt
+      roundMs: () => this.#slots.roundMs(this.#callers.paused),
       opened: (opening) => this.#opened({ ...source, scope: scopeOf(opening.member) }, opening),
       closed: () => this.#facts.closed({ ...source, scope: scopeOf(circuit.refused) }),
     });
-    for (const oldest of this.#sources.keys()) {
-      if (this.#sources.size < MAX_SOURCES) break;
-      this.#sources.delete(oldest); // bounded-sources
-    }
-    this.#sources.set(keyOf(call), { source, circuit });
     return circuit;
   }
 
@@ -166,28 +264,55 @@ export class Breaker {
     this.#facts.opened({ ...paused, openMs, failures, code: error.code, error: error.message });
   }
 
-  #refusal(circuit: Circuit, subject: string): BlockhouseError {
-    const retryAfterMs = Math.max(circuit.opensInMs, SHORTEST_RETRY_AFTER_MS);
-    const what = circuit.refused === undefined ? `has failed ${circuit.failures} times in a row` : 'has repeatedly failed';
-    const next = `The next attempt is possible in ${Math.ceil(retryAfterMs / 1000)} s`;
-    const message = `${subject} ${what}, so such calls to it are paused. ${next}. The last error: ${circuit.lastError}`;
-    return new BlockhouseError('UPSTREAM_UNREACHABLE', message, { retryAfterMs });
+  /** What a call is refused with now; undefined if it may be made. */
+  #refusalOf(call: Sourced, passage: Passage): BlockhouseError | undefined {
+    const { isAllOpen, model, isModelOpen, own, ownModel, isNewcomer } = passage;
+    const isOwnOpen = isAllOpen ? own?.isWaiting === true : own?.isOpenFor(() => call.model) === true;
+    const isOwnModelOpen = isModelOpen ? ownModel?.isWaiting === true : ownModel?.isOpenFor(() => call.promptHash) === true;
+    const waitMs = Math.max(
+      isAllOpen ? this.#all.opensInMs : 0,
+      isModelOpen ? (model?.opensInMs ?? 0) : 0,
+      isOwnOpen ? (own?.waitMs ?? 0) : 0,
+      isOwnModelOpen ? (ownModel?.waitMs ?? 0) : 0,
+      isAllOpen || isModelOpen ? this.#slots.waitMs(call.client, isNewcomer) : 0,
+    );
+    if (waitMs === 0) return undefined;
+    if (isAllOpen) return refusal(this.#name, this.#all, waitMs);
+    if (model !== undefined && isModelOpen) return refusal(`${this.#name}, asked for ${call.model},`, model, waitMs);
+    if (own !== undefined && isOwnOpen) return refusal(`${this.#name}, asked ${byWhom(call)},`, own, waitMs);
+    return refusal(`${this.#name}, asked ${inWords(call, ownModel?.refused)},`, ownModel as Circuit, waitMs);
   }
 }
 
-/** A client's name has no line break. */
-function keyOf({ client, model }: Sourced): string {
-  return `${client}\n${model}`;
+function refusal(
+  subject: string,
+  { failures, lastError, refused }: Pick<Circuit, 'failures' | 'lastError'> & { readonly refused?: string | undefined },
+  waitMs: number,
+): BlockhouseError {
+  const retryAfterMs = Math.max(waitMs, SHORTEST_RETRY_AFTER_MS);
+  const what = refused === undefined ? `has failed ${failures} times in a row` : 'has repeatedly failed';
+  const next = `The next attempt is possible in ${Math.ceil(retryAfterMs / 1000)} s`;
+  const message = `${subject} ${what}, so such calls to it are paused. ${next}. The last error: ${lastError}`;
+  return new BlockhouseError('UPSTREAM_UNREACHABLE', message, { retryAfterMs });
+}
+
+/** Milliseconds until one of the callers that wait for their turn tries again; the others need not wait longer than `shared` says. */
+function nextTryMs(shared: SharedCircuit, circuits: readonly Circuit[]): number {
+  const waiting = circuits.filter(({ phase }) => phase === 'open').map(({ opensInMs }) => opensInMs);
+  return Math.max(shared.opensInMs, waiting.length === 0 ? 0 : Math.min(...waiting));
 }
 
 function scopeOf(member: string | undefined): 'caller' | 'prompt' {
   return member === undefined ? 'caller' : 'prompt';
 }
 
-function inWords({ key, caller, model }: Source, prompt: string | undefined): string {
-  if (prompt !== undefined) return `with this prompt for ${model}`;
-  if (key !== undefined) return `for ${model} by the key ${key}`;
-  return caller === undefined ? `for ${model} with the token` : `for ${model} by ${caller}`;
+function inWords(source: Source, prompt: string | undefined): string {
+  return prompt === undefined ? `for ${source.model} ${byWhom(source)}` : `with this prompt for ${source.model}`;
+}
+
+function byWhom({ key, caller }: Source): string {
+  if (key !== undefined) return `by the key ${key}`;
+  return caller === undefined ? 'with the token' : `by ${caller}`;
 }
 
 /** nobodys-fault: nothing of the request had been sent. */
@@ -200,23 +325,16 @@ export class Permit implements Admission {
   readonly #breaker: Breaker;
   readonly call: Sourced;
   readonly turn: number;
+  /** True if it tries a destination or a model that is paused for everybody. */
   readonly isProbe: boolean;
-  readonly #ownTurn: number;
-  readonly #isOwnProbe: boolean;
+  /** True once such a probe has told how it went. */
+  isOver = false;
 
-  /** `turn` and `isProbe` of the circuit for everybody, then of the source's own. */
-  constructor(breaker: Breaker, call: Sourced, turn: number, isProbe: boolean, ownTurn: number, isOwnProbe: boolean) {
+  constructor(breaker: Breaker, call: Sourced, turn: number, isProbe: boolean) {
     this.#breaker = breaker;
     this.call = call;
     this.turn = turn;
     this.isProbe = isProbe;
-    this.#ownTurn = ownTurn;
-    this.#isOwnProbe = isOwnProbe;
-  }
-
-  /** How the circuit of its source has admitted it. */
-  get own(): Admission {
-    return { turn: this.#ownTurn, isProbe: this.#isOwnProbe };
   }
 
   /** The destination has begun to answer, or has answered. */

@@ -1,31 +1,36 @@
-// One circuit of the breaker: it counts failures, and when call after call fails, it lets none through for a while.
+// One circuit of the breaker: the calls of one caller, to all models or to one of them. It counts failures, and when call after call fails, it lets none
+// through for a while. It also keeps the caller's turn while a shared circuit is open for everybody.
 //
 // in-a-row: It opens after FAILURES_TO_OPEN failures without a success between them, for a time that doubles with each opening.
 // one-probe: Once that time is over, one call is let through. Its success closes the circuit, its failure opens it again.
-// one-member: A member that has more than half of the failures may be to blame for them. The circuit then opens for that member alone or, if its members have
-//   circuits of their own, not at all, until at least FROM_OTHERS failures have come from others.
+// one-member: If one member (a model, a prompt) may be to blame, it opens for that member alone or, if its members have circuits of their own, not at all.
 // own-phase: A call counts only in the phase in which it was admitted: a stream that began before an outage does not end the outage.
+// own-turn: While a shared circuit is open, a probe that brought no success pauses its caller alone, until all others that failed have had their turn.
 import type { BlockhouseError } from '../errors.ts';
 import type { BreakerState } from './live.ts';
+import { FAILURES_TO_OPEN, Tally } from './tally.ts';
 
-/** More than the repetitions of a handful of requests add up to; a destination that works at all would have answered one of them. */
-const FAILURES_TO_OPEN = 20;
-/** Failures from others than the main member that open it for everybody. */
-const FROM_OTHERS = FAILURES_TO_OPEN / 2;
-const FIRST_OPEN_MS = 5000;
+export const FIRST_OPEN_MS = 5000;
 const LONGEST_OPEN_MS = 60_000;
 
-/** The member of failures that are nobody's fault. */
-export const NOBODY = '';
+/** Numbers the phases of all circuits of a breaker in the order of their beginning, so that a call recognises those that began after it (own-phase). */
+export class Turns {
+  #current = 0;
 
-type Phase = BreakerState['phase'];
+  get current(): number {
+    return this.#current;
+  }
 
-/** How a call was admitted. */
+  next(): number {
+    this.#current += 1;
+    return this.#current;
+  }
+}
+
+/** A call that was admitted. */
 export interface Admission {
-  /** The phase in which it was admitted. */
+  /** The current turn when it was. */
   readonly turn: number;
-  /** True for the one call that is let through while the circuit is open. */
-  readonly isProbe: boolean;
 }
 
 /** What a circuit says when it has opened. */
@@ -42,39 +47,58 @@ export interface Opening {
 export interface CircuitOptions {
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  readonly turns: Turns;
+  /** Calls that were admitted before this turn do not count. */
+  readonly since: number;
   /** True if it opens for one member alone; false if its members have circuits of their own. */
   readonly opensForMember: boolean;
+  /** own-turn: milliseconds in which each caller that failed has a turn. */
+  roundMs(): number;
+  /** It has opened by itself, not for its turn alone. */
   opened(opening: Opening): void;
   closed(): void;
 }
 
-/** Counts how the calls of its members go, and says whether another one may be made. */
+/** Counts how the calls of one caller go, and says whether another one may be made. */
 export class Circuit {
   readonly #options: CircuitOptions;
-  #phase: Phase = 'closed';
-  /** Counts the phases, so that a call recognises its own (own-phase). */
-  #turn = 0;
+  #phase: BreakerState['phase'] = 'closed';
+  /** The turn in which the phase began (own-phase). */
+  #since: number;
+  /** True if it is open or trying only because a shared circuit is open. */
+  #isShared = false;
+  /** The call that was let through and has not ended. */
+  #probe: Admission | undefined;
   /** While it is not closed: the member that it is open for; undefined for all. */
   #refused: string | undefined;
   /** Since the last success. */
   #failures = 0;
-  /** Of them, by member. Empty while it is open for all. */
-  readonly #byMember = new Map<string, number>();
+  /** Empty while it is open for all. */
+  readonly #tally = new Tally();
   #openMs = 0;
   /** When the next call may be tried; without meaning while it is closed. */
   #openUntil = 0;
   #lastError = '';
+  /** True once it has been open by itself: it is kept, so that calls from before still recognise that their time is over. */
+  #wasOpen = false;
 
   constructor(options: CircuitOptions) {
     this.#options = options;
+    this.#since = options.since;
   }
 
-  get phase(): Phase {
+  get phase(): BreakerState['phase'] {
     return this.#phase;
   }
 
-  get turn(): number {
-    return this.#turn;
+  /** True if its caller is paused on its own. */
+  get isOwnPause(): boolean {
+    return this.#phase !== 'closed' && !this.#isShared;
+  }
+
+  /** True if nothing is lost when it is forgotten. */
+  get isBlank(): boolean {
+    return this.#phase === 'closed' && this.#failures === 0 && !this.#wasOpen;
   }
 
   /** The one member that it is open for, while it is. */
@@ -100,68 +124,91 @@ export class Circuit {
     return this.#phase !== 'closed' && (this.#refused === undefined || this.#refused === member());
   }
 
-  /** True when a call that it is open for may be let through. */
-  get isProbeDue(): boolean {
-    return this.#phase === 'open' && this.#openUntil <= this.#options.now();
+  /** True while its caller is paused or tries. */
+  get isWaiting(): boolean {
+    return this.#phase !== 'closed';
   }
 
-  /** one-probe */
-  letProbeThrough(): void {
-    this.#enter('trying');
+  /** Milliseconds until a call that it is open for may be made, 1 if that depends on the one that tries; 0 if it may be made now. */
+  get waitMs(): number {
+    return this.#phase === 'trying' ? Math.max(1, this.opensInMs) : this.opensInMs;
+  }
+
+  /** one-probe. The circuit may be closed if a shared one is open (own-turn). */
+  letThrough(probe: Admission): void {
+    if (this.#phase === 'closed') {
+      this.#isShared = true;
+      this.#refused = undefined;
+      this.#openMs = 0;
+      this.#openUntil = this.#options.now();
+    }
+    this.#phase = 'trying';
+    this.#probe = probe;
   }
 
   /** A call has been answered, or its answer has begun. */
   succeed({ turn }: Admission): void {
-    if (turn !== this.#turn) return; // own-phase
-    if (this.#failures === 0 && this.#phase === 'closed') return; // the usual case: to clear an empty map costs a microsecond
+    if (turn < this.#since) return; // own-phase
     this.#failures = 0;
-    this.#byMember.clear();
+    this.#tally.clear();
     if (this.#phase === 'closed') return;
-    this.#enter('closed');
-    this.#options.closed();
+    const wasShared = this.#isShared;
+    this.#close(this.#options.turns.next());
+    if (!wasShared) this.#options.closed();
   }
 
-  /** A call has ended in a way that says nothing: after a probe, the next one tries at once. */
-  passOver({ turn, isProbe }: Admission): void {
-    if (isProbe && turn === this.#turn) this.#enter('open');
+  /** The shared circuit has closed with the turn `since`: what was open for its sake is closed, and nothing from before counts. */
+  release(since: number): void {
+    if (!this.#isShared) return;
+    this.#failures = 0;
+    this.#tally.clear();
+    this.#close(since);
+  }
+
+  /** A call has ended in a way that says nothing: after a probe, the next one tries at once or, if it was one of many callers', in its turn. */
+  passOver(permit: Admission): void {
+    if (permit !== this.#probe) return;
+    if (this.#isShared) this.#openUntil = this.#options.now() + Math.max(FIRST_OPEN_MS, this.#options.roundMs()); // own-turn
+    this.#enter('open', this.#options.turns.next());
   }
 
   /** A call of `member` has failed. */
-  fail({ turn, isProbe }: Admission, member: () => string, error: BlockhouseError): void {
-    if (turn !== this.#turn) return; // own-phase
+  fail(permit: Admission, member: () => string, error: BlockhouseError): void {
+    if (permit.turn < this.#since) return; // own-phase
     this.#failures += 1;
     if (this.#phase !== 'closed' && this.#refused === undefined) {
       this.#open(undefined, error);
       return;
     }
-    const name = member();
-    this.#byMember.set(name, (this.#byMember.get(name) ?? 0) + 1);
+    this.#tally.add(member());
     if (this.#failures < FAILURES_TO_OPEN) return; // in-a-row
-    const main = this.#mainMember();
+    const main = this.#tally.mainOf(this.#failures);
     if (main === undefined) this.#open(undefined, error);
-    else if (this.#options.opensForMember && (this.#phase === 'closed' || isProbe)) this.#open(main, error);
-  }
-
-  /** one-member: the one that has failed so much more than all others that it may be to blame; undefined when there is none. */
-  #mainMember(): string | undefined {
-    for (const [member, failures] of this.#byMember) if (member !== NOBODY && this.#failures - failures < FROM_OTHERS) return member;
-    return undefined;
+    else if (this.#options.opensForMember && (this.#phase === 'closed' || permit === this.#probe)) this.#open(main, error);
   }
 
   #open(refused: string | undefined, error: BlockhouseError): void {
-    const { now, opened } = this.#options;
+    const { now, turns, roundMs, opened } = this.#options;
     const isAgain = this.#phase !== 'closed' && this.#refused === refused;
-    this.#openMs = isAgain ? Math.min(this.#openMs * 2, LONGEST_OPEN_MS) : FIRST_OPEN_MS;
-    this.#openUntil = now() + this.#openMs;
+    this.#openMs = isAgain ? Math.min(Math.max(this.#openMs * 2, FIRST_OPEN_MS), LONGEST_OPEN_MS) : FIRST_OPEN_MS;
+    this.#openUntil = now() + (this.#isShared ? Math.max(this.#openMs, roundMs()) : this.#openMs); // own-turn
     this.#lastError = error.message;
     this.#refused = refused;
-    if (refused === undefined) this.#byMember.clear();
-    this.#enter('open');
+    if (refused === undefined) this.#tally.clear();
+    this.#enter('open', turns.next());
+    if (this.#isShared) return;
+    this.#wasOpen = true;
     opened({ member: refused, openMs: this.#openMs, failures: this.#failures, error });
   }
 
-  #enter(phase: Phase): void {
+  #close(since: number): void {
+    this.#isShared = false;
+    this.#enter('closed', since);
+  }
+
+  #enter(phase: 'open' | 'closed', since: number): void {
     this.#phase = phase;
-    this.#turn += 1;
+    this.#since = since;
+    this.#probe = undefined;
   }
 }

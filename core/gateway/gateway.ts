@@ -291,7 +291,7 @@ export class Gateway {
     await this.#closed;
   }
 
-  /** Adapters end their calls as they close, and a few turns later the calls have told so. */
+  /** Adapters end their calls when they close, and the calls settle a few turns later. */
   async #ended(): Promise<void> {
     for (let turn = 0; turn < TURNS_TO_END && this.#live.size > 0; turn += 1) await new Promise(setImmediate);
     for (const call of [...this.#live]) call.abandon();

@@ -36,7 +36,7 @@ export async function isPriceKnown({ gateway, prices }: PriceKnowledge, call: Ca
   return priced !== undefined && (await prices.priceNow({ ...priced, usage: NO_USAGE })) !== null;
 }
 
-/** True if calls go to the provider itself, whoever has named its address. */
+/** True if calls go to the provider's own host, no matter where its address was configured. */
 function isOwnHost({ settings: spec }: Adapter, { values, sources }: ResolvedSettings): boolean {
   const own = spec['baseURL']?.default;
   return (sources['baseURL'] ?? 'default') === 'default' || (own !== undefined && originOf(values['baseURL']) === originOf(own));

@@ -25,18 +25,21 @@ export interface CallState {
   readonly usage: Usage | undefined;
 }
 
-/** The phase of a breaker, and how many milliseconds until the next call is tried. `trying`: one call has been let through, and its end is awaited. */
+/** The phase of a breaker, and how many milliseconds until the next caller may try. `trying`: at least one call has been let through, and its end is awaited. */
 export interface BreakerState {
   readonly phase: 'closed' | 'open' | 'trying';
   readonly opensInMs: number;
 }
 
-/** A caller that is paused on its own: all its calls to a model, or one prompt of programs with the token, who have neither `key` nor `caller`. */
-export interface PausedCaller {
-  readonly scope: 'caller' | 'prompt';
+/**
+ * What is paused although the destination is called for others: a model for everybody; a caller's calls, to one model if there is `model`; or one prompt of programs
+ * with the token, who have neither `key` nor `caller`.
+ */
+export interface PausedSource {
+  readonly scope: 'model' | 'caller' | 'prompt';
   readonly key: string | undefined;
   readonly caller: string | undefined;
-  readonly model: string;
+  readonly model: string | undefined;
   readonly opensInMs: number;
 }
 
@@ -46,8 +49,8 @@ export interface GatewayLoad {
   readonly waiting: number;
   readonly limits: QueueLimits;
   readonly breaker: BreakerState;
-  /** Callers whose calls to one model are paused, although it is called for others. */
-  readonly paused: readonly PausedCaller[];
-  /** What is missing for a call, as far as the settings say; nobody is asked. */
+  /** Models and callers that are paused, although it is called for others. */
+  readonly paused: readonly PausedSource[];
+  /** What is missing for a call, judged by the settings alone; no provider is asked. */
   readonly missing: string | undefined;
 }

@@ -2,19 +2,27 @@
 //
 // known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be,
 //   and so is a file whose bytes are text, whatever it begins with.
+// at-most-shown: a small file can be a large image or a long document. An image counts by the pixels that its head tells, a PDF by its pages.
 // as-decoded: names and values count however they are escaped.
 import { ASCII_CHARACTERS_PER_TOKEN } from '../base/tokens.ts';
+import { bytesAt, isWebP, pagesOf, pixelsOf } from './media-heads.ts';
 
 /** What an image costs about, and any file at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one of usual size less. */
 export const MEDIA_TOKENS = 1600;
-/** A file by its id, and a document by its URL: some pages. Only the provider knows how long it is. */
+/** A file by its id, a document by its URL, and a PDF whose pages can't be seen, at least: some pages. Only the provider knows how long it is. */
 export const FILE_TOKENS = 10_000;
 /** Of the file. A page of text has some 30 kB as PDF, and Anthropic counts 1,500 to 3,000 tokens for a page. */
 const BYTES_A_TOKEN_OF_PDF = 20;
 /** Of the file. Speech that is compressed well has 3 kB a second, of which Google makes 32 tokens and OpenAI 10. */
 const BYTES_A_TOKEN_OF_AUDIO = 100;
-/** Of the file. A large photograph is made smaller by all providers. */
+/** Anthropic counts 1,500 to 3,000. */
+const TOKENS_A_PAGE = 3000;
+/** Of the file, where its head does not say how many pixels it has. */
 const BYTES_A_TOKEN_OF_IMAGE = 500;
+/** Google counts 258 tokens for each tile of 768 × 768 pixels. The others make a large image smaller. */
+const PIXELS_A_TOKEN = (768 * 768) / 258;
+/** Of some 8,000 × 8,000 pixels; no provider takes more. */
+const MAX_IMAGE_TOKENS = 30_000;
 
 /** How the base64 of known kinds of files begins: PNG, JPEG, GIF; PDF; RIFF (WAV, WebP), MP3 with and without a tag, Ogg, FLAC. */
 const HEADS: readonly (readonly [head: string, bytesAToken: number])[] = [
@@ -33,7 +41,22 @@ const HEADS: readonly (readonly [head: string, bytesAToken: number])[] = [
 export function fileTokens(base64: string): number {
   const bytesAToken = HEADS.find(([head, each]) => base64.startsWith(head) && (each === BYTES_A_TOKEN_OF_PDF || !isText(base64)))?.[1];
   const bytes = (base64.length / 4) * 3;
-  return bytesAToken === undefined ? Math.ceil(bytes / ASCII_CHARACTERS_PER_TOKEN) : Math.max(MEDIA_TOKENS, Math.ceil(bytes / bytesAToken));
+  if (bytesAToken === undefined) return Math.ceil(bytes / ASCII_CHARACTERS_PER_TOKEN);
+  if (bytesAToken === BYTES_A_TOKEN_OF_IMAGE || isWebP(bytesAt(base64, 0, 12))) return imageTokens(base64);
+  return Math.max(bytesAToken === BYTES_A_TOKEN_OF_PDF ? pageTokens(base64) : MEDIA_TOKENS, Math.ceil(bytes / bytesAToken));
+}
+
+/** The tokens of an image by its base64 (at-most-shown). */
+export function imageTokens(base64: string): number {
+  const pixels = pixelsOf(base64);
+  const tokens = pixels === undefined ? ((base64.length / 4) * 3) / BYTES_A_TOKEN_OF_IMAGE : Math.min(MAX_IMAGE_TOKENS, pixels / PIXELS_A_TOKEN);
+  return Math.max(MEDIA_TOKENS, Math.ceil(tokens));
+}
+
+/** at-most-shown. */
+function pageTokens(base64: string): number {
+  const pages = pagesOf(base64);
+  return pages === undefined ? FILE_TOKENS : pages * TOKENS_A_PAGE;
 }
 
 /** Characters of base64 that are looked at: three bytes each four. */
@@ -61,8 +84,8 @@ function isText(base64: string): boolean {
   return false;
 }
 
-/** In the fields of all protocols. Shorter files count as text, and then no more than an image. */
-const FILES = /"(?:data|file_data|url|image_url)"\s*:\s*"(?:data:[^",]{0,200};base64,)?([A-Za-z0-9+/]{4096,}={0,2})"/g;
+/** In the fields of all protocols. A shorter text is no file. */
+const FILES = /"(?:data|file_data|url|image_url)"\s*:\s*"(?:data:[^",]{0,200};base64,)?([A-Za-z0-9+/]{32,}={0,2})"/g;
 /** What the provider fetches, or has stored. */
 const ELSEWHERE =
   /"(?:image_)?url"\s*:\s*"(?!data:)|"(file_url|file_id)"\s*:\s*"|("item_reference"|\{\s*(?:"type"\s*:\s*null\s*,\s*)?"id"\s*:\s*"[^"]*"\s*(?:,\s*"type"\s*:\s*null\s*)?\})/g;

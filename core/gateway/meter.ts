@@ -13,7 +13,7 @@ export const WINDOWS = {
 } as const;
 export type Window = keyof typeof WINDOWS;
 
-/** What a window shows at most: more points than a plot has pixels help nobody. */
+/** The most points of a window: a plot has no more pixels than that. */
 const MAX_POINTS = 180;
 const MAX_KEPT = 500;
 /** The upper edges of the classes of durations, in milliseconds, each a quarter above the one before: from 10 ms to some ten minutes. */

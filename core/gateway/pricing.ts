@@ -1,9 +1,10 @@
 // What a call costs and how much a model can read, from the price data set that is installed with the package. The data is loaded on first use, and
 // nothing is ever fetched.
 //
-// never-a-guess: a model that the data does not name has no price, and neither has a call whose tier or parts it does not know: null.
+// never-a-guess: a model that the data does not name has no price, and neither has a call whose tier or parts it does not know, nor one of a model that
+//   charges for searches besides its tokens: null.
 // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
-//   five minutes, audio like the dearest text. A cap counts that, so that no tier and no part makes a call free.
+//   five minutes, audio like the dearest text, without searches. A cap counts that, so that no tier and no part makes a call free.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { isCount } from '../base/tokens.ts';
@@ -93,7 +94,7 @@ export const NO_PRICE: Pricer = { exact: () => null, least: () => null };
 function pricerOf(data: PriceData, { provider, model }: PricedModel): Pricer {
   const found = find(data, { provider, model });
   if (found === undefined) return NO_PRICE;
-  const rates = flatRates(found.model_price);
+  const rates = SEARCHES.test(model) ? 'other' : flatRates(found.model_price);
   const exact = (usage: Usage): number | null => {
     const counts = countsOf(usage);
     if (counts === undefined) return null;
@@ -105,7 +106,7 @@ function pricerOf(data: PriceData, { provider, model }: PricedModel): Pricer {
 /** USD; null when the price is not known or the counts can't be true. */
 function priceOf(data: PriceData, { provider, model, usage, at }: Priced): number | null {
   const counts = countsOf(usage);
-  if (counts === undefined) return null;
+  if (counts === undefined || SEARCHES.test(model)) return null;
   const found = find(data, { provider, model }, withParts(counts), at);
   if (found === undefined || !hasPriceOfHours(found.model_price, counts) || !hasPriceOfAudio(found.model_price, counts, model)) return null;
   return trueTotal(found.total_price);
@@ -178,6 +179,8 @@ interface Counts {
   readonly audioIn: number;
   /** Of output. */
   readonly audioOut: number;
+  /** Of output, besides audio. */
+  readonly imageOut: number;
   /** True if some of the tokens may have a price of their own besides those in FlatRates. */
   readonly hasParts: boolean;
 }
@@ -193,24 +196,26 @@ function countsOf(usage: Usage): Counts | undefined {
   const hours = Math.min(countOf(usage.cacheWrite1hTokens), cacheWrite);
   const audioIn = Math.min(countOf(usage.inputAudioTokens), input);
   const audioOut = Math.min(countOf(usage.outputAudioTokens), output);
-  return { input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, hasParts: hours + audioIn + audioOut > 0 };
+  const imageOut = Math.min(countOf(usage.outputImageTokens), output - audioOut);
+  return { input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, imageOut, hasParts: hours + audioIn + audioOut + imageOut > 0 };
 }
 
 /** In the words of the data, which counts in the same way: parts are included in the whole. Cached tokens are taken for text as far as they can be. */
-function withParts({ input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, hasParts }: Counts): Record<string, number> {
+function withParts({ input, output, cacheRead, cacheWrite, hours, audioIn, audioOut, imageOut, hasParts }: Counts): Record<string, number> {
   const counts = { input_tokens: input, output_tokens: output, cache_read_tokens: cacheRead, cache_write_tokens: cacheWrite };
   if (!hasParts) return counts;
-  const audioRead = Math.max(0, cacheRead - (input - audioIn)); // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
-  //   five minutes, audio like the dearest text. A cap counts that, so that no tier and no part makes a call free.
-  // never-cheaper: cached audio saves more than cached text
+  const audioRead = Math.max(0, cacheRead - (input - audioIn)); // never-cheaper: cached audio saves more than cached text
   const audio = { input_audio_tokens: audioIn, cache_audio_read_tokens: audioRead, output_audio_tokens: audioOut };
-  return { ...counts, ...audio, cache_write_1h_tokens: hours };
+  return { ...counts, ...audio, output_image_tokens: imageOut, cache_write_1h_tokens: hours };
 }
 
 /** False if an hour in the cache has a price that the data does not know: it is never that of five minutes. */
 function hasPriceOfHours({ cache_write_mtok, cache_write_1h_mtok }: PriceCalculation['model_price'], { hours }: Counts): boolean {
   return hours === 0 || cache_write_1h_mtok !== undefined || cache_write_mtok === undefined;
 }
+
+/** Models that search the web for their answers, and are billed for each search as well. */
+const SEARCHES = /search-(?:preview|api)|deep-research/i;
 
 /** A model for audio is named so. Elsewhere audio without a price of its own costs what text costs, as on some models of Google. */
 const FOR_AUDIO = /audio|realtime/i;
@@ -226,7 +231,7 @@ function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite }: C
   return (plain * rates.input + cacheRead * rates.cacheRead + cacheWrite * rates.cacheWrite + output * rates.output) / 1e6;
 }
 
-/** 0 for what is no count, since only the whole decides whether there is a price. */
+/** 0 if the value is not a count: whether there is a price depends on the total alone. */
 function countOf(value: number | undefined): number {
   return isCount(value) ? value : 0;
 }

@@ -1,7 +1,7 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
 import { TokenEstimate } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
-import { FILE_TOKENS, fileTokens, MEDIA_TOKENS } from './media-tokens.ts';
+import { FILE_TOKENS, fileTokens, imageTokens, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt } from './prompt.ts';
 import type { Turn } from './turns.ts';
 
@@ -46,7 +46,7 @@ function mediaIn(turn: Turn, sum: TokenEstimate): number {
   for (const { type, text, data } of lists.flat()) {
     if (type === 'text' || type === 'reasoning') continue;
     if (type === 'document' && text !== undefined) sum.add(text);
-    else if (type === 'image') media += MEDIA_TOKENS;
+    else if (type === 'image') media += data === undefined ? MEDIA_TOKENS : imageTokens(data);
     else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data));
   }
   return media;

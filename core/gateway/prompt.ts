@@ -196,7 +196,7 @@ class SystemText {
     }
   }
 
-  /** No provider takes a blank text; a mark behind one stands behind the text before it. */
+  /** No provider takes a blank text; its cache mark moves to the text before it. */
   #addPart(text: string, cache: ContentPart['cache']): void {
     const before = text.trim() === '' ? this.#parts.pop() : { text };
     if (before !== undefined) this.#parts.push({ ...before, ...(cache !== undefined && { cache }) });

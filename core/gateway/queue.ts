@@ -70,7 +70,7 @@ export class AttemptQueue {
     return Promise.reject(this.#full());
   }
 
-  /** Makes space if nobody may be refused but another caller's call. */
+  /** Makes space by refusing a call of another caller, if one may be refused. */
   #hasSpaceFor(caller: string): boolean {
     if (this.#room.waiting < this.#limits.waiting) return true;
     const other = this.#room.newestOfGreediest(caller); // fair-room

@@ -1,6 +1,7 @@
 // When an attempt is repeated, and after how long. Pure except for the balance of the budget.
 //
 // one-tenth: Of many requests within a minute, at most a tenth are repeated.
+// kept-part: Once the budget is used up, KEPT more repetitions are lent to callers who have had none within a minute, so that nobody uses up those of all others.
 import type { BlockhouseError } from '../errors.ts';
 
 /** Repetitions of one request at most. */
@@ -24,16 +25,21 @@ export function retryDelayMs(error: BlockhouseError, retry: number, random: () =
 
 /** Repetitions in the budget at the start, so that a single request can be repeated too. */
 const RESERVE = 10;
-/** What each first attempt adds. For 1,000 in a minute that is 80; with the reserve at the start and the one that comes back, 100 (one-tenth). */
-const PER_REQUEST = 0.08;
+/** Lent to callers who have had none (kept-part). */
+const KEPT = 5;
+/** What each first attempt adds. For 1,000 in a minute that is 75; with the reserve at the start, the one that comes back, and the kept part, 100 (one-tenth). */
+const PER_REQUEST = 0.075;
+const MINUTE_MS = 60_000;
 /** A quiet minute restores the whole reserve. */
-const REFILL_PER_MS = RESERVE / 60_000;
+const REFILL_PER_MS = RESERVE / MINUTE_MS;
 
 /** The repetitions that many requests share. The budget never holds more than the reserve: the savings of a good hour would all be spent in one bad minute. */
 export class RetryBudget {
   readonly #now: () => number;
   #balance = RESERVE;
   #updatedAt: number;
+  /** When each caller had its last repetition, the oldest first; for a minute, so never more than a minute has repetitions. */
+  readonly #lastBy = new Map<string, number>();
 
   constructor(now: () => number) {
     this.#now = now;
@@ -45,14 +51,24 @@ export class RetryBudget {
     this.#balance = Math.min(this.#balance + PER_REQUEST, RESERVE);
   }
 
-  /** True when a repetition may be made, which is then counted. */
-  withdraw(): boolean {
+  /** True when a repetition for `caller` may be made, which is then counted. */
+  withdraw(caller: string): boolean {
     const now = this.#now();
     this.#balance = Math.min(this.#balance + (now - this.#updatedAt) * REFILL_PER_MS, RESERVE);
     this.#updatedAt = now;
-    if (this.#balance < 1) return false;
+    if (this.#balance < (this.#hadOne(caller, now) ? 1 : 1 - KEPT)) return false; // kept-part
     this.#balance -= 1;
+    this.#lastBy.delete(caller);
+    this.#lastBy.set(caller, now);
     return true;
+  }
+
+  #hadOne(caller: string, now: number): boolean {
+    for (const [oldest, at] of this.#lastBy) {
+      if (at > now - MINUTE_MS) break;
+      this.#lastBy.delete(oldest);
+    }
+    return this.#lastBy.has(caller);
   }
 }
 

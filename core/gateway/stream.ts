@@ -88,7 +88,7 @@ class EventBuffer implements StreamSink {
   }
 
   onceWritable(resume: () => void): void {
-    // The loop may have read everything in the meantime, and then nobody would call back.
+    // The loop may have read everything in the meantime, and then no event would call back.
     if (this.#events.length < HIGH_WATER / 2) resume();
     else this.#resume = resume;
   }

@@ -88,13 +88,13 @@ export class WaitingRoom {
     this.#waiting += 1;
   }
 
-  /** Takes the call out of the line whose turn it is; undefined if nobody who waits may have a place. */
+  /** Takes the next call out of the line; undefined if no waiting caller may have a place. */
   next(): Waiter | undefined {
     const caller = this.#nextCaller();
     if (caller === undefined) return undefined;
     const [first, ...others] = this.#waiters.get(caller) ?? [];
     this.#waiters.delete(caller);
-    if (others.length > 0) this.#waiters.set(caller, others); // fair-turn: behind those whose turn is still to come
+    if (others.length > 0) this.#waiters.set(caller, others); // fair-turn: after the callers whose turn is still to come
     this.#waiting -= 1;
     return first;
   }
@@ -118,7 +118,7 @@ export class WaitingRoom {
     return count;
   }
 
-  /** fair-room: the call whose space a further call of `caller` may take; undefined if nobody waits with at least two calls more. */
+  /** fair-room: the waiting call that a new call of `caller` may displace; undefined if no caller has at least two more calls in the line. */
   newestOfGreediest(caller: string): WaitingCall | undefined {
     let greediest = this.#waiters.get(caller) ?? [];
     const own = greediest.length;
@@ -146,7 +146,7 @@ export class FairLine implements Queue<RunFunction, LineOptions> {
     this.#room = room;
   }
 
-  /** Not all that wait: p-queue takes one out as long as this is above zero, and must not get nothing. */
+  /** How many waiting calls could start now, not how many wait: p-queue takes one out as long as this is above zero, and there must be one to take. */
   get size(): number {
     return this.#room.startable;
   }

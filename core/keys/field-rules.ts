@@ -20,14 +20,18 @@ export interface FieldRule {
   readonly holdsRequests?: true;
 }
 
-/** Every field of a protocol by its name, in lower case; `aws_*` is for all names that begin so. `answer` is for fields that decide about nothing but the answer, whose tokens are counted. */
+/**
+ * Every field of a protocol by its name, in lower case; `aws_*` is for all names that begin so, `*_base_url` for all that end so. `answer` is for fields that
+ * decide about nothing but the answer, whose tokens are counted.
+ */
 export type RequestFields = Readonly<Record<string, 'answer' | FieldRule>>;
 
-/** The rule of a field, in whatever letters its name is written. An address counts also without underscores, and with hyphens. */
+/** The rule of a field. Only the letters and digits of its name count, in whatever case and form they are written: `apiBase`, `api-base`, `API BASE`. */
 export function ruleOf(fields: RequestFields, name: string): FieldRule | undefined {
   if (Object.hasOwn(fields, name)) return onlyRule(fields[name]);
   const plain = folded(name);
-  return Object.hasOwn(fields, plain) ? onlyRule(fields[plain]) : addressOf(fields, plain);
+  if (Object.hasOwn(fields, plain)) return onlyRule(fields[plain]);
+  return ruleOfBare(bareRulesOf(fields), bareName(plain));
 }
 
 const PLAIN = /^[a-z0-9_-]*$/;
@@ -41,33 +45,40 @@ function onlyRule(field: RequestFields[string] | undefined): FieldRule | undefin
   return field === 'answer' ? undefined : field;
 }
 
-interface Addresses {
+type Patterns = readonly (readonly [part: string, rule: FieldRule])[];
+
+/** The rules by names of which only letters and digits are left. */
+interface BareRules {
   readonly names: ReadonlyMap<string, FieldRule>;
-  readonly beginnings: readonly (readonly [beginning: string, rule: FieldRule])[];
+  readonly beginnings: Patterns;
+  readonly endings: Patterns;
 }
 
-const knownAddresses = new WeakMap<RequestFields, Addresses>();
-
-function addressOf(fields: RequestFields, name: string): FieldRule | undefined {
-  const { names, beginnings } = addressesOf(fields);
-  const bare = unseparated(name);
-  return names.get(bare) ?? beginnings.find(([beginning]) => bare.length > beginning.length && bare.startsWith(beginning))?.[1];
+function ruleOfBare({ names, beginnings, endings }: BareRules, name: string): FieldRule | undefined {
+  const known = names.get(name) ?? beginnings.find(([part]) => name.length > part.length && name.startsWith(part))?.[1];
+  return known ?? endings.find(([part]) => name.length > part.length && name.endsWith(part))?.[1];
 }
+
+const knownRules = new WeakMap<RequestFields, BareRules>();
 
 /** Made once for each protocol. */
-function addressesOf(fields: RequestFields): Addresses {
-  const known = knownAddresses.get(fields);
+function bareRulesOf(fields: RequestFields): BareRules {
+  const known = knownRules.get(fields);
   if (known !== undefined) return known;
-  const rules = Object.entries(fields).flatMap(([name, field]) => (field !== 'answer' && field.decides === 'address' ? [[name, field] as const] : []));
-  const [whole, begun] = [rules.filter(([name]) => !name.endsWith('*')), rules.filter(([name]) => name.endsWith('*'))];
+  const rules = Object.entries(fields).flatMap(([name, field]) => (field === 'answer' ? [] : [[name, bareName(name), field] as const]));
   const made = {
-    names: new Map(whole.map(([name, rule]) => [unseparated(name), rule])),
-    beginnings: begun.map(([name, rule]) => [unseparated(name.slice(0, -1)), rule] as const),
+    names: new Map(rules.filter(([name]) => !name.includes('*')).map(([, bare, rule]) => [bare, rule])),
+    beginnings: rules.filter(([name]) => name.endsWith('*')).map(([, bare, rule]) => [bare, rule] as const),
+    endings: rules.filter(([name]) => name.startsWith('*')).map(([, bare, rule]) => [bare, rule] as const),
   };
-  knownAddresses.set(fields, made);
+  knownRules.set(fields, made);
   return made;
 }
 
-function unseparated(name: string): string {
-  return name.includes('_') || name.includes('-') ? name.replace(/[_-]+/g, '') : name;
+const BARE = /^[a-z0-9]*$/;
+const DIVIDERS = /[^\p{L}\p{N}]+/gu;
+
+/** The letters and digits of a folded name, those of full width and the like as usual ones. */
+function bareName(name: string): string {
+  return BARE.test(name) ? name : folded(name.normalize('NFKC')).replace(DIVIDERS, '');
 }

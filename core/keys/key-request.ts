@@ -1,7 +1,7 @@
 // What the key of an application may send, by tables that say of each field of a protocol what it decides. Pure: no I/O.
 //
 // no-address: no key says where a call goes, by which secret, or who pays for it; in no field, in none that nests in another, and in no name of a model.
-// nothing-unseen: of a key with limits, nothing passes that spends what its account doesn't count, or that names a model which nobody has checked.
+// nothing-unseen: with a key that has limits, no field passes that could spend without being counted, or that names a model which was not checked.
 // one-reading: bytes that pass as they are mean the same to every parser: no member stands twice, and none is a field in other letters.
 import { isObject } from '../base/json.ts';
 import { repeatedMember } from '../base/json-members.ts';
@@ -121,9 +121,14 @@ export function assertMayPass(key: NamedKey, fields: RequestFields, { body, byte
     if (!PARAMETERS.has(name) || !VERSION.test(value)) throw forbidden(key, `The query parameter ${name.slice(0, 64)}`, BOUNDS.address.reason); // no-address
 }
 
-/** Some proxies take the address of a server as the name of a model. */
+/** A router of models searches the web for the answer, and charges for each search. */
+const SEARCHES = /:online\s*(?::|$)/i;
+
+/** Some proxies take the address of a server as the name of a model, and some routers take what plugins do as its suffix. */
 function assertModelIsName(key: NamedKey, model: unknown): void {
-  if (typeof model === 'string' && model.includes('://')) throw forbidden(key, 'model', BOUNDS.address.reason);
+  if (typeof model !== 'string') return;
+  if (model.includes('://')) throw forbidden(key, 'model', BOUNDS.address.reason);
+  if (SEARCHES.test(model) && BOUNDS.spends.binds(key)) throw forbidden(key, 'model', `:online buys a search, and ${BOUNDS.spends.reason}`);
 }
 
 /** Labels are plain values. Some proxies take fields of a request from among them, as lists or objects. */

@@ -1,7 +1,7 @@
 // The keys of applications: `keys.json`, mode 0600, read again when it changes.
 //
 // closed-by-default: while the file can't be used, no key of it is accepted. The workspace's own token still is.
-// hashed: the file has only hashes, so it gives nobody a key.
+// hashed: the file has only hashes, from which no key can be made.
 import { join } from 'node:path';
 import { isObject } from '../base/json.ts';
 import type { CoreBus } from '../bus.ts';
@@ -42,7 +42,7 @@ export class KeyStore {
     this.#file = new FreshFile(join(workspace, KEYS_FILE), (state) => this.#take(state), now);
   }
 
-  /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired, WORKSPACE_DAMAGED while nobody can tell. */
+  /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired, WORKSPACE_DAMAGED while keys.json can't be read. */
   find(presented: string): NamedKey | undefined {
     const hash = hashOfKey(presented);
     if (hash === undefined) return undefined;
@@ -53,7 +53,7 @@ export class KeyStore {
     return key;
   }
 
-  /** The key of this name; undefined if there is none, or it has expired. Throws WORKSPACE_DAMAGED while nobody can tell. */
+  /** The key of this name; undefined if there is none, or it has expired. Throws WORKSPACE_DAMAGED while keys.json can't be read. */
   named(name: string): NamedKey | undefined {
     this.#file.refresh();
     if (this.#fault !== undefined) throw new BlockhouseError('WORKSPACE_DAMAGED', REFUSED_UNSEEN);

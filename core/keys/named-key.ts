@@ -5,7 +5,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { KeySpend } from '../store/files/ledger/spend-days.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 
-/** What a key may do. Null stands for no limit. */
+/** What a key may do. Null means that there is no limit. */
 export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;
 
 /** A key as it is stored. */

@@ -62,7 +62,7 @@ function hasOnlyCapInUsd({ usdPerDay, tokensPerDay }: Partial<KeyLimits>): boole
   return usdPerDay != null && tokensPerDay == null;
 }
 
-/** As provider/model: of the models that are offered now, and of those that the key names. */
+/** As provider/model: the models without a price, among those that are offered now and those that the key names. */
 async function unpricedModels({ models = null }: Partial<KeyLimits>, options: UncountedOptions): Promise<string[]> {
   const { router, isPriceKnown } = options;
   const named = (models ?? []).filter((pattern) => !pattern.includes('*'));
@@ -76,7 +76,7 @@ async function unpricedModels({ models = null }: Partial<KeyLimits>, options: Un
   return [...found];
 }
 
-/** A name that nothing stands for can't be called, and neither can any name while models.json is damaged, which the doctor reports. */
+/** An alias without a target can't be called. While models.json is damaged, which the doctor reports, no alias can be called. */
 function unlessUnknown(error: unknown): undefined {
   const { code } = toBlockhouseError(error);
   if (code !== 'MODEL_NOT_FOUND' && code !== 'WORKSPACE_DAMAGED') throw error;

@@ -11,7 +11,7 @@ export interface ModelTarget {
   readonly model: string;
 }
 
-/** A name that stands for one model, or for several that are asked one after the other. */
+/** An alias of one model, or of several that are asked one after the other. */
 export interface ModelAlias {
   /** As it is written in the file. With a `*` at its end it is a pattern. */
   readonly name: string;

@@ -248,6 +248,7 @@ export const Usage = object(
     cacheWrite1hTokens: { ...count, description: 'Part of cacheWriteTokens that the cache keeps for an hour, which costs more than the usual five minutes' },
     inputAudioTokens: { ...count, description: 'Part of inputTokens that is audio' },
     outputAudioTokens: { ...count, description: 'Part of outputTokens that is audio' },
+    outputImageTokens: { ...count, description: 'Part of outputTokens that is pictures' },
     reasoningTokens: { ...count, description: 'Part of outputTokens spent on reasoning' },
     estimated: { type: 'boolean', description: 'True if the provider reported no usage, so the counts are estimated from the length of the text' },
     unpricedTier: {
@@ -255,7 +256,17 @@ export const Usage = object(
       description: 'True if the provider reports a processing tier or place whose price is not known, such as a priority tier: the call has no price then',
     },
   },
-  ['cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'inputAudioTokens', 'outputAudioTokens', 'reasoningTokens', 'estimated', 'unpricedTier'],
+  [
+    'cacheReadTokens',
+    'cacheWriteTokens',
+    'cacheWrite1hTokens',
+    'inputAudioTokens',
+    'outputAudioTokens',
+    'outputImageTokens',
+    'reasoningTokens',
+    'estimated',
+    'unpricedTier',
+  ],
 );
 export type Usage = types.Usage;
 

@@ -21,7 +21,7 @@ const spentToday = object({
   unpricedCalls: { ...count, description: 'Calls that `usd` does not count, because their price is not known' },
 });
 
-/** A key of an application. Null stands for no limit. */
+/** A key of an application. Null means that there is no limit. */
 export const ShownKey = object({ name: string, createdAt: time, ...limits });
 export type ShownKey = types.ShownKey;
 

@@ -33,23 +33,29 @@ export const GatewayFigures = object({
         ready: boolean,
         source: CredentialSource,
         detail: string,
-        breaker: { ...oneOf(['closed', 'open', 'trying']), description: 'open while it is not called, because its calls failed' },
+        breaker: {
+          ...oneOf(['closed', 'open', 'trying']),
+          description: 'open while it is not called, because its calls failed; trying while a caller tries it',
+        },
         paused: {
           ...listOf(
             object(
               {
-                scope: { ...oneOf(['caller', 'prompt']), description: 'All its calls to the model; one prompt of programs with the token' },
+                scope: {
+                  ...oneOf(['model', 'caller', 'prompt']),
+                  description: "Everybody's calls to the model; a caller's calls; one prompt of programs with the token",
+                },
                 block: { type: 'string', description: 'The block whose calls fail' },
                 key: { type: 'string', description: 'The key of the application whose calls fail; with neither, they are of programs with the token' },
-                model: string,
+                model: { type: 'string', description: 'Absent for a caller whose calls to several models failed' },
                 until: { ...time, description: 'When the next call is tried' },
               },
-              ['block', 'key'],
+              ['block', 'key', 'model'],
             ),
           ),
-          description: 'Callers that are paused on their own, because their calls to one model failed',
+          description: 'Models that are paused for everybody, and callers that are paused on their own, because their calls failed',
         },
-        openUntil: { ...orNull(time), description: 'When the next call is tried' },
+        openUntil: { ...orNull(time), description: 'When the next caller may try it' },
         atWork: { ...count, description: 'Requests at the provider now' },
         waiting: { ...count, description: 'Requests that wait for a place' },
         limits: object({ concurrency: count, waiting: count }),

@@ -62,7 +62,7 @@ interface Parts extends Schema {
   readonly $defs: Readonly<Record<string, Schema>>;
 }
 
-/** An object with so many fields becomes a function of its own (small-functions). */
+/** An object with this many fields becomes a function of its own (small-functions). */
 const LARGE_OBJECT = 8;
 const DEFS = '#/$defs/';
 

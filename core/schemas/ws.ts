@@ -69,7 +69,7 @@ export const FleetFrame = object({
 });
 export type FleetFrame = types.FleetFrame;
 
-/** From the server: something has happened; docs/events.md lists the events. With `missed`, so many were lost. */
+/** From the server: something has happened; docs/events.md lists the events. With `missed`, that many were lost. */
 export const EventFrame = object(
   {
     type: name('event'),

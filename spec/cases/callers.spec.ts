@@ -42,11 +42,34 @@ t.test('a key that alternates models and prompts, all of which fail, pauses nobo
   for (let n = 0; n < 10; n += 1) t.match(await asks(server, healthy, 'good'), { status: 200 });
 });
 
-t.test('keys that fail independently of each other pause the provider for all', async (t) => {
+t.test('keys whose model is broken pause that model for all, and no other', async (t) => {
   const server = await startServer(t, { answer: broken, retries: 0 });
   const keys = [await keyOf(server, 'one'), await keyOf(server, 'two'), await keyOf(server, 'three')];
   for (let n = 0; n < 20; n += 1) await asks(server, keys[n % 3] as { authorization: string }, 'broken');
-  t.match(await asks(server, await keyOf(server, 'four'), 'good'), { status: 502, json: { code: 'UPSTREAM_UNREACHABLE' } });
+  const four = await keyOf(server, 'four');
+  t.match(await asks(server, four, 'broken'), { status: 502, json: { code: 'UPSTREAM_UNREACHABLE', error: /asked for broken,/ } });
+  t.match(await asks(server, four, 'good'), { status: 200 });
+  const [adapter] = (await server.call('GET', '/api/gateway')).json['adapters'] as [{ breaker: string; paused: object[] }];
+  t.match(adapter, { breaker: 'closed', paused: [{ scope: 'model', model: 'broken', until: /^\d{4}-/ }] });
+});
+
+t.test('keys that fail with different models pause the provider for all; after that each tries by itself, and the one that is answered ends it', async (t) => {
+  const clock = { ms: 0 };
+  const hangs: Answerer = (request, res, index) => (request.body.includes('"hangs') ? undefined : broken(request, res, index));
+  const server = await startServer(t, { answer: hangs, retries: 0, now: () => clock.ms });
+  const [one, two, four] = [await keyOf(server, 'one'), await keyOf(server, 'two'), await keyOf(server, 'four')];
+  for (let n = 0; n < 20; n += 1) await asks(server, n % 2 === 0 ? one : two, `broken-${n % 2}`);
+  t.match(await asks(server, four, 'good'), { status: 502, json: { code: 'UPSTREAM_UNREACHABLE' } });
+  clock.ms += 5000;
+  const sent = server.upstream.requests.length;
+  const hanging = server.open('POST', '/v1/chat', { headers: one, body: { ...CHAT, model: 'hangs' } });
+  hanging.on('error', () => undefined); // it is cut off below
+  await until('one hangs', () => server.upstream.requests.length === sent + 1);
+  t.match(await asks(server, two, 'broken-1'), { json: { code: 'UPSTREAM_FAILED' } }, 'another fails');
+  t.match(await asks(server, two, 'broken-1'), { json: { code: 'UPSTREAM_UNREACHABLE' } }, 'and is paused for that');
+  t.match(await asks(server, four, 'good'), { status: 200 });
+  t.match(await asks(server, two, 'good'), { status: 200 });
+  hanging.destroy();
 });
 
 t.test('one key has 64 calls at work and 256 waiting: another is not refused, and gets its place', async (t) => {

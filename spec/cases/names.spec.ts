@@ -1,7 +1,8 @@
-// Names of models that a client chooses: how long they may be at each door, and what is kept of them.
+// Names that a client chooses: how long those of models may be at each door, what is kept of them, and those that every object of JavaScript has.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { ROUTES } from '../../transports/http/routes.ts';
 import { openaiChat } from '../conformance/wires/openai-chat.ts';
 import { startServer } from '../support/server.ts';
 import { answerWith, startWireServer } from '../support/wire-server.ts';
@@ -54,4 +55,39 @@ t.test('of what a request chooses, no more than 2048 characters are kept', async
   for (const fact of facts) t.ok(fact.length < 10_000, fact.slice(0, 100));
   await server.core.close();
   t.ok(readFileSync(join(server.workspace, 'gateway-ledger.jsonl'), 'utf8').length < 10_000);
+});
+
+const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'tostring'];
+
+t.test('no route takes what objects inherit for something that exists', async (t) => {
+  const server = await startServer(t);
+  let asked = 0;
+  for (const { method, path } of ROUTES.filter((route) => route.path.includes(':'))) {
+    for (const name of INHERITED) {
+      const answer = await server.call(method, path.replace(/:\w+\*?/g, name), method === 'GET' || method === 'DELETE' ? {} : { body: {} });
+      t.ok([400, 404].includes(answer.status), `${method} ${path} ${name}: ${answer.status} ${answer.text}`);
+      asked += 1;
+    }
+  }
+  t.ok(asked > 200, String(asked));
+  for (const model of INHERITED) t.match(await server.call('POST', '/v1/chat/completions', { body: { model, messages } }), { status: 404 }, model);
+});
+
+t.test('such a name is like any other once something has it', async (t) => {
+  const server = await startServer(t);
+  for (const name of ['constructor', 'valueof']) {
+    t.match(await server.call('POST', '/api/blocks', { body: { name } }), { status: 200 });
+    t.match(await server.call('GET', `/api/blocks/${name}`), { status: 200, json: { name } });
+    t.match(await server.call('DELETE', `/api/blocks/${name}`), { status: 200 });
+    const { key } = (await server.call('POST', '/api/keys', { body: { name, tokensPerDay: 1 } })).json;
+    t.match(await server.call('GET', '/v1/models', { token: false, headers: { authorization: `Bearer ${key}` } }), { status: 200 });
+    t.match((await server.call('GET', '/api/keys')).json, { keys: [{ name, spentToday: { calls: 0 } }] });
+    t.match(await server.call('DELETE', `/api/keys/${name}`), { status: 200 });
+  }
+  for (const name of INHERITED) {
+    t.match(await server.call('PUT', `/api/models/${name}`, { body: { targets: ['ollama/llama3.2'] } }), { status: 200 }, name);
+    t.match(await server.call('POST', '/v1/chat/completions', { body: { model: name, messages } }), { status: 200 }, name);
+    t.match(await server.call('DELETE', `/api/models/${name}`), { status: 200 }, name);
+    t.match(await server.call('GET', `/api/models/${name}`), { status: 404 }, name);
+  }
 });

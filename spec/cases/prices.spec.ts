@@ -90,6 +90,34 @@ t.test('each spelling of a model counts money under a cap, in our own protocol a
   }
 });
 
+t.test('a search that is billed beside the tokens is counted as far as it is known, or refused', async (t) => {
+  const server = await startAtHome(t, openaiChat);
+  const body = { model: 'openai/gpt-4o-mini-search-preview', messages: MESSAGES };
+  const { status, spent } = await spentFor(server, '/v1/chat/completions', body);
+  t.match({ status, spent }, { status: 200, spent: { calls: 1, unpricedCalls: 0 } }, 'its tokens have a price');
+  t.ok((spent as { usd: number }).usd > 0, 'its tokens');
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'strict', usdPerDay: CAP, unpriced: 'refuse' } })).json;
+  const refused = await server.call('POST', '/v1/chat/completions', { token: false, headers: { authorization: `Bearer ${key}` }, body });
+  t.match(refused, { status: 403, text: /price of openai\/gpt-4o-mini-search-preview is not known/ });
+});
+
+t.test('pictures that a model makes cost what the data says of them', async (t) => {
+  const usageMetadata = {
+    promptTokenCount: 10,
+    candidatesTokenCount: 1300,
+    totalTokenCount: 1310,
+    candidatesTokensDetails: [
+      { modality: 'TEXT', tokenCount: 10 },
+      { modality: 'IMAGE', tokenCount: 1290 },
+    ],
+  };
+  const content = { role: 'model', parts: [{ text: 'here' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }] };
+  const server = await startAtHome(t, google, (_request, res) => sendJson(res, { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }));
+  const { status, spent } = await spentFor(server, '/v1/chat', { adapter: 'google', model: 'gemini-2.5-flash-image', messages: MESSAGES });
+  t.equal(status, 200);
+  t.ok(Math.abs((spent as { usd: number }).usd - (10 * 0.3 + 10 * 2.5 + 1290 * 30) / 1e6) < 1e-9, JSON.stringify(spent));
+});
+
 t.test('a call without a known price is one that is not counted', async (t) => {
   const uncounted = { status: 200, spent: { usd: 0, tokens: 17, calls: 1, unpricedCalls: 1 } };
   const server = await startAtHome(t, bedrock);

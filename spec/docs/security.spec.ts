@@ -179,6 +179,7 @@ const SPECIAL: Readonly<Record<string, (door: Door, fields: string) => readonly 
     { title: 'a part of a message', body: { messages: [{ role: 'user', content: [{ type: 'text', text: 'x', api_key: 'k' }] }] } },
     ...['response_format', 'stream_options', 'thinking', 'reasoning'].map((name) => ({ title: name, body: { [name]: { type: 'x', api_base: EVIL } } })),
   ],
+  'a `model` with the suffix': (door) => [{ title: 'a search', body: { model: door.path === '/v1/chat' ? 'm:online' : `${door.wire.adapter}/m:online` } }],
   'an address (': (door) => [{ title: 'an address', body: { model: `${door.wire.adapter}/huggingface/${EVIL}` } }],
   'a text in a field that is unknown here': () => [
     { title: 'a text', body: { unheard_of: 'x' } },

@@ -37,6 +37,7 @@ import { isRead } from './wire/body.ts';
 import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-room.ts';
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
+import { Pipelines } from './wire/pipelines.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './wire/reply.ts';
 import type { Route, ServerContext } from './wire/route.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './wire/sse.ts';
@@ -69,14 +70,15 @@ export interface FrontOptions {
 
 /** How long a body may pause before its request is refused. */
 const BODY_STALL_MS = 35_000;
-/** The time between two log lines about dropped connections. */
-const DROP_LOG_MS = 10_000;
+/** The time between two log lines about closed connections. */
+const FLOOD_LOG_MS = 10_000;
 /** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
 const IS_THERE: JsonReply = { status: 200, body: undefined };
 
 /** The front of one server: everything between a request of node:http and its handler. */
 export class Front {
   readonly answers = new OpenAnswers();
+  readonly pipelines = new Pipelines(() => this.#noteFlood('too many pipelined requests wait; the connection with the most of them is closed'));
   readonly #core: Core;
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
@@ -91,7 +93,7 @@ export class Front {
   readonly #onIdle: (() => void)[] = [];
   readonly #draining = new AbortController();
   #underWay = 0;
-  #dropToldAt = Number.NEGATIVE_INFINITY;
+  #floodToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
   constructor(core: Core, options: FrontOptions, { routes, hasWebSocket }: Pick<ServerContext, 'routes' | 'hasWebSocket'>) {
@@ -142,10 +144,17 @@ export class Front {
     if (this.#underWay === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  /** Answers a request; never rejects. A request that passes the guard gets `refusal`, if one is given. */
-  async serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): Promise<void> {
+  /** Answers a request, when it is its turn. A request that passes the guard gets `refusal`, if one is given. */
+  serve(req: IncomingMessage, res: ServerResponse, refusal?: BlockhouseError): void {
     // After a reset, Node's parser still delivers the requests that it has buffered. Nobody waits for their answers, so nothing may be done for them.
     if (req.socket.destroyed) return;
+    if (res.socket === null)
+      this.pipelines.wait(res, () => void this.#serve(req, res, refusal)); // another answer of this connection is open
+    else void this.#serve(req, res, refusal);
+  }
+
+  /** Never rejects. */
+  async #serve(req: IncomingMessage, res: ServerResponse, refusal: BlockhouseError | undefined): Promise<void> {
     const startedAt = performance.now();
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
     const signal = this.answers.add(req.socket, res, requestId); // abort-on-leave
@@ -180,12 +189,17 @@ export class Front {
     return fault === undefined ? own : { ...fault, headers: { ...own.headers, ...fault.headers } };
   }
 
-  /** Logs dropped connections, at most one line in 10 s, so that a flood of connections does not fill the log. */
+  /** Logs dropped connections. */
   noteDrop(most: number): void {
+    this.#noteFlood('connection limit reached; further connections are closed (BLOCKHOUSE_MAX_CONNECTIONS)', { most });
+  }
+
+  /** Logs at most one line in 10 s, so that a flood does not fill the log. */
+  #noteFlood(message: string, fields: object = {}): void {
     const now = performance.now();
-    if (now - this.#dropToldAt < DROP_LOG_MS) return;
-    this.#dropToldAt = now;
-    this.#log.error({ most }, 'connection limit reached; further connections are closed (BLOCKHOUSE_MAX_CONNECTIONS)');
+    if (now - this.#floodToldAt < FLOOD_LOG_MS) return;
+    this.#floodToldAt = now;
+    this.#log.error(fields, message);
   }
 
   /** Answers on the bare socket, for bytes that never became a request. */

@@ -1,7 +1,7 @@
 // Finds the protocol in which an error of a path is answered. Pure: no I/O.
 //
 // below-too: a client of another protocol reads errors of its own form also for a wrong method, and for a path below its routes that does not exist.
-// models-form: a path of nobody below /v1 has the form of the models, which clients of every protocol ask for. Below a route of
+// models-form: an unknown path below /v1 has the error form of `GET /v1/models`, because clients of every protocol call that route. Below a route of
 //   ours, and where it is no plain name, it has our form.
 import type { Route } from './wire/route.ts';
 

@@ -63,7 +63,7 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
       noDelay: true,
       keepAliveTimeout: 65_000,
     },
-    (req, res) => void front.serve(req, res),
+    (req, res) => front.serve(req, res),
   );
   // MAX_HEADER_BYTES is the limit. A limit on their number would silently drop the rest, perhaps the Authorization header.
   server.maxHeadersCount = 0;
@@ -72,11 +72,11 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
     front.begin();
     server.once('close', core.ownAddresses.add(ownOrigins(server.address() as AddressInfo, options.publicOrigin), gatewayPaths));
   });
+  server.on('connection', (socket) => front.pipelines.add(socket));
   server.on('drop', () => front.noteDrop(server.maxConnections));
-  server.on('checkContinue', (req, res) => void front.serve(req, res));
-  server.on(
-    'checkExpectation',
-    (req, res) => void front.serve(req, res, new BlockhouseError('EXPECTATION_FAILED', 'The Expect header must be 100-continue; change it or leave it out.')),
+  server.on('checkContinue', (req, res) => front.serve(req, res));
+  server.on('checkExpectation', (req, res) =>
+    front.serve(req, res, new BlockhouseError('EXPECTATION_FAILED', 'The Expect header must be 100-continue; change it or leave it out.')),
   );
   server.on('connect', (req, socket) =>
     front.refuseRaw(socket, new BlockhouseError('METHOD_NOT_ALLOWED', 'CONNECT is not supported; this server is not a proxy.'), inboundRequestId(req)),

@@ -13,7 +13,7 @@ const METHODS = 'GET, HEAD, POST, PUT, DELETE';
 const MAX_AGE_S = 7200;
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~\-, ]+$/;
 
-/** The origins to let in. Throws an Error for a text that a browser would never send, because it would let nobody in. */
+/** The origins to let in. Throws an Error for a text that no browser sends as its origin, because it would never match. */
 export function namedOrigins(origins: Iterable<string> = []): ReadonlySet<string> {
   const named = new Set(origins);
   for (const origin of named) {

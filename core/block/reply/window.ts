@@ -67,7 +67,7 @@ export function windowStand({ config, memory, history }: Remembered): BlockMemor
 
 /**
  * Whether the window should be compacted. `tokens` is the figure of `windowStand`. If a long answer leaves a prompt less room than the threshold,
- * that room is the threshold, so that nothing is left out before it was summarised.
+ * that room is the threshold, so that every message is summarised before it is left out.
  */
 export function needsCompaction(tokens: number, config: BlockConfig): boolean {
   const { maxContextTokens, thresholdPercent } = config.memory;

@@ -26,7 +26,7 @@ interface UnknownField {
   readonly known: ReadonlyMap<string, string>;
 }
 
-/** The fields of a change that nobody knows, and for each the one that was probably meant. */
+/** The unknown fields of a change, each with the field that was probably meant. */
 export function unknownFields(patch: unknown): readonly { readonly field: string; readonly meant: string | undefined }[] {
   return unknownIn(BlockConfigFile, patch, '').map((field) => ({ field: field.path, meant: nearMiss(field) }));
 }

@@ -5,7 +5,7 @@ import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
 import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
-import { NOBODY } from '../circuit.ts';
+import { NOBODY } from '../tally.ts';
 
 /** What every answer has. */
 export interface Answered {

@@ -46,7 +46,7 @@ export async function processStart(pid: number): Promise<string | null> {
 }
 
 interface ProcessStat {
-  /** 'Z': it has ended, and nobody has asked for its exit code yet. */
+  /** 'Z': it has ended, and its parent has not read the exit code yet. */
   readonly state: string;
   readonly start: string;
 }

@@ -3,7 +3,7 @@
 // whole-lock: The lock appears with its whole content, by a hard link that fails when there is a lock already.
 // stale-lock: A lock is stale when its process is gone, when another process has its number now, or when it can't be read and is not new.
 // claimed-replacement: Only the holder of the claim on a stale lock may replace that lock, and only after it has seen the lock again under the
-//   claim. The claim is a lock itself, named after the file that it is about, so a process that dies in between stops nobody.
+//   claim. The claim is a lock itself, named after the file that it is about, so a process that dies in between blocks no other.
 // own-lock: A lock is rewritten and removed only by the process that it names.
 // kept-lock: A deleted lock is put back as long as its process lives, so that no second server starts. A lock that names a process which began later
 //   belongs to that process, even if it does not seem to live: a container does not see the processes of other containers.

@@ -2,9 +2,12 @@ import t from 'tap';
 import { Breaker } from '../../../core/gateway/breaker.ts';
 import { BlockhouseError, type ErrorCode } from '../../../core/index.ts';
 
-/** Calls of one client each, unless a test says otherwise. */
+/** Calls of one client and one model each, unless a test says otherwise. */
 let clients = 0;
-const another = () => from(`client ${clients++}`);
+const another = () => {
+  clients += 1;
+  return from(`client ${clients}`, `model ${clients}`);
+};
 const from = (key: string, model = 'm', promptHash = '') => ({ client: `key ${key}`, key, model, promptHash });
 const withToken = (promptHash: string, model = 'm') => ({ client: 'token', model, promptHash });
 const RESET = new BlockhouseError('UPSTREAM_UNREACHABLE', 'reset', { mayHaveRun: true });
@@ -60,21 +63,27 @@ t.test('rate limits, callers who left and defects of ours are neither failure no
   t.equal(breaker.isOpenFor(another()), true, 'the count went on');
 });
 
-t.test('after its time one call tries; its failure doubles the time, up to a minute, its success ends it', async (t) => {
+t.test('after its time each caller tries, one call at a time; a failure doubles its own time, up to a minute; a success ends it for all', async (t) => {
   const { breaker, facts, clock, failTimes } = breakerAt();
   failTimes(20);
+  clock.now += 4999;
+  t.throws(() => breaker.admit(another()), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 1000 });
+  clock.now += 1;
   for (const openMs of [5000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
-    t.match(facts.at(-1), { openMs });
-    clock.now += openMs - 1;
-    t.throws(() => breaker.admit(another()), { code: 'UPSTREAM_UNREACHABLE' });
-    clock.now += 1;
-    const permit = breaker.admit(another());
-    t.throws(() => breaker.admit(another()), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 1000 }, 'the others wait');
+    const permit = breaker.admit(from('a'));
+    t.throws(() => breaker.admit(from('a', 'healthy')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 }, 'its other calls wait, also to other models');
+    t.doesNotThrow(() => breaker.admit(another()).fail(RESET), 'another caller does not wait for it');
     permit.fail(new BlockhouseError('UPSTREAM_TIMEOUT', 'silent'));
+    t.throws(() => breaker.admit(from('a')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: openMs });
+    clock.now += openMs - 1;
+    t.throws(() => breaker.admit(from('a', `made up ${openMs}`)), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 1000 });
+    clock.now += 1;
   }
-  clock.now += 60_000;
+  t.equal(facts.length, 1, 'a probe that fails is no news');
+  breaker.admit(from('a')).fail(RESET);
   breaker.admit(another()).succeed();
   t.strictSame(facts.at(-1), { closed: { scope: 'all' } });
+  t.doesNotThrow(() => breaker.admit(from('a')), 'nobody waits any more');
   failTimes(19);
   t.equal(breaker.isOpenFor(another()), false);
 });
@@ -86,18 +95,26 @@ t.test('calls that were under way when it opened neither open it again nor end t
   underWay.fail(new BlockhouseError('UPSTREAM_FAILED', 'late'));
   t.equal(facts.length, 1);
   clock.now += 5000;
-  breaker.admit(another());
+  breaker.admit(from('a'));
   underWay.fail(new BlockhouseError('UPSTREAM_FAILED', 'later'));
-  t.throws(() => breaker.admit(another()), 'the permit goes on');
+  t.match(breaker.state, { phase: 'trying' }, 'the permit goes on');
+  t.throws(() => breaker.admit(from('a')));
 });
 
-t.test('a permit whose caller left makes room for the next one', async (t) => {
-  const { breaker, clock, failTimes } = breakerAt();
-  failTimes(20);
-  clock.now += 5000;
-  breaker.admit(another()).fail(new BlockhouseError('CANCELLED', 'left'));
-  t.doesNotThrow(() => breaker.admit(another()));
-  t.throws(() => breaker.admit(another()), 'one at a time');
+t.test('a probe that says nothing costs its caller one turn, and nobody else anything', async (t) => {
+  for (const code of ['CANCELLED', 'UPSTREAM_RATE_LIMITED'] as const) {
+    const { breaker, clock, failTimes } = breakerAt();
+    failTimes(20);
+    clock.now += 5000;
+    const probe = breaker.admit(from('a'));
+    probe.fail(new BlockhouseError(code, 'left'));
+    t.throws(() => breaker.admit(from('a')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
+    const other = breaker.admit(from('b'));
+    clock.now += 5000;
+    t.doesNotThrow(() => breaker.admit(from('a')));
+    other.succeed();
+    t.equal(breaker.isOpenFor(from('a')), false);
+  }
 });
 
 t.test('a call that was let through to try has no say once it has told how it went', async (t) => {
@@ -107,14 +124,16 @@ t.test('a call that was let through to try has no say once it has told how it we
     clock.now += 5000;
     const early = breaker.admit(another());
     early.succeed();
+    clock.now += 60_000;
     failTimes(20);
     clock.now += 5000;
-    const trying = breaker.admit(another());
+    const trying = breaker.admit(from('a'));
     const told = facts.length;
     early.fail(new BlockhouseError(code, 'late'));
     early.succeed();
     t.equal(facts.length, told, `${code}: nothing opens or closes`);
-    t.throws(() => breaker.admit(another()), `${code}: one at a time`);
+    t.match(breaker.state, { phase: 'trying' }, code);
+    t.throws(() => breaker.admit(from('a')), `${code}: one at a time`);
     trying.succeed();
     t.equal(breaker.isOpenFor(another()), false);
   }
@@ -130,7 +149,7 @@ t.test('a stream from before the outage does not end it, nor does its failure co
   clock.now += 5000;
   const trying = breaker.admit(another());
   good.succeed();
-  t.throws(() => breaker.admit(another()), 'while another call tries');
+  t.equal(breaker.isOpenFor(another()), true, 'while another call tries');
   trying.succeed();
   failTimes(19);
   bad.fail(new BlockhouseError('UPSTREAM_FAILED', 'late'));
@@ -209,43 +228,88 @@ t.test('connections that could not be made open it for everybody, whoever asked 
   t.equal(breaker.isOpenFor(another()), true);
 });
 
-t.test('it opens for all at the twentieth failure, unless one client has more than half of them', async (t) => {
+t.test('it opens for all at the twentieth failure, unless one client or one model has more than half of them', async (t) => {
   for (const [share, isForAll] of [
     [10, true],
     [11, false],
     [19, false],
-  ] as const) {
-    const { breaker, facts, failFrom } = breakerAt();
-    failFrom('one', share);
-    failFrom('other', 20 - share);
-    t.match(facts, isForAll ? [{ scope: 'all', failures: 20 }] : [], `${share} of one`);
-    t.equal(breaker.isOpenFor(another()), isForAll);
-  }
+  ] as const)
+    for (const isModel of [false, true]) {
+      const { breaker, facts } = breakerAt();
+      const fail = (name: string) => breaker.admit(isModel ? from(`client ${clients++}`, name) : from(name, `model ${clients++}`)).fail(RESET);
+      for (let n = 0; n < 20; n += 1) fail(n < share ? 'one' : 'other');
+      const all = facts.filter((fact) => (fact as { scope: string }).scope === 'all');
+      t.match(all, isForAll ? [{ scope: 'all', failures: 20 }] : [], `${share} of one ${isModel ? 'model' : 'client'}`);
+      t.equal(all.length, isForAll ? 1 : 0);
+      t.equal(breaker.isOpenFor(another()), isForAll);
+    }
 });
 
-t.test('open for one client, it opens for all once ten failures have come from others', async (t) => {
+t.test('failures of several clients with one model pause that model, and no other', async (t) => {
+  const { breaker, facts, clock, failFrom } = breakerAt();
+  failFrom('one', 10);
+  failFrom('other', 10);
+  t.match(facts, [{ scope: 'model', model: 'm', key: undefined, openMs: 5000, failures: 20 }]);
+  t.equal(facts.length, 1);
+  const message = /^Anthropic, asked for m, has failed 20 times in a row/;
+  t.throws(() => breaker.admit(from('third')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000, message });
+  for (const client of ['one', 'other', 'third']) t.doesNotThrow(() => breaker.admit(from(client, 'healthy')).succeed(), 'another model');
+  t.match(breaker.paused, [{ scope: 'model', model: 'm', key: undefined, caller: undefined, opensInMs: 5000 }]);
+  t.same(breaker.state, { phase: 'closed', opensInMs: 0 });
+  clock.now += 5000;
+  breaker.admit(from('one')).fail(RESET);
+  const hanging = breaker.admit(from('other'));
+  t.throws(() => breaker.admit(from('one')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
+  t.throws(() => breaker.admit(from('other')), 'one at a time');
+  breaker.admit(from('third')).succeed();
+  t.match(facts.at(-1), { closed: { scope: 'model', model: 'm' } });
+  t.same(breaker.paused, []);
+  t.doesNotThrow(() => breaker.admit(from('one')), 'the success of any caller ends it for all');
+  hanging.fail(RESET);
+  t.doesNotThrow(() => breaker.admit(from('other')));
+});
+
+t.test('open for one client, the model is paused for all once ten failures have come from others', async (t) => {
   const { breaker, facts, failFrom } = breakerAt();
   failFrom('poison', 20);
   failFrom('a', 5);
   failFrom('b', 4);
   t.equal(facts.length, 1);
   failFrom('b', 1);
-  t.match(facts[1], { scope: 'all', openMs: 5000, failures: 30 });
+  t.match(facts[1], { scope: 'model', model: 'm', openMs: 5000, failures: 30 });
   t.equal(facts.length, 2);
-  t.equal(breaker.isOpenFor(another()), true);
+  t.equal(breaker.isOpenFor(from('third')), true);
+  t.equal(breaker.isOpenFor(another()), false);
 });
 
 t.test('the success of another client is no reason to call for one that is paused, but shows that the provider works', async (t) => {
   const { breaker, facts, failFrom } = breakerAt();
   failFrom('poison', 20);
   failFrom('a', 9);
-  breaker.admit(another()).succeed();
+  breaker.admit(from('healthy')).succeed();
   breaker.admit(from('poison', 'healthy')).succeed();
   t.equal(facts.length, 1);
   t.throws(() => breaker.admit(from('poison')));
   failFrom('a', 9);
   failFrom('b', 9);
-  t.equal(breaker.isOpenFor(another()), false, 'what counts for all begins anew');
+  t.equal(breaker.isOpenFor(from('healthy')), false, 'what counts for all begins with 0');
+});
+
+t.test('a client whose calls fail for model after model is paused as a whole, and nobody else is', async (t) => {
+  const { breaker, facts, clock } = breakerAt();
+  for (let n = 0; n < 20; n += 1) breaker.admit(from('poison', `made up ${n}`)).fail(RESET);
+  t.match(facts, [{ scope: 'caller', key: 'poison', model: undefined, openMs: 5000, failures: 20 }]);
+  const message = /^Anthropic, asked by the key poison, has failed 20 times in a row/;
+  t.throws(() => breaker.admit(from('poison', 'made up 20')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000, message });
+  t.match(breaker.paused, [{ scope: 'caller', key: 'poison', model: undefined }]);
+  t.equal(breaker.isOpenFor(another()), false);
+  clock.now += 5000;
+  breaker.admit(from('poison', 'made up 21')).fail(RESET);
+  t.match(facts.at(-1), { scope: 'caller', openMs: 10_000 });
+  clock.now += 10_000;
+  breaker.admit(from('poison', 'healthy')).succeed();
+  t.match(facts.at(-1), { closed: { scope: 'caller', key: 'poison' } });
+  t.same(breaker.paused, []);
 });
 
 t.test('a client that fails among the successes of others is paused, too', async (t) => {
@@ -292,34 +356,90 @@ t.test('a call of a client from before its pause neither ends the pause nor coun
 });
 
 t.test('open for all, the probe of a client that is paused itself waits for both pauses', async (t) => {
-  const { breaker, facts, clock, failFrom } = breakerAt();
+  const { breaker, facts, clock, failFrom, failTimes } = breakerAt();
   failFrom('poison', 20);
   clock.now += 5000;
   breaker.admit(from('poison')).fail(RESET);
-  failFrom('a', 10);
+  failTimes(10);
   t.match(facts.at(-1), { scope: 'all', openMs: 5000 });
+  t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 10_000 });
   clock.now += 5000;
   t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
-  breaker.admit(another()).succeed();
+  breaker.admit(from('b')).succeed();
   t.match(facts.at(-1), { closed: { scope: 'all' } });
-  t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
-  clock.now += 5000;
+  t.throws(() => breaker.admit(from('poison')), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 }, 'its own pause goes on');
+  clock.now += 60_000;
   const probe = breaker.admit(from('poison'));
-  failFrom('a', 10);
-  failFrom('b', 10);
+  failTimes(20);
   t.equal(breaker.isOpenFor(another()), true);
   probe.fail(RESET);
   clock.now += 5000;
   t.doesNotThrow(() => breaker.admit(from('poison')), 'its own probe has ended while all were paused');
 });
 
-t.test('open for all, a probe of any source closes it or opens it again for all', async (t) => {
-  const { breaker, facts, clock, failTimes, failFrom } = breakerAt();
+t.test('for a minute after a success, the failures of others pause a client for nothing, unless a call of its own fails', async (t) => {
+  const { breaker, clock, failTimes } = breakerAt();
+  const works = from('works', 'good');
   failTimes(20);
-  for (let opened = 0; opened < 30; opened += 1) {
-    clock.now += 60_000;
-    failFrom('same', 1);
-  }
-  t.match(facts.at(-1), { scope: 'all', openMs: 60_000, failures: 50 });
+  clock.now += 5000;
+  breaker.admit(works).succeed();
+  failTimes(20);
   t.equal(breaker.isOpenFor(another()), true);
+  t.equal(breaker.isOpenFor(works), false);
+  const many = Array.from({ length: 50 }, () => breaker.admit(works));
+  clock.now += 59_999;
+  t.doesNotThrow(() => breaker.admit(works));
+  clock.now += 1;
+  t.equal(breaker.isOpenFor(works), true, 'after a minute');
+  many[0]?.succeed();
+  t.equal(breaker.isOpenFor(another()), false, 'its success ends the pause of all');
+  failTimes(20);
+  t.equal(breaker.isOpenFor(works), false);
+  breaker.admit(works).fail(RESET);
+  t.equal(breaker.isOpenFor(works), true, 'after a failure');
+  clock.now += 5000;
+  const probe = breaker.admit(works);
+  t.throws(() => breaker.admit(works), 'like everybody');
+  many[1]?.fail(RESET);
+  probe.fail(RESET);
+  t.throws(() => breaker.admit(works), { code: 'UPSTREAM_UNREACHABLE', retryAfterMs: 5000 });
+});
+
+t.test('a client for which a model works is not paused with those for which it does not', async (t) => {
+  const { breaker, facts, failFrom } = breakerAt();
+  failFrom('one', 5);
+  breaker.admit(from('works')).succeed();
+  failFrom('one', 10);
+  failFrom('other', 10);
+  t.match(facts, [{ scope: 'model' }]);
+  t.equal(breaker.isOpenFor(from('works')), false);
+  t.equal(breaker.isOpenFor(from('third')), true);
+  const { breaker: again } = breakerAt();
+  again.admit(from('works')).succeed();
+  t.equal(again.isOpenFor(from('works')), false, 'nothing is remembered of it where nothing fails');
+});
+
+t.test('a refused request ends a pause, but proves nothing for the time after it', async (t) => {
+  const { breaker, facts, clock, failTimes } = breakerAt();
+  failTimes(20);
+  clock.now += 5000;
+  breaker.admit(another()).fail(new BlockhouseError('UPSTREAM_REJECTED', 'no such model'));
+  t.match(facts.at(-1), { closed: { scope: 'all' } });
+  failTimes(20);
+  t.equal(breaker.isOpenFor(another()), true);
+});
+
+t.test('while it is open, its state says when the next of those that wait may try', async (t) => {
+  const { breaker, clock, failTimes } = breakerAt();
+  failTimes(20);
+  t.same(breaker.state, { phase: 'open', opensInMs: 5000 });
+  clock.now += 5000;
+  t.same(breaker.state, { phase: 'open', opensInMs: 0 }, 'anybody');
+  const [a, b] = [breaker.admit(from('a')), breaker.admit(from('b'))];
+  t.match(breaker.state, { phase: 'trying' });
+  a.fail(RESET);
+  clock.now += 1000;
+  b.fail(RESET);
+  t.same(breaker.state, { phase: 'open', opensInMs: 4000 });
+  t.same(breaker.paused, [], 'callers that wait for their turn are not paused on their own');
 });

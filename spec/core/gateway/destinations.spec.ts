@@ -83,11 +83,11 @@ t.test('an address that fails call after call is left alone, and nothing else is
     await t.rejects(core.chat(asking(`${n}`, at('https://elsewhere.example')), { caller: `block-${n}` }), { code: 'UPSTREAM_FAILED' });
   const refused = {
     code: 'UPSTREAM_UNREACHABLE',
-    message: /^Stepped at https:\/\/elsewhere\.example has failed 20 times in a row.*calls to it are paused/,
+    message: /^Stepped at https:\/\/elsewhere\.example, asked for model-1, has failed 20 times in a row.*calls to it are paused/,
     retryAfterMs: 5000,
   };
   await t.rejects(core.chat(ELSEWHERE), refused);
-  t.match(paused, [{ adapter: 'stepped', address: 'https://elsewhere.example', scope: 'all' }]);
+  t.match(paused, [{ adapter: 'stepped', address: 'https://elsewhere.example', scope: 'model' }]);
   t.equal(adapter.calls.length, 20);
   t.match(await core.chat(REQUEST), { message: { content: 'Hello' } });
   await t.rejects(core.chat(asking('hi', at('https://third.example'))), { code: 'UPSTREAM_FAILED' });
@@ -115,7 +115,7 @@ t.test('a provider that fails for everybody is left alone by everybody', async (
   const { core, adapter, paused } = coreWith([new BlockhouseError('UPSTREAM_TIMEOUT', 'silent', { mayHaveRun: true })], { now: () => 0 });
   for (let n = 0; n < 20; n += 1) await t.rejects(core.chat(REQUEST, { caller: n % 2 === 0 ? 'one' : 'other' }), { code: 'UPSTREAM_TIMEOUT' });
   await t.rejects(core.chat(REQUEST), { code: 'UPSTREAM_UNREACHABLE', message: /failed 20 times in a row/ });
-  t.match(paused, [{ scope: 'all' }]);
+  t.match(paused, [{ scope: 'model' }]);
   t.equal(adapter.calls.length, 20);
 });
 

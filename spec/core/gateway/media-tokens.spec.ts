@@ -29,6 +29,22 @@ t.test('an image counts as one in every protocol, and a PDF and an audio by thei
   t.equal(fileTokens('A'.repeat(4000)), 750, 'a file of another kind is text');
 });
 
+t.test('a small file counts as the large image or the long document that it is', async (t) => {
+  const png = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d4948445200001f4000001f40', 'hex'), Buffer.alloc(2000)]).toString('base64');
+  const webp = Buffer.concat([Buffer.from(`RIFF\0\0\0\0WEBPVP8X\n\0\0\0\0\0\0\0\x3f\x1f\0\x3f\x1f\0`, 'latin1'), Buffer.alloc(2000)]).toString('base64');
+  for (const [kind, image] of Object.entries({ png, webp })) {
+    const tokens = tokensOf(message({ type: 'image_url', image_url: { url: `data:image/${kind};base64,${image}` } }));
+    t.ok(tokens > 27_000 && tokens < 30_000, `${kind}: ${tokens}`);
+  }
+  const icon = Buffer.concat([Buffer.from('GIF89a\x01\0\x01\0', 'latin1'), Buffer.alloc(20)]).toString('base64');
+  t.equal(fileTokens(icon), MEDIA_TOKENS);
+  t.ok(tokensOf(message({ type: 'image', source: { type: 'base64', media_type: 'image/gif', data: icon } })) >= MEDIA_TOKENS);
+  const huge = Buffer.from(png, 'base64').fill(0xff, 16, 24).toString('base64');
+  t.equal(fileTokens(huge), 30_000, 'but no more than providers take');
+  t.equal(fileTokens(Buffer.from(`%PDF-1.4 ${'<</Type /Page>>'.repeat(90)}`).toString('base64')), 270_000);
+  t.equal(fileTokens(Buffer.from(`%PDF-1.7 ${'x'.repeat(500)}`).toString('base64')), FILE_TOKENS);
+});
+
 t.test('what the provider fetches or has stored counts by its kind', async (t) => {
   for (const [part, least] of [
     [{ type: 'image_url', image_url: { url: 'https://example.org/huge.png' } }, MEDIA_TOKENS],
@@ -48,7 +64,7 @@ t.test('a file whose bytes are text counts as text, whatever it begins with', as
     t.ok(fileTokens(text) >= text.length / 6, head);
   }
   const noise = Buffer.from(Array.from({ length: 60_000 }, (_, index) => (index * 7919) % 251));
-  t.equal(fileTokens(`iVBORw0KGgo${noise.toString('base64').slice(11)}`), MEDIA_TOKENS, 'but not an image');
+  t.equal(fileTokens(`/9j/${noise.toString('base64').slice(4)}`), MEDIA_TOKENS, 'but not an image');
 });
 
 t.test('what is needlessly escaped, and a reference without its type, count like all others', async (t) => {

@@ -143,6 +143,23 @@ t.test('tokens with a price of their own have it: an hour in the cache, and audi
   near(t, await flash({ cacheReadTokens: 800 }), (600 * 0.03 + 200 * 1 + 200 * 0.1) / 1e6);
 });
 
+t.test('pictures that a model makes have their own price where the data has one, and otherwise that of text', async (t) => {
+  const answer = usage(1000, 1300, { outputImageTokens: 1290 });
+  near(t, await price('google', 'gemini-2.5-flash-image', answer), (1000 * 0.3 + 10 * 2.5 + 1290 * 30) / 1e6);
+  near(t, await prices.priceNow({ provider: 'google', model: 'gemini-2.5-flash-image', usage: answer }), (1000 * 0.3 + 10 * 2.5 + 1290 * 30) / 1e6);
+  near(t, await price('google', 'gemini-2.5-flash', answer), (1000 * 0.3 + 1300 * 2.5) / 1e6);
+  near(t, await price('google', 'gemini-2.5-flash-image', usage(0, 10, { outputImageTokens: 5000 })), (10 * 30) / 1e6);
+});
+
+t.test('a model that charges for its searches has no exact price, and costs its tokens at least', async (t) => {
+  for (const model of ['gpt-4o-search-preview', 'gpt-4o-mini-search-preview-2025-03-11', 'gpt-4o-mini-search-preview', 'o3-deep-research']) {
+    t.equal(await price('openai', model), null, model);
+    const { exact, least } = await prices.pricer({ provider: 'openai', model });
+    t.equal(exact(usage(0, 0)), null, model);
+    t.ok((least(usage(1000, 100)) ?? 0) > 0, model);
+  }
+});
+
 t.test('a tier, and an hour in the cache, that the data does not know have no price', async (t) => {
   t.equal(await price('openai', 'gpt-5', usage(10, 1, { unpricedTier: true })), null);
   t.equal(await prices.priceNow({ provider: 'openai', model: 'gpt-5', usage: usage(10, 1, { unpricedTier: true }) }), null);

@@ -7,14 +7,16 @@ const tokensOf = (messages: Message[]): number => promptTokens(toPrompt({ adapte
 const user = (...content: ContentPart[]): Message => ({ role: 'user', content });
 const long = 'x'.repeat(400);
 
-t.test('an image, a file and an audio count 1,600 tokens each, and a document with text as its text', async (t) => {
+t.test('an image and an audio count 1,600 tokens each, a PDF whose pages nobody sees 10,000, and a document with text as its text', async (t) => {
   const text = { type: 'text', text: long } as const;
   const image = { type: 'image', url: 'https://x/a.png' } as const;
   const pdf = { type: 'document', mediaType: 'application/pdf', data: 'JVBERi0x' } as const;
   const audio = { type: 'audio', mediaType: 'audio/wav', data: 'AAAA' } as const;
   t.equal(tokensOf([user(text)]), 100);
   t.equal(tokensOf([user(text, image, image)]), 3300);
-  t.equal(tokensOf([user(text, pdf, audio)]), 3300, 'small ones');
+  t.equal(tokensOf([user(text, pdf, audio)]), 11_700, 'small ones');
+  const head = Buffer.from('89504e470d0a1a0a0000000d4948445200001f4000001f40', 'hex');
+  t.ok(tokensOf([user({ type: 'image', mediaType: 'image/png', data: head.toString('base64') })]) > 25_000, 'a large image in a small file');
   t.equal(tokensOf([user(text, { type: 'document', text: long, name: 'a.txt' })]), 200);
 });
 

@@ -97,25 +97,44 @@ t.test('Retry-After is read in every form and is always finite', async (t) => {
 });
 
 /** Calls that reach a provider which always fails, when each request repeats as long as it may. */
-function callsOf(requests: number, budget: RetryBudget, between: () => void = () => undefined): number {
+function callsOf(requests: number, budget: RetryBudget, between: () => void = () => undefined, callerOf: (request: number) => string = () => 'a'): number {
   let calls = 0;
   for (let request = 0; request < requests; request += 1) {
     between();
     budget.deposit();
     calls += 1;
-    for (let retry = 0; retry < RETRY_LIMIT && budget.withdraw(); retry += 1) calls += 1;
+    for (let retry = 0; retry < RETRY_LIMIT && budget.withdraw(callerOf(request)); retry += 1) calls += 1;
   }
   return calls;
 }
 
 t.test('of 1,000 failing requests at most 1,100 calls are made, at once or over ten seconds', async (t) => {
-  for (const apartMs of [0, 10, 60]) {
-    const clock = { ms: 0 };
-    const calls = callsOf(1000, new RetryBudget(() => clock.ms), () => {
-      clock.ms += apartMs;
-    });
-    t.ok(calls <= 1100, `${calls} calls within ${apartMs} s`);
+  for (const apartMs of [0, 10, 60])
+    for (const callers of [1, 3, 1000]) {
+      const clock = { ms: 0 };
+      const wait = (): void => {
+        clock.ms += apartMs;
+      };
+      const calls = callsOf(1000, new RetryBudget(() => clock.ms), wait, (request) => `${request % callers}`);
+      t.ok(calls <= 1100, `${calls} calls of ${callers} callers within ${apartMs} s`);
+    }
+});
+
+t.test('a caller who has had no repetition within a minute gets one, although another has used them up', async (t) => {
+  const clock = { ms: 0 };
+  const budget = new RetryBudget(() => clock.ms);
+  const drain = (): void => {
+    while (budget.withdraw('greedy'));
+  };
+  drain();
+  t.equal(budget.withdraw('modest'), true);
+  t.equal(budget.withdraw('modest'), false, 'one, not all of them');
+  for (const caller of ['b', 'c', 'd', 'e', 'f']) t.equal(budget.withdraw(caller), caller !== 'f', caller);
+  for (let second = 0; second < 61; second += 1) {
+    clock.ms += 1000;
+    drain();
   }
+  t.equal(budget.withdraw('modest'), true, 'after a minute, again');
 });
 
 t.test('a long good time before them makes it no more', async (t) => {
@@ -138,7 +157,7 @@ t.test('a lone request may be repeated twice, also after a busy hour', async (t)
   const budget = new RetryBudget(() => clock.ms);
   t.equal(callsOf(1, budget), 3);
   callsOf(1000, budget);
-  t.equal(budget.withdraw(), false, 'used up');
+  t.equal(budget.withdraw('a'), false, 'used up');
   clock.ms += 60_000;
   t.equal(callsOf(1, budget), 3);
 });
@@ -148,14 +167,14 @@ t.test('a quiet week saves up no more than the reserve', async (t) => {
   const budget = new RetryBudget(() => clock.ms);
   clock.ms += 7 * 24 * 3_600_000;
   let repetitions = 0;
-  while (budget.withdraw()) repetitions += 1;
+  while (budget.withdraw('a')) repetitions += 1;
   t.equal(repetitions, 10);
 });
 
 t.test('requests that succeed bring the reserve back', async (t) => {
   const budget = new RetryBudget(() => 0);
   callsOf(10, budget);
-  t.equal(budget.withdraw(), false, 'used up');
+  t.equal(budget.withdraw('a'), false, 'used up');
   for (let request = 0; request < 25; request += 1) budget.deposit();
   t.equal(callsOf(1, budget), 3);
 });

@@ -4,16 +4,30 @@ import { folded, type RequestFields, ruleOf } from '../../../core/keys/field-rul
 const FIELDS: RequestFields = {
   api_base: { decides: 'address' },
   'aws_*': { decides: 'address' },
+  '*_base_url': { decides: 'address' },
   provider_options: { decides: 'models' },
   aws_free: 'answer',
   apibases: 'answer',
 };
 
-t.test('an address is found however its name is divided, other fields in other letters alone', async (t) => {
-  for (const name of ['api_base', 'apiBase', 'API-Base', 'apibase', '_api__base', 'aws_role', 'awsRole', 'AWS-ROLE'])
+t.test('a field is found however its name is divided and written', async (t) => {
+  const plain = [
+    'api_base',
+    'apiBase',
+    'API-Base',
+    'apibase',
+    '_api__base',
+    'api base',
+    'api.base',
+    'api\u200b_base',
+    '\uff41\uff50\uff49_base',
+    'API\u00adBASE',
+  ];
+  for (const name of [...plain, 'aws_role', 'awsRole', 'AWS-ROLE', 'aws.role', 'openai_base_url', 'OpenAI-baseURL', 'x.base url'])
     t.match(ruleOf(FIELDS, name), { decides: 'address' }, name);
-  for (const name of ['Provider_Options', 'provider_options']) t.match(ruleOf(FIELDS, name), { decides: 'models' }, name);
-  for (const name of ['providerOptions', 'my_api_base', 'api', 'aws', 'aws_', 'aws_free', 'apibases', '', '_', 'constructor', '__proto__'])
+  for (const name of ['Provider_Options', 'provider_options', 'providerOptions', 'provider options'])
+    t.match(ruleOf(FIELDS, name), { decides: 'models' }, name);
+  for (const name of ['my_api_base', 'api', 'aws', 'aws_', 'aws_free', 'apibases', 'base_url', '_base_url', '', '_', '*', 'constructor', '__proto__'])
     t.equal(ruleOf(FIELDS, name), undefined, name);
 });
 

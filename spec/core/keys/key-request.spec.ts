@@ -168,6 +168,21 @@ t.test('no model is an address', async (t) => {
     t.equal(refused(KEYS.free, { model: 'answer' }, { model }), undefined);
 });
 
+t.test('no key with limits buys a search by the suffix of a model', async (t) => {
+  for (const model of ['openai/x:online', 'x:ONLINE', 'x:online:nitro', 'x:free:online', 'x:online ']) {
+    for (const [name, who] of Object.entries(KEYS)) {
+      const expected = ['tokens', 'usd', 'list'].includes(name) ? 'model' : undefined;
+      t.equal(refused(who, { model: 'answer' }, { model }), expected, `${name}: ${model}`);
+      t.equal(
+        caught(() => assertMayAsk(who, {}, { model })),
+        expected,
+      );
+    }
+  }
+  for (const model of ['online', 'x:onlineish', 'x-online', 'x:nitro', 'online:7b'])
+    t.equal(refused(key({ tokensPerDay: 1, models: ['*'] }), { model: 'answer' }, { model }), undefined, model);
+});
+
 t.test('among labels, lists and objects decide what the fields of these names decide', async (t) => {
   const fields: RequestFields = { metadata: 'answer', tags: { decides: 'models' }, fallbacks: { decides: 'spends' }, api_base: { decides: 'address' } };
   const find = (who: NamedKey, metadata: unknown) => refused(who, fields, { metadata });

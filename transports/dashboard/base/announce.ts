@@ -1,4 +1,4 @@
-// What a screen reader is told: one polite region, one sentence at a time.
+// Announcements for screen readers: one polite region, one sentence at a time.
 import { signal } from '@preact/signals';
 
 /** The sentence that a screen reader reads out. */

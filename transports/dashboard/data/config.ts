@@ -1,7 +1,7 @@
 // The configuration of a block as a form: which fields there are, what was changed, and what that is as a patch. Pure.
 import { ownOf } from '../base/own.ts';
 
-/** A schema of the published contract, as far as the form reads it. */
+/** The parts of a published schema that the form uses. */
 export interface Schema {
   readonly type?: string;
   readonly description?: string;

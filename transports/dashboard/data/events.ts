@@ -5,7 +5,7 @@ import type { Frame } from './frame.ts';
 import { socket } from './services.ts';
 import type { Topic } from './socket.ts';
 
-/** One event; or, with `missed`, a hole of so many. */
+/** One event; or, with `missed`, the number of events that are missing here. */
 export interface Happened {
   readonly seq: number;
   /** ISO 8601. */

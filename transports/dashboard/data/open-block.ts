@@ -2,7 +2,7 @@
 //
 // never-emptied: what is shown stays until what replaces it is there.
 // not-a-storm: however often the server says that something has changed, the block is read at most three times a second, and never twice at a time.
-// once-a-frame: pieces of a reply are gathered and told once a frame; a hidden page gathers on.
+// once-a-frame: pieces of a reply are collected and published once per frame; a hidden page only collects.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry, ChatHistory } from '../../../core/types.ts';
 import type { Timers } from '../base/clock.ts';

@@ -1,4 +1,4 @@
-// What this browser has been told to do: theme, keys, pinned blocks. Kept in a storage of this origin.
+// The preferences of this browser: theme, keys, pinned blocks. Kept in a storage of this origin.
 import { effect, signal } from '@preact/signals';
 import { singleKeys } from '../base/keys.ts';
 import { keep, type Shelf } from '../base/stored.ts';

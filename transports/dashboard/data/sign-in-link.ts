@@ -21,7 +21,7 @@ export async function takeCode(session: Session): Promise<void> {
   await new Promise(() => undefined);
 }
 
-/** Why the last link did not sign in; told once. */
+/** Why the last link did not sign in; shown once. */
 export function notice(): string | undefined {
   const text = sessionStorage.getItem(NOTICE_AT) ?? undefined;
   sessionStorage.removeItem(NOTICE_AT);

@@ -1,4 +1,4 @@
-// What a block sends to its model, and how it spends, as far as its files say. Pure.
+// What a block sends to its model and how it spends, read from its files. Pure.
 import type { BlockConfig, BlockMemory, ChatEntry, Compaction } from '../../../core/types.ts';
 
 /** Tokens by what they are for. */

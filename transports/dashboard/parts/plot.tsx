@@ -26,7 +26,7 @@ interface PlotProps {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly stacked?: boolean;
-  /** What a screen reader is told. */
+  /** The text for screen readers. */
   readonly sentence: string;
   /** A value as a person reads it. */
   readonly show: (value: number) => string;

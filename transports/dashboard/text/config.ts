@@ -91,7 +91,7 @@ export function faultsText(faults: number): string {
   return `${plural(faults, 'value', 'values')} can’t be saved as ${faults === 1 ? 'it is' : 'they are'}.`;
 }
 
-/** `Spent today: $1.20. At this pace the block pauses at 16:50.` Calls without a price are told where money is counted. */
+/** `Spent today: $1.20. At this pace the block pauses at 16:50.` Calls without a price are named where money is counted. */
 export function capText(path: CapPath, { spent, isReached, reachedAt }: CapMeaning, unpriced: number): string {
   const period = path === 'budget.monthlyUsd' ? 'month' : 'day';
   const amount = path === 'budget.dailyTokens' ? plural(spent, 'token', 'tokens') : usd(spent);

@@ -28,7 +28,7 @@ export const costsText = {
   workspaceToken: 'the workspace’s token',
 } as const;
 
-/** Calls whose price is not known are told, and not counted as free. */
+/** Calls whose price is not known are named, and not counted as free. */
 export function unpricedText(calls: number): string {
   return `${plural(calls, 'call has', 'calls have')} no known price and ${calls === 1 ? 'is' : 'are'} not in the sum.`;
 }

@@ -48,9 +48,14 @@ export function gatewayLead(providers: number, atWork: number): string {
   return `${plural(providers, 'provider', 'providers')}, ${plural(atWork, 'request', 'requests')} at work`;
 }
 
-/** A provider that is not called for a while. */
-export function pausedText(until: string): string {
-  return `Left alone until ${until}, because its calls fail`;
+/** A provider that is not called for a while; without `until`, one that is being tried. */
+export function pausedText(until: string | undefined): string {
+  return until === undefined ? 'Tried again, because its calls failed' : `Left alone until ${until}, because its calls fail`;
+}
+
+/** A model that is not called for a while, although its provider is. */
+export function pausedModelText(model: string, until: string): string {
+  return `${model} is left alone until ${until}, because its calls fail`;
 }
 
 /** `0 to 14 s`. */

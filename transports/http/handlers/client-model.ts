@@ -1,4 +1,4 @@
-// The models that a client's model name means, and the names that it is offered, as far as its key may use them.
+// The models that a client's model name means, and the names that it is offered: only those that its key may use.
 import { assertMayUse, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
 import type { RouteContext } from '../wire/route.ts';
 

@@ -45,7 +45,7 @@ async function found(core: Core, id: string): Promise<OfferedModel> {
   return { id, adapter: first.adapter };
 }
 
-/** A page of Anthropic's list: all that follows or precedes a model, `limit` at most. Throws INVALID_REQUEST. */
+/** A page of Anthropic's list: the models after or before a given one, `limit` at most. Throws INVALID_REQUEST. */
 function pageOf(models: readonly OfferedModel[], req: IncomingMessage): { readonly page: readonly OfferedModel[]; readonly hasMore: boolean } {
   const [after, before] = [queryValue(req, 'after_id'), queryValue(req, 'before_id')];
   const limit = queryNumber(req, 'limit') ?? models.length;

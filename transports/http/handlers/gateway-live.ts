@@ -1,5 +1,5 @@
 // Handlers of `/api/gateway`: how the gateway does, and its requests. Nothing of any message.
-import { BlockhouseError, type CallState, type EndedCall, type GatewayRequest, type PausedCaller, type Window } from '../../../core/index.ts';
+import { BlockhouseError, type CallState, type EndedCall, type GatewayRequest, type PausedSource, type Window } from '../../../core/index.ts';
 import { queryChoice } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
@@ -24,7 +24,7 @@ export const figures = ({ core, req }: RouteContext) => {
         ...(missing !== undefined && { detail: missing }),
         breaker: breaker.phase,
         openUntil: breaker.phase === 'open' ? inTime(breaker.opensInMs) : null,
-        paused: paused.map(pausedCaller),
+        paused: paused.map(pausedSource),
         ...load,
         series: core.meter.series(id, window).map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
       };
@@ -36,8 +36,14 @@ function inTime(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
 
-function pausedCaller({ scope, caller, key, model, opensInMs }: PausedCaller) {
-  return { scope, ...(caller !== undefined && { block: caller }), ...(key !== undefined && { key }), model, until: inTime(opensInMs) };
+function pausedSource({ scope, caller, key, model, opensInMs }: PausedSource) {
+  return {
+    scope,
+    ...(caller !== undefined && { block: caller }),
+    ...(key !== undefined && { key }),
+    ...(model !== undefined && { model }),
+    until: inTime(opensInMs),
+  };
 }
 
 /** `{live, ended}`, the newest first. */

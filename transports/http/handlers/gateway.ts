@@ -56,8 +56,8 @@ export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> 
 };
 
 /**
- * The model's name without its provider, if it means the same there: the list of a key may have it so. A name that stands for another provider's model, and
- * one that stands for none, lets nobody choose the provider.
+ * The model's name without its provider, if it means the same there: the list of a key may have it so. An alias of another provider's model, and
+ * an alias of no model, are refused: neither may choose the provider.
  */
 async function nameOf({ core }: RouteContext, body: unknown): Promise<string | undefined> {
   const { adapter, model } = isObject(body) ? body : {};

@@ -9,7 +9,7 @@ export const json = (name: SchemaName, description: string, headers?: object) =>
   content: { 'application/json': { schema: ref(name) } },
 });
 
-/** What of an answer is told in headers. */
+/** The headers of an answer. */
 const TOLD = 'The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.';
 
 /** The answer of a route that gives it whole, or with `stream: true` as frames of this media type. */

@@ -156,7 +156,7 @@ export class SseWriter implements StreamSink {
     cutOffWhenStalled(this.#res);
   }
 
-  /** The time starts when the answer has the socket: a client can't read one that waits behind another (pipelining). */
+  /** The time starts when the answer has the socket: a client can't read an answer that waits for an earlier one (pipelining). */
   #watchReader(): void {
     if (this.#isStopped) return;
     if (this.#res.socket === null) this.#res.once('socket', () => this.#watchReader());

@@ -13,7 +13,7 @@ import type { Usage } from '../../../types.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
 
-/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with what it counts if nothing more is heard of it. */
+/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */
 export interface OpenCall {
   /** Unique in the workspace. */
   readonly id: string;

@@ -8,6 +8,7 @@
 //   that a killed process loses none of them.
 // read-first: what earlier processes have left is read before anything is written, so that no line is counted twice.
 // journal-first: before a file is full and put away, the journal drops the calls whose lines it has. So the newest file alone has the calls that both have.
+// dropped-are-summed: after lines were dropped, a new file begins at once, with the sums that have their calls. Until then the journal keeps those that it has.
 // counted-at-once: the sums of a key include a call from its end on, whether or not its line could be written.
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -156,8 +157,7 @@ export class GatewayLedger {
     if (this.#waiting.size === 0) return;
     try {
       await this.#readAll(); // read-first
-      const size = await this.#append();
-      if (size >= this.#limits.fileBytes || this.#isIncomplete) await this.#rotate();
+      await this.#writeWaiting();
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
@@ -165,10 +165,26 @@ export class GatewayLedger {
     }
   }
 
+  async #writeWaiting(): Promise<void> {
+    let ended = this.#ended.splice(0);
+    try {
+      let size = await this.#append();
+      if (this.#isIncomplete) {
+        await this.#rotate();
+        ended = [...ended, ...this.#ended.splice(0)];
+        size = await this.#append(); // dropped-are-summed
+      }
+      this.#journal.forget(ended);
+      if (size >= this.#limits.fileBytes) await this.#rotate();
+    } catch (error) {
+      this.#ended = [...ended, ...this.#ended];
+      throw error;
+    }
+  }
+
   /** Resolves with the size of the file. */
   async #append(): Promise<number> {
-    const [lines, ended, spent] = [this.#waiting.take(), this.#ended, this.#unwritten];
-    this.#ended = [];
+    const [lines, spent] = [this.#waiting.take(), this.#unwritten];
     this.#unwritten = new SpendDays();
     const head = Buffer.from(this.#beginsFile ? carriedLines(this.#written, this.#time()) : ''); // carried-over
     let size: number;
@@ -176,13 +192,11 @@ export class GatewayLedger {
       size = await appendText(this.#path, head.length === 0 ? lines : Buffer.concat([head, lines]), { sync: false });
     } catch (error) {
       if (!this.#waiting.putBack(lines)) this.#isIncomplete = true;
-      this.#ended.unshift(...ended);
       this.#unwritten.addAll(spent);
       throw error;
     }
     this.#beginsFile = false;
     this.#written.addAll(spent);
-    this.#journal.forget(ended);
     return size;
   }
 
@@ -240,7 +254,7 @@ export class GatewayLedger {
   }
 }
 
-/** A call that a process left when it was killed: what it was noted with is what it counts. */
+/** A call that was under way when its process was killed counts what the journal noted for it. */
 function interrupted(call: OpenCall): GatewayCall {
   return { ...call, firstTextMs: null, durationMs: 0 };
 }

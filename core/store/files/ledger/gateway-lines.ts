@@ -94,7 +94,7 @@ export class FileSums {
   readonly ids = new Set<string>();
   /** When the first call of the file ended. */
   first: string | undefined;
-  /** True once the file has told what was spent before it. */
+  /** True once the line that carries over what was spent before this file has been read. */
   isWhole = false;
   #carried: [day: string, key: string, sums: KeyDay][] = [];
 
@@ -131,7 +131,7 @@ export class FileSums {
   }
 }
 
-/** A sum below zero, and null, which is how JSON writes what is no number, count as nothing: without their row, those of all keys would be lost. */
+/** A negative sum counts as nothing, and so does null, which is how JSON writes NaN and Infinity: to refuse the row would lose the sums of all keys. */
 function atLeastNothing(sums: { readonly [K in keyof KeyDay]: unknown }): KeyDay {
   return Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, countable(sum)])) as unknown as KeyDay;
 }

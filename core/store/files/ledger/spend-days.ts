@@ -19,7 +19,7 @@ export interface KeySpend {
 
 /** The sums of one key on one day. */
 export interface KeyDay extends KeySpend {
-  /** Tokens of output that the provider has told, and of how many calls: an estimate of a call that its client left says little of the next one. */
+  /** Tokens of output as the provider reported them, and of how many calls: the estimate for a call that its client left says little about the next one. */
   readonly output: number;
   readonly answers: number;
 }

@@ -51,7 +51,7 @@ export async function readLogPart(folder: string, name: string, { before, maxByt
   }
 }
 
-/** Behind the first line end; without any line, behind the first byte and the rest of a character. */
+/** The index after the first line end, or else of the next whole UTF-8 character. */
 function startOfLine(bytes: Buffer): number {
   const end = bytes.indexOf(LF) + 1;
   if (end > 0 && end < bytes.length) return end;

@@ -14,7 +14,7 @@ import { Mark } from '../../parts/mark.tsx';
 import { Plot, PlotGroup } from '../../parts/plot.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
-import { gatewayLead, gatewayText, LABELS, pausedText, playText, WINDOW_NAMES } from '../../text/index.ts';
+import { gatewayLead, gatewayText, LABELS, pausedModelText, pausedText, playText, WINDOW_NAMES } from '../../text/index.ts';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -113,7 +113,7 @@ function ProviderRow({ adapter, isReady: ready, credential }: ProviderRowProps) 
     <tr>
       <td>
         <span class="row">
-          <Mark state={breaker === 'open' ? 'backoff' : readyMark} named={false} />
+          <Mark state={breaker === 'closed' ? readyMark : 'backoff'} named={false} />
           <b class="b">{displayName}</b>
         </span>
       </td>
@@ -137,11 +137,14 @@ function ProviderRow({ adapter, isReady: ready, credential }: ProviderRowProps) 
 }
 
 /** Whether a provider takes calls; where it does not, the way to its key. */
-function StateCell({ adapter: { id, detail, breaker, openUntil }, isReady: ready }: Omit<ProviderRowProps, 'credential'>) {
-  if (breaker === 'open')
+function StateCell({ adapter: { id, detail, breaker, openUntil, paused }, isReady: ready }: Omit<ProviderRowProps, 'credential'>) {
+  const model = paused.find(({ scope }) => scope === 'model');
+  if (breaker !== 'closed' || model?.model !== undefined)
     return (
       <td class="warn" title={detail}>
-        {pausedText(openUntil === null ? '' : clockSeconds(openUntil))}
+        {breaker === 'closed' && model?.model !== undefined
+          ? pausedModelText(model.model, clockSeconds(model.until))
+          : pausedText(openUntil === null ? undefined : clockSeconds(openUntil))}
       </td>
     );
   return (

@@ -33,7 +33,7 @@ export function partOf(block: Fields, path: string, notes: Notes): ContentPart |
   return notes.sources.note({ ...part, ...cacheOf(block) }, path);
 }
 
-/** The mark behind a block or a tool. */
+/** The cache mark of a block or a tool. */
 export function cacheOf({ cache_control: mark }: Fields): { cache?: '5m' | '1h' } {
   if (!isObject(mark)) return {};
   return { cache: mark['ttl'] === '1h' ? '1h' : '5m' };

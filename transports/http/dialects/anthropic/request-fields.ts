@@ -3,7 +3,7 @@ import type { RequestFields } from '../../../../core/index.ts';
 import { ADDRESS, FALLBACKS, SERVICE_FIELDS, SPENDS, UNSEEN } from '../shared/service-fields.ts';
 
 /** Tools that the client runs itself, those of the server that cost nothing but counted tokens, and references to tools of the same request. What a page
- * brings is told only at the end of an answer, which its client need not wait for. */
+ * costs is known only at the end of an answer, and its client may leave before that. */
 const OWN_TOOLS = [
   'custom',
   'bash_*',

@@ -26,7 +26,7 @@ export function withMembers(text: Buffer, members: Readonly<Record<string, strin
   return edited;
 }
 
-/** The members that are not there, with a comma behind them if others follow. */
+/** The missing members, with a comma after them if others follow. */
 function addedMembers(text: Buffer, begin: number, members: Readonly<Record<string, string>>, found: readonly Member[]): string {
   let added = '';
   for (const name in members) {

@@ -43,7 +43,7 @@ export function withStates(messages: readonly AssistantMessage[], states: readon
   return messages.map((message, index) => states.reduce((made, state) => withState(made, index === 0 ? state : { calls: state.calls }), message));
 }
 
-/** The assistant's message with its state; an adapter drops what is not its own or of another model. */
+/** The assistant's message with its state; an adapter drops the state of other providers and models. */
 export function withState(given: AssistantMessage, { message, calls }: AnswerState): AssistantMessage {
   return {
     ...given,

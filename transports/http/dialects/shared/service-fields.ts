@@ -4,7 +4,7 @@ import type { FieldRule, RequestFields } from '../../../../core/index.ts';
 
 /** A field that decides where a call goes, by which secret, or who pays for it. */
 export const ADDRESS: FieldRule = { decides: 'address' };
-/** The same at the top of a request alone: deeper, the word means something else, such as the region where a user is, or the headers for a server of tools. */
+/** The same at the top of a request alone: deeper, the word means something else, such as the region where a user is, or the URL of an image or of a server of tools. */
 const PLACE: FieldRule = { decides: 'address', isCommonWord: true };
 /** A field that can name further models. */
 export const MODELS: FieldRule = { decides: 'models' };
@@ -21,7 +21,6 @@ const SWITCH: FieldRule = { decides: 'spends', except: [false] };
 
 /** Such fields as proxies, routers, hosts of open models and servers for one's own machine document them. A protocol's own entry wins. */
 export const SERVICE_FIELDS: RequestFields = {
-  // Underscores don't count: `apiBase` and `api-base` are found as well.
   api_base: ADDRESS,
   api_endpoint: ADDRESS,
   api_host: ADDRESS,
@@ -34,7 +33,24 @@ export const SERVICE_FIELDS: RequestFields = {
   base_url: ADDRESS,
   byok: ADDRESS,
   credentials: PLACE,
+  '*_api_base': ADDRESS,
+  '*_api_key': ADDRESS,
+  '*_base_url': ADDRESS,
   endpoint: PLACE,
+  '*_endpoint': PLACE,
+  host: PLACE,
+  hostname: PLACE,
+  url: PLACE,
+  uri: PLACE,
+  '*_url': PLACE,
+  proxy: PLACE,
+  proxies: PLACE,
+  '*_proxy': PLACE,
+  // Where a service sends the answer, or word of it.
+  webhook: PLACE,
+  callback: PLACE,
+  callbacks: PLACE,
+  '*_callback': PLACE,
   region: PLACE,
   region_name: ADDRESS,
   access_key_id: ADDRESS,
@@ -62,7 +78,6 @@ export const SERVICE_FIELDS: RequestFields = {
   router: MODELS,
   provider: MODELS,
   provider_options: MODEL_REQUESTS,
-  provideroptions: MODEL_REQUESTS,
   custom_llm_provider: MODELS,
   preset: MODELS,
   transforms: MODELS,

@@ -4,7 +4,7 @@ import { isObject, parseJson } from '../../../../core/base/json.ts';
 import { invalidRequest, type Tool, type ToolCall } from '../../../../core/index.ts';
 import type { Fields } from './fields.ts';
 
-/** A custom tool as a function with one text. A grammar that the provider can't hold the model to is at least told to it. */
+/** A custom tool as a function with one text. A grammar that the provider can't enforce goes into the description. */
 export function customTool(name: string, description: string | undefined, grammar: unknown): Tool {
   const rule = typeof grammar === 'string' && grammar !== '' ? `The input must follow this grammar:\n${grammar}` : undefined;
   const text = [description, rule].filter(Boolean).join('\n\n');

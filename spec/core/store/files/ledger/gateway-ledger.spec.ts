@@ -242,3 +242,29 @@ t.test('a call with a name of any length counts after a restart, and costs the l
   t.match(second.ledger.spentToday('app'), { calls: 2, usd: 0.5 });
   t.same(await idsOf(second.ledger), ['1', '2']);
 });
+
+t.test('calls whose lines found no room count once after a kill, those of keys with limits and those without', async (t) => {
+  const { workspace } = pathIn(t);
+  const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15 };
+  const killed = ledgerIn(workspace).ledger;
+  await killed.note({
+    id: 'last',
+    at: new Date(NOON).toISOString(),
+    requestId: 'last',
+    key: 'app',
+    provider: 'openai',
+    model: 'gpt-5',
+    usage,
+    costUsd: 0.25,
+    error: null,
+  });
+  const flood = 20_000; // lines of more than 4 MiB before one is written
+  for (let id = 0; id < flood; id += 1) killed.record(call(String(id), { key: 'free' }));
+  killed.record(call('last', { id: 'last' }));
+  t.ok((await idsOf(killed)).length < flood);
+  const { ledger } = ledgerIn(workspace);
+  await ledger.read();
+  t.match(ledger.spentToday('app'), { calls: 1, tokens: 15 });
+  t.match(ledger.spentToday('free'), { calls: flood, tokens: flood * 15 });
+  await ledger.close();
+});

@@ -18,8 +18,40 @@ t.test('no key gives an address or a secret to a proxy, however it is written', 
     'aws_role_name',
     'vertex_credentials',
     'kv_transfer_params',
+    'openai_api_base',
+    'openai_base_url',
+    'anthropicBaseURL',
+    'OPENAI_API_KEY',
+    'azure_endpoint',
+    'endpoint_url',
+    'custom-endpoint',
+    'proxy',
+    'proxies',
+    'proxy_url',
+    'https_proxy',
+    'url',
+    'uri',
+    'host',
+    'hostname',
+    'server_url',
+    'webhook',
+    'webhook.url',
+    'callback',
+    'callbacks',
+    'callback_url',
+    'success_callback',
   ])
     t.equal(forbiddenField(SERVICE_FIELDS, { [name]: 'x' }, {}), name);
+});
+
+t.test('what content and tools call a URL or a host is free', async (t) => {
+  const EVERYWHERE = { url: 'https://a.example', host: 'a', proxy: 'b', server_url: 'https://a.example', callback_url: 'c', webhook: 'd' };
+  const tool = { type: 'function', function: { name: 'f', parameters: { properties: { ...EVERYWHERE, openai_api_base: {} } } }, ...EVERYWHERE };
+  const content = [
+    { type: 'image_url', image_url: { url: 'https://a.example/a.png' } },
+    { type: 'input_file', file_url: 'https://a.example/a.pdf' },
+  ];
+  t.equal(forbiddenField(SERVICE_FIELDS, { tools: [tool], messages: [{ role: 'user', content }] }, {}), undefined);
 });
 
 t.test('no key with a list of models names further ones to a router', async (t) => {
@@ -31,6 +63,8 @@ t.test('no key with a list of models names further ones to a router', async (t) 
     ['transforms', ['middle-out']],
     ['plugins', [{ id: 'web' }]],
     ['fallbacks', [{ model: 'dear' }]],
+    ['fallbackModels', ['dear']],
+    ['extra-body', { models: ['dear'] }],
   ] as const) {
     t.equal(forbiddenField(SERVICE_FIELDS, { [name]: value }, { models: ['*'] }), name);
     t.equal(forbiddenField(SERVICE_FIELDS, { [name]: value }, {}), undefined, name);

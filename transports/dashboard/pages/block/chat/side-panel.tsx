@@ -61,7 +61,7 @@ function Now({ open }: { readonly open: OpenBlock }) {
   const actions = standsStill(why) ? [] : (why.actions ?? []).filter(canCure); // the card beside it has them
   return (
     <Section title={panelText.now}>
-      {/* the server's sentence counts characters, and is not told anew while they come */}
+      {/* the server's sentence counts characters, and is not announced again with each character */}
       <p class="b break">{isWriting ? panelText.making : why.why}</p>
       <p class="sm t2 break">
         <Next open={open} why={why} />
