@@ -15,7 +15,7 @@ import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
 import type { CallSettings } from './call-settings.ts';
-import type { AcceptedCall, Answered, CallAttempt } from './calls/call.ts';
+import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { Destination } from './destinations.ts';
 import type { CallState, LiveCall } from './live.ts';
 import { retryDelayMs } from './retry.ts';
@@ -37,8 +37,8 @@ export interface AttemptsOptions {
 }
 
 /** One call from its acceptance to its end. */
-export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
-  readonly #call: AcceptedCall<T>;
+export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCall {
+  readonly #call: Call<T>;
   readonly #destination: Destination;
   readonly #options: AttemptsOptions;
   readonly #startedAt: number;
@@ -52,12 +52,12 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
   /** What the failed attempts are known to have used. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
-  #attempt: CallAttempt<T> | undefined;
+  #attempt: Attempt<T> | undefined;
   /** Undefined if nothing limits the call. */
   #hold: Hold | undefined;
   #hasEnded = false;
 
-  constructor(call: AcceptedCall<T>, destination: Destination, options: AttemptsOptions) {
+  constructor(call: Call<T>, destination: Destination, options: AttemptsOptions) {
     this.#call = call;
     this.#destination = destination;
     this.#options = options;

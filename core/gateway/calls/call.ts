@@ -7,13 +7,13 @@ import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { NOBODY } from '../tally.ts';
 
-/** What every answer has. */
-export interface Answered {
+/** What every attempt that succeeds has. */
+export interface AttemptResult {
   readonly usage: Usage | undefined;
 }
 
 /** One attempt at a call. */
-export interface CallAttempt<T extends Answered> {
+export interface Attempt<T extends AttemptResult> {
   /** When the first part of the answer came. */
   readonly firstTextAt: number | undefined;
   /** Calls the adapter. Throws at once what the adapter throws at once. */
@@ -33,7 +33,7 @@ export function inputUsage(inputTokens: number): Usage {
 export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
 
 /** What is known of a call before its first attempt. */
-export interface AcceptedParts {
+export interface CallParts {
   readonly adapter: Adapter;
   readonly model: string;
   /** Settings of this call alone. */
@@ -43,8 +43,8 @@ export interface AcceptedParts {
   readonly options: CallOptions;
 }
 
-/** One call as it was accepted. */
-export abstract class AcceptedCall<T extends Answered> implements Sourced {
+/** One call. `Attempts` makes its attempts. */
+export abstract class Call<T extends AttemptResult> implements Sourced {
   readonly adapter: Adapter;
   readonly model: string;
   readonly config: ChatConfig | undefined;
@@ -55,7 +55,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   readonly #options: CallOptions;
   #promptHash: string | undefined;
 
-  constructor({ adapter, model, config, signal, requestId, options }: AcceptedParts) {
+  constructor({ adapter, model, config, signal, requestId, options }: CallParts) {
     this.adapter = adapter;
     this.model = model;
     this.config = config;
@@ -72,7 +72,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.reader === undefined;
   }
 
-  abstract newAttempt(permit: Permit, now: () => number): CallAttempt<T>;
+  abstract newAttempt(permit: Permit, now: () => number): Attempt<T>;
 
   /** What tells this request from others. */
   protected abstract content(): string | Uint8Array;
