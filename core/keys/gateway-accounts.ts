@@ -30,7 +30,7 @@ export interface GatewayAccountsOptions {
   readonly now: () => number;
 }
 
-type Finished = CoreEvents['chat.finished'];
+type Finished = CoreEvents['call.finished'];
 
 /** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
 const KEEP_NAME_MS = 1000;

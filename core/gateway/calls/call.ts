@@ -1,5 +1,6 @@
 // A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
 import { createHash } from 'node:crypto';
+import type { CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
@@ -45,6 +46,7 @@ export interface CallParts {
 
 /** One call. `Attempts` makes its attempts. */
 export abstract class Call<T extends AttemptResult> implements Sourced {
+  abstract readonly kind: CallKind;
   readonly adapter: Adapter;
   readonly model: string;
   readonly config: ChatConfig | undefined;

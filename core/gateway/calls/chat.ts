@@ -16,6 +16,7 @@ interface ChatParts extends Omit<CallParts, 'model' | 'config'> {
 
 /** One chat request as it was accepted. */
 export class Chat extends Call<ChatResult> {
+  readonly kind = 'chat';
   readonly request: ChatRequest;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;

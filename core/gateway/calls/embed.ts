@@ -16,6 +16,7 @@ interface EmbedParts extends Omit<CallParts, 'model' | 'config'> {
 
 /** One request for embeddings as it was accepted. */
 export class Embed extends Call<AttemptResult> {
+  readonly kind = 'embeddings';
   readonly request: EmbedRequest;
   /** The vectors that have come (not-twice). */
   readonly vectors: number[][] = [];

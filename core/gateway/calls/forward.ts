@@ -18,6 +18,7 @@ const CHOICES = /"n"\s*:\s*(\d{1,4})/;
 
 /** One forwarded request as it was accepted. */
 export class Forward extends Call<AttemptResult> {
+  readonly kind = 'forward';
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
   #inputTokens: number | undefined;
