@@ -257,6 +257,7 @@ export class Gateway {
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     const prompt = promptFor(request, adapter);
     const { signal = never(), key, askedAs } = options;
+    await options.turn?.();
     this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model: request.model });
     return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
   }
@@ -307,7 +308,9 @@ export class Gateway {
       const address = this.#settings.addressOf(adapter, body.config);
       const requestId = options.requestId ?? this.#options.newRequestId();
       const chat = new Chat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options });
-      return new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
+      const run = (): Promise<T> =>
+        new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
+      return options.turn === undefined ? run() : options.turn().then(run);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -8,6 +8,25 @@ import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { NOBODY } from '../tally.ts';
 
+/** Hashing tens of megabytes would hold up others, each time when a call fails. */
+const HASHED_BYTES = 1024 * 1024;
+
+function digestOf(content: string | Uint8Array): string {
+  const hash = createHash('sha256');
+  if (typeof content === 'string' || content.length <= HASHED_BYTES) return hash.update(content).digest('base64');
+  const half = HASHED_BYTES / 2;
+  return hash.update(`${content.length}`).update(content.subarray(0, half)).update(content.subarray(-half)).digest('base64');
+}
+
+/** Of a longer text, the length, the beginning and the end are hashed. */
+const HASHED_LENGTH = 1024;
+
+/** For JSON.stringify: long texts by what is hashed of them. */
+export function shortened(_name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= HASHED_LENGTH) return value;
+  return [value.length, value.slice(0, HASHED_LENGTH / 2), value.slice(-HASHED_LENGTH / 2)];
+}
+
 /** What every attempt that succeeds has. */
 export interface AttemptResult {
   readonly usage: Usage | undefined;
@@ -76,7 +95,7 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
 
   abstract newAttempt(permit: Permit, now: () => number): Attempt<T>;
 
-  /** What tells this request from others. */
+  /** What tells this request from others. Of long bytes, the length, the beginning and the end count. */
   protected abstract content(): string | Uint8Array;
 
   /** The tokens of the input, by estimate. */
@@ -140,7 +159,7 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
    */
   get promptHash(): string {
     if (this.key !== undefined || this.caller !== undefined) return NOBODY;
-    this.#promptHash ??= createHash('sha256').update(this.content()).digest('base64');
+    this.#promptHash ??= digestOf(this.content());
     return this.#promptHash;
   }
 

@@ -8,7 +8,7 @@ import type { AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
 import { sumUsage } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
-import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage } from './call.ts';
+import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, shortened } from './call.ts';
 
 interface EmbedParts extends Omit<CallParts, 'model' | 'config'> {
   readonly request: EmbedRequest;
@@ -38,7 +38,7 @@ export class Embed extends Call<AttemptResult> {
   }
 
   protected override content(): string {
-    return JSON.stringify(this.request.inputs);
+    return JSON.stringify(this.request.inputs, shortened);
   }
 
   override inputTokens(): number {

@@ -1,11 +1,12 @@
 // A request in the provider's own protocol that has passed all checks, and one attempt at it: bytes go through, usage is read alongside. Pure: no I/O.
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
+import { tryParseJson } from '../../base/json.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
-import { bodyTokens } from '../media-tokens.ts';
+import { type BodySize, bodySize } from '../media-tokens.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, type Reader } from './call.ts';
 import { ForwardedUsage } from './forwarded-usage.ts';
 
@@ -14,14 +15,12 @@ interface ForwardParts extends CallParts {
   readonly target: ForwardTarget;
 }
 
-const CHOICES = /"n"\s*:\s*(\d{1,4})/;
-
 /** One forwarded request as it was accepted. */
 export class Forward extends Call<AttemptResult> {
   readonly kind = 'forward';
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
-  #inputTokens: number | undefined;
+  #size: BodySize | undefined;
 
   constructor(parts: ForwardParts) {
     super(parts);
@@ -45,10 +44,8 @@ export class Forward extends Call<AttemptResult> {
     return this.request.body;
   }
 
-  /** A member `n` anywhere: within a text its quotes would be escaped. */
   override get choices(): number {
-    const found = CHOICES.exec(this.request.body.toString('latin1'));
-    return Math.max(1, Number(found?.[1] ?? 1));
+    return this.#measured().choices;
   }
 
   override asksForHourInCache(): boolean {
@@ -56,8 +53,13 @@ export class Forward extends Call<AttemptResult> {
   }
 
   override inputTokens(): number {
-    this.#inputTokens ??= bodyTokens(this.request.body);
-    return this.#inputTokens;
+    return this.#measured().tokens;
+  }
+
+  #measured(): BodySize {
+    const { body, fields } = this.request;
+    this.#size ??= bodySize(fields ?? tryParseJson(body.toString()), body.length);
+    return this.#size;
   }
 }
 

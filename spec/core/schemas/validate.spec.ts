@@ -254,3 +254,21 @@ t.test('every schema is valid and compiles; the server itself checks none when i
   t.notOk(judge.validateSchema({ type: 'text' }), 'the judge says no');
   t.end();
 });
+
+t.test('a text is as long as it has characters, whatever their units', async (t) => {
+  const limited: Validator<unknown> = compile({ type: 'object', properties: { text: { type: 'string', minLength: 2, maxLength: 3 } } });
+  const fits = (text: string): boolean => {
+    try {
+      limited({ text });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const texts = ['', 'a', '😀', 'ab', 'a😀', '😀😀', 'abc', '😀😀😀', 'a\ud83d', 'abcd', '😀😀😀😀', 'ab\ud83d\udc00\ud83d', 'é'.repeat(4)];
+  t.same(
+    texts.map(fits),
+    texts.map((text) => [...text].length >= 2 && [...text].length <= 3),
+  );
+  t.throws(() => limited({ text: 'abcd' }), { message: 'text must not have more than 3 characters.' });
+});

@@ -3,7 +3,7 @@
 // next-before-first-byte: the next model of an alias is asked only while nothing of an answer has been sent, and only after a failure that says nothing
 //   about the request itself.
 import { isObject } from '../../../core/base/json.ts';
-import { nextTurn } from '../../../core/base/json-slices.ts';
+import type { JsonOutline } from '../../../core/base/json-members.ts';
 import {
   assertMayAsk,
   assertMayPass,
@@ -42,8 +42,6 @@ const NEXT: ReadonlySet<string> = new Set([
 ]);
 
 const NO_BYTES = Buffer.alloc(0);
-/** Translating a larger body takes some ten milliseconds, so the event loop turns between its steps. */
-const LARGE_BODY_BYTES = 1024 * 1024;
 
 /** What a client has sent, and its translation once a provider needs it. */
 class Job<E> {
@@ -51,13 +49,18 @@ class Job<E> {
   readonly context: RouteContext;
   bytes: Buffer;
   body: unknown;
+  readonly outline: JsonOutline | undefined;
+  /** Set for a large body. */
+  readonly turn: (() => Promise<void>) | undefined;
   #request: DialectRequest<E> | undefined;
 
-  constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value }: CompatibleBody) {
+  constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value, outline, turn }: CompatibleBody) {
     this.dialect = dialect;
     this.context = context;
     this.bytes = bytes;
     this.body = value;
+    this.outline = outline;
+    this.turn = turn;
   }
 
   request(): DialectRequest<E> {
@@ -112,10 +115,9 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
     try {
       const lane = laneOf(job, target);
       if (lane !== undefined) return await native(lane, job, target);
-      const isLarge = job.bytes.length > LARGE_BODY_BYTES;
       const { stream } = job.request();
       if (target.isLast) job.release();
-      if (isLarge) await nextTurn();
+      if (job.turn !== undefined) await job.turn();
       return stream ? await streamed(job, target) : await whole(job, target);
     } catch (error) {
       failure = error;
@@ -144,19 +146,19 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: Mo
 
 /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
 function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Candidate): Promise<Reply<object>> {
-  const { dialect, body, bytes, context } = job;
+  const { dialect, body, bytes, outline, context } = job;
   const fields = body as Readonly<Record<string, unknown>>;
   const { headers, url = '' } = context.req;
   const at = url.indexOf('?');
   const search = at < 0 ? '' : url.slice(at);
-  if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search });
+  if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search, outline });
   const isStream = flag(fields, 'stream') === true; // some providers take a text or a number for a yes, and its usage would pass unread
-  const sent = toBody?.(bytes, fields, target.model);
+  const sent = toBody?.(bytes, fields, target.model, outline);
   const request = {
     path,
     search,
     headers,
-    body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }),
+    body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }, outline),
     fields,
     hidesUsage: sent?.hidesUsage === true,
   };
@@ -169,7 +171,7 @@ async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> 
   const request = job.request();
   const asked = new Asked(context.requestId, request);
   const collector = new Collector();
-  const done = await ask(request, target, collector, context);
+  const done = await ask(job, request, target, collector);
   const answer = dialect.answer(collector.answer(done), asked);
   return ok(new Written<object>(answer), job.headers(target, warningsOf(request, done.warnings)));
 }
@@ -185,7 +187,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
     }),
   });
   try {
-    writer.done(await ask(request, target, writer, context));
+    writer.done(await ask(job, request, target, writer));
     return STREAMED;
   } catch (error) {
     writer.fail(toBlockhouseError(error));
@@ -194,10 +196,10 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
 }
 
 async function ask<E>(
+  { context: { core, signal, requestId, key }, turn }: Job<E>,
   request: DialectRequest<E>,
   { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
-  { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
   try {
     return await core.pipe(Object.assign({ adapter, model }, request.chat), sink, {
@@ -208,6 +210,7 @@ async function ask<E>(
       leavesTokenLimit: true,
       limitsCalls: true,
       repeats: isLast,
+      ...(turn !== undefined && { turn }),
     });
   } catch (error) {
     throw inClientsWords(error, request);

@@ -13,13 +13,14 @@ export const countTokens =
   (read: (body: unknown) => DialectRequest, { fields, answerHeaders }: Pick<Dialect, 'fields' | 'answerHeaders'>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
     const { core, signal, requestId, key } = context;
-    const { value } = await readCompatibleBody(context);
+    const { value, turn } = await readCompatibleBody(context);
     if (key !== undefined) assertMayAsk(key, fields, value);
     const request = read(value);
+    if (turn !== undefined) await turn();
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
     const { tokens, isEstimated } = await core
-      .countTokens({ ...request.chat, ...target }, { signal, requestId, key: key?.name, askedAs: request.model })
+      .countTokens({ ...request.chat, ...target }, { signal, requestId, key: key?.name, askedAs: request.model, ...(turn !== undefined && { turn }) })
       .catch((error: unknown) => {
         throw inClientsWords(error, request);
       });

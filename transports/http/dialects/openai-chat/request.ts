@@ -4,7 +4,20 @@ import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../..
 import { nearestName } from '../shared/client-fields.ts';
 import { chatOf, clampedTemperature, joinedWarnings, mended, ToolNames } from '../shared/conversation.ts';
 import type { DialectRequest } from '../shared/dialect.ts';
-import { type Fields, flag, ignoredFields, integer, list, number, objectAt, objectBody, optionalObject, requiredText, text } from '../shared/fields.ts';
+import {
+  conversationIn,
+  type Fields,
+  flag,
+  ignoredFields,
+  integer,
+  list,
+  number,
+  objectAt,
+  objectBody,
+  optionalObject,
+  requiredText,
+  text,
+} from '../shared/fields.ts';
 import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../shared/openai-config.ts';
 import { Sources } from '../shared/sources.ts';
 import { customTool } from '../shared/tool-calls.ts';
@@ -91,7 +104,7 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
     const path = `tools[${index}]`;
     return sources.note(readTool(objectAt(tool, path), path, names, customTools), path);
   });
-  const messages = list(body, 'messages');
+  const messages = conversationIn(body, 'messages');
   if (messages === undefined || messages.length === 0) throw invalidRequest('messages', 'must have at least one message');
   const conversation = mended(readMessages(messages, names, sources), 'messages');
   const toolChoice = readToolChoice(body['tool_choice'], names);
