@@ -1,14 +1,6 @@
 // The headers of an answer in a client's protocol: the model that gave it, and what was ignored of its request. Pure: no I/O.
 import type { ModelTarget } from '../../../core/index.ts';
 
-/** The model that answered last: most answers are from the same one as the answer before. */
-let last = { adapter: '', model: '', text: '' };
-
-function modelText(adapter: string, model: string): string {
-  if (last.adapter !== adapter || last.model !== model) last = { adapter, model, text: headerText(`${adapter}/${model}`) };
-  return last.text;
-}
-
 const UNFIT = /[^\x20-\x7e]/;
 
 /** Field names only: a value may be a secret, and a header has no room for prose. */
@@ -17,7 +9,7 @@ export function headersOf(
   warnings: readonly { readonly field: string }[],
   ofDialect?: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const headers: Record<string, string> = { 'x-blockhouse-model': modelText(adapter, model) };
+  const headers: Record<string, string> = { 'x-blockhouse-model': headerText(`${adapter}/${model}`) };
   if (ofDialect !== undefined) Object.assign(headers, ofDialect);
   if (warnings.length > 0) headers['x-blockhouse-warnings'] = headerText([...new Set(warnings.map(({ field }) => field))].join('; ')).slice(0, 2048);
   return headers;
