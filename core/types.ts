@@ -432,7 +432,7 @@ export interface BlockConfigFile {
     readonly baseMs?: number;
     /** Longest wait between two attempts, in milliseconds; default 300000 */
     readonly maxDelayMs?: number;
-    /** A message that waits longer than this many milliseconds expires; default 86400000 (a day) */
+    /** A message that waits longer than this many milliseconds expires; default 86400000 */
     readonly staleAfterMs?: number;
   };
   readonly budget?: {
@@ -468,7 +468,7 @@ export interface BlockConfigFile {
   readonly rev?: number;
 }
 
-/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
+/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole, so a missing one has no default. */
 export interface BlockConfigPatch {
   /** What the block is for */
   readonly description?: string;
@@ -505,7 +505,7 @@ export interface BlockConfigPatch {
     readonly baseMs?: number;
     /** Longest wait between two attempts, in milliseconds; default 300000 */
     readonly maxDelayMs?: number;
-    /** A message that waits longer than this many milliseconds expires; default 86400000 (a day) */
+    /** A message that waits longer than this many milliseconds expires; default 86400000 */
     readonly staleAfterMs?: number;
   };
   readonly budget?: {

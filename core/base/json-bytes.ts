@@ -3,8 +3,9 @@
 //
 // same-text: the text is the one that JSON.stringify gives for plain JSON values (a property that is undefined is left out).
 // bounded-slice: a turn writes about one slice. A long text is cut between two of its characters.
-import { nextTurn } from './next-turn.ts';
+
 import { toJsonText } from './json-text.ts';
+import { nextTurn } from './next-turn.ts';
 
 /** In UTF-16 units. A slice takes about a millisecond. */
 const SLICE_LENGTH = 128 * 1024;

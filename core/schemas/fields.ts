@@ -25,3 +25,26 @@ export function closedObject<const P extends object, const O extends keyof P = n
 function namesWithout<P extends object, O extends keyof P>(properties: P, optional: readonly O[]) {
   return Object.keys(properties).filter((name) => !optional.includes(name as O));
 }
+
+/** A field that has `value` where it is missing; its description says so. */
+export function withDefault<const V, const S extends { readonly description: string }>(value: V, schema: S) {
+  const description: string = `${schema.description}; default ${value}`;
+  return { ...schema, default: value, description } as const;
+}
+
+/** The same fields without defaults of their own; those within them stay. */
+export function withoutDefaults<const P extends Readonly<Record<string, object>>>(properties: P): P {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => [name, Object.fromEntries(Object.entries(field).filter(([keyword]) => keyword !== 'default'))]),
+  ) as P;
+}
+
+/** The defaults of fields, also of those within them. */
+export function defaultsOf(properties: Readonly<Record<string, object>>): Record<string, unknown> {
+  const defaults: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(properties)) {
+    if ('properties' in field) defaults[name] = defaultsOf(field.properties as Record<string, object>);
+    else if ('default' in field) defaults[name] = field.default;
+  }
+  return defaults;
+}

@@ -1,5 +1,6 @@
 // A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
 import { createHash } from 'node:crypto';
+import type { CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
@@ -26,13 +27,13 @@ export function shortened(_name: string, value: unknown): unknown {
   return [value.length, value.slice(0, HASHED_LENGTH / 2), value.slice(-HASHED_LENGTH / 2)];
 }
 
-/** What every answer has. */
-export interface Answered {
+/** What every attempt that succeeds has. */
+export interface AttemptResult {
   readonly usage: Usage | undefined;
 }
 
 /** One attempt at a call. */
-export interface CallAttempt<T extends Answered> {
+export interface Attempt<T extends AttemptResult> {
   /** When the first part of the answer came. */
   readonly firstTextAt: number | undefined;
   /** Calls the adapter. Throws at once what the adapter throws at once. */
@@ -52,7 +53,7 @@ export function inputUsage(inputTokens: number): Usage {
 export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
 
 /** What is known of a call before its first attempt. */
-export interface AcceptedParts {
+export interface CallParts {
   readonly adapter: Adapter;
   readonly model: string;
   /** Settings of this call alone. */
@@ -62,8 +63,9 @@ export interface AcceptedParts {
   readonly options: CallOptions;
 }
 
-/** One call as it was accepted. */
-export abstract class AcceptedCall<T extends Answered> implements Sourced {
+/** One call. `Attempts` makes its attempts. */
+export abstract class Call<T extends AttemptResult> implements Sourced {
+  abstract readonly kind: CallKind;
   readonly adapter: Adapter;
   readonly model: string;
   readonly config: ChatConfig | undefined;
@@ -74,7 +76,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   readonly #options: CallOptions;
   #promptHash: string | undefined;
 
-  constructor({ adapter, model, config, signal, requestId, options }: AcceptedParts) {
+  constructor({ adapter, model, config, signal, requestId, options }: CallParts) {
     this.adapter = adapter;
     this.model = model;
     this.config = config;
@@ -91,7 +93,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.reader === undefined;
   }
 
-  abstract newAttempt(permit: Permit, now: () => number): CallAttempt<T>;
+  abstract newAttempt(permit: Permit, now: () => number): Attempt<T>;
 
   /** What tells this request from others. Of long bytes, the length, the beginning and the end count. */
   protected abstract content(): string | Uint8Array;

@@ -5,10 +5,10 @@ import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptTokens } from '../prompt-tokens.ts';
 import type { CheckedMessage } from '../step.ts';
-import { AcceptedCall, type AcceptedParts, shortened } from './call.ts';
-import { type AnsweredChat, Attempt } from './chat-attempt.ts';
+import { Call, type CallParts, shortened } from './call.ts';
+import { ChatAttempt, type ChatResult } from './chat-attempt.ts';
 
-interface AcceptedChatParts extends Omit<AcceptedParts, 'model' | 'config'> {
+interface ChatParts extends Omit<CallParts, 'model' | 'config'> {
   readonly request: ChatRequest;
   readonly prompt: Prompt;
   /** Called with fragments as they come; absent if the caller wants the whole answer. */
@@ -27,13 +27,14 @@ function hasMark({ content, toolCalls, toolResults }: CheckedMessage): boolean {
 }
 
 /** One chat request as it was accepted. */
-export class AcceptedChat extends AcceptedCall<AnsweredChat> {
+export class Chat extends Call<ChatResult> {
+  readonly kind = 'chat';
   readonly request: ChatRequest;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
   readonly keepsOneCall: boolean;
 
-  constructor(parts: AcceptedChatParts) {
+  constructor(parts: ChatParts) {
     const { adapter, request, signal, requestId, options } = parts;
     super({ adapter, model: request.model, config: request.config, signal, requestId, options });
     this.request = request;
@@ -50,8 +51,8 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
     return this.sink === undefined || this.sink.whole === true;
   }
 
-  override newAttempt(permit: Permit, now: () => number): Attempt {
-    return new Attempt(this, permit, now);
+  override newAttempt(permit: Permit, now: () => number): ChatAttempt {
+    return new ChatAttempt(this, permit, now);
   }
 
   protected override content(): string {

@@ -5,7 +5,6 @@
 import { isObject } from '../../../core/base/json.ts';
 import type { JsonOutline } from '../../../core/base/json-members.ts';
 import {
-  type AnswerPiece,
   assertMayAsk,
   assertMayPass,
   BlockhouseError,
@@ -16,15 +15,16 @@ import {
   toBlockhouseError,
   type Warning,
 } from '../../../core/index.ts';
-import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../dialects/shared/dialect.ts';
+import type { AnswerContext, Dialect, DialectRequest, NativeLane } from '../dialects/shared/dialect.ts';
 import { flag } from '../dialects/shared/fields.ts';
 import { withMembers } from '../dialects/shared/json-edit.ts';
 import { type CompatibleBody, readCompatibleBody } from '../wire/body.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
-import type { StreamFrames } from '../wire/stream-frames.ts';
+import { headersOf } from './answer-headers.ts';
 import { targetsOf } from './client-model.ts';
+import { Collector } from './collector.ts';
 import { type Candidate, faultReply, forward } from './forward.ts';
 
 /** Failures of one model after which another may still answer. */
@@ -121,9 +121,9 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
       return stream ? await streamed(job, target) : await whole(job, target);
     } catch (error) {
       failure = error;
-      // next-before-first-byte
-      if (!target.isLast && !job.context.res.headersSent && mayAskNext(error)) continue;
-      const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), job.headers(target, []));
+      if (job.context.res.headersSent) break;
+      if (!target.isLast && mayAskNext(error)) continue; // next-before-first-byte
+      const reply = faultReply(toBlockhouseError(error), job.headers(target, []));
       if (reply !== undefined) return reply;
       break;
     }
@@ -179,18 +179,13 @@ async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> 
 async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREAMED> {
   const { dialect, context } = job;
   const request = job.request();
-  const headersFor = (warnings: readonly Warning[]) => ({
-    ...job.headers(target, warnings),
-    ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+  const writer = new SseWriter(context.res, context.requestId, context.server.sse, {
+    frames: dialect.stream(new Asked(context.requestId, request)),
+    headers: (warnings) => ({
+      ...job.headers(target, warningsOf(request, warnings)),
+      ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+    }),
   });
-  const frames: StreamFrames = {
-    ...framesOf(dialect.stream(new Asked(context.requestId, request))),
-    start: (_start, warnings) => {
-      writer.useHeaders(headersFor(warningsOf(request, warnings?.())));
-      return '';
-    },
-  };
-  const writer = new SseWriter(context.res, context.requestId, context.server.sse, { frames, headers: headersFor(request.warnings) });
   try {
     writer.done(await ask(job, request, target, writer));
     return STREAMED;
@@ -198,17 +193,6 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
     writer.fail(toBlockhouseError(error));
     throw error;
   }
-}
-
-function framesOf(stream: ReturnType<Dialect['stream']>): StreamFrames {
-  return {
-    start: () => '',
-    content: (fragments) => stream.pieces(fragments.map((text) => ({ type: 'text', text }))),
-    pieces: (pieces) => stream.pieces(pieces),
-    done: (done) => stream.done(done),
-    error: (fault) => stream.error(fault),
-    keepAlive: () => stream.keepAlive(),
-  };
 }
 
 async function ask<E>(
@@ -264,65 +248,5 @@ class Asked<E> implements AnswerContext<E> {
 
   elapsedMs(): number {
     return performance.now() - this.#startedAt;
-  }
-}
-
-/** The model that answered last: most answers are from the same one as the answer before. */
-let last = { adapter: '', model: '', text: '' };
-
-function modelText(adapter: string, model: string): string {
-  if (last.adapter !== adapter || last.model !== model) last = { adapter, model, text: headerText(`${adapter}/${model}`) };
-  return last.text;
-}
-
-const UNFIT = /[^\x20-\x7e]/;
-
-/** Field names only: a value may be a secret, and a header has no room for prose. */
-export function headersOf(
-  { adapter, model }: ModelTarget,
-  warnings: readonly { readonly field: string }[],
-  ofDialect?: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const headers: Record<string, string> = { 'x-blockhouse-model': modelText(adapter, model) };
-  if (ofDialect !== undefined) Object.assign(headers, ofDialect);
-  if (warnings.length > 0) headers['x-blockhouse-warnings'] = headerText([...new Set(warnings.map(({ field }) => field))].join('; ')).slice(0, 2048);
-  return headers;
-}
-
-function headerText(text: string): string {
-  return UNFIT.test(text) ? text.replace(/[^\x20-\x7e]/g, '?') : text;
-}
-
-/** The parts of a whole answer are bounded like those of `/v1/chat`: the adapters refuse more than they may hold. */
-class Collector implements StreamSink {
-  readonly whole = true;
-  readonly opened = false;
-  readonly opensInMs = Number.POSITIVE_INFINITY;
-  readonly #pieces: WholeAnswer['pieces'][number][] = [];
-
-  start(): void {
-    // The answer says at its end which model it is from.
-  }
-
-  content(fragments: readonly string[]): boolean {
-    return this.pieces(fragments.map((text) => ({ type: 'text', text })));
-  }
-
-  pieces(pieces: readonly AnswerPiece[]): boolean {
-    for (const piece of pieces) {
-      if (piece.type === 'toolCallStart' || piece.type === 'toolCallDelta' || piece.type === 'reasoningState') continue; // the end has it
-      const last = this.#pieces.at(-1);
-      if (piece.type !== 'toolCall' && last?.type === piece.type) this.#pieces[this.#pieces.length - 1] = { type: piece.type, text: last.text + piece.text };
-      else this.#pieces.push(piece);
-    }
-    return true;
-  }
-
-  onceWritable(resume: () => void): void {
-    resume();
-  }
-
-  answer(done: ChatDone): WholeAnswer {
-    return { pieces: this.#pieces, done };
   }
 }

@@ -4,8 +4,9 @@ import type { Dialect, DialectRequest } from '../dialects/shared/dialect.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, type Reply } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
+import { headersOf } from './answer-headers.ts';
 import { targetsOf } from './client-model.ts';
-import { headersOf, inClientsWords } from './dialect.ts';
+import { inClientsWords } from './dialect.ts';
 
 /** The handler of a route that reads its request with `read`, where `dialect` says what each field decides, and answers `{input_tokens}`. */
 export const countTokens =
