@@ -1,7 +1,9 @@
 // Settings of the process: flags, then environment, then defaults; resolved once and frozen. Pure: no I/O.
+
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Environment } from './auth/settings.ts';
+import { urlOf } from './base/url.ts';
 import type { QueueLimits } from './gateway/queue.ts';
 import type { UpstreamTimeouts } from './ports.ts';
 
@@ -143,7 +145,7 @@ function integer(name: string, text: string | undefined, low: number, high: numb
 /** Throws for a text that is not an origin as a browser writes it, because no request could match it. */
 function parsePublicOrigin(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  if (!URL.canParse(text) || !/^https?:\/\//.test(text) || new URL(text).origin !== text)
+  if (!/^https?:\/\//.test(text) || urlOf(text)?.origin !== text)
     throw new Error(
       `--public-origin or BLOCKHOUSE_PUBLIC_ORIGIN must be written as a browser sends it, such as https://blocks.example, not ${JSON.stringify(text)}.`,
     );
@@ -154,9 +156,10 @@ function parsePublicOrigin(text: string | undefined): string | undefined {
 export function parseOrigins(text: string | undefined): ReadonlySet<string> {
   const origins = new Set<string>();
   for (const item of itemsOf(text)) {
-    if (!URL.canParse(item) || !/^https?:$/.test(new URL(item).protocol))
+    const url = urlOf(item);
+    if (url === undefined || !/^https?:$/.test(url.protocol))
       throw new Error(`BLOCKHOUSE_ALLOWED_ORIGINS contains ${JSON.stringify(item)}, which is not an origin such as https://host:port.`);
-    origins.add(new URL(item).origin);
+    origins.add(url.origin);
   }
   return origins;
 }
@@ -165,8 +168,8 @@ export function parseOrigins(text: string | undefined): ReadonlySet<string> {
 export function parseWebOrigins(text: string | undefined): ReadonlySet<string> {
   const origins = new Set<string>();
   for (const item of itemsOf(text)) {
-    const origin = URL.canParse(item) ? new URL(item).origin : '';
-    if (!/^https?:/.test(origin) || new URL(item).href !== `${origin}/` || origin.includes('*'))
+    const { origin = '', href } = urlOf(item) ?? {};
+    if (!/^https?:/.test(origin) || href !== `${origin}/` || origin.includes('*'))
       throw new Error(
         `BLOCKHOUSE_WEB_ORIGINS contains ${JSON.stringify(item)}, which is not the origin of a web page. Write http or https, the host and the port, without a path or a pattern: https://app.example, http://localhost:5173.`,
       );

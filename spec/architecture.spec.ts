@@ -473,6 +473,7 @@ t.test('each of these belongs to the one file that owns it', async (t) => {
   const owned: [what: string, pattern: RegExp, owners: RegExp][] = [
     ['process.env', /\bprocess\s*(?:\.\s*env\b|\[\s*'env'\s*\])|\benv\b[^}]*\}\s*(?:from 'node:process'|= process\b)/, /^(cli\/compose|core\/runtime)\.ts$/],
     ['JSON.parse', /\bJSON\s*\.\s*parse\b/, /^core\/base\/json\.ts$/],
+    ['URL.canParse', /\bURL\s*\.\s*canParse\b/, /^$/],
     ['console', /\bconsole\s*\./, /^$/],
     ['fetch', /(?<![.\w])fetch\(/, /^$/],
     ['an empty catch', /\bcatch\s*(?:\([^)]*\)\s*)?\{\s*\}/, /^$/],

@@ -1,4 +1,5 @@
 // Bedrock's addresses: two hosts for each region, or the ones that the operator configured. Pure: no I/O.
+import { urlOf } from '../../core/base/url.ts';
 import { type ResolvedSettings, schemas } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 
@@ -45,7 +46,7 @@ const AWS_HOST = /(?:^|\.)(?:amazonaws\.com|amazonaws\.com\.cn|amazonaws\.eu|api
 /** False if calls go to another server than AWS's. */
 export function isOwnEndpoint({ values }: ResolvedSettings): boolean {
   const { endpoint } = values;
-  return endpoint === undefined || (URL.canParse(endpoint) && AWS_HOST.test(new URL(endpoint).hostname));
+  return endpoint === undefined || AWS_HOST.test(urlOf(endpoint)?.hostname ?? '');
 }
 
 function runtimeBase(settings: ResolvedSettings): string {
@@ -66,8 +67,9 @@ function domainOf(region: string): string {
 }
 
 function isWebURL(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
+  const url = urlOf(text);
+  if (url === undefined) return false;
+  const { protocol, username, password, search, hash } = url;
   return (protocol === 'http:' || protocol === 'https:') && username + password + search + hash === '';
 }
 

@@ -1,4 +1,5 @@
 // Ollama: a daemon on this machine, or its cloud. Native `/api/chat`, NDJSON streams.
+import { urlOf } from '../../core/base/url.ts';
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { defineAdapter } from '../shared/define.ts';
@@ -117,8 +118,8 @@ function modelNames(json: unknown): string[] {
 /** OLLAMA_HOST may be `0.0.0.0`, `host:port` or `:port`; a bare host means the daemon's own port. */
 function normalizeHost(text: string): string {
   const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`;
-  if (!URL.canParse(withScheme)) return text;
-  const url = new URL(withScheme);
+  const url = urlOf(withScheme);
+  if (url === undefined) return text;
   if (withScheme !== text && url.port === '' && !/:\d+(\/|$)/.test(text)) url.port = '11434';
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
   return url.href.replace(/\/+$/, '');

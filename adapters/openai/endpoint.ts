@@ -1,4 +1,5 @@
 // Which of OpenAI's endpoints is called, and where. Pure: no I/O.
+import { urlOf } from '../../core/base/url.ts';
 import { isLoopbackHost, type ResolvedSettings } from '../../core/index.ts';
 import { joinURL, perSettings } from '../shared/base-url.ts';
 
@@ -45,5 +46,5 @@ const endpointsOf = perSettings((settings) => {
 /** '' for a base that is not a URL. */
 const hostOf = perSettings((settings): string => {
   const base = settings.values['baseURL'] ?? DEFAULT_BASE_URL;
-  return URL.canParse(base) ? new URL(base).hostname : '';
+  return urlOf(base)?.hostname ?? '';
 });

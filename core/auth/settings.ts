@@ -1,5 +1,6 @@
 // Resolves the settings of an adapter for one request: the request's `config`, then auth.json, then the environment, then the default. Pure: no I/O;
 // the caller passes in the stored values and the environment.
+import { urlOf } from '../base/url.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { SECRET_PATTERN } from '../schemas/chat.ts';
@@ -40,14 +41,13 @@ export function isAddress(name: string, { address }: SettingSpec): boolean {
 
 /** Undefined if the text is not a URL. */
 export function originOf(url: string | undefined): string | undefined {
-  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
+  return url === undefined ? undefined : urlOf(url)?.origin;
 }
 
 /** The origin and the path of an address, without slashes at its end; undefined if the text is not a URL. On a shared host, each path may be another tenant's. */
 export function placeOf(url: string | undefined): string | undefined {
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { origin, pathname } = new URL(url);
-  return origin + pathname.replace(/\/+$/, '');
+  const place = url === undefined ? undefined : urlOf(url);
+  return place && place.origin + place.pathname.replace(/\/+$/, '');
 }
 
 /** Environment variables. */

@@ -3,9 +3,11 @@
 // A key from auth.json or the environment goes only to the provider's own origin, to the address that is configured with it (key-bounds.ts), or to an origin
 // on the operator's list. Any other origin needs a key that came with the request; a call without any key may also go to loopback. Link-local and
 // cloud-metadata addresses are refused in every spelling, by the address that is connected to, unless their origin is on the operator's list.
+
 import { BlockList, isIP } from 'node:net';
 import type { SettingsSpec } from '../auth/settings.ts';
 import { expandIPv6 } from '../base/ipv6.ts';
+import { urlOf } from '../base/url.ts';
 import { type BlockhouseError, invalidRequest } from '../errors.ts';
 
 /** Where one request may go. */
@@ -43,7 +45,7 @@ const METADATA_NAMES = new Set(['metadata', 'metadata.google.internal', 'instanc
 
 /** Parses a base URL that a person wrote. Throws INVALID_REQUEST naming `field`. */
 export function parseBaseURL(text: string, field = 'config.baseURL'): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = urlOf(text);
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw invalidRequest(field, 'must be an absolute http or https URL');
   }

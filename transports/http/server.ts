@@ -1,7 +1,9 @@
 // The HTTP transport: the server of node:http and its limits. dispatch.ts answers the requests.
+
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { urlOf } from '../../core/base/url.ts';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS } from '../../core/index.ts';
 import { inboundRequestId } from '../guard.ts';
 import { Front, type FrontOptions } from './dispatch.ts';
@@ -103,8 +105,8 @@ function ownOrigins({ address, port }: AddressInfo, publicOrigin: string | undef
   const addresses = isAny ? Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map((one) => one.address)) : [address];
   const isLoopback = addresses.some((one) => one === '127.0.0.1' || one === '::1');
   const hosts = [...addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), ...(isLoopback ? ['localhost'] : [])];
-  const origins = hosts.map((host) => `http://${host}:${port}`).filter((url) => URL.canParse(url)); // an address with a zone is no host of a URL
-  return [...origins.map((url) => new URL(url).origin), ...(publicOrigin === undefined ? [] : [publicOrigin])];
+  const origins = hosts.map((host) => `http://${host}:${port}`).flatMap((url) => urlOf(url)?.origin ?? []); // an address with a zone is not a host of a URL
+  return [...origins, ...(publicOrigin === undefined ? [] : [publicOrigin])];
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {

@@ -2,7 +2,9 @@
 //
 // gateway-only: they may call `/v1/*` and nothing else.
 // named-only: an answer names the one origin that has asked, never `*`, and never allows credentials of the browser.
+
 import type { IncomingMessage } from 'node:http';
+import { urlOf } from '../../core/base/url.ts';
 import type { JsonReply } from './wire/reply.ts';
 
 /** The headers of an answer that a script of the page may read. */
@@ -17,7 +19,7 @@ const HEADER_NAMES = /^[\w!#$%&'*+.^`|~\-, ]+$/;
 export function namedOrigins(origins: Iterable<string> = []): ReadonlySet<string> {
   const named = new Set(origins);
   for (const origin of named) {
-    if (!/^https?:/.test(origin) || origin.includes('*') || !URL.canParse(origin) || new URL(origin).origin !== origin)
+    if (!/^https?:/.test(origin) || origin.includes('*') || urlOf(origin)?.origin !== origin)
       throw new Error(`The web origin ${JSON.stringify(origin)} must be written as a browser sends it, such as https://app.example.`);
   }
   return named;
