@@ -2,6 +2,7 @@
 //
 // not-twice: a batch that the provider has answered is not sent again by a further attempt.
 // one-for-each: the provider must give one vector of numbers for each input.
+import { callerLeft } from '../../base/abort.ts';
 import { isCount, TokenEstimate } from '../../base/tokens.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, EmbedBatch } from '../../ports.ts';
@@ -40,6 +41,10 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
     return JSON.stringify(this.request.inputs);
   }
 
+  protected override get outputLimit(): number {
+    return 0;
+  }
+
   override inputTokens(): number {
     return tokensOf(this.request.inputs);
   }
@@ -54,6 +59,7 @@ class EmbedAttempt implements CallAttempt<Answered> {
   #usage: Usage | undefined;
   /** The batch that is being answered. */
   #sent: EmbedRequest['inputs'] | undefined;
+  #hasLeft = false;
   #failure: BlockhouseError | undefined;
 
   constructor(accepted: AcceptedEmbed, permit: Permit, now: () => number) {
@@ -73,6 +79,11 @@ class EmbedAttempt implements CallAttempt<Answered> {
     }
   }
 
+  /** The batch that was sent is answered, and no other is sent. */
+  leave(): void {
+    this.#hasLeft = true;
+  }
+
   fail(failure: BlockhouseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
@@ -88,6 +99,7 @@ class EmbedAttempt implements CallAttempt<Answered> {
     const { model, dimensions, user } = request;
     const most = adapter.embedding?.batch(model) ?? 1;
     while (vectors.length < request.inputs.length) {
+      if (this.#hasLeft) throw callerLeft(call.signal.reason);
       const inputs = request.inputs.slice(vectors.length, vectors.length + most);
       this.#sent = inputs;
       const batch = await adapter.embedding?.embed({ ...call, model, inputs, dimensions, user });

@@ -1,9 +1,12 @@
 // A request in the provider's own protocol that has passed all checks, and one attempt at it: bytes go through, usage is read alongside. Pure: no I/O.
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
+import { isCount } from '../../base/tokens.ts';
+import type { Writable } from '../../base/writable.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
+import { ANSWER_LIMITS } from '../answer-limits.ts';
 import type { Permit } from '../breaker.ts';
 import { bodyTokens } from '../media-tokens.ts';
 import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, type Reader } from './call.ts';
@@ -14,6 +17,7 @@ interface AcceptedForwardParts extends AcceptedParts {
   readonly target: ForwardTarget;
 }
 
+const LIMITS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
 const CHOICES = /"n"\s*:\s*(\d{1,4})/;
 
 /** One forwarded request as it was accepted. */
@@ -21,6 +25,7 @@ export class AcceptedForward extends AcceptedCall<Answered> {
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
   #inputTokens: number | undefined;
+  #mostUnseen: number | undefined;
 
   constructor(parts: AcceptedForwardParts) {
     super(parts);
@@ -54,6 +59,25 @@ export class AcceptedForward extends AcceptedCall<Answered> {
     return this.request.body.includes('"1h"');
   }
 
+  /** Of the names of all protocols that pass; a request that sets several of them has the largest. */
+  protected override get outputLimit(): number | undefined {
+    const limits = LIMITS.map((name) => this.request.fields?.[name]).filter(isCount);
+    return limits.length === 0 ? undefined : Math.max(...limits);
+  }
+
+  /** Its tokens, its limit and its choices are known from then on. */
+  override forgetRequest(): void {
+    this.inputTokens();
+    this.#mostUnseen = super.mostUnseen;
+    const request = this.request as Writable<ForwardedRequest>;
+    request.body = Buffer.alloc(0);
+    request.fields = { stream: request.fields?.['stream'] };
+  }
+
+  override get mostUnseen(): number {
+    return this.#mostUnseen ?? super.mostUnseen;
+  }
+
   override inputTokens(): number {
     this.#inputTokens ??= bodyTokens(this.request.body);
     return this.#inputTokens;
@@ -68,6 +92,10 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
   readonly #now: () => number;
   readonly #usage: ForwardedUsage;
   #isStream = false;
+  /** What has come since the caller left, in bytes; undefined while there is one. */
+  #readOn: number | undefined;
+  /** Goes on with an answer that waits for the caller's sink. */
+  #resume: (() => void) | undefined;
   #failure: BlockhouseError | undefined;
 
   constructor(accepted: AcceptedForward, permit: Permit, now: () => number) {
@@ -77,7 +105,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     this.#usage = new ForwardedUsage(() => accepted.inputTokens());
   }
 
-  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<Answered> {
+  make({ settings, egress, timeouts, signal, until }: AdapterCall): Promise<Answered> {
     const { adapter, request } = this.#accepted;
     const fail = (error: unknown): never => {
       this.fail(
@@ -88,7 +116,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
       throw error;
     };
     try {
-      const done = adapter.forward?.({ settings, egress, timeouts, signal, request, sink: this }) ?? Promise.resolve();
+      const done = adapter.forward?.({ settings, egress, timeouts, signal, until, request, sink: this }) ?? Promise.resolve();
       return done.then(this.#finish, fail);
     } catch (error) {
       return fail(error);
@@ -106,6 +134,11 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     this.#permit.fail(failure); // verdict-first
   }
 
+  leave(): void {
+    this.#readOn = 0;
+    this.#resume?.();
+  }
+
   usageSoFar(wasSent = false): Usage | undefined {
     if (this.#usage.isKnown) return this.#usage.soFar();
     return wasSent ? inputUsage(this.#accepted.inputTokens()) : undefined;
@@ -113,7 +146,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
 
   head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
     this.#isStream = isStream;
-    if (this.#failure === undefined) this.#accepted.target.head(headers, isStream);
+    if (this.#failure === undefined && this.#readOn === undefined) this.#accepted.target.head(headers, isStream);
   }
 
   bytes(bytes: Buffer): boolean {
@@ -124,10 +157,21 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     }
     if (this.#isStream) this.#usage.frames(bytes);
     else this.#usage.whole(bytes.length);
-    return this.#accepted.target.bytes(bytes);
+    return this.#readOn === undefined ? this.#accepted.target.bytes(bytes) : this.#discard(this.#readOn + bytes.length);
+  }
+
+  /** bounded (read-on.ts). */
+  #discard(readOn: number): boolean {
+    this.#readOn = readOn;
+    if (readOn > ANSWER_LIMITS.stream)
+      throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider sent more than ${ANSWER_LIMITS.stream} bytes after the client had left.`, {
+        mayHaveRun: true,
+      });
+    return true;
   }
 
   onceWritable(resume: () => void): void {
+    this.#resume = resume;
     this.#accepted.target.onceWritable(resume);
   }
 
