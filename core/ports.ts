@@ -61,8 +61,13 @@ export interface AdapterCall {
   readonly settings: ResolvedSettings;
   readonly egress: EgressRule;
   readonly timeouts: UpstreamTimeouts;
-  /** Fires when the caller aborts or disconnects. The adapter must then end its request at once. */
+  /** Fires when the caller aborts or disconnects. The adapter must then end its request at once, unless there is `until`. */
   readonly signal: AbortSignal;
+  /**
+   * Given if what the call uses must be known although its caller leaves. What was not sent yet ends with `signal`. What was sent is read to its end, or until
+   * this fires. An adapter that ends with `signal` all the same makes the call count as if it had used all that it might.
+   */
+  readonly until?: AbortSignal | undefined;
 }
 
 /** What an attempt at a chat request gets in addition. */
@@ -82,6 +87,7 @@ export interface ForwardedRequest {
   readonly search: string;
   /** All headers of the client. The adapter sends on those that its protocol names. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Emptied once the client has left, where its answer is read on. */
   readonly body: Buffer;
   /** The members of the body; absent if it was not parsed. */
   readonly fields?: Readonly<Record<string, unknown>>;
@@ -219,6 +225,11 @@ export interface Adapter {
   forwardedTier?(request: ForwardedRequest): string | undefined;
   /** How the ids of this provider's models look, for names that come without a provider. */
   readonly modelNames?: RegExp;
+  /**
+   * How the ids of models look that reason openly or not at all: a stream shows all that they generate, apart from a part of its last moments. Of any other
+   * model, a stream that breaks off may have cost the largest output that its request allowed.
+   */
+  readonly openModels?: RegExp;
   /** Model ids for people to choose from; when set, the provider is not asked. */
   readonly curatedModels?: readonly string[];
   /** Asks the provider for its model ids; called only when there is no curated list. Rejects with a BlockhouseError. */

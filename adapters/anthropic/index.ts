@@ -59,6 +59,7 @@ export function createAnthropic(): Adapter {
     createDecoder: (context) => new AnthropicDecoder(context),
     readError,
     modelNames: /^claude-/,
+    openModels: /^claude-3-(?:5-|opus|sonnet|haiku)/,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     curatedModels: MODELS,
     verify: async (fetchJson, settings) => {

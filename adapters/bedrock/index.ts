@@ -40,6 +40,8 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     createDecoder: (context) => new BedrockDecoder(context),
     embedding: EMBEDDING,
     readError,
+    openModels:
+      /^(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic\.claude-3-(?:5-|opus|sonnet|haiku)|amazon\.(?:nova-(?:micro|lite|pro|premier)-v1|titan)|meta\.llama)/,
     modelNames: /^(?:arn:aws[a-z-]*:bedrock:|(?:(?:us|eu|apac|jp|au|global)\.)?(?:anthropic|amazon|meta|mistral|cohere|ai21|deepseek|qwen|openai)\.)/,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     curatedModels: MODELS,

@@ -53,6 +53,7 @@ export function createGoogle(): Adapter {
     readError,
     supports: { parts: ['image', 'document', 'audio'], options: SUPPORTED_OPTIONS },
     modelNames: /^gemini-/,
+    openModels: /^(?:models\/)?gemini-(?:1\.|2\.0-flash(?!-thinking))/,
     curatedModels: MODELS,
     verify: async (fetchJson, settings) => {
       await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));

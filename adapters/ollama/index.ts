@@ -54,6 +54,7 @@ export function createOllama(): Adapter {
     readError,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     modelNames: /:/,
+    openModels: /./, // a daemon sends the reasoning of every model, and its tokens are those that it has sent
     listModels: async (fetchJson, settings) => modelNames(await tags(fetchJson, settings)),
     probe: async (fetchJson, settings) => {
       if (!isCloud(new URL(settings.values['baseURL'] ?? ''))) await tags(fetchJson, settings);

@@ -48,6 +48,7 @@ export function createOpenAI(): Adapter {
     embedding: EMBEDDING,
     readError,
     supports: { parts: ['image', 'document', 'audio'], options: SUPPORTED_OPTIONS },
+    openModels: /^(?:ft:)?(?:gpt-3\.5|gpt-4|chatgpt-4o)/,
     modelNames: /^(?:gpt-|chatgpt-|codex-|o\d|text-embedding-3|text-embedding-ada)/,
     curatedModels: MODELS,
     verify,

@@ -1,7 +1,7 @@
 // One request to a provider and its answer: the time limits, how it ends, and whether it is sent again. connection-errors.ts says what
 // a broken connection means.
 //
-// abort-now: an aborted signal destroys the connection at once, in every phase.
+// abort-now: an aborted signal destroys the connection at once, in every phase. With `until`, a request that may have left is read on until that fires.
 // own-limits: only our own limits end a call: no first byte, or no next byte. While the reader is paused, the time doesn't count.
 // sent-once: a POST is sent a second time only if no byte of the first can have left this machine: the connection broke while
 //   the request waited for it, or the system refused the first write. After that the provider may have worked on the request, so a break is
@@ -73,6 +73,8 @@ export class UpstreamCall implements Exchange {
   #settled = false;
   /** Among those that hear of the caller's leaving. */
   #place: ReturnType<typeof onAbort> | undefined;
+  /** Among those that hear of the end of reading on. */
+  #lastPlace: ReturnType<typeof onAbort> | undefined;
   #resolve!: () => void;
   #reject!: (error: unknown) => void;
 
@@ -88,9 +90,10 @@ export class UpstreamCall implements Exchange {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
-      const { signal } = this.#call;
+      const { signal, until } = this.#call;
       if (signal.aborted) return reject(cancelled(signal.reason));
-      this.#place = onAbort(signal, this.#onAbort);
+      this.#place = onAbort(signal, until === undefined ? this.#cancel : this.#onLeave);
+      if (until !== undefined) this.#lastPlace = onAbort(until, this.#cancel);
       this.#dispatch();
     });
   }
@@ -98,6 +101,7 @@ export class UpstreamCall implements Exchange {
   #dispatch(): void {
     if (this.#settled) return;
     try {
+      this.#call.signal.throwIfAborted(); // it would be sent a second time, and its caller has left
       if (this.head === '') this.head = headOf(this.#request);
       this.#connection = this.#source.dispatch(this.#call, this.#request.url, this);
     } catch (error) {
@@ -212,7 +216,11 @@ export class UpstreamCall implements Exchange {
     this.#connection?.destroy();
   }
 
-  readonly #onAbort = (): void => {
+  readonly #onLeave = (): void => {
+    if (!this.#mayHaveLeft) this.#cancel(); // abort-now
+  };
+
+  readonly #cancel = (): void => {
     this.#fail(cancelled(this.#call.signal.reason, this.#mayHaveLeft)); // abort-now
   };
 
@@ -244,7 +252,9 @@ export class UpstreamCall implements Exchange {
     if (this.#settled) return false;
     this.#settled = true;
     this.#stopTimer();
-    if (this.#place !== undefined) offAbort(this.#call.signal, this.#place);
+    const { signal, until } = this.#call;
+    if (this.#place !== undefined) offAbort(signal, this.#place);
+    if (until !== undefined && this.#lastPlace !== undefined) offAbort(until, this.#lastPlace);
     return true;
   }
 

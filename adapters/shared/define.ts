@@ -30,6 +30,7 @@ export function defineAdapter(provider: Provider): Adapter {
     ...(provider.pricedModel !== undefined && { pricedModel: provider.pricedModel.bind(provider) }),
     supportsStreaming: true,
     ...(provider.modelNames !== undefined && { modelNames: provider.modelNames }),
+    ...(provider.openModels !== undefined && { openModels: provider.openModels }),
     ...(provider.supports !== undefined && { supports: provider.supports }),
     envVars: provider.envVars,
     settings: provider.settings,

@@ -106,6 +106,8 @@ export interface Provider {
   countTokens?(context: ChatContext): TokenQuestion;
   /** How the ids of its models look; see `Adapter.modelNames`. */
   readonly modelNames?: RegExp;
+  /** How the ids of models look that hide no output; see `Adapter.openModels`. */
+  readonly openModels?: RegExp;
   /** What requests may ask for besides text and tools; see `Adapter.supports`. */
   readonly supports?: Adapter['supports'];
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */

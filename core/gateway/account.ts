@@ -22,8 +22,6 @@ export interface AccountedCall {
   readonly hasOutput: boolean;
   /** How many answers it asks for. */
   readonly choices: number;
-  /** True if its client wants the whole answer, and not a stream. */
-  readonly isWhole: boolean;
   /** True if it asks to keep a part of it in the provider's cache for an hour, which has a price of its own. */
   asksForHourInCache(): boolean;
   /** The tokens of its input, by estimate. */
@@ -34,6 +32,8 @@ export interface AccountedCall {
 
 /** Room under the limits of a key for one call. */
 export interface Hold {
+  /** True if what the call uses must be known also when its caller leaves (read-on.ts). */
+  readonly readsOn: boolean;
   /**
    * Called right before each attempt, when the call has its place. Undefined, or a promise that resolves, lets the call be sent. Rejects or throws
    * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read.

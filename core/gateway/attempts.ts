@@ -4,9 +4,9 @@
 // opened-is-final: After the reader has begun to get the answer, no further attempt is made.
 // made-only: Only the failure of an attempt that was made leads to another one. A full queue, an open breaker and a closing gateway end the request.
 // reserve-send-settle: An attempt is sent only after the account of its client has admitted it, which is when it has its place. However the call ends, it is
-//   settled once, before its caller gets the outcome: what was sent is paid for.
+//   settled once, before its caller gets the outcome: what was sent is paid for. A caller who leaves a call that is read on (read-on.ts) gets it at once.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
-import { callerLeft, sleep } from '../base/abort.ts';
+import { callerLeft, endWhenCallerLeaves, offAbort, onAbort, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -18,6 +18,7 @@ import type { CallSettings } from './call-settings.ts';
 import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { Destination } from './destinations.ts';
 import type { CallState, LiveCall } from './live.ts';
+import { ReadOn, withUnseen } from './read-on.ts';
 import { retryDelayMs } from './retry.ts';
 
 /** What all requests of a gateway share. */
@@ -55,6 +56,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #attempt: Attempt<T> | undefined;
   /** Undefined if nothing limits the call. */
   #hold: Hold | undefined;
+  /** Undefined if the call ends when its caller leaves. */
+  #readOn: ReadOn | undefined;
   #hasEnded = false;
 
   constructor(call: Call<T>, destination: Destination, options: AttemptsOptions) {
@@ -104,10 +107,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return this.#call.choices;
   }
 
-  get isWhole(): boolean {
-    return this.#call.isWhole;
-  }
-
   asksForHourInCache(): boolean {
     return this.#call.asksForHourInCache();
   }
@@ -132,8 +131,28 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     }
     bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, stream: reader !== undefined });
     this.#place = live.add(this);
-    return this.#next(0, resultOf);
+    return this.#hold?.readsOn === true ? this.#readingOn(resultOf) : this.#next(0, resultOf);
   }
+
+  /** still-under-way: the call goes on when its caller has left. One turn later, since an answer that comes to its end meanwhile is the outcome. */
+  #readingOn<R>(resultOf: (answered: T) => R): Promise<R> {
+    const { signal } = this.#call;
+    this.#readOn = new ReadOn();
+    const place = onAbort(signal, () => void setImmediate(this.#leave));
+    return endWhenCallerLeaves(
+      () => this.#next(0, resultOf),
+      signal,
+      () => offAbort(signal, place),
+    );
+  }
+
+  readonly #leave = (): void => {
+    if (this.#hasEnded) return;
+    this.#readOn?.begin();
+    if (this.#attempt === undefined) return; // nothing is under way, so the call ends by itself
+    this.#attempt.leave();
+    this.#call.forgetRequest();
+  };
 
   state(): CallState {
     const { requestId, adapter, model, caller, key, messageId } = this.#call;
@@ -156,7 +175,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   /** Settles a call that is still open after the gateway has closed, because its adapter ignores the abort. */
   abandon(): void {
-    const usage = sumUsage(this.#lostUsage, this.#attempt?.usageSoFar(true));
+    const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true));
     this.#end(usage, 'SHUTTING_DOWN');
   }
 
@@ -164,7 +183,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #next<R>(retry: number, resultOf: (answered: T) => R): Promise<R> {
     return this.#enqueue().then(
       (answered) => {
-        this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
+        this.#end(sumUsage(this.#lostUsage, answered.usage), this.#readOn?.hasLeft === true ? 'CANCELLED' : undefined);
         return resultOf(answered);
       },
       async (error: unknown) => {
@@ -182,7 +201,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#destination.queue.run(this.#make, this.#call.client, this.#call.signal);
+    return this.#destination.queue.run(this.#make, this.#call.client, this.#call.signal, this.#readOn?.until);
   }
 
   readonly #make = (): Promise<T> => {
@@ -204,7 +223,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
     this.#count += 1;
     this.#attempt = attempt;
-    return attempt.make(prepared);
+    return attempt.make(this.#readOn === undefined ? prepared : { ...prepared, until: this.#readOn.until });
   };
 
   /** Resolves when the time for another attempt has come. When none may follow, the call ends and this rejects with its failure. */
@@ -252,13 +271,21 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#attempt = undefined;
     attempt.fail(failure); // its adapter may not have noticed that the caller left
     this.#firstTextAt ??= attempt.firstTextAt;
-    this.#lostUsage = sumUsage(this.#lostUsage, attempt.usageSoFar(wasSent));
+    this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent));
     return failure;
+  }
+
+  /** never-told. */
+  #usedBy(attempt: Attempt<T>, wasSent: boolean): Usage | undefined {
+    const used = attempt.usageSoFar(wasSent);
+    const isUntold = this.#readOn !== undefined && wasSent && this.#call.signal.aborted;
+    return isUntold ? withUnseen(used, this.#call.mostUnseen) : used;
   }
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     if (this.#hasEnded) return; // it was abandoned
     this.#hasEnded = true;
+    this.#readOn?.end();
     const { bus, accounts } = this.#options;
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);

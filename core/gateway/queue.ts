@@ -3,7 +3,8 @@
 // one-place: An attempt holds one place from its start until its work ends or its caller leaves, whichever comes first.
 // in-line: A call that may have a place finds it free or waits, and no call that comes later is given its place. Whose turn it is among callers, and who may
 //   wait, is in waiting-room.ts.
-// leaving-frees: A caller who leaves gives up the place at once, whether the attempt is waiting or running.
+// leaving-frees: A caller who leaves gives up the place at once, whether the attempt is waiting or running. An attempt that is read on (read-on.ts) keeps it until
+//   its end.
 //
 // The line is p-queue's, with our order. An attempt that finds a place free never enters it: the package costs such a call more than the rest of its way through here.
 import PQueue from 'p-queue';
@@ -58,15 +59,15 @@ export class AttemptQueue {
 
   /**
    * Runs `task` of `caller` when it is its turn and settles as it does. Rejects with QUEUE_FULL when the waiting room has no space, or a caller with fewer
-   * calls in it needs that space, and with CANCELLED when `signal` fires first.
+   * calls in it needs that space, and with CANCELLED when `signal` fires during the wait or `until` during the work.
    */
-  run<T>(task: () => Promise<T>, caller: string, signal: AbortSignal): Promise<T> {
+  run<T>(task: () => Promise<T>, caller: string, signal: AbortSignal, until = signal): Promise<T> {
     if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
     if (this.#room.hasPlaceFor(caller)) {
       this.#room.take(caller);
-      return endWhenCallerLeaves(task, signal, () => this.#leave(caller)); // one-place
+      return endWhenCallerLeaves(task, until, () => this.#leave(caller)); // one-place
     }
-    if (this.#hasSpaceFor(caller)) return this.#wait(task, caller, signal);
+    if (this.#hasSpaceFor(caller)) return this.#wait(task, caller, signal, until);
     return Promise.reject(this.#full());
   }
 
@@ -78,7 +79,7 @@ export class AttemptQueue {
     return other !== undefined;
   }
 
-  async #wait<T>(task: () => Promise<T>, caller: string, signal: AbortSignal): Promise<T> {
+  async #wait<T>(task: () => Promise<T>, caller: string, signal: AbortSignal, until: AbortSignal): Promise<T> {
     const leaving = new AbortController();
     const place = onAbort(signal, () => leaving.abort(callerLeft(signal.reason))); // leaving-frees
     const take = async (): Promise<void> => {
@@ -94,7 +95,7 @@ export class AttemptQueue {
       this.#leave(caller);
       throw callerLeft(signal.reason);
     }
-    return endWhenCallerLeaves(task, signal, () => this.#leave(caller)); // one-place
+    return endWhenCallerLeaves(task, until, () => this.#leave(caller)); // one-place
   }
 
   /** in-line: the next call has the place before this returns. */

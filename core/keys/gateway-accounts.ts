@@ -69,7 +69,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     if (key === undefined) return undefined;
     const { hash } = key;
     if (hasLimits(key)) return new KeyHold(call, key.name, (hold) => this.#reserve(hold, hash));
-    return { reserve: () => void this.#stillAllowed(call, hash) };
+    return { readsOn: false, reserve: () => void this.#stillAllowed(call, hash) };
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
@@ -106,8 +106,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
 
   /** The journal has the end at once, and the ledger has it some moments later. */
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
-    const { requestId, adapter: provider, model, code: error = null } = end;
-    const usage = hold.ended(end.usage, end.code);
+    const { requestId, adapter: provider, model, usage, code: error = null } = end;
     const { id, key } = hold;
     const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
     try {
@@ -115,7 +114,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     } catch (fault) {
       this.#tell(fault); // the line of the ledger waits and is tried again
     }
-    this.#record({ ...end, usage }, at, cost, id);
+    this.#record(end, at, cost, id);
     this.#held.leave(hold); // held-until-counted
   }
 

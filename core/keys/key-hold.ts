@@ -4,10 +4,8 @@
 //   It never counts with the largest output that could be: else a small cap would let no call through.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
-// generated-whole: the provider has mostly generated a whole answer before its client leaves, and bills it. Nothing of it has come, so it counts with the mean.
 import { randomUUID } from 'node:crypto';
 import { LinkedList, type Place } from '../base/linked-list.ts';
-import type { ErrorCode } from '../errors.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import type { KeySpend, OpenCall } from '../store/port.ts';
@@ -22,6 +20,7 @@ const MIN_HEADROOM_TOKENS = 500;
 /** The room of one call of a key with limits. */
 export class KeyHold implements Hold {
   readonly call: AccountedCall;
+  readonly readsOn = true;
   /** The name of the key. */
   readonly key: string;
   /** In the journal; undefined for a call that was never admitted. */
@@ -50,12 +49,6 @@ export class KeyHold implements Hold {
   get usage(): Usage | undefined {
     const used = this.call.usageSoFar();
     return used === undefined ? this.expected : this.#withExpectedOutput(used);
-  }
-
-  /** What a call that has ended counts (generated-whole). */
-  ended(used: Usage | undefined, code: ErrorCode | undefined): Usage | undefined {
-    const isLeftWhole = used?.estimated === true && code === 'CANCELLED' && this.call.isWhole;
-    return isLeftWhole ? this.#withExpectedOutput(used) : used;
   }
 
   #withExpectedOutput(used: Usage): Usage {

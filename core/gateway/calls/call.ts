@@ -6,6 +6,7 @@ import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
 import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
+import { LARGEST_OUTPUT } from '../read-on.ts';
 import { NOBODY } from '../tally.ts';
 
 /** Hashing tens of megabytes would hold up others, each time when a call fails. */
@@ -38,6 +39,8 @@ export interface Attempt<T extends AttemptResult> {
   readonly firstTextAt: number | undefined;
   /** Calls the adapter. Throws at once what the adapter throws at once. */
   make(call: AdapterCall): Promise<T>;
+  /** The caller has left, and the answer is read on: from now on it is counted, and handed to nobody. */
+  leave(): void;
   /** The attempt has failed, or the request has ended without it. Later calls say nothing more. */
   fail(failure: BlockhouseError): void;
   /** What the attempt has surely used so far; undefined when nothing is known of it. With `wasSent`, a request of whose answer nothing is known counts, too. */
@@ -100,6 +103,18 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
 
   /** The tokens of the input, by estimate. */
   abstract inputTokens(): number;
+
+  /** The most output that the request allows one answer to have; undefined if it sets no limit. */
+  protected abstract get outputLimit(): number | undefined;
+
+  /** The most output tokens that may have been generated of an answer that broke off, without a trace of them in it (never-told). */
+  get mostUnseen(): number {
+    if (!this.hasOutput || (!this.isWhole && this.adapter.openModels?.test(this.model) === true)) return 0;
+    return (this.outputLimit ?? LARGEST_OUTPUT) * this.choices;
+  }
+
+  /** Lets go of what was sent, which may be large: the caller has left, and only the rest of the answer is of interest. */
+  forgetRequest(): void {}
 
   /** As `AccountedCall` says. */
   asksForHourInCache(): boolean {

@@ -45,6 +45,10 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
   readonly #accumulator: Accumulator;
   #content = '';
   #hasStarted = false;
+  /** The caller has left: nothing is handed on. */
+  #hasLeft = false;
+  /** Goes on with an answer that waits for the caller's sink. */
+  #resume: (() => void) | undefined;
   #failure: BlockhouseError | undefined;
 
   constructor(chat: ChatToSend, permit: Permit, now: () => number) {
@@ -60,7 +64,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
    * Calls the adapter. One promise after the adapter's own: a stream keeps each link of a chain for as long as it lasts. Throws at once what the
    * adapter throws at once.
    */
-  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<ChatResult> {
+  make({ settings, egress, timeouts, signal, until }: AdapterCall): Promise<ChatResult> {
     const { adapter, prompt, model, sink, request } = this.#chat;
     const fail = (thrown: unknown): never => {
       const error = withPlace(thrown, request);
@@ -80,7 +84,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
     };
     try {
       return adapter
-        .chat({ settings, egress, timeouts, signal, model, prompt, stream: sink !== undefined && sink.whole !== true, sink: this })
+        .chat({ settings, egress, timeouts, signal, until, model, prompt, stream: sink !== undefined && sink.whole !== true, sink: this })
         .then(finish, fail);
     } catch (error) {
       return fail(error);
@@ -94,6 +98,12 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
     this.#permit.fail(failure); // verdict-first
   }
 
+  leave(): void {
+    this.#hasLeft = true;
+    this.#content = '';
+    this.#resume?.();
+  }
+
   usageSoFar(wasSent = false): Usage | undefined {
     const { prompt } = this.#chat;
     return this.#accumulator.usageSoFar(prompt) ?? (wasSent ? inputUsage(promptTokens(prompt)) : undefined);
@@ -102,6 +112,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
   /** Takes events of the adapter; false asks for a pause. What comes after the end is dropped. */
   emit(events: readonly ChatEvent[]): boolean {
     if (this.#failure !== undefined) return true;
+    if (this.#hasLeft) return this.#count(events);
     const { sink } = this.#chat;
     if (sink?.pieces !== undefined) return this.#emitPieces(events, sink);
     const fragments = this.#accumulator.add(events);
@@ -115,6 +126,11 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
     return sink.content(fragments);
   }
 
+  #count(events: readonly ChatEvent[]): boolean {
+    if (this.#accumulator.add(events).length > 0) this.#noteText();
+    return true;
+  }
+
   #emitPieces(events: readonly ChatEvent[], sink: StreamSink): boolean {
     const pieces = this.#accumulator.addPieces(events);
     if (pieces.length === 0) return true;
@@ -126,6 +142,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
   /** Calls back when the caller's sink takes text again. */
   onceWritable(resume: () => void): void {
     const { sink } = this.#chat;
+    this.#resume = resume;
     if (sink === undefined) resume();
     else sink.onceWritable(resume);
   }
@@ -138,7 +155,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
 
   #finish(): ChatResult {
     const done = this.#accumulator.finish(this.#chat.prompt);
-    if (this.#chat.sink !== undefined) this.#start(this.#chat.sink);
+    if (this.#chat.sink !== undefined && !this.#hasLeft) this.#start(this.#chat.sink);
     if (this.#failure === undefined) this.#permit.succeed();
     return { done, content: this.#content, usage: done.usage };
   }

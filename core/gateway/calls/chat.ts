@@ -1,4 +1,5 @@
 // A chat request that has passed all checks. Pure: no I/O.
+import type { Writable } from '../../base/writable.ts';
 import type { StreamSink } from '../../ports.ts';
 import type { ChatRequest, ContentPart } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
@@ -29,7 +30,7 @@ function hasMark({ content, toolCalls, toolResults }: CheckedMessage): boolean {
 /** One chat request as it was accepted. */
 export class Chat extends Call<ChatResult> {
   readonly kind = 'chat';
-  readonly request: ChatRequest;
+  request: Pick<ChatRequest, 'messages' | 'tools'>;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
   readonly keepsOneCall: boolean;
@@ -68,5 +69,21 @@ export class Chat extends Call<ChatResult> {
 
   override inputTokens(): number {
     return promptTokens(this.prompt);
+  }
+
+  /** Reasoning may come on top of the limit that stands in for a missing one. */
+  protected override get outputLimit(): number | undefined {
+    const { maxTokens, defaultMaxTokens, options } = this.prompt;
+    return maxTokens ?? (options?.reasoning === undefined ? defaultMaxTokens : undefined);
+  }
+
+  /** Its tokens are known from then on, and the prompt belongs to this call alone. */
+  override forgetRequest(): void {
+    this.inputTokens();
+    this.request = { messages: [] };
+    const prompt = this.prompt as Writable<Prompt>;
+    prompt.turns = [];
+    prompt.system = undefined;
+    prompt.systemParts = undefined;
   }
 }

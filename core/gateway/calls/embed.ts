@@ -2,6 +2,7 @@
 //
 // not-twice: a batch that the provider has answered is not sent again by a further attempt.
 // one-for-each: the provider must give one vector of numbers for each input.
+import { callerLeft } from '../../base/abort.ts';
 import { isCount, TokenEstimate } from '../../base/tokens.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, EmbedBatch } from '../../ports.ts';
@@ -41,6 +42,10 @@ export class Embed extends Call<AttemptResult> {
     return JSON.stringify(this.request.inputs, shortened);
   }
 
+  protected override get outputLimit(): number {
+    return 0;
+  }
+
   override inputTokens(): number {
     return tokensOf(this.request.inputs);
   }
@@ -55,6 +60,7 @@ class EmbedAttempt implements Attempt<AttemptResult> {
   #usage: Usage | undefined;
   /** The batch that is being answered. */
   #sent: EmbedRequest['inputs'] | undefined;
+  #hasLeft = false;
   #failure: BlockhouseError | undefined;
 
   constructor(call: Embed, permit: Permit, now: () => number) {
@@ -74,6 +80,11 @@ class EmbedAttempt implements Attempt<AttemptResult> {
     }
   }
 
+  /** The batch that was sent is answered, and no other is sent. */
+  leave(): void {
+    this.#hasLeft = true;
+  }
+
   fail(failure: BlockhouseError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
@@ -89,6 +100,7 @@ class EmbedAttempt implements Attempt<AttemptResult> {
     const { model, dimensions, user } = request;
     const most = adapter.embedding?.batch(model) ?? 1;
     while (vectors.length < request.inputs.length) {
+      if (this.#hasLeft) throw callerLeft(call.signal.reason);
       const inputs = request.inputs.slice(vectors.length, vectors.length + most);
       this.#sent = inputs;
       const batch = await adapter.embedding?.embed({ ...call, model, inputs, dimensions, user });

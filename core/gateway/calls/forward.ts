@@ -2,9 +2,12 @@
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
 import { tryParseJson } from '../../base/json.ts';
+import { isCount } from '../../base/tokens.ts';
+import type { Writable } from '../../base/writable.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
+import { ANSWER_LIMITS } from '../answer-limits.ts';
 import type { Permit } from '../breaker.ts';
 import { type BodySize, bodySize } from '../media-tokens.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, type Reader } from './call.ts';
@@ -15,12 +18,15 @@ interface ForwardParts extends CallParts {
   readonly target: ForwardTarget;
 }
 
+const LIMITS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
+
 /** One forwarded request as it was accepted. */
 export class Forward extends Call<AttemptResult> {
   readonly kind = 'forward';
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
   #size: BodySize | undefined;
+  #mostUnseen: number | undefined;
 
   constructor(parts: ForwardParts) {
     super(parts);
@@ -52,6 +58,25 @@ export class Forward extends Call<AttemptResult> {
     return this.request.body.includes('"1h"');
   }
 
+  /** Of the names of all protocols that pass; a request that sets several of them has the largest. */
+  protected override get outputLimit(): number | undefined {
+    const limits = LIMITS.map((name) => this.request.fields?.[name]).filter(isCount);
+    return limits.length === 0 ? undefined : Math.max(...limits);
+  }
+
+  /** Its tokens, its limit and its choices are known from then on. */
+  override forgetRequest(): void {
+    this.inputTokens();
+    this.#mostUnseen = super.mostUnseen;
+    const request = this.request as Writable<ForwardedRequest>;
+    request.body = Buffer.alloc(0);
+    request.fields = { stream: request.fields?.['stream'] };
+  }
+
+  override get mostUnseen(): number {
+    return this.#mostUnseen ?? super.mostUnseen;
+  }
+
   override inputTokens(): number {
     return this.#measured().tokens;
   }
@@ -71,6 +96,10 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
   readonly #now: () => number;
   readonly #usage: ForwardedUsage;
   #isStream = false;
+  /** What has come since the caller left, in bytes; undefined while there is one. */
+  #readOn: number | undefined;
+  /** Goes on with an answer that waits for the caller's sink. */
+  #resume: (() => void) | undefined;
   #failure: BlockhouseError | undefined;
 
   constructor(call: Forward, permit: Permit, now: () => number) {
@@ -80,7 +109,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
     this.#usage = new ForwardedUsage(() => call.inputTokens());
   }
 
-  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AttemptResult> {
+  make({ settings, egress, timeouts, signal, until }: AdapterCall): Promise<AttemptResult> {
     const { adapter, request } = this.#call;
     const fail = (error: unknown): never => {
       this.fail(
@@ -91,7 +120,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
       throw error;
     };
     try {
-      const done = adapter.forward?.({ settings, egress, timeouts, signal, request, sink: this }) ?? Promise.resolve();
+      const done = adapter.forward?.({ settings, egress, timeouts, signal, until, request, sink: this }) ?? Promise.resolve();
       return done.then(this.#finish, fail);
     } catch (error) {
       return fail(error);
@@ -109,6 +138,11 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
     this.#permit.fail(failure); // verdict-first
   }
 
+  leave(): void {
+    this.#readOn = 0;
+    this.#resume?.();
+  }
+
   usageSoFar(wasSent = false): Usage | undefined {
     if (this.#usage.isKnown) return this.#usage.soFar();
     return wasSent ? inputUsage(this.#call.inputTokens()) : undefined;
@@ -116,7 +150,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
 
   head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
     this.#isStream = isStream;
-    if (this.#failure === undefined) this.#call.target.head(headers, isStream);
+    if (this.#failure === undefined && this.#readOn === undefined) this.#call.target.head(headers, isStream);
   }
 
   bytes(bytes: Buffer): boolean {
@@ -127,10 +161,21 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
     }
     if (this.#isStream) this.#usage.frames(bytes);
     else this.#usage.whole(bytes.length);
-    return this.#call.target.bytes(bytes);
+    return this.#readOn === undefined ? this.#call.target.bytes(bytes) : this.#discard(this.#readOn + bytes.length);
+  }
+
+  /** bounded (read-on.ts). */
+  #discard(readOn: number): boolean {
+    this.#readOn = readOn;
+    if (readOn > ANSWER_LIMITS.stream)
+      throw new BlockhouseError('UPSTREAM_MALFORMED', `The provider sent more than ${ANSWER_LIMITS.stream} bytes after the client had left.`, {
+        mayHaveRun: true,
+      });
+    return true;
   }
 
   onceWritable(resume: () => void): void {
+    this.#resume = resume;
     this.#call.target.onceWritable(resume);
   }
 

@@ -10,14 +10,13 @@ const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTo
 const aThousandth = ({ totalTokens }: Usage): number => totalTokens / 1000;
 const perToken = { exact: aThousandth, least: aThousandth };
 
-function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?: number; isWhole?: boolean; input?: number } = {}) {
+function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?: number; input?: number } = {}) {
   const accounted = {
     requestId: 'r',
     adapterId: 'a',
     model: 'm',
     hasOutput: call.hasOutput ?? true,
     choices: call.choices ?? 1,
-    isWhole: call.isWhole ?? false,
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
@@ -98,22 +97,4 @@ t.test('the journal has the mean output of the key, so that a killed process lea
   await calls.take(holdOf('app'), { pricer: perToken, meanOutput: 20_000, at: AT });
   t.match(noted, [{ usage: usageOf(10, 20_000), costUsd: 20.01 }]);
   calls.close();
-});
-
-t.test('a whole answer that its client leaves counts with the mean output, and a stream with what came', async (t) => {
-  const { calls } = heldCalls();
-  const used = { ...usageOf(10, 0), estimated: true };
-  for (const [isWhole, code, output] of [
-    [true, 'CANCELLED', 500],
-    [false, 'CANCELLED', 0],
-    [true, 'UPSTREAM_FAILED', 0],
-    [true, undefined, 0],
-  ] as const) {
-    const hold = holdOf('app', { isWhole });
-    await calls.take(hold, { pricer: perToken, meanOutput: 500, at: AT });
-    t.match(hold.ended(used, code), { outputTokens: output, totalTokens: 10 + output, estimated: true });
-    t.equal(hold.ended(undefined, code), undefined, 'a call that was not sent');
-    t.match(hold.ended(usageOf(10, 3), code), { totalTokens: 13 }, 'a report holds');
-    calls.leave(hold);
-  }
 });

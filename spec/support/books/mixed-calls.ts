@@ -4,7 +4,8 @@
 // told-is-equal: where the provider has told the usage of all its work for a call, the ledger has exactly that.
 // untold-is-no-less: where it could not, the ledger has at least what the provider has seen. Of an answer that the client or the server has left, nobody knows
 //   how much was on its way; the ledger has at least the request and what reached the client.
-// untold-is-not-far-more: and it has at most twice as much, apart from what is around a prompt and from the mean output of an answer of which nothing came.
+// untold-is-not-far-more: and it has at most twice as much, apart from what is around a prompt and from the mean output of an answer of which nothing came. An
+//   answer that did not come to its end although it was read on counts the largest output that its request allowed.
 // once-each: the ledger begins a new file in the midst of it, and each call still has one line.
 // caps-hold: a caller that asks one after the other passes a cap by its last call at most, and one that asks many at a time by those that ran together.
 // refused-is-free: what the provider refused before any work costs nothing.
@@ -12,6 +13,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LARGEST_OUTPUT } from '../../../core/gateway/read-on.ts';
 import { Random } from '../crash/random.ts';
 import { ServerProcess } from '../crash/server-process.ts';
 import { BookedProvider, COURSES, type Course, type Seen, WORD } from './booked-provider.ts';
@@ -314,8 +316,19 @@ function faultOf({ fate, words, isWhole }: Made, seen: readonly Seen[], lines: r
   if (ids.size < lines.filter(({ id }) => id !== undefined).length) return `once-each: ${JSON.stringify(lines)}`;
   // A call that is left whole counts what is expected of it, and so does one that was under way when the server was killed.
   const isExpected = lines.some(({ error }) => error === 'SHUTTING_DOWN') || (fate !== 'answered' && isWhole);
-  const most = Math.max(seen.length, 1) * (AROUND_PROMPT_TOKENS + (isExpected ? EXPECTED_TOKENS : 0)) + 2 * (input + output);
+  const isCut = (fate === 'left' || fate === 'ended') && !billed.every(({ isTold }) => isTold);
+  const unseen = isCut ? LARGEST_OUTPUT : isExpected ? EXPECTED_TOKENS : 0;
+  const most = Math.max(seen.length, 1) * (AROUND_PROMPT_TOKENS + unseen) + 2 * (input + output);
   const what = `the provider has ${input} + ${output} (${JSON.stringify(seen)}), the ledger ${ledger} (${JSON.stringify(lines.map(({ usage }) => usage))})`;
+  if (
+    fate === 'left' &&
+    billed.length > 0 &&
+    billed.every(({ isTold }) => isTold) &&
+    lines.every(({ key, error }) => key !== null && error !== 'SHUTTING_DOWN')
+  ) {
+    counts.told += 1;
+    return ledger === input + output ? undefined : `told-is-equal, to the client that left: ${what}`;
+  }
   if (fate === 'left' || fate === 'ended') {
     counts.untold += 1;
     if (ledger < input + Math.min(words, output)) return `untold-is-no-less: ${words} words came, ${what}`;

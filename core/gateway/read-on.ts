@@ -1,0 +1,44 @@
+// What becomes of a call whose caller leaves after it was sent, where a limit of its key counts what it uses. The provider bills the answer whether anybody waits
+// for it or not, and reports its reasoning at the end alone. So the answer is read on, counted, and handed to nobody.
+//
+// still-under-way: until its answer has ended, such a call has its place in the queue, and its account counts it as under way. Its caller does not wait for that.
+// bounded: an answer is read on for READ_ON_MS, as far as ANSWER_LIMITS goes, and until the gateway closes.
+// never-told: of an answer that did not come to its end, the call counts the largest output that its request allowed, by estimate, and never less than what
+//   came. The exception is a stream of a model that reasons openly or not at all: it had shown what it had generated, so only that counts. An answer that ended
+//   without usage counts its text, as it does for a caller who stays.
+import type { Usage } from '../types.ts';
+
+/** The official clients of OpenAI and Anthropic wait as long for an answer. */
+export const READ_ON_MS = 600_000;
+/** The most that models write in one answer, their reasoning included; for a request that sets no limit. */
+export const LARGEST_OUTPUT = 128_000;
+
+/** The time that is left for the answer of one call. */
+export class ReadOn {
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  /** True once the caller has left. */
+  hasLeft = false;
+
+  /** Fires when the answer is no longer read. */
+  get until(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The caller has left (bounded). */
+  begin(): void {
+    this.hasLeft = true;
+    this.#timer = setTimeout(() => this.#controller.abort(), READ_ON_MS).unref();
+  }
+
+  /** The call has ended. */
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** never-told. `used` is what is known, `largest` the output that the request allowed without showing it. */
+export function withUnseen(used: Usage | undefined, largest: number): Usage | undefined {
+  if (used === undefined || used.outputTokens >= largest) return used;
+  return { ...used, outputTokens: largest, totalTokens: used.inputTokens + largest, estimated: true };
+}

@@ -1,0 +1,29 @@
+import { mock } from 'node:test';
+import t from 'tap';
+import { READ_ON_MS, ReadOn, withUnseen } from '../../../core/gateway/read-on.ts';
+
+t.test('an answer is read on until its time is over, and a call that has ended leaves no timer', (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const [late, early] = [new ReadOn(), new ReadOn()];
+  mock.timers.tick(READ_ON_MS * 2);
+  t.notOk(late.until.aborted || late.hasLeft, 'its caller is still there');
+  late.begin();
+  early.begin();
+  early.end();
+  mock.timers.tick(READ_ON_MS - 1);
+  t.notOk(late.until.aborted);
+  mock.timers.tick(1);
+  t.ok(late.until.aborted && late.hasLeft);
+  t.notOk(early.until.aborted);
+  t.end();
+});
+
+t.test('what may have been generated unseen is added by estimate, and lowers no count', (t) => {
+  const used = { inputTokens: 10, outputTokens: 50, totalTokens: 60, cacheReadTokens: 4 };
+  t.same(withUnseen(used, 100), { inputTokens: 10, outputTokens: 100, totalTokens: 110, cacheReadTokens: 4, estimated: true });
+  t.equal(withUnseen(used, 50), used);
+  t.equal(withUnseen(used, 0), used);
+  t.equal(withUnseen(undefined, 100), undefined, 'nothing was sent');
+  t.end();
+});
