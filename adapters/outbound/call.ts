@@ -100,8 +100,9 @@ export class UpstreamCall implements Exchange {
 
   #dispatch(): void {
     if (this.#settled) return;
-    if (this.#call.signal.aborted) return this.#cancel(); // it is sent a second time, and its caller has left
     try {
+      const { signal } = this.#call;
+      if (signal.aborted) throw cancelled(signal.reason); // it would be sent a second time, and its caller has left
       if (this.head === '') this.head = headOf(this.#request);
       this.#connection = this.#source.dispatch(this.#call, this.#request.url, this);
     } catch (error) {

@@ -173,6 +173,12 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     };
   }
 
+  stopReading(): boolean {
+    if (!this.#call.signal.aborted) return false;
+    this.#readOn?.stop();
+    return this.#readOn !== undefined;
+  }
+
   /** Settles a call that has not ended although the gateway has closed: its adapter does not heed that. */
   abandon(): void {
     const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true));

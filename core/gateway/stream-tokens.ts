@@ -15,7 +15,7 @@ const LONGER_BYTES = 128;
 const NEWEST_SHARE = 0.25;
 /** Each protocol has it in every frame with a piece of the answer. The frames that repeat the finished answer don't have it. */
 const PIECE = Buffer.from('delta');
-const TEXT_BEGINS = /"(?:text|content|delta|thinking|partial_json|arguments|input|reasoning|reasoning_content|refusal)"\s*:\s*"/g;
+const TEXT_BEGINS = /"(?:text|content|delta|thinking|partial_json|arguments|input|reasoning|reasoning_content|refusal|transcript|summary|quote)"\s*:\s*"/g;
 
 /** The tokens of one stream. */
 export class StreamTokens {

@@ -142,9 +142,9 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
   /** Calls back when the caller's sink takes text again. */
   onceWritable(resume: () => void): void {
     const { sink } = this.#chat;
-    if (sink === undefined) return resume();
     this.#resume = resume;
-    sink.onceWritable(resume);
+    if (sink === undefined) resume();
+    else sink.onceWritable(resume);
   }
 
   #noteText(): void {

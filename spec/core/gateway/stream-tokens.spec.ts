@@ -16,6 +16,16 @@ const TOP = {
     { token: 'a', logprob: -0.1, top_logprobs: Array.from({ length: 20 }, (_, index) => ({ token: word(index), logprob: -index / 7, bytes: [1, 2, 3] })) },
   ],
 };
+/** Where else servers put what a model has written. */
+const OTHER_PLACES: Record<string, (text: string) => object> = {
+  'the transcript of audio': (transcript) => ({ audio: { id: 'a', transcript } }),
+  'a summary of the reasoning': (summary) => ({ reasoning_details: [{ type: 'reasoning.summary', index: 0, summary }] }),
+  'the text of the reasoning': (text) => ({ reasoning_details: [{ type: 'reasoning.text', index: 0, text, signature: null }] }),
+  'blocks of thinking': (thinking) => ({ thinking_blocks: [{ type: 'thinking', thinking }] }),
+  'a list of content': (text) => ({ content: [{ type: 'text', text }] }),
+  'the arguments of a function call': (text) => ({ function_call: { name: 'f', arguments: text } }),
+  'quotes in annotations': (quote) => ({ annotations: [{ type: 'file_citation', quote }] }),
+};
 const times = (count: number, frame: (index: number) => string): string[] => Array.from({ length: count }, (_, index) => frame(index));
 
 function tokensOf(reads: readonly string[]): number {
@@ -43,6 +53,9 @@ t.test('a stream counts about its text, and not less, whatever stands around it'
     ],
     'text that is escaped': [[ROLE, ...times(400, () => text('"\\"\n')), STOP], 600],
     'arguments of a custom tool': [[ROLE, ...times(400, (index) => chunk({ tool_calls: [{ index: 0, custom: { input: word(index) } }] })), STOP], 500],
+    ...Object.fromEntries(
+      Object.entries(OTHER_PLACES).map(([name, delta]) => [name, [[ROLE, ...times(400, () => chunk(delta(LONG))), STOP, DONE], 3400] as [string[], number]]),
+    ),
     'lines that end with CR LF': [[ROLE, ...times(400, () => text('a')), STOP, DONE].map((read) => read.replaceAll('\n', '\r\n')), 400],
     'short frames, then a long one': [[ROLE, ...times(40, () => text('a')), text(LONG.repeat(1000))], 8500],
   };

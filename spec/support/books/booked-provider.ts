@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` never answers, `refuse` and `fail` are errors. */
+/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` breaks off before its answer, `refuse` and `fail` are errors. */
 export const COURSES = ['ok', 'slow', 'cut', 'garbage', 'mute', 'every', 'silent', 'refuse', 'fail', 'flaky'] as const;
 export type Course = (typeof COURSES)[number];
 
@@ -17,6 +17,8 @@ export interface Seen {
   output: number;
   /** True once the client can know both: the usage was told, and its answer has ended. */
   isTold: boolean;
+  /** When it was told, in monotonic milliseconds. */
+  toldAt: number;
   /** False for what no provider bills: an error without any work. */
   isBilled: boolean;
 }
@@ -26,6 +28,8 @@ const tokensOf = (text: string): number => Math.ceil(text.length / 4);
 /** Every answer is made of it. */
 export const WORD = 'qux';
 const PACE_MS = 4;
+/** Longer than the patience of any client. */
+const SILENCE_MS = 300;
 
 interface Wire {
   readonly type: string;
@@ -166,7 +170,7 @@ export class BookedProvider {
     const body = Buffer.concat(chunks).toString();
     const [prompt = '', id = '', course = 'ok', words = '1'] = /(call-[a-z0-9-]+) ([a-z]+) (\d+)[a-z ]*/.exec(body) ?? [];
     if (id === '') return void res.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"unknown"}}');
-    const seen: Seen = { id, input: tokensOf(prompt), output: 0, isTold: false, isBilled: true };
+    const seen: Seen = { id, input: tokensOf(prompt), output: 0, isTold: false, toldAt: 0, isBilled: true };
     this.seen.push(seen);
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
@@ -181,7 +185,7 @@ export class BookedProvider {
   #embed(seen: Seen, course: Course, res: ServerResponse): void {
     if (this.#refuses(seen, course, res)) return;
     if (course !== 'ok') return void res.destroy();
-    seen.isTold = true;
+    tell(seen);
     res.writeHead(200, { 'content-type': 'application/json' });
     res.end(
       JSON.stringify({
@@ -207,7 +211,10 @@ export class BookedProvider {
   async #answer(asked: { seen: Seen; course: Course; words: number; isStream: boolean }, wire: Wire, res: ServerResponse): Promise<void> {
     const { seen, course, words, isStream } = asked;
     if (this.#refuses(seen, course, res)) return;
-    if (course === 'silent') return void (await once(res, 'close'));
+    if (course === 'silent') {
+      await delay(SILENCE_MS);
+      return void res.destroy();
+    }
     const tells = course !== 'mute';
     if (!isStream) {
       if (course === 'slow') await delay(words * PACE_MS);
@@ -218,7 +225,7 @@ export class BookedProvider {
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
       if (course === 'cut') return breakOff(res, whole.slice(0, whole.length - 9));
       if (course === 'garbage') return void res.end(whole.replace('{', '['));
-      seen.isTold = tells;
+      if (tells) tell(seen);
       res.end(whole);
       return;
     }
@@ -233,9 +240,14 @@ export class BookedProvider {
     }
     if (res.destroyed) return;
     res.end(wire.ending(seen, tells), () => {
-      seen.isTold = tells && course !== 'garbage';
+      if (tells && course !== 'garbage') tell(seen);
     });
   }
+}
+
+function tell(seen: Seen): void {
+  seen.isTold = true;
+  seen.toldAt = performance.now();
 }
 
 /** By the end of the connection, so that what was written before arrives. */

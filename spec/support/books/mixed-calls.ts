@@ -1,10 +1,12 @@
 // Mixed calls of clients over all lanes, against a provider that keeps its own books, while the server is killed, ended and its clock moved: then each call is
 // compared by its id. Needs a build; loopback and one folder only.
 //
-// told-is-equal: where the provider has told the usage of all its work for a call, the ledger has exactly that.
-// untold-is-no-less: where it could not, the ledger has at least what the provider has seen. Of an answer that the client or the server has left, nobody knows
-//   how much was on its way; the ledger has at least the request and what reached the client.
-// untold-is-not-far-more: and it has at most twice as much, apart from what is around a prompt and from the mean output of an answer of which nothing came.
+// told-is-equal: where the provider has told the usage of all its work for a call, the ledger has exactly that, also where the client has left: all keys here
+//   have a cap.
+// untold-is-no-less: where it could not, the ledger has at least what the provider has seen. Of an answer that ended with the server, nobody knows how much was
+//   on its way; the ledger has at least the request and what reached the client.
+// untold-is-not-far-more: and it has at most twice as much, apart from what is around a prompt, from the mean output of an answer of which nothing came, and from
+//   the largest output of an answer that its client has left and that broke off.
 // once-each: the ledger begins a new file in the midst of it, and each call still has one line.
 // caps-hold: a caller that asks one after the other passes a cap by its last call at most, and one that asks many at a time by those that ran together.
 // refused-is-free: what the provider refused before any work costs nothing.
@@ -40,6 +42,8 @@ export interface MixedReport {
 
 interface Lane {
   readonly path: string;
+  /** The largest output that its requests allow; 4096 if absent. */
+  readonly largest?: number;
   body(prompt: string, stream: boolean): object;
 }
 
@@ -50,14 +54,19 @@ const LANES: Readonly<Record<string, Lane>> = {
   'own ollama': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'ollama', model: 'm', messages: messages(prompt), stream }) },
   'native chat': {
     path: '/v1/chat/completions',
+    largest: 128_000,
     body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream, ...(stream && { stream_options: { include_usage: true } }) }),
   },
-  'native responses': { path: '/v1/responses', body: (prompt, stream) => ({ model: 'openai/m', input: prompt, stream }) },
+  'native responses': { path: '/v1/responses', largest: 128_000, body: (prompt, stream) => ({ model: 'openai/m', input: prompt, stream }) },
   'native messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'anthropic/m', max_tokens: 4096, messages: messages(prompt), stream }) },
-  'translated chat': { path: '/v1/chat/completions', body: (prompt, stream) => ({ model: 'anthropic/m', messages: messages(prompt), stream }) },
+  'translated chat': {
+    path: '/v1/chat/completions',
+    largest: 128_000,
+    body: (prompt, stream) => ({ model: 'anthropic/m', messages: messages(prompt), stream }),
+  },
   'translated messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'ollama/m', max_tokens: 4096, messages: messages(prompt), stream }) },
-  'translated responses': { path: '/v1/responses', body: (prompt, stream) => ({ model: 'anthropic/m', input: prompt, stream }) },
-  'translated ollama': { path: '/ollama/api/chat', body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
+  'translated responses': { path: '/v1/responses', largest: 128_000, body: (prompt, stream) => ({ model: 'anthropic/m', input: prompt, stream }) },
+  'translated ollama': { path: '/ollama/api/chat', largest: 128_000, body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
   embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
 };
 const HAPPENINGS = ['kill', 'jump', 'end', 'kill', 'jump'] as const;
@@ -72,6 +81,10 @@ const BYTES_A_LINE = 300;
 const ROTATES_AFTER = 0.4;
 /** Of the longest prompt, which a refused request counts until its refusal, and of its fields, names and quotes: a request that is passed on counts by its bytes. */
 const AROUND_PROMPT_TOKENS = 120;
+/** Of a request without a limit. */
+const USUAL_LARGEST = 4096;
+/** In which a server that lives has read what it was told, even on a slow machine. */
+const READ_WITHIN_MS = 2000;
 /** The output that is expected of a call, at least. */
 const EXPECTED_TOKENS = 1000;
 
@@ -82,6 +95,8 @@ interface Made {
   readonly id: string;
   readonly what: string;
   readonly isWhole: boolean;
+  readonly largest: number;
+  readonly at: number;
   fate: Fate;
   isOver: boolean;
   /** Words that have reached the client. */
@@ -111,6 +126,8 @@ export class MixedCalls {
   #turns = 0;
   /** What happens to calls that are made now: the server may live on for a moment. */
   #fate: Fate = 'answered';
+  /** When the server was killed or ended, in monotonic milliseconds. */
+  readonly #downs: number[] = [];
   readonly #counts = { kills: 0, ends: 0, jumps: 0 };
 
   constructor(options: MixedOptions) {
@@ -129,6 +146,7 @@ export class MixedCalls {
         const ids = Array.from({ length: Math.min(turnEvery, calls - from) }, (_, index) => from + index);
         await this.#during(ids);
       }
+      await this.#settled();
       const spent = await this.#spent();
       const passed = await this.#passCaps();
       await this.#end();
@@ -213,6 +231,7 @@ export class MixedCalls {
   /** Those under way; later ones find no server. */
   #meet(fate: Fate): void {
     this.#fate = fate;
+    this.#downs.push(performance.now());
     for (const made of this.#made) if (!made.isOver && made.fate !== 'left') made.fate = fate;
   }
 
@@ -249,6 +268,16 @@ export class MixedCalls {
     return ((await response.json()) as { key: string }).key;
   }
 
+  /** Calls that their clients have left go on. */
+  async #settled(): Promise<void> {
+    const headers = { authorization: `Bearer ${this.#token}` };
+    for (;;) {
+      const { live } = (await (await fetch(`${this.#url}/api/gateway/requests`, { headers })).json()) as { live: unknown[] };
+      if (live.length === 0) return;
+      await delay(50);
+    }
+  }
+
   async #spent(): Promise<{ day: string; tokens: number }> {
     const response = await fetch(`${this.#url}/api/keys`, { headers: { authorization: `Bearer ${this.#token}` } });
     const { keys } = (await response.json()) as { keys: { spentToday: { tokens: number } }[] };
@@ -257,11 +286,22 @@ export class MixedCalls {
 
   /** Resolves when the client has its answer, has left, or has lost the server. */
   #call(id: string, only?: Course): Promise<void> {
-    const [name, { path, body }] = this.#random.pick(Object.entries(LANES).filter(([, lane]) => only === undefined || lane.path !== '/v1/embeddings'));
+    const [name, { path, body, largest = USUAL_LARGEST }] = this.#random.pick(
+      Object.entries(LANES).filter(([, lane]) => only === undefined || lane.path !== '/v1/embeddings'),
+    );
     const course: Course = only ?? this.#random.pick(COURSES);
     const stream = this.#random.chance(0.6);
     const patienceMs = course === 'silent' || (only === undefined && this.#random.chance(0.25)) ? this.#random.below(120) : undefined;
-    const made: Made = { id, what: `${name} ${course} ${stream ? 'stream' : 'whole'}`, isWhole: !stream, fate: this.#fate, isOver: false, words: 0 };
+    const made: Made = {
+      id,
+      what: `${name} ${course} ${stream ? 'stream' : 'whole'}`,
+      isWhole: !stream,
+      largest,
+      at: performance.now(),
+      fate: this.#fate,
+      isOver: false,
+      words: 0,
+    };
     this.#made.push(made);
     const prompt = `${id} ${course} ${1 + this.#random.below(60)} ${'filling '.repeat(this.#random.below(20))}`;
     return new Promise((resolve) => {
@@ -296,7 +336,7 @@ export class MixedCalls {
     const [byCall, bySeen] = [groupBy(lines, (line) => line.requestId), groupBy(this.#provider.seen, ({ id }) => id)];
     const counts = { told: 0, untold: 0 };
     for (const made of this.#made) {
-      const fault = faultOf(made, bySeen.get(made.id) ?? [], byCall.get(made.id) ?? [], counts);
+      const fault = faultOf(made, bySeen.get(made.id) ?? [], byCall.get(made.id) ?? [], this.#downs, counts);
       if (fault !== undefined) faults.push(`${made.id} (${made.what} ${made.fate}): ${fault}`);
     }
     const ofDay = lines.filter(({ at, key }) => key === 'app' && at.startsWith(spent.day)).reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);
@@ -305,35 +345,43 @@ export class MixedCalls {
   }
 }
 
-function faultOf({ fate, words, isWhole }: Made, seen: readonly Seen[], lines: readonly Line[], counts: { told: number; untold: number }): string | undefined {
+function faultOf(
+  made: Made,
+  seen: readonly Seen[],
+  lines: readonly Line[],
+  downs: readonly number[],
+  counts: { told: number; untold: number },
+): string | undefined {
+  const { fate, words, isWhole, largest } = made;
   const billed = seen.filter(({ isBilled }) => isBilled);
   const input = billed.reduce((sum, one) => sum + one.input, 0);
   const output = billed.reduce((sum, one) => sum + one.output, 0);
   const ledger = lines.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);
   const ids = new Set(lines.map(({ id }) => id).filter((id) => id !== undefined));
   if (ids.size < lines.filter(({ id }) => id !== undefined).length) return `once-each: ${JSON.stringify(lines)}`;
-  // A call that is left whole counts what is expected of it, and so does one that was under way when the server was killed.
+  const isLeft = fate === 'left' || fate === 'ended';
+  // A call that was under way when the server was killed counts what is expected of it, and one that is left and breaks off what it may have had.
   const isExpected = lines.some(({ error }) => error === 'SHUTTING_DOWN') || (fate !== 'answered' && isWhole);
-  const most = Math.max(seen.length, 1) * (AROUND_PROMPT_TOKENS + (isExpected ? EXPECTED_TOKENS : 0)) + 2 * (input + output);
+  const more = isLeft ? largest : isExpected ? EXPECTED_TOKENS : 0;
+  const most = Math.max(seen.length, 1) * (AROUND_PROMPT_TOKENS + more) + 2 * (input + output);
   const what = `the provider has ${input} + ${output} (${JSON.stringify(seen)}), the ledger ${ledger} (${JSON.stringify(lines.map(({ usage }) => usage))})`;
-  if (fate === 'left' || fate === 'ended') {
-    counts.untold += 1;
-    if (ledger < input + Math.min(words, output)) return `untold-is-no-less: ${words} words came, ${what}`;
-    return ledger <= most ? undefined : `untold-is-not-far-more: ${what}`;
-  }
-  if (fate === 'killed') {
-    counts.untold += 1;
-    if (ledger < input + output) return `untold-is-no-less: ${what}`;
-    return ledger <= most ? undefined : `untold-is-not-far-more: ${what}`;
-  }
-  if (billed.length === 0) return ledger === 0 ? undefined : `refused-is-free: ${what}`;
-  if (billed.every(({ isTold }) => isTold)) {
+  if (billed.length === 0 && fate === 'answered') return ledger === 0 ? undefined : `refused-is-free: ${what}`;
+  const isTold = billed.length > 0 && billed.every(({ isTold }) => isTold);
+  if (isTold && (fate === 'answered' || (fate === 'left' && livedOn(made, billed, downs)))) {
     counts.told += 1;
     return ledger === input + output ? undefined : `told-is-equal: ${what}`;
   }
   counts.untold += 1;
-  if (ledger < input + output) return `untold-is-no-less: ${what}`;
+  // What was on its way when the server ended reached nobody.
+  const least = fate === 'ended' || (fate === 'left' && !livedOn(made, billed, downs)) ? input + Math.min(words, output) : input + output;
+  if (ledger < least) return `untold-is-no-less: ${words} words came, ${what}`;
   return ledger <= most ? undefined : `untold-is-not-far-more: ${what}`;
+}
+
+/** True if the server lived from the beginning of a call until it must have read all that the provider had told. */
+function livedOn({ at }: Made, billed: readonly Seen[], downs: readonly number[]): boolean {
+  const readAt = Math.max(at, ...billed.map(({ toldAt }) => toldAt)) + READ_WITHIN_MS;
+  return downs.every((down) => down < at || down > readAt);
 }
 
 function linesIn(workspace: string): Line[] {
