@@ -17,8 +17,6 @@ export interface Seen {
   output: number;
   /** True once the client can know both: the usage was told, and its answer has ended. */
   isTold: boolean;
-  /** When it was told, in monotonic milliseconds. */
-  toldAt: number;
   /** False for what no provider bills: an error without any work. */
   isBilled: boolean;
 }
@@ -170,7 +168,7 @@ export class BookedProvider {
     const body = Buffer.concat(chunks).toString();
     const [prompt = '', id = '', course = 'ok', words = '1'] = /(call-[a-z0-9-]+) ([a-z]+) (\d+)[a-z ]*/.exec(body) ?? [];
     if (id === '') return void res.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"unknown"}}');
-    const seen: Seen = { id, input: tokensOf(prompt), output: 0, isTold: false, toldAt: 0, isBilled: true };
+    const seen: Seen = { id, input: tokensOf(prompt), output: 0, isTold: false, isBilled: true };
     this.seen.push(seen);
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
@@ -185,7 +183,7 @@ export class BookedProvider {
   #embed(seen: Seen, course: Course, res: ServerResponse): void {
     if (this.#refuses(seen, course, res)) return;
     if (course !== 'ok') return void res.destroy();
-    tell(seen);
+    seen.isTold = true;
     res.writeHead(200, { 'content-type': 'application/json' });
     res.end(
       JSON.stringify({
@@ -225,7 +223,7 @@ export class BookedProvider {
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(whole) });
       if (course === 'cut') return breakOff(res, whole.slice(0, whole.length - 9));
       if (course === 'garbage') return void res.end(whole.replace('{', '['));
-      if (tells) tell(seen);
+      seen.isTold = tells;
       res.end(whole);
       return;
     }
@@ -240,14 +238,9 @@ export class BookedProvider {
     }
     if (res.destroyed) return;
     res.end(wire.ending(seen, tells), () => {
-      if (tells && course !== 'garbage') tell(seen);
+      seen.isTold = tells && course !== 'garbage';
     });
   }
-}
-
-function tell(seen: Seen): void {
-  seen.isTold = true;
-  seen.toldAt = performance.now();
 }
 
 /** By the end of the connection, so that what was written before arrives. */

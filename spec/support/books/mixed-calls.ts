@@ -69,7 +69,7 @@ const LANES: Readonly<Record<string, Lane>> = {
   'translated ollama': { path: '/ollama/api/chat', largest: 128_000, body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
   embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
 };
-const HAPPENINGS = ['kill', 'jump', 'end', 'kill', 'jump'] as const;
+const HAPPENINGS = ['kill', 'jump', 'rest', 'end', 'rest', 'kill', 'jump'] as const;
 const AT_ONCE = 12;
 const DAY_MS = 86_400_000;
 const LARGE_CAP = 1_000_000_000;
@@ -83,8 +83,6 @@ const ROTATES_AFTER = 0.4;
 const AROUND_PROMPT_TOKENS = 120;
 /** Of a request without a limit. */
 const USUAL_LARGEST = 4096;
-/** In which a server that lives has read what it was told, even on a slow machine. */
-const READ_WITHIN_MS = 2000;
 /** The output that is expected of a call, at least. */
 const EXPECTED_TOKENS = 1000;
 
@@ -96,7 +94,10 @@ interface Made {
   readonly what: string;
   readonly isWhole: boolean;
   readonly largest: number;
-  readonly at: number;
+  /** Which of the servers, one after the other, it was sent to. */
+  readonly session: number;
+  /** True once the server has surely read all that the provider has told of it. */
+  isSettled: boolean;
   fate: Fate;
   isOver: boolean;
   /** Words that have reached the client. */
@@ -124,10 +125,9 @@ export class MixedCalls {
   #providerUrl = '';
   #shiftMs = 0;
   #turns = 0;
+  #session = 0;
   /** What happens to calls that are made now: the server may live on for a moment. */
   #fate: Fate = 'answered';
-  /** When the server was killed or ended, in monotonic milliseconds. */
-  readonly #downs: number[] = [];
   readonly #counts = { kills: 0, ends: 0, jumps: 0 };
 
   constructor(options: MixedOptions) {
@@ -177,11 +177,13 @@ export class MixedCalls {
     while (left.length > AT_ONCE) await delay(5);
     await delay(this.#random.next() * 60);
     const happening = HAPPENINGS[this.#turns++ % HAPPENINGS.length];
+    const goesDown = happening === 'kill' || happening === 'end';
     if (happening === 'kill') await this.#kill();
     else if (happening === 'end') await this.#end();
-    else this.#jump();
+    else if (happening === 'jump') this.#jump();
     await Promise.all(workers);
-    if (happening !== 'jump') await this.#start();
+    if (goesDown) await this.#start();
+    else if (happening === 'rest') await this.#settled();
   }
 
   async #start(): Promise<void> {
@@ -231,7 +233,7 @@ export class MixedCalls {
   /** Those under way; later ones find no server. */
   #meet(fate: Fate): void {
     this.#fate = fate;
-    this.#downs.push(performance.now());
+    this.#session += 1;
     for (const made of this.#made) if (!made.isOver && made.fate !== 'left') made.fate = fate;
   }
 
@@ -268,14 +270,15 @@ export class MixedCalls {
     return ((await response.json()) as { key: string }).key;
   }
 
-  /** Calls that their clients have left go on. */
+  /** Resolves when also the calls that their clients have left have ended. */
   async #settled(): Promise<void> {
     const headers = { authorization: `Bearer ${this.#token}` };
     for (;;) {
       const { live } = (await (await fetch(`${this.#url}/api/gateway/requests`, { headers })).json()) as { live: unknown[] };
-      if (live.length === 0) return;
+      if (live.length === 0) break;
       await delay(50);
     }
+    for (const made of this.#made) made.isSettled ||= made.session === this.#session;
   }
 
   async #spent(): Promise<{ day: string; tokens: number }> {
@@ -297,7 +300,8 @@ export class MixedCalls {
       what: `${name} ${course} ${stream ? 'stream' : 'whole'}`,
       isWhole: !stream,
       largest,
-      at: performance.now(),
+      session: this.#session,
+      isSettled: false,
       fate: this.#fate,
       isOver: false,
       words: 0,
@@ -336,7 +340,7 @@ export class MixedCalls {
     const [byCall, bySeen] = [groupBy(lines, (line) => line.requestId), groupBy(this.#provider.seen, ({ id }) => id)];
     const counts = { told: 0, untold: 0 };
     for (const made of this.#made) {
-      const fault = faultOf(made, bySeen.get(made.id) ?? [], byCall.get(made.id) ?? [], this.#downs, counts);
+      const fault = faultOf(made, bySeen.get(made.id) ?? [], byCall.get(made.id) ?? [], counts);
       if (fault !== undefined) faults.push(`${made.id} (${made.what} ${made.fate}): ${fault}`);
     }
     const ofDay = lines.filter(({ at, key }) => key === 'app' && at.startsWith(spent.day)).reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);
@@ -345,14 +349,8 @@ export class MixedCalls {
   }
 }
 
-function faultOf(
-  made: Made,
-  seen: readonly Seen[],
-  lines: readonly Line[],
-  downs: readonly number[],
-  counts: { told: number; untold: number },
-): string | undefined {
-  const { fate, words, isWhole, largest } = made;
+function faultOf(made: Made, seen: readonly Seen[], lines: readonly Line[], counts: { told: number; untold: number }): string | undefined {
+  const { fate, words, isWhole, isSettled, largest } = made;
   const billed = seen.filter(({ isBilled }) => isBilled);
   const input = billed.reduce((sum, one) => sum + one.input, 0);
   const output = billed.reduce((sum, one) => sum + one.output, 0);
@@ -367,21 +365,15 @@ function faultOf(
   const what = `the provider has ${input} + ${output} (${JSON.stringify(seen)}), the ledger ${ledger} (${JSON.stringify(lines.map(({ usage }) => usage))})`;
   if (billed.length === 0 && fate === 'answered') return ledger === 0 ? undefined : `refused-is-free: ${what}`;
   const isTold = billed.length > 0 && billed.every(({ isTold }) => isTold);
-  if (isTold && (fate === 'answered' || (fate === 'left' && livedOn(made, billed, downs)))) {
+  if (isTold && (fate === 'answered' || (fate === 'left' && isSettled))) {
     counts.told += 1;
     return ledger === input + output ? undefined : `told-is-equal: ${what}`;
   }
   counts.untold += 1;
   // What was on its way when the server ended reached nobody.
-  const least = fate === 'ended' || (fate === 'left' && !livedOn(made, billed, downs)) ? input + Math.min(words, output) : input + output;
+  const least = fate === 'ended' || (fate === 'left' && !isSettled) ? input + Math.min(words, output) : input + output;
   if (ledger < least) return `untold-is-no-less: ${words} words came, ${what}`;
   return ledger <= most ? undefined : `untold-is-not-far-more: ${what}`;
-}
-
-/** True if the server lived from the beginning of a call until it must have read all that the provider had told. */
-function livedOn({ at }: Made, billed: readonly Seen[], downs: readonly number[]): boolean {
-  const readAt = Math.max(at, ...billed.map(({ toldAt }) => toldAt)) + READ_WITHIN_MS;
-  return downs.every((down) => down < at || down > readAt);
 }
 
 function linesIn(workspace: string): Line[] {
