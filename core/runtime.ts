@@ -77,6 +77,11 @@ export interface Core {
   readonly meter: Meter;
   /** The calls under way, the newest first. */
   liveCalls(): readonly CallState[];
+  /**
+   * Ends calls of this id whose callers have left, and which are read on because their key has a cap; false if there are none. They count the largest output
+   * that they could have.
+   */
+  stopReading(requestId: string): boolean;
   /** How busy a provider is now. Throws ADAPTER_NOT_FOUND. */
   load(id: string): GatewayLoad;
   /** The newest events, for those who come late. */
@@ -237,6 +242,7 @@ export function createCore(options: CoreOptions): Core {
     version: VERSION,
     meter: new Meter(events, options.clock),
     liveCalls: () => gateway.live(),
+    stopReading: (requestId) => gateway.stopReading(requestId),
     load: (id) => gateway.load(id),
     recent: new EventRing(events, options.clock),
     events,

@@ -101,7 +101,8 @@ export class UpstreamCall implements Exchange {
   #dispatch(): void {
     if (this.#settled) return;
     try {
-      this.#call.signal.throwIfAborted(); // it would be sent a second time, and its caller has left
+      const { signal } = this.#call;
+      if (signal.aborted) throw cancelled(signal.reason); // it would be sent a second time, and its caller has left
       if (this.head === '') this.head = headOf(this.#request);
       this.#connection = this.#source.dispatch(this.#call, this.#request.url, this);
     } catch (error) {

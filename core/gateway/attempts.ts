@@ -173,6 +173,12 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     };
   }
 
+  stopReading(): boolean {
+    if (!this.#call.signal.aborted) return false;
+    this.#readOn?.stop();
+    return this.#readOn !== undefined;
+  }
+
   /** Settles a call that is still open after the gateway has closed, because its adapter ignores the abort. */
   abandon(): void {
     const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true));

@@ -126,6 +126,11 @@ export class Gateway {
     return [...this.#live].map((call) => call.state());
   }
 
+  /** Stops reading on the calls of this id that their callers leave or have left; false if there are none. */
+  stopReading(requestId: string): boolean {
+    return [...this.#live].filter((call) => call.requestId === requestId && call.stopReading()).length > 0;
+  }
+
   /** How busy a provider is, where it is configured, and whether it is called at all. Throws ADAPTER_NOT_FOUND. */
   load(name: string): GatewayLoad {
     const adapter = this.#registry.inUrl(name);

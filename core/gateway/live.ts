@@ -4,7 +4,10 @@ import type { QueueLimits } from './queue.ts';
 
 /** A call under way, as it is at this moment. */
 export interface LiveCall {
+  readonly requestId: string;
   state(): CallState;
+  /** Stops reading the answer for the account alone, whose caller has left or leaves; false if that is not done with it. */
+  stopReading(): boolean;
   /** Settles the call if it has not ended when the gateway has closed. */
   abandon(): void;
 }

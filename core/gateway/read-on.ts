@@ -28,7 +28,12 @@ export class ReadOn {
   /** The caller has left (bounded). */
   begin(): void {
     this.hasLeft = true;
-    this.#timer = setTimeout(() => this.#controller.abort(), READ_ON_MS).unref();
+    this.#timer = setTimeout(() => this.stop(), READ_ON_MS).unref();
+  }
+
+  /** The answer is no longer read. */
+  stop(): void {
+    this.#controller.abort();
   }
 
   /** The call has ended. */

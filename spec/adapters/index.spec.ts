@@ -48,3 +48,24 @@ t.test('the type of adapter ids completes those that there are', async (t) => {
   const known: Readonly<Record<KnownAdapterId, true>> = { bedrock: true, openai: true, google: true, anthropic: true, ollama: true };
   t.strictSame(core.adapterIds(), Object.keys(known));
 });
+
+t.test('only models that surely hide no output count as open', async (t) => {
+  const open: Record<string, readonly string[]> = {
+    openai: ['gpt-4o-mini', 'gpt-4.1', 'gpt-4', 'gpt-3.5-turbo', 'ft:gpt-4o-mini:x'],
+    anthropic: ['claude-3-5-haiku-20241022', 'claude-3-opus-20240229'],
+    google: ['gemini-1.5-pro', 'gemini-2.0-flash', 'models/gemini-2.0-flash-lite'],
+    bedrock: ['amazon.nova-lite-v1:0', 'us.meta.llama3-3-70b-instruct-v1:0', 'eu.anthropic.claude-3-5-sonnet-20240620-v1:0'],
+    ollama: ['qwen3:8b', 'gpt-oss:20b'],
+  };
+  const hidden: Record<string, readonly string[]> = {
+    openai: ['gpt-5', 'gpt-5.1', 'o3', 'o4-mini', 'codex-mini-latest', 'my-gpt-4'],
+    anthropic: ['claude-3-7-sonnet-20250219', 'claude-sonnet-4-5', 'claude-haiku-4-5'],
+    google: ['gemini-2.5-flash', 'gemini-2.0-flash-thinking-exp', 'gemini-3-pro-preview'],
+    bedrock: ['us.anthropic.claude-haiku-4-5-20251001-v1:0', 'openai.gpt-oss-120b-1:0', 'amazon.nova-2-lite-v1:0', 'deepseek.r1-v1:0'],
+    ollama: [],
+  };
+  for (const adapter of createAdapters()) {
+    for (const model of open[adapter.id] ?? []) t.ok(adapter.openModels?.test(model), model);
+    for (const model of hidden[adapter.id] ?? []) t.notOk(adapter.openModels?.test(model), model);
+  }
+});

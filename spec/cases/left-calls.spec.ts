@@ -83,9 +83,9 @@ async function held(
 }
 
 /** Sends, waits until the provider has begun, leaves, and waits until the server knows. */
-async function leave({ open, key, counts, log }: Held, path: string, body: object): Promise<void> {
+async function leave({ open, key, counts, log }: Held, path: string, body: object, headers: Record<string, string> = {}): Promise<void> {
   const { begun } = counts;
-  const request = open('POST', path, { token: false, headers: { authorization: `Bearer ${key}` }, body });
+  const request = open('POST', path, { token: false, headers: { authorization: `Bearer ${key}`, ...headers }, body });
   await until('the provider has begun', () => counts.begun > begun);
   const lines = log.length;
   request.destroy();
@@ -176,6 +176,21 @@ t.test('a server that ends reads nothing on: what was left counts the largest ou
   await leave(server, '/v1/chat', server.chat({ stream: true, config: { maxTokens: MAX } }));
   await server.core.close();
   t.match(server.ends, [{ code: 'CANCELLED', usage: { inputTokens: 12, outputTokens: MAX, estimated: true } }]);
+});
+
+t.test('an operator ends a call for good, with its client or after it has left', async (t) => {
+  for (const hasLeft of [true, false]) {
+    const server = await held(t, anthropic, 'in the answer');
+    const body = server.chat({ stream: true, config: { maxTokens: MAX } });
+    const id = { 'x-request-id': 'mine' };
+    if (hasLeft) await leave(server, '/v1/chat', body, id);
+    else server.open('POST', '/v1/chat', { token: false, headers: { authorization: `Bearer ${server.key}`, ...id }, body });
+    await until('the provider has begun', () => server.counts.begun === 1);
+    t.match(await server.call('DELETE', '/api/gateway/requests/mine'), { status: 200 });
+    await until('the connection to the provider is closed', () => server.counts.cut === 1);
+    t.match(server.ends, [{ code: 'CANCELLED', usage: { inputTokens: 12, outputTokens: MAX, estimated: true } }]);
+    t.match(await server.call('DELETE', '/api/gateway/requests/mine'), { status: 404 });
+  }
 });
 
 t.test('a key without a cap ends its call at once when its client leaves, and counts what came', async (t) => {

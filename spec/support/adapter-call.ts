@@ -22,6 +22,7 @@ export interface CallParts {
   readonly egress?: Partial<EgressRule>;
   readonly timeouts?: Partial<AdapterCall['timeouts']>;
   readonly signal?: AbortSignal;
+  readonly until?: AbortSignal;
 }
 
 /** A call with a key of its own, which may go anywhere, and patient timeouts. */
@@ -31,6 +32,7 @@ export function adapterCall(parts: CallParts = {}): AdapterCall {
     egress: { ...ANYWHERE, ...parts.egress },
     timeouts: { ...PATIENT, ...parts.timeouts },
     signal: parts.signal ?? new AbortController().signal,
+    until: parts.until,
   };
 }
 

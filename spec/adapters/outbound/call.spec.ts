@@ -74,6 +74,37 @@ t.test('abort-now: an aborted signal', async (t) => {
     });
   }
 
+  t.test('with `until`, a call that was sent is read on when its caller leaves, and ends with `until`', async (t) => {
+    for (const isRead of [true, false]) {
+      const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc'));
+      const [abort, last] = [new AbortController(), new AbortController()];
+      const answer = new Collector();
+      const ended = newUpstream(t).send(adapterCall({ signal: abort.signal, until: last.signal }), post(server.url), answer);
+      await until('the first bytes are read', () => answer.text === 'abc');
+      abort.abort();
+      t.equal(server.connections[0]?.closed, false);
+      if (isRead) {
+        server.connections[0]?.socket.write('def');
+        await ended;
+        t.equal(answer.text, 'abcdef');
+      } else {
+        last.abort();
+        await refused(t, ended, 'CANCELLED', { mayHaveRun: true });
+      }
+    }
+  });
+
+  t.test('with `until`, a call of which nothing was sent ends at once when its caller leaves', async (t) => {
+    const server = await startRawUpstream(t, () => undefined);
+    const abort = new AbortController();
+    const connecting = post(`https://127.0.0.1:${server.url.port}/`); // its handshake is never answered
+    const call = adapterCall({ signal: abort.signal, until: new AbortController().signal, timeouts: { connectMs: 3_600_000 } });
+    const ended = newUpstream(t).send(call, connecting, new Collector());
+    await until('the connection is there', () => server.connections.length === 1);
+    abort.abort();
+    await refused(t, ended, 'CANCELLED', { mayHaveRun: false });
+  });
+
   t.test('aborted while the reader has paused: the connection is closed', async (t) => {
     const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'));
     const abort = new AbortController();

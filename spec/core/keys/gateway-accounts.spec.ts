@@ -1,8 +1,11 @@
 // The accounts of clients' calls, as a program meets them: a core with a workspace, its keys, and an adapter that does what the test says.
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
+import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
 import type { ChatRequest } from '../../../core/types.ts';
 import { gate, HELLO, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
@@ -172,6 +175,67 @@ t.test('what was sent is paid for, also where its caller left before the first t
   t.equal(await codeOf(core.chat(question, { ...APP, signal: leaving.signal })), 'CANCELLED');
   await until('it is settled', () => core.liveCalls().length === 0);
   t.match(await spent(core), { tokens: 1000 + 4096, calls: 1 }, 'its adapter does not read on, so it may have had the largest output');
+});
+
+t.test('an answer that does not end is read on for some minutes, and then counts the largest output', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const leaving = new AbortController();
+  const endless: Step = async (call) => {
+    call.sink.emit([{ type: 'usage', usage: { inputTokens: 7 } }]);
+    await once(call.until ?? call.signal, 'abort');
+    throw new BlockhouseError('CANCELLED', 'It was read long enough.', { mayHaveRun: true });
+  };
+  const { core, adapter } = await coreWith(t, { steps: [endless, LONG] });
+  await core.keys?.create('app', { tokensPerDay: 100_000 });
+  const call = codeOf(core.chat({ ...REQUEST, config: { maxTokens: 500 } }, { ...APP, signal: leaving.signal }));
+  while (adapter.calls.length === 0) await new Promise(setImmediate);
+  leaving.abort();
+  t.equal(await call, 'CANCELLED', 'its caller does not wait');
+  mock.timers.tick(READ_ON_MS - 1);
+  t.equal(core.liveCalls().length, 1);
+  mock.timers.tick(1);
+  while (core.liveCalls().length > 0) await new Promise(setImmediate);
+  t.match(await spent(core), { tokens: 507, calls: 1 });
+});
+
+t.test('what a call that is read on was sent is let go, and its answer goes nowhere', async (t) => {
+  const leaving = new AbortController();
+  const { opened, open } = gate();
+  const shown: string[] = [];
+  const slow: Step = async (call) => {
+    call.sink.emit([{ type: 'text', text: 'a' }]);
+    await opened;
+    t.same([call.prompt.turns, call.prompt.system], [[], undefined]);
+    call.sink.emit([{ type: 'text', text: 'b'.repeat(400) }]); // it reports no usage
+    call.sink.emit([{ type: 'stop', stopReason: 'end_turn' }]);
+  };
+  const { core } = await coreWith(t, { steps: [slow] });
+  await core.keys?.create('app', { tokensPerDay: 100_000 });
+  const sink = {
+    opened: false,
+    opensInMs: Number.POSITIVE_INFINITY,
+    start: () => shown.push('start'),
+    content: (fragments: readonly string[]) => shown.push(...fragments) > 0,
+    onceWritable: () => undefined,
+  };
+  const question = {
+    ...REQUEST,
+    messages: [
+      { role: 'system' as const, content: 'short' },
+      { role: 'user' as const, content: 'word '.repeat(800) },
+    ],
+  };
+  const call = codeOf(core.pipe({ ...question, stream: true }, sink, { ...APP, signal: leaving.signal }));
+  await until('it has begun', () => shown.length === 2);
+  leaving.abort();
+  t.equal(await call, 'CANCELLED');
+  open();
+  await until('it has ended', () => core.liveCalls().length === 0);
+  t.same(shown, ['start', 'a']);
+  const { tokens = 0 } = (await spent(core)) ?? {};
+  t.ok(tokens > 1000 && tokens < 1500, `${tokens}: its input and its text, as for a caller who stays`);
+  t.equal(question.messages.length, 2, 'the request of the program is as it was');
 });
 
 t.test('a call that is over its cap, or never sent, costs nothing', async (t) => {

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` never answers, `refuse` and `fail` are errors. */
+/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` breaks off before its answer, `refuse` and `fail` are errors. */
 export const COURSES = ['ok', 'slow', 'cut', 'garbage', 'mute', 'every', 'silent', 'refuse', 'fail', 'flaky'] as const;
 export type Course = (typeof COURSES)[number];
 
@@ -26,6 +26,8 @@ const tokensOf = (text: string): number => Math.ceil(text.length / 4);
 /** Every answer is made of it. */
 export const WORD = 'qux';
 const PACE_MS = 4;
+/** Longer than the patience of any client. */
+const SILENCE_MS = 300;
 
 interface Wire {
   readonly type: string;
@@ -207,7 +209,10 @@ export class BookedProvider {
   async #answer(asked: { seen: Seen; course: Course; words: number; isStream: boolean }, wire: Wire, res: ServerResponse): Promise<void> {
     const { seen, course, words, isStream } = asked;
     if (this.#refuses(seen, course, res)) return;
-    if (course === 'silent') return void (await once(res, 'close'));
+    if (course === 'silent') {
+      await delay(SILENCE_MS);
+      return void res.destroy();
+    }
     const tells = course !== 'mute';
     if (!isStream) {
       if (course === 'slow') await delay(words * PACE_MS);

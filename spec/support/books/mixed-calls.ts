@@ -1,11 +1,12 @@
 // Mixed calls of clients over all lanes, against a provider that keeps its own books, while the server is killed, ended and its clock moved: then each call is
 // compared by its id. Needs a build; loopback and one folder only.
 //
-// told-is-equal: where the provider has told the usage of all its work for a call, the ledger has exactly that.
-// untold-is-no-less: where it could not, the ledger has at least what the provider has seen. Of an answer that the client or the server has left, nobody knows
-//   how much was on its way; the ledger has at least the request and what reached the client.
-// untold-is-not-far-more: and it has at most twice as much, apart from what is around a prompt and from the mean output of an answer of which nothing came. An
-//   answer that did not come to its end although it was read on counts the largest output that its request allowed.
+// told-is-equal: where the provider has told the usage of all its work for a call, the ledger has exactly that, also where the client has left: all keys here
+//   have a cap.
+// untold-is-no-less: where it could not, the ledger has at least what the provider has seen. Of an answer that ended with the server, nobody knows how much was
+//   on its way; the ledger has at least the request and what reached the client.
+// untold-is-not-far-more: and it has at most twice as much, apart from what is around a prompt, from the mean output of an answer of which nothing came, and from
+//   the largest output of an answer that its client has left and that broke off.
 // once-each: the ledger begins a new file in the midst of it, and each call still has one line.
 // caps-hold: a caller that asks one after the other passes a cap by its last call at most, and one that asks many at a time by those that ran together.
 // refused-is-free: what the provider refused before any work costs nothing.
@@ -13,7 +14,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LARGEST_OUTPUT } from '../../../core/gateway/read-on.ts';
 import { Random } from '../crash/random.ts';
 import { ServerProcess } from '../crash/server-process.ts';
 import { BookedProvider, COURSES, type Course, type Seen, WORD } from './booked-provider.ts';
@@ -42,6 +42,8 @@ export interface MixedReport {
 
 interface Lane {
   readonly path: string;
+  /** The largest output that its requests allow; 4096 if absent. */
+  readonly largest?: number;
   body(prompt: string, stream: boolean): object;
 }
 
@@ -52,17 +54,22 @@ const LANES: Readonly<Record<string, Lane>> = {
   'own ollama': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'ollama', model: 'm', messages: messages(prompt), stream }) },
   'native chat': {
     path: '/v1/chat/completions',
+    largest: 128_000,
     body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream, ...(stream && { stream_options: { include_usage: true } }) }),
   },
-  'native responses': { path: '/v1/responses', body: (prompt, stream) => ({ model: 'openai/m', input: prompt, stream }) },
+  'native responses': { path: '/v1/responses', largest: 128_000, body: (prompt, stream) => ({ model: 'openai/m', input: prompt, stream }) },
   'native messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'anthropic/m', max_tokens: 4096, messages: messages(prompt), stream }) },
-  'translated chat': { path: '/v1/chat/completions', body: (prompt, stream) => ({ model: 'anthropic/m', messages: messages(prompt), stream }) },
+  'translated chat': {
+    path: '/v1/chat/completions',
+    largest: 128_000,
+    body: (prompt, stream) => ({ model: 'anthropic/m', messages: messages(prompt), stream }),
+  },
   'translated messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'ollama/m', max_tokens: 4096, messages: messages(prompt), stream }) },
-  'translated responses': { path: '/v1/responses', body: (prompt, stream) => ({ model: 'anthropic/m', input: prompt, stream }) },
-  'translated ollama': { path: '/ollama/api/chat', body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
+  'translated responses': { path: '/v1/responses', largest: 128_000, body: (prompt, stream) => ({ model: 'anthropic/m', input: prompt, stream }) },
+  'translated ollama': { path: '/ollama/api/chat', largest: 128_000, body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
   embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
 };
-const HAPPENINGS = ['kill', 'jump', 'end', 'kill', 'jump'] as const;
+const HAPPENINGS = ['kill', 'jump', 'rest', 'end', 'rest', 'kill', 'jump'] as const;
 const AT_ONCE = 12;
 const DAY_MS = 86_400_000;
 const LARGE_CAP = 1_000_000_000;
@@ -74,6 +81,8 @@ const BYTES_A_LINE = 300;
 const ROTATES_AFTER = 0.4;
 /** Of the longest prompt, which a refused request counts until its refusal, and of its fields, names and quotes: a request that is passed on counts by its bytes. */
 const AROUND_PROMPT_TOKENS = 120;
+/** Of a request without a limit. */
+const USUAL_LARGEST = 4096;
 /** The output that is expected of a call, at least. */
 const EXPECTED_TOKENS = 1000;
 
@@ -84,6 +93,11 @@ interface Made {
   readonly id: string;
   readonly what: string;
   readonly isWhole: boolean;
+  readonly largest: number;
+  /** Which of the servers, one after the other, it was sent to. */
+  readonly session: number;
+  /** True once the server has surely read all that the provider has told of it. */
+  isSettled: boolean;
   fate: Fate;
   isOver: boolean;
   /** Words that have reached the client. */
@@ -111,6 +125,7 @@ export class MixedCalls {
   #providerUrl = '';
   #shiftMs = 0;
   #turns = 0;
+  #session = 0;
   /** What happens to calls that are made now: the server may live on for a moment. */
   #fate: Fate = 'answered';
   readonly #counts = { kills: 0, ends: 0, jumps: 0 };
@@ -131,6 +146,7 @@ export class MixedCalls {
         const ids = Array.from({ length: Math.min(turnEvery, calls - from) }, (_, index) => from + index);
         await this.#during(ids);
       }
+      await this.#settled();
       const spent = await this.#spent();
       const passed = await this.#passCaps();
       await this.#end();
@@ -161,11 +177,13 @@ export class MixedCalls {
     while (left.length > AT_ONCE) await delay(5);
     await delay(this.#random.next() * 60);
     const happening = HAPPENINGS[this.#turns++ % HAPPENINGS.length];
+    const goesDown = happening === 'kill' || happening === 'end';
     if (happening === 'kill') await this.#kill();
     else if (happening === 'end') await this.#end();
-    else this.#jump();
+    else if (happening === 'jump') this.#jump();
     await Promise.all(workers);
-    if (happening !== 'jump') await this.#start();
+    if (goesDown) await this.#start();
+    else if (happening === 'rest') await this.#settled();
   }
 
   async #start(): Promise<void> {
@@ -215,6 +233,7 @@ export class MixedCalls {
   /** Those under way; later ones find no server. */
   #meet(fate: Fate): void {
     this.#fate = fate;
+    this.#session += 1;
     for (const made of this.#made) if (!made.isOver && made.fate !== 'left') made.fate = fate;
   }
 
@@ -251,6 +270,17 @@ export class MixedCalls {
     return ((await response.json()) as { key: string }).key;
   }
 
+  /** Resolves when also the calls that their clients have left have ended. */
+  async #settled(): Promise<void> {
+    const headers = { authorization: `Bearer ${this.#token}` };
+    for (;;) {
+      const { live } = (await (await fetch(`${this.#url}/api/gateway/requests`, { headers })).json()) as { live: unknown[] };
+      if (live.length === 0) break;
+      await delay(50);
+    }
+    for (const made of this.#made) made.isSettled ||= made.session === this.#session;
+  }
+
   async #spent(): Promise<{ day: string; tokens: number }> {
     const response = await fetch(`${this.#url}/api/keys`, { headers: { authorization: `Bearer ${this.#token}` } });
     const { keys } = (await response.json()) as { keys: { spentToday: { tokens: number } }[] };
@@ -259,11 +289,23 @@ export class MixedCalls {
 
   /** Resolves when the client has its answer, has left, or has lost the server. */
   #call(id: string, only?: Course): Promise<void> {
-    const [name, { path, body }] = this.#random.pick(Object.entries(LANES).filter(([, lane]) => only === undefined || lane.path !== '/v1/embeddings'));
+    const [name, { path, body, largest = USUAL_LARGEST }] = this.#random.pick(
+      Object.entries(LANES).filter(([, lane]) => only === undefined || lane.path !== '/v1/embeddings'),
+    );
     const course: Course = only ?? this.#random.pick(COURSES);
     const stream = this.#random.chance(0.6);
     const patienceMs = course === 'silent' || (only === undefined && this.#random.chance(0.25)) ? this.#random.below(120) : undefined;
-    const made: Made = { id, what: `${name} ${course} ${stream ? 'stream' : 'whole'}`, isWhole: !stream, fate: this.#fate, isOver: false, words: 0 };
+    const made: Made = {
+      id,
+      what: `${name} ${course} ${stream ? 'stream' : 'whole'}`,
+      isWhole: !stream,
+      largest,
+      session: this.#session,
+      isSettled: false,
+      fate: this.#fate,
+      isOver: false,
+      words: 0,
+    };
     this.#made.push(made);
     const prompt = `${id} ${course} ${1 + this.#random.below(60)} ${'filling '.repeat(this.#random.below(20))}`;
     return new Promise((resolve) => {
@@ -307,45 +349,30 @@ export class MixedCalls {
   }
 }
 
-function faultOf({ fate, words, isWhole }: Made, seen: readonly Seen[], lines: readonly Line[], counts: { told: number; untold: number }): string | undefined {
+function faultOf(made: Made, seen: readonly Seen[], lines: readonly Line[], counts: { told: number; untold: number }): string | undefined {
+  const { fate, words, isWhole, isSettled, largest } = made;
   const billed = seen.filter(({ isBilled }) => isBilled);
   const input = billed.reduce((sum, one) => sum + one.input, 0);
   const output = billed.reduce((sum, one) => sum + one.output, 0);
   const ledger = lines.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0);
   const ids = new Set(lines.map(({ id }) => id).filter((id) => id !== undefined));
   if (ids.size < lines.filter(({ id }) => id !== undefined).length) return `once-each: ${JSON.stringify(lines)}`;
-  // A call that is left whole counts what is expected of it, and so does one that was under way when the server was killed.
+  const isLeft = fate === 'left' || fate === 'ended';
+  // A call that was under way when the server was killed counts what is expected of it, and one that is left and breaks off what it may have had.
   const isExpected = lines.some(({ error }) => error === 'SHUTTING_DOWN') || (fate !== 'answered' && isWhole);
-  const isCut = (fate === 'left' || fate === 'ended') && !billed.every(({ isTold }) => isTold);
-  const unseen = isCut ? LARGEST_OUTPUT : isExpected ? EXPECTED_TOKENS : 0;
-  const most = Math.max(seen.length, 1) * (AROUND_PROMPT_TOKENS + unseen) + 2 * (input + output);
+  const more = isLeft ? largest : isExpected ? EXPECTED_TOKENS : 0;
+  const most = Math.max(seen.length, 1) * (AROUND_PROMPT_TOKENS + more) + 2 * (input + output);
   const what = `the provider has ${input} + ${output} (${JSON.stringify(seen)}), the ledger ${ledger} (${JSON.stringify(lines.map(({ usage }) => usage))})`;
-  if (
-    fate === 'left' &&
-    billed.length > 0 &&
-    billed.every(({ isTold }) => isTold) &&
-    lines.every(({ key, error }) => key !== null && error !== 'SHUTTING_DOWN')
-  ) {
-    counts.told += 1;
-    return ledger === input + output ? undefined : `told-is-equal, to the client that left: ${what}`;
-  }
-  if (fate === 'left' || fate === 'ended') {
-    counts.untold += 1;
-    if (ledger < input + Math.min(words, output)) return `untold-is-no-less: ${words} words came, ${what}`;
-    return ledger <= most ? undefined : `untold-is-not-far-more: ${what}`;
-  }
-  if (fate === 'killed') {
-    counts.untold += 1;
-    if (ledger < input + output) return `untold-is-no-less: ${what}`;
-    return ledger <= most ? undefined : `untold-is-not-far-more: ${what}`;
-  }
-  if (billed.length === 0) return ledger === 0 ? undefined : `refused-is-free: ${what}`;
-  if (billed.every(({ isTold }) => isTold)) {
+  if (billed.length === 0 && fate === 'answered') return ledger === 0 ? undefined : `refused-is-free: ${what}`;
+  const isTold = billed.length > 0 && billed.every(({ isTold }) => isTold);
+  if (isTold && (fate === 'answered' || (fate === 'left' && isSettled))) {
     counts.told += 1;
     return ledger === input + output ? undefined : `told-is-equal: ${what}`;
   }
   counts.untold += 1;
-  if (ledger < input + output) return `untold-is-no-less: ${what}`;
+  // What was on its way when the server ended reached nobody.
+  const least = fate === 'ended' || (fate === 'left' && !isSettled) ? input + Math.min(words, output) : input + output;
+  if (ledger < least) return `untold-is-no-less: ${words} words came, ${what}`;
   return ledger <= most ? undefined : `untold-is-not-far-more: ${what}`;
 }
 

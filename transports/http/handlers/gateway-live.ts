@@ -62,7 +62,10 @@ export const end = async (context: RouteContext) => {
     if (call.messageId === undefined)
       throw new BlockhouseError('WRONG_STATE', `The block ${call.caller} is not answering a message; stop it to end this call.`);
     await core.blocks.cancel(call.caller, call.messageId);
-  } else if (!server.endRequest(requestId)) throw new BlockhouseError('WRONG_STATE', 'The request was not made by a client of this server.');
+  } else {
+    const wasOpen = server.endRequest(requestId);
+    if (!core.stopReading(requestId) && !wasOpen) throw new BlockhouseError('WRONG_STATE', 'The request was not made by a client of this server.');
+  }
   return ok({ success: true as const, message: `The request ${requestId} is ended.` });
 };
 

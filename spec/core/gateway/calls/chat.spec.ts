@@ -28,3 +28,19 @@ t.test('requests with the same prompt have the same hash, whatever else they say
   );
   t.notMatch(first, 'hi', 'the text itself is not kept');
 });
+
+t.test('an answer may have as much output as its request allows, and more than a limit that nobody has set if it reasons', async (t) => {
+  const supports = { options: ['reasoning'] as const };
+  const mostOf = (config: ChatRequest['config'], leavesTokenLimit = false): number => {
+    const reasoning = steppedAdapter([], { supports });
+    const request: ChatRequest = { adapter: 'stepped', model: 'm', messages: [{ role: 'user', content: 'hi' }], ...(config !== undefined && { config }) };
+    const { signal } = new AbortController();
+    const prompt = promptFor(request, reasoning, leavesTokenLimit);
+    return new Chat({ request, adapter: reasoning, prompt, signal, requestId: 'r', sink: undefined, options: {} }).mostUnseen;
+  };
+  t.equal(mostOf({ maxTokens: 70 }), 70);
+  t.equal(mostOf(undefined), 4096);
+  t.equal(mostOf({ maxTokens: 70, reasoning: { effort: 'high' } }), 70);
+  t.equal(mostOf({ reasoning: { effort: 'high' } }), 128_000, 'some providers get the limit and the reasoning on top of it');
+  t.equal(mostOf(undefined, true), 128_000);
+});

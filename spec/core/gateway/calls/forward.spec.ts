@@ -1,6 +1,7 @@
 import t from 'tap';
 import { BlockhouseError } from '../../../../core/errors.ts';
 
+import { Forward } from '../../../../core/gateway/calls/forward.ts';
 import type { ForwardCall, ForwardTarget } from '../../../../core/ports.ts';
 import { createCore } from '../../../../core/runtime.ts';
 import { steppedAdapter } from '../../../support/stepped-adapter.ts';
@@ -53,6 +54,38 @@ t.test('the bytes reach the client, and the usage that the provider reports is t
       usage: { inputTokens: 7, outputTokens: 5, totalTokens: 12, cacheReadTokens: 3, reasoningTokens: 2 },
     },
   ]);
+});
+
+t.test('of a request that passes as it is, the answer may have as much output as its limits allow, for each of its choices', (t) => {
+  const mostOf = (fields: Record<string, unknown>, adapter = {}, reader: ForwardTarget['reader'] | null = { opened: false, opensInMs: 0 }) => {
+    const request = { ...REQUEST, body: Buffer.from(JSON.stringify(fields)), fields };
+    const parts = { adapter: steppedAdapter([], adapter), model: 'm', signal: new AbortController().signal, requestId: 'r', options: {} };
+    const call = new Forward({ ...parts, request, target: target(reader ?? undefined) });
+    const most = call.mostUnseen;
+    call.forgetRequest();
+    t.equal(call.mostUnseen, most, 'it is known without the request');
+    t.equal(request.body.length, 0);
+    return most;
+  };
+  t.equal(mostOf({ max_tokens: 7, max_completion_tokens: 70, max_output_tokens: -1 }), 70);
+  t.equal(mostOf({ max_output_tokens: 70, n: 3 }), 210);
+  t.equal(mostOf({ max_tokens: '7' }), 128_000, 'a limit that is no number limits nothing');
+  t.equal(mostOf({ max_tokens: 7 }, { openModels: /^m$/ }), 0, 'a stream of such a model shows everything');
+  t.equal(mostOf({ max_tokens: 7 }, { openModels: /^m$/ }, null), 7, 'a whole answer shows nothing before its end');
+  t.end();
+});
+
+t.test('after its client has left, a stream is read on for so many bytes and no more', async (t) => {
+  const adapter = steppedAdapter();
+  const parts = { adapter, model: 'm', signal: new AbortController().signal, requestId: 'r', options: {} };
+  const call = new Forward({ ...parts, request: REQUEST, target: target() });
+  const permit = { succeed: () => undefined, fail: () => undefined } as unknown as Parameters<Forward['newAttempt']>[0];
+  const attempt = call.newAttempt(permit, () => 0);
+  attempt.head({}, true);
+  attempt.leave();
+  const megabytes = Buffer.alloc(64 * 1024 * 1024);
+  t.ok(attempt.bytes(megabytes) && attempt.bytes(megabytes));
+  t.throws(() => attempt.bytes(Buffer.alloc(1)), { code: 'UPSTREAM_MALFORMED', mayHaveRun: true });
 });
 
 t.test('usage that the provider does not report is estimated, also of an answer that broke off', async (t) => {
