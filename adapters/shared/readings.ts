@@ -13,9 +13,9 @@ export interface Reading {
 }
 
 const BACKSLASH = 0x5c;
-/** Escapes of JSON and of programs, of addresses, and of HTML. The lookbehind lets only the first backslash of a run begin one (linear). */
+/** Escapes of JSON and of programs, of addresses, and of HTML, and letters of full width. The lookbehind lets only the first backslash of a run begin one (linear). */
 const ESCAPE =
-  /(?<!\\)\\+(?:u([0-9a-f]{4})|u\{0{0,8}([0-9a-f]{1,6})\}|x([0-9a-f]{2})|(["'/\s])|([nrt]))|%u([0-9a-f]{4})|%([0-9a-f]{2})|&#x0{0,8}([0-9a-f]{1,6});?|&#0{0,8}(\d{1,7});?|&(amp|colon|equals|lowbar|period|plus|sol);/gi;
+  /(?<!\\)\\+(?:u([0-9a-f]{4})|u\{0{0,8}([0-9a-f]{1,6})\}|x([0-9a-f]{2})|(["'/\s])|([nrt]))|%u([0-9a-f]{4})|%([0-9a-f]{2})|&#x0{0,8}([0-9a-f]{1,6});?|&#0{0,8}(\d{1,7});?|&(amp|colon|equals|lowbar|period|plus|sol);|([\uff01-\uff5e])/gi;
 const NAMED: Readonly<Record<string, string>> = { amp: '&', colon: ':', equals: '=', lowbar: '_', period: '.', plus: '+', sol: '/' };
 /** Those without a width included. */
 const BLANK = /[\s\p{Default_Ignorable_Code_Point}]+/gu;
@@ -23,6 +23,8 @@ const BLANK = /[\s\p{Default_Ignorable_Code_Point}]+/gu;
 const CUT_ESCAPE = /(?:(?<=\\)(?:u\{?[0-9a-f]{0,8}|x[0-9a-f]?)|%(?:u[0-9a-f]{0,3}|[0-9a-f]?)|&(?:#x?[0-9a-f]{0,9}|[a-z]{0,6}))$/i;
 /** The longest such beginning, and more. */
 const CUT_CHARACTERS = 16;
+/** From `！` to `～` as from `!` to `~`. */
+const FULL_WIDTH = 0xfee0;
 /** An escape may be escaped again; nobody does so more often. */
 const MAX_READINGS = 4;
 
@@ -82,10 +84,11 @@ function readAgain(reading: Reading, pattern: RegExp, meaning: (match: RegExpExe
   return { text: parts.join(''), places: { starts, ends } };
 }
 
-function unescaped([, unicode, braced, byte, plain, blank, percentUnicode, percent, hexadecimal, decimal, name]: RegExpExecArray): string {
+function unescaped([, unicode, braced, byte, plain, blank, percentUnicode, percent, hexadecimal, decimal, name, wide]: RegExpExecArray): string {
   if (plain !== undefined) return plain;
   if (blank !== undefined) return ' ';
   if (name !== undefined) return NAMED[name.toLowerCase()] ?? '';
+  if (wide !== undefined) return String.fromCharCode(wide.charCodeAt(0) - FULL_WIDTH);
   const digits = unicode ?? braced ?? byte ?? percentUnicode ?? percent ?? hexadecimal;
   return String.fromCharCode(digits === undefined ? Number(decimal) : Number.parseInt(digits, 16));
 }
