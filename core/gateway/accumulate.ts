@@ -13,21 +13,11 @@ import { isCount, TokenEstimate } from '../base/tokens.ts';
 import type { Writable } from '../base/writable.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AnswerPiece, ChatEvent, ReportedUsage } from '../ports.ts';
-import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage, Warning } from '../schemas/chat.ts';
+import { type ChatDone, FURTHER_COUNTS, type StopReason, type TokenLogprob, type ToolCall, type Usage, type Warning } from '../schemas/chat.ts';
 import { ANSWER_LIMITS, PIECE_BYTES } from './answer-limits.ts';
 import type { Prompt } from './prompt.ts';
 import { promptTokens } from './prompt-tokens.ts';
 
-/** The counts that not every provider reports. */
-export const FURTHER_COUNTS = [
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'cacheWrite1hTokens',
-  'inputAudioTokens',
-  'outputAudioTokens',
-  'outputImageTokens',
-  'reasoningTokens',
-] as const;
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
 /** Of JSON, in an estimate. */
 export const BYTES_A_TOKEN = 4;

@@ -237,6 +237,17 @@ export type ChatRequest = types.ChatRequest;
 export const STOP_REASONS = ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'content_filter', 'refusal', 'unknown'] as const;
 export type StopReason = types.StopReason;
 
+/** The counts that not every provider reports. */
+export const FURTHER_COUNTS = [
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'inputAudioTokens',
+  'outputAudioTokens',
+  'outputImageTokens',
+  'reasoningTokens',
+] as const;
+
 /** Token counts of one call. */
 export const Usage = object(
   {
@@ -256,17 +267,7 @@ export const Usage = object(
       description: 'True if the provider reports a processing tier or place whose price is not known, such as a priority tier: the call has no price then',
     },
   },
-  [
-    'cacheReadTokens',
-    'cacheWriteTokens',
-    'cacheWrite1hTokens',
-    'inputAudioTokens',
-    'outputAudioTokens',
-    'outputImageTokens',
-    'reasoningTokens',
-    'estimated',
-    'unpricedTier',
-  ],
+  [...FURTHER_COUNTS, 'estimated', 'unpricedTier'],
 );
 export type Usage = types.Usage;
 

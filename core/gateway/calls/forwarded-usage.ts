@@ -4,8 +4,9 @@
 import { isCount } from '../../base/tokens.ts';
 import type { Writable } from '../../base/writable.ts';
 import type { ReportedUsage } from '../../ports.ts';
+import { FURTHER_COUNTS } from '../../schemas/chat.ts';
 import type { Usage } from '../../types.ts';
-import { addReport, BYTES_A_TOKEN, type Counts, FURTHER_COUNTS } from '../accumulate.ts';
+import { addReport, BYTES_A_TOKEN, type Counts } from '../accumulate.ts';
 import { StreamTokens } from '../stream-tokens.ts';
 
 /** The usage of one attempt at a forwarded request. */
