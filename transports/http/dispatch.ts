@@ -33,7 +33,7 @@ import { recordRequest } from './request-log.ts';
 import { Router } from './router.ts';
 import { isPagePath, PAGE_PATH, Page } from './static.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
-import { isRead } from './wire/body.ts';
+import { isRead, isShredded } from './wire/body.ts';
 import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-room.ts';
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
@@ -344,11 +344,21 @@ function isInAnotherAnswer(socket: Duplex): boolean {
 /** How long the rest of a refused body may arrive before its connection is cut. */
 const DISCARD_MS = 1000;
 
-/** Reads the rest of a refused body and drops it, for a second at most: a client that is still sending would get a reset instead of the refusal. */
+/**
+ * Reads the rest of a refused body and drops it, for a second at most: a client that is still sending would get a reset instead of the refusal. One that
+ * sends chunks of next to nothing gets the reset.
+ */
 function discard(req: IncomingMessage): Promise<void> {
-  req.resume();
   return new Promise((resolve) => {
     const cut = setTimeout(resolve, DISCARD_MS);
+    let chunks = 0;
+    let bytes = 0;
+    req.on('data', (chunk: Buffer) => {
+      chunks += 1;
+      bytes += chunk.length;
+      if (isShredded(chunks, bytes)) req.socket.destroy();
+    });
+    req.resume();
     for (const event of ['end', 'close'])
       req.once(event, () => {
         clearTimeout(cut);

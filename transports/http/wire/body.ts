@@ -32,6 +32,15 @@ export const OTHER_BODY_BYTES = MIB;
 /** The largest archive that `POST /api/import` takes, in bytes. */
 export const IMPORT_BODY_BYTES = 64 * MIB;
 
+/** Each chunk costs the parser about a microsecond, whatever it holds: a megabyte in chunks of one byte would hold up everybody for seconds. */
+const MAX_SMALL_CHUNKS = 20_000;
+const SMALL_CHUNK_BYTES = 32;
+
+/** True for a body of so many chunks that are very small on the average: its client means to hold up the server. */
+export function isShredded(chunks: number, bytes: number): boolean {
+  return chunks > MAX_SMALL_CHUNKS && bytes < chunks * SMALL_CHUNK_BYTES;
+}
+
 /** Larger bodies are parsed in slices, since one piece would hold up the event loop for longer than some milliseconds. */
 const LARGE_BODY_BYTES = MIB;
 /** From here on, the event loop turns between the steps of a request. */
@@ -185,6 +194,7 @@ function assertCharset(parameters: readonly string[]): void {
 function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: number, share: BodyShare | undefined): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const silence = silenceOf(req.socket);
+    let pieces = 0;
     const refuse = (failure: BlockhouseError): void => {
       req.pause();
       forget();
@@ -197,7 +207,9 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
         return;
       }
       chunks.add(chunk);
-      if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
+      pieces += 1;
+      if (isShredded(pieces, chunks.bytes)) refuse(shredded());
+      else if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
     };
     /** room-first: the time of the wait is not the client's. */
     const waitForRoom = (owner: BodyShare): void => {
@@ -295,6 +307,13 @@ function notJson(error: Error): BlockhouseError {
     cause: error,
     details: [{ path: '', message: 'is not valid JSON' }],
   });
+}
+
+function shredded(): BlockhouseError {
+  return invalidRequest(
+    '',
+    `The body came in more than ${MAX_SMALL_CHUNKS} chunks of less than ${SMALL_CHUNK_BYTES} bytes; send it with a Content-Length, or in larger chunks.`,
+  );
 }
 
 function tooLarge(limit: number): BlockhouseError {

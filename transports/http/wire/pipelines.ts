@@ -8,6 +8,8 @@
 // stop-reading: a connection with READ_UNTIL waiting requests is not read.
 // one-burst: once MAX_PARSED waiting requests have come in one turn, no other connection is read in it. What a turn parses holds up everybody, and none of it can
 //   be freed before the turn ends, even if its connection is closed.
+// kept-first: of the connections that are not read, those that have had an answer and have never sent ahead are read again first, and in a turn of their own. One
+//   that is held again before it was read keeps its place.
 // all-closed: when a client leaves, the answers behind its oldest one are closed, too. Node closes only that one, and what waits for the end of the others would
 //   wait for ever.
 // bounded-sum: all connections together have at most `maxWaiting` waiting requests. Beyond that, the connection with the most of them is closed.
@@ -20,7 +22,7 @@ const MAX_AT_ONCE = 8;
 const READ_UNTIL = 32;
 const PER_TURN = 16;
 const MAX_PARSED = 1024;
-/** How many connections that were not read are read again in each turn. */
+/** The most connections that are read again in one turn. */
 const RELEASED = 32;
 /** Each takes 2 to 3 KB. One connection can't have that many: 64 KiB are 3,600 of the shortest requests. */
 const MAX_WAITING = 32_768;
@@ -46,8 +48,10 @@ export class Pipelines {
   readonly #crowded = new Set<Line>();
   readonly #ready = new Set<Line>();
   readonly #connections = new Set<Socket>();
-  /** one-burst: those that are not read now. */
-  readonly #held = new Set<Socket>();
+  /** one-burst: those that are not read now, the kept ones (kept-first) and the others. */
+  readonly #held: { kept: Set<Socket>; others: Set<Socket> } = { kept: new Set<Socket>(), others: new Set<Socket>() };
+  /** Those that were read again in this turn, with what had been read of them before, in bytes. */
+  readonly #released = new Map<Socket, number>();
   #waiting = 0;
   #parsed = 0;
   #isDue = false;
@@ -69,7 +73,8 @@ export class Pipelines {
     this.#connections.add(socket);
     socket.once('close', () => {
       this.#connections.delete(socket);
-      this.#held.delete(socket);
+      this.#held.kept.delete(socket);
+      this.#held.others.delete(socket);
     });
   }
 
@@ -89,19 +94,32 @@ export class Pipelines {
 
   /** one-burst. */
   #holdOthers(): void {
-    for (const socket of this.#connections) {
-      if (socket.isPaused()) continue;
+    const again = { kept: new Set<Socket>(), others: new Set<Socket>() };
+    const hold = (socket: Socket, held: { readonly kept: Set<Socket>; readonly others: Set<Socket> }): void => {
+      if (socket.destroyed || socket.isPaused()) return;
       socket.pause();
-      this.#held.add(socket);
-    }
+      (this.#isKept(socket) ? held.kept : held.others).add(socket);
+    };
+    for (const [socket, bytesRead] of this.#released) if (socket.bytesRead === bytesRead) hold(socket, again); // kept-first
+    this.#released.clear();
+    this.#held.kept = new Set([...again.kept, ...this.#held.kept]);
+    this.#held.others = new Set([...again.others, ...this.#held.others]);
+    for (const socket of this.#connections) hold(socket, this.#held);
   }
 
+  /** kept-first. */
+  #isKept(socket: Socket): boolean {
+    return socket.bytesWritten > 0 && !this.#lines.has(socket);
+  }
+
+  /** kept-first. */
   #release(): void {
-    let left = RELEASED;
-    for (const socket of this.#held) {
-      if (left === 0) return;
-      left -= 1;
-      this.#held.delete(socket);
+    this.#released.clear();
+    const held = this.#held.kept.size > 0 ? this.#held.kept : this.#held.others;
+    for (const socket of held) {
+      if (this.#released.size === RELEASED) return;
+      held.delete(socket);
+      this.#released.set(socket, socket.bytesRead);
       socket.resume();
     }
   }
@@ -155,7 +173,7 @@ export class Pipelines {
       if (hasRoom(line)) this.#begin(line);
     }
     for (const line of begun) this.#wake(line);
-    if (this.#ready.size > 0 || this.#held.size > 0) this.#beginSoon();
+    if (this.#ready.size + this.#held.kept.size + this.#held.others.size > 0) this.#beginSoon();
   };
 
   #begin(line: Line): void {

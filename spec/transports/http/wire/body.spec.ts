@@ -4,7 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { CHAT_BODY_BYTES, COMPATIBLE_BODY_BYTES, COMPATIBLE_JSON_VALUES, OTHER_BODY_BYTES, readBytes } from '../../../../transports/http/wire/body.ts';
+import {
+  CHAT_BODY_BYTES,
+  COMPATIBLE_BODY_BYTES,
+  COMPATIBLE_JSON_VALUES,
+  isShredded,
+  OTHER_BODY_BYTES,
+  readBytes,
+} from '../../../../transports/http/wire/body.ts';
 import { BodyRoom } from '../../../../transports/http/wire/body-room.ts';
 import { RawClient } from '../../../support/raw.ts';
 import { CHAT, friendlyDaemon, readAnswer, responseOf, startServer, until } from '../../../support/server.ts';
@@ -215,6 +222,32 @@ for (const [path, limit] of [
     t.match(await server.call('GET', '/v1/health'), { status: 200 });
   });
 }
+
+t.test('a body in chunks of next to nothing is refused, and its connection is closed, with and without a key', async (t) => {
+  const server = await startServer(t);
+  for (const [path, head, answers] of [
+    ['/v1/chat', `Authorization: Bearer ${server.token}\r\n`, [{ status: 400 }]],
+    ['/v1/chat', '', [{ status: 401 }]],
+    ['/api/session', '', [{ status: 400 }]],
+  ] as const) {
+    const client = await RawClient.connect(t, server.port);
+    client.send(`POST ${path} HTTP/1.1\r\nHost: localhost:${server.port}\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    const pieces = Buffer.from('1\r\n \r\n'.repeat(10_000));
+    let sent = 0;
+    const flood = (): void => {
+      sent += pieces.length;
+      if (!client.closed) client.socket.write(pieces, () => setImmediate(flood));
+    };
+    flood();
+    t.match(await client.untilClosed(), answers, `${path} ${head}`);
+  }
+  t.match(await server.call('GET', '/v1/health'), { status: 200 });
+  t.strictSame(
+    [isShredded(20_000, 20_000), isShredded(20_001, 20_001), isShredded(20_001, 20_001 * 32)],
+    [false, true, false],
+    'clients that write token by token are taken',
+  );
+});
 
 t.test('a client that is still sending can read its refusal', async (t) => {
   const server = await startServer(t);

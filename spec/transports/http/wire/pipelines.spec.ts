@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Pipelines } from '../../../../transports/http/wire/pipelines.ts';
@@ -90,19 +90,30 @@ t.test('the room of a body is free again when its client leaves while its answer
   t.notMatch(JSON.stringify(server.log), /QUEUE_FULL/);
 });
 
+interface HoldingServer {
+  readonly port: number;
+  readonly begun: ServerResponse[];
+  /** The connections that are read again, in their order. */
+  readonly resumed: Socket[];
+}
+
 /** A server that answers no request, and hands over those that are pipelined. */
-async function holdingServer(t: Test, pipelines: Pipelines): Promise<{ readonly port: number; readonly begun: ServerResponse[] }> {
+async function holdingServer(t: Test, pipelines: Pipelines): Promise<HoldingServer> {
   const begun: ServerResponse[] = [];
+  const resumed: Socket[] = [];
   const server = createServer((req, res) => {
     if (req.socket.destroyed) return;
     if (res.socket === null) pipelines.wait(res, () => begun.push(res));
     else begun.push(res);
   });
-  server.on('connection', (socket) => pipelines.add(socket));
+  server.on('connection', (socket) => {
+    pipelines.add(socket);
+    socket.on('resume', () => resumed.push(socket));
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => server.close());
   t.teardown(() => server.closeAllConnections());
-  return { port: (server.address() as AddressInfo).port, begun };
+  return { port: (server.address() as AddressInfo).port, begun, resumed };
 }
 
 const get = (count: number): string => 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count);
@@ -127,6 +138,22 @@ t.test('when too many wait, the connection with the most of them is closed', asy
   }
   t.equal((await little.settle(50)).length, 50);
   t.equal(pipelines.waiting, 0);
+});
+
+t.test('a connection that has never sent ahead is read again before those that may flood', async (t) => {
+  const pipelines = new Pipelines(() => undefined);
+  const { port, begun, resumed } = await holdingServer(t, pipelines);
+  const strangers = await Promise.all(Array.from({ length: 40 }, () => RawClient.connect(t, port)));
+  const kept = await RawClient.connect(t, port);
+  kept.send(get(1));
+  await until(() => begun.length === 1, 'its request has come');
+  begun[0]?.end('ok');
+  await kept.settle(1);
+  resumed.length = 0;
+  strangers[0]?.send(get(1500));
+  await until(() => resumed.length > 40, 'all are read again');
+  const others = resumed.map((socket) => socket.remotePort).filter((remote) => remote !== strangers[0]?.socket.localPort);
+  t.equal(others[0], kept.socket.localPort);
 });
 
 t.test('when a client leaves, the answers behind its oldest one are closed, and errors have their stack as before', async (t) => {
