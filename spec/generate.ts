@@ -16,7 +16,8 @@ interface Generated {
   readonly text: () => string | Promise<string>;
 }
 
-const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+/** One blank for each level: the contract is a large part of an install. */
+const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
 /** In this order, because the report reads core/types.ts. */
 const GENERATED: readonly Generated[] = [
   { name: 'openapi.json', home: '.', text: () => json(openApiDocument(ROUTES)) },
