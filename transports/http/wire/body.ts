@@ -33,7 +33,7 @@ export const OTHER_BODY_BYTES = MIB;
 export const IMPORT_BODY_BYTES = 64 * MIB;
 
 /** Each chunk costs the parser about a microsecond, whatever it holds: a megabyte in chunks of one byte would hold up everybody for seconds. */
-const MAX_SMALL_CHUNKS = 20_000;
+const MAX_SMALL_CHUNKS = 10_000;
 const SMALL_CHUNK_BYTES = 32;
 
 /** True for a body of so many chunks that are very small on the average: its client means to hold up the server. */
