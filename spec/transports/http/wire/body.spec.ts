@@ -225,10 +225,10 @@ for (const [path, limit] of [
 
 t.test('a body in chunks of next to nothing is refused, and its connection is closed, with and without a key', async (t) => {
   const server = await startServer(t);
-  for (const [path, head, answers] of [
-    ['/v1/chat', `Authorization: Bearer ${server.token}\r\n`, [{ status: 400 }]],
-    ['/v1/chat', '', [{ status: 401 }]],
-    ['/api/session', '', [{ status: 400 }]],
+  for (const [path, head, status] of [
+    ['/v1/chat', `Authorization: Bearer ${server.token}\r\n`, 400],
+    ['/v1/chat', '', 401],
+    ['/api/session', '', 400],
   ] as const) {
     const client = await RawClient.connect(t, server.port);
     client.send(`POST ${path} HTTP/1.1\r\nHost: localhost:${server.port}\r\n${head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -237,7 +237,9 @@ t.test('a body in chunks of next to nothing is refused, and its connection is cl
       if (!client.closed) client.socket.write(pieces, () => setImmediate(flood));
     };
     flood();
-    t.match(await client.untilClosed(), answers, `${path} ${head}`);
+    const [answer] = await client.untilClosed(); // the reset may come before it was read
+    t.ok(answer === undefined || answer.status === status, `${path} ${answer?.status}`);
+    await until(() => server.log.some(({ fields }) => fields['path'] === path && fields['status'] === status), `${status} in the log`);
   }
   t.match(await server.call('GET', '/v1/health'), { status: 200 });
   t.strictSame(
