@@ -356,7 +356,7 @@ function discard(req: IncomingMessage): Promise<void> {
     req.on('data', (chunk: Buffer) => {
       chunks += 1;
       bytes += chunk.length;
-      if (isShredded(chunks, bytes)) req.socket.destroy();
+      if (isShredded(req, chunks, bytes)) req.socket.destroy();
     });
     req.resume();
     for (const event of ['end', 'close'])

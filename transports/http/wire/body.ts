@@ -36,9 +36,12 @@ export const IMPORT_BODY_BYTES = 64 * MIB;
 const MAX_SMALL_CHUNKS = 10_000;
 const SMALL_CHUNK_BYTES = 32;
 
-/** True for a body of so many chunks that are very small on the average: its client means to hold up the server. */
-export function isShredded(chunks: number, bytes: number): boolean {
-  return chunks > MAX_SMALL_CHUNKS && bytes < chunks * SMALL_CHUNK_BYTES;
+/**
+ * True for a body of so many chunks that are very small on the average: its client means to hold up the server. Each piece of a body with a Content-Length is a
+ * read of its own, which costs the client as much.
+ */
+export function isShredded({ headers }: Pick<IncomingMessage, 'headers'>, chunks: number, bytes: number): boolean {
+  return headers['content-length'] === undefined && chunks > MAX_SMALL_CHUNKS && bytes < chunks * SMALL_CHUNK_BYTES;
 }
 
 /** Larger bodies are parsed in slices, since one piece would hold up the event loop for longer than some milliseconds. */
@@ -208,7 +211,7 @@ function collect(req: IncomingMessage, limit: number, chunks: Chunks, stallMs: n
       }
       chunks.add(chunk);
       pieces += 1;
-      if (isShredded(pieces, chunks.bytes)) refuse(shredded());
+      if (isShredded(req, pieces, chunks.bytes)) refuse(shredded());
       else if (share !== undefined && chunks.bytes > Math.max(share.bytes, FREE_BODY_BYTES)) waitForRoom(share);
     };
     /** room-first: the time of the wait is not the client's. */
