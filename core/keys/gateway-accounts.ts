@@ -12,8 +12,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayLedger, OpenCall } from '../store/files/ledger/gateway-ledger.ts';
-import type { KeySpend } from '../store/files/ledger/spend-days.ts';
+import type { GatewayBook, KeySpend, OpenCall } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
@@ -25,7 +24,7 @@ export interface GatewayAccountsOptions {
   readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'pricer'>;
   readonly keys: Pick<KeyStore, 'named'>;
-  readonly ledger: GatewayLedger;
+  readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { keptText } from '../../../../../core/base/kept-text.ts';
-import { carriedLines, FileSums, type GatewayCall, lineOf, parseCall } from '../../../../../core/store/files/ledger/gateway-lines.ts';
+import { carriedLines, FileSums, lineOf, parseCall } from '../../../../../core/store/files/ledger/gateway-lines.ts';
 import { MAX_LINE_BYTES } from '../../../../../core/store/files/ledger/ledger-file.ts';
+import type { GatewayCall } from '../../../../../core/store/port.ts';
 import { hostileTexts } from '../../../../support/hostile-texts.ts';
 
 const call = (fields: Partial<GatewayCall>): GatewayCall => ({
