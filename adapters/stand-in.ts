@@ -1,5 +1,5 @@
-// The stand-in: an adapter without a provider. It calls nobody, says so in each answer, and costs nothing, so that a person can look around
-// before there is a key or a local model.
+// The echo provider, whose id is `stand-in`: it repeats what it gets and says that no model has answered. It calls nobody and costs nothing, so that a person
+// can look around before there is a key or a local model.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Adapter, BlockhouseError, type ChatCall, type Prompt } from '../core/index.ts';
 
@@ -16,12 +16,12 @@ export interface StandInOptions {
   readonly wordMs?: number;
 }
 
-/** An adapter that answers without a model. It is not among those of `createAdapters()` and in no list of adapters. */
+/** The echo provider. It is not among those of `createAdapters()` and in no list of adapters. */
 export function createStandIn({ wordMs = WORD_MS }: StandInOptions = {}): Adapter {
   return {
     id: NAME,
     aliases: [],
-    displayName: 'The stand-in',
+    displayName: 'The echo provider',
     authRequired: false,
     defaultModel: NAME,
     supportsStreaming: true,
@@ -32,7 +32,7 @@ export function createStandIn({ wordMs = WORD_MS }: StandInOptions = {}): Adapte
     chat: (call) => answer(call, wordMs),
     curatedModels: [NAME],
     listModels: () => Promise.resolve([NAME]),
-    verify: () => Promise.resolve('The stand-in answers without a model and calls nobody.'),
+    verify: () => Promise.resolve('The echo provider answers without a model and calls nobody.'),
     close: () => Promise.resolve(),
   };
 }
@@ -59,7 +59,7 @@ function assertWanted(signal: AbortSignal): void {
 function textFor({ turns }: Prompt): string {
   const last = turns.findLast((turn) => turn.role === 'user');
   return [
-    `No model has answered: this is the stand-in of this server. You wrote: “${shortened(last?.text ?? '')}”.`,
+    `No model has answered: this is the echo provider of this server. You wrote: “${shortened(last?.text ?? '')}”.`,
     'All else is real: the words came one after the other, the answer stays in the folder of this block, and it cost nothing.',
     'For answers of a model, set a provider under **First steps** or with `blockhouse auth set`, and choose its model in the **Config** of this block.',
   ].join('\n\n');

@@ -146,7 +146,7 @@ function noFolderIn(path: string): string | undefined {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false ? path : undefined;
 }
 
-/** A core with every adapter, a stand-in for those who have none of them yet, and the settings of the server. */
+/** A core with every adapter, the echo provider for those who have none of them yet, and the settings of the server. */
 export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
   const { createAdapters, createStandIn } = await import('../adapters/index.ts');
   return createCore({

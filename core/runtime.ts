@@ -109,9 +109,9 @@ export interface Core {
   readonly sessions: Sessions | undefined;
   /** The stored credentials; undefined without a workspace. */
   readonly credentials: CredentialStore | undefined;
-  /** The model of the adapter that answers without one; undefined if there is none. */
+  /** The model of the echo provider; undefined if there is none. */
   readonly standIn: BlockAdapter | undefined;
-  /** The ids of the adapters, without a stand-in. */
+  /** The ids of the adapters, without the echo provider. */
   adapterIds(): string[];
   /** The id of the adapter with this id or alias; undefined if there is none. */
   adapterIdOf(name: string): string | undefined;

@@ -148,34 +148,34 @@ t.test('case 39: a first run goes from an empty workspace to an answer, and a pr
 });
 
 t.test(
-  'case 39: without a provider, the stand-in answers and says so; one button takes it away, after a question about its messages, and all is as before',
+  'case 39: without a provider, the echo provider answers and says so; one button takes it away, after a question about its messages, and all is as before',
   inWholeSet,
   async (t) => {
     const world = await openWorld(t, { isAlone: true });
     if (world === undefined) return;
     const page = await world.page('/ui/start');
-    const offer = page.getByRole('button', { name: 'Look around with a stand-in first' });
+    const offer = page.getByRole('button', { name: 'Look around with an echo block first' });
     await offer.waitFor();
     await page.locator('.providers li').nth(4).waitFor();
     const before = await page.locator('.first-run').innerText();
     await offer.click();
     await page.getByRole('heading', { name: 'stand-in', level: 1 }).waitFor();
-    const strip = page.getByRole('region', { name: 'Stand-in' });
+    const strip = page.getByRole('region', { name: 'Echo block' });
     await strip.getByText('No model answers here.').waitFor();
     await page.waitForFunction(() => document.activeElement?.tagName === 'TEXTAREA');
     await page.keyboard.type('Are you there?');
     await page.keyboard.press('Enter');
-    await page.getByText(/^No model has answered: this is the stand-in of this server. You wrote: “Are you there\?”/).waitFor();
+    await page.getByText(/^No model has answered: this is the echo provider of this server. You wrote: “Are you there\?”/).waitFor();
     await page.getByText('choose its model in the Config of this block.').waitFor();
     t.same(await axeFindings(page), []);
 
     await page.goto(`${world.url}/ui/start`);
-    await page.getByRole('link', { name: 'Open the stand-in' }).waitFor();
+    await page.getByRole('link', { name: 'Open the echo block' }).waitFor();
     t.equal(await page.locator('.steps .done').count(), 1, 'the steps are those to a model');
     t.same(await axeFindings(page), []);
-    await page.getByRole('button', { name: 'Remove the stand-in for good' }).click();
-    await page.getByRole('dialog', { name: 'Remove the stand-in?' }).getByRole('button', { name: 'Remove stand-in' }).click();
-    await page.locator('.toast', { hasText: 'The stand-in is gone' }).waitFor();
+    await page.getByRole('button', { name: 'Remove the echo block for good' }).click();
+    await page.getByRole('dialog', { name: 'Remove the echo block?' }).getByRole('button', { name: 'Remove stand-in' }).click();
+    await page.locator('.toast', { hasText: 'The echo block is gone' }).waitFor();
     await offer.waitFor();
     t.not(await page.evaluate(() => document.activeElement?.tagName), 'BODY');
     t.equal(await page.locator('.first-run').innerText(), before);
@@ -184,12 +184,12 @@ t.test(
   },
 );
 
-t.test('a stand-in that has been given a model meanwhile is not removed', inWholeSet, async (t) => {
+t.test('an echo block that has been given a model meanwhile is not removed', inWholeSet, async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/start');
-  await page.getByRole('button', { name: 'Look around with a stand-in first' }).click();
-  const remove = page.getByRole('region', { name: 'Stand-in' }).getByRole('button', { name: 'Remove the stand-in for good' });
+  await page.getByRole('button', { name: 'Look around with an echo block first' }).click();
+  const remove = page.getByRole('region', { name: 'Echo block' }).getByRole('button', { name: 'Remove the echo block for good' });
   await remove.waitFor();
   // The page has the old configuration until it is told of the new one.
   const adapter = { provider: 'ollama', model: 'stand-in' };

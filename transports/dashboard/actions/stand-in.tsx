@@ -1,4 +1,4 @@
-// What marks a stand-in, a block that answers without a model, and what takes it away.
+// What marks an echo block, which answers without a model, and what takes it away.
 import type { ChatHistory } from '../../../core/types.ts';
 import { navigate } from '../base/address.ts';
 import { tell } from '../base/toast.ts';
@@ -12,7 +12,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Button } from '../parts/widgets.tsx';
 import { removeStandInText, standInText } from '../text/index.ts';
 
-/** A line above every tab of a stand-in. */
+/** A line above every tab of an echo block. */
 export function StandInStrip({ entry }: { readonly entry: Entry }) {
   useStandIn();
   if (!isStandIn(entry)) return null;

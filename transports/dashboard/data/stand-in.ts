@@ -1,4 +1,4 @@
-// The stand-in: a block that answers without a model, for a person who looks around.
+// The echo block, whose provider is `stand-in` and answers without a model, for a person who looks around.
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { BlockAdapter, BlockConfig, ServerHealth } from '../../../core/types.ts';
@@ -9,11 +9,11 @@ import { blockURL } from './paths.ts';
 import { drafts } from './services.ts';
 import { pinned } from './settings.ts';
 
-/** The adapter of a stand-in, as the server names it. Undefined until the server has answered, and if it has no stand-in. */
+/** The adapter of an echo block, as the server names it. Undefined until the server has answered, and if it has no echo provider. */
 const standIn = signal<BlockAdapter | undefined>(undefined);
 const NAME = 'stand-in';
 
-/** Whether the server has a stand-in. It is asked once. */
+/** Whether the server has the echo provider. It is asked once. */
 export function useStandIn(): boolean {
   useEffect(() => {
     if (standIn.peek() === undefined) void get<ServerHealth>('/api/health').then(take, () => undefined); // without an answer, a line says so on every page
@@ -30,7 +30,7 @@ export function isStandIn({ config: { adapter } }: { readonly config: Pick<Entry
   return standIn.value !== undefined && adapter?.provider === standIn.value.provider;
 }
 
-/** Makes a stand-in and starts it; resolves with its name. Rejects with an ApiError. */
+/** Makes an echo block and starts it; resolves with its name. Rejects with an ApiError. */
 export async function makeStandIn(description: string): Promise<string> {
   const name = [NAME, ...Array.from({ length: 100 }, (_, index) => `${NAME}-${index + 2}`)].find((each) => !rows.peek().has(each)) ?? NAME;
   await createBlock(name, { description, ...(standIn.value && { adapter: standIn.value }) });
@@ -38,7 +38,7 @@ export async function makeStandIn(description: string): Promise<string> {
   return name;
 }
 
-/** Deletes a stand-in for good, with its draft and its pin. Resolves with false, and keeps the block, if somebody has given it a model. Rejects with an ApiError. */
+/** Deletes an echo block for good, with its draft and its pin. Resolves with false, and keeps the block, if somebody has given it a model. Rejects with an ApiError. */
 export async function removeStandIn(name: string): Promise<boolean> {
   const { config } = await get<{ readonly config: BlockConfig }>(blockURL(name, '/config'));
   if (!isStandIn({ config })) return false;
