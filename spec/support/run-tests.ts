@@ -4,8 +4,9 @@
 // Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GROUPS = join(ROOT, '.tap/groups');
@@ -19,12 +20,15 @@ const JOBS = 3;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
 const LIMIT_SECONDS = 900;
 const INDENT = '    ';
+/** So many specs are named with their processor time at the end. */
+const LONGEST = 10;
 
 interface Outcome {
   readonly name: string;
   readonly text: string;
   readonly isGood: boolean;
   readonly ms: number;
+  readonly cpu: CpuReport;
 }
 
 const args = process.argv.slice(2);
@@ -84,23 +88,24 @@ async function runGroups(paths: readonly string[]): Promise<number> {
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
       const outcome = await runGroup(path);
       outcomes.push(outcome);
-      const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms`;
+      const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms cpu=${sumOf(Object.values(outcome.cpu)).toFixed(1)}s`;
       print(`# Subtest: ${outcome.name}\n${outcome.text.replace(/^(?=.)/gm, INDENT)}${outcome.isGood ? 'ok' : 'not ok'} ${title}\n\n`);
     }
   };
   print('TAP version 14\n');
   await Promise.all(Array.from({ length: JOBS }, work));
-  print(`1..${outcomes.length}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
+  print(`1..${outcomes.length}\n${cpuOf(outcomes)}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
   return outcomes.every(({ isGood }) => isGood) ? 0 : 1;
 }
 
 /** A group is good when tap says so by its exit code, and has counted its tests. */
 async function runGroup(path: string): Promise<Outcome> {
   const begin = performance.now();
+  const cpuFile = `${path}.cpu.json`;
   const child = spawn(process.execPath, ['--import=tsx', path], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS) },
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile },
     timeout: (LIMIT_SECONDS + 60) * 1000,
     killSignal: 'SIGKILL',
   });
@@ -111,7 +116,9 @@ async function runGroup(path: string): Promise<Outcome> {
   const [code, signal] = await once(child, 'close');
   const isWhole = countsOf(text) !== undefined;
   if (!isWhole) text += `\nnot ok - the process ended with ${code ?? signal} before tap had counted its tests\n`;
-  return { name: basename(path, '.mjs'), text, isGood: code === 0 && isWhole, ms: performance.now() - begin };
+  // A process that was killed has written nothing.
+  const cpu = existsSync(cpuFile) ? (JSON.parse(readFileSync(cpuFile, 'utf8')) as CpuReport) : {};
+  return { name: basename(path, '.mjs'), text, isGood: code === 0 && isWhole, ms: performance.now() - begin, cpu };
 }
 
 /** What tap's last line says: `# { total: 12, pass: 11, skip: 1 }`. */
@@ -130,6 +137,21 @@ function summaryOf(outcomes: readonly Outcome[]): string {
   }
   const parts = Object.entries(sums).map(([name, sum]) => `${name}: ${sum}`);
   return `# { ${parts.join(', ')} }`;
+}
+
+/** Where the processor time went: all of it, the specs that took most, and what came before the first spec of each process. */
+function cpuOf(outcomes: readonly Outcome[]): string {
+  const specs = outcomes.flatMap(({ cpu }) => Object.entries(cpu)).sort(([, a], [, b]) => b - a);
+  const starts = sumOf(specs.filter(([name]) => name === '').map(([, seconds]) => seconds));
+  const longest = specs.filter(([name]) => name !== '').slice(0, LONGEST);
+  return [
+    `# cpu=${spentSeconds().toFixed(1)}s, of which ${starts.toFixed(1)}s before the first spec of ${outcomes.length} processes`,
+    ...longest.map(([name, seconds]) => `# cpu=${seconds.toFixed(1)}s ${name}`),
+  ].join('\n');
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }
 
 function print(text: string): void {

@@ -2,17 +2,20 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { CpuNotes } from './cpu-time.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Paths are relative to the root of the repository. */
 export async function runTogether(specs: readonly string[]): Promise<void> {
   let loaded = 0;
+  const notes = new CpuNotes();
   for (const spec of specs) {
     // Tests run in the order of their registration, so a spec is loaded when the tests of the one before have ended. tap must not be idle
     // in between: it would take the first spec with a teardown of its own for the last one.
     await t.test(`${spec} can be loaded`, async () => {
       loaded += 1;
+      notes.begin(spec);
       await import(pathToFileURL(resolve(ROOT, spec)).href);
     });
   }
