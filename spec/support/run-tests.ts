@@ -1,4 +1,4 @@
-// `npm test`: specs that lie together share a process, for each start of Node, tap and the loader costs a second of processor time.
+// `npm test`: specs that lie together share a process, for each start of Node and tap costs a fifth of a second of processor time.
 // `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead.
 //
 // Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
@@ -6,12 +6,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { compileAll, compiledPath } from './compile.ts';
 import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GROUPS = join(ROOT, '.tap/groups');
 /** tap assembles itself from its plugins within `node_modules`, so this goes when that does. */
 const TAP_IS_BUILT = join(ROOT, 'node_modules/.cache/blockhouse/tap-is-built');
+const TOGETHER = compiledPath('spec/support/together.ts');
 const GROUP_SIZE = 24;
 /** The specs of these folders watch servers and themselves for as long as a whole group takes; each has a process of its own. */
 const ALONE = ['dashboard', 'faults', 'cases'];
@@ -32,7 +34,7 @@ interface Outcome {
 }
 
 const args = process.argv.slice(2);
-process.exitCode = args.length > 0 ? runTap(args) : await runGroups(writeGroups());
+process.exitCode = args.length > 0 ? runTap(args) : await runGroups(await writeGroups());
 
 function runTap(args: readonly string[]): number {
   const tap = (given: readonly string[]): number =>
@@ -64,15 +66,16 @@ function inRuns(specs: readonly string[], size: number): string[][] {
   return Array.from({ length: count }, (_, index) => specs.slice(at(index), at(index + 1)));
 }
 
-/** Writes a test file for each group, and returns their paths: those that take longest first. */
-function writeGroups(): string[] {
+/** Compiles everything, writes a test file for each group, and returns their paths: those that take longest first. */
+async function writeGroups(): Promise<string[]> {
+  await compileAll();
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
   const paths = [...specsByFolder()].flatMap(([folder, specs]) => {
     const isAlone = ALONE.includes(folder);
     return inRuns(specs, isAlone ? 1 : GROUP_SIZE).map((group, index) => {
       const path = join(GROUPS, `${isAlone ? 'alone' : 'group'}-${folder}-${index + 1}.mjs`);
-      writeFileSync(path, `import { runTogether } from '../../spec/support/together.ts';\nawait runTogether(${JSON.stringify(group, null, 2)});\n`);
+      writeFileSync(path, `import { runTogether } from '../../${TOGETHER}';\nawait runTogether(${JSON.stringify(group, null, 2)});\n`);
       return path;
     });
   });
@@ -102,7 +105,7 @@ async function runGroups(paths: readonly string[]): Promise<number> {
 async function runGroup(path: string): Promise<Outcome> {
   const begin = performance.now();
   const cpuFile = `${path}.cpu.json`;
-  const child = spawn(process.execPath, ['--import=tsx', path], {
+  const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile },

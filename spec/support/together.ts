@@ -1,7 +1,8 @@
-// Several specs in one process, one after the other. Each of them runs alone as well.
+// Several specs in one process, one after the other, in their compiled form. Each of them runs alone as well.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { compiledPath } from './compile.ts';
 import { CpuNotes } from './cpu-time.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -16,7 +17,7 @@ export async function runTogether(specs: readonly string[]): Promise<void> {
     await t.test(`${spec} can be loaded`, async () => {
       loaded += 1;
       notes.begin(spec);
-      await import(pathToFileURL(resolve(ROOT, spec)).href);
+      await import(pathToFileURL(resolve(ROOT, compiledPath(spec))).href);
     });
   }
   // tap refuses tests after its end, but does not fail for them.
