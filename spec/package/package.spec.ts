@@ -78,6 +78,7 @@ t.test('the package has every file that it refers to', async (t) => {
 });
 
 t.test('core/types.ts says what the schemas say, and spec/api.txt what the declarations say', async (t) => {
+  // Not compiled: it loads the source of each schema by its path.
   const args = ['--import=tsx', 'spec/generate.ts', 'types.ts', 'api.txt', '--check'];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   t.match({ status, stderr }, { status: 0, stderr: '' });

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, dirname, join, resolve } from 'node:path';
 import { compileAll, compiledPath } from './compile.ts';
 import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
+import { IS_COMPILED } from './node-args.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GROUPS = join(ROOT, '.tap/groups');
@@ -108,7 +109,7 @@ async function runGroup(path: string): Promise<Outcome> {
   const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile },
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile, [IS_COMPILED]: '1' },
     timeout: (LIMIT_SECONDS + 60) * 1000,
     killSignal: 'SIGKILL',
   });
