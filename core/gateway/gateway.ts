@@ -70,6 +70,9 @@ export interface AdapterReadiness {
 
 /** From the end of a connection to the end of its call it is two or three; a reader that is slow to take its last part may add some. */
 const TURNS_TO_END = 20;
+const checkChat: Validator<ChatRequest> = compile(ChatRequest);
+const checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
+const checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
 
 /** One gateway to all adapters. */
 export class Gateway {
@@ -77,9 +80,6 @@ export class Gateway {
   readonly #registry: AdapterRegistry;
   readonly #settings: CallSettings;
   readonly #destinations: Destinations;
-  readonly #checkChat: Validator<ChatRequest> = compile(ChatRequest);
-  readonly #checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
-  readonly #checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
   readonly #live = new LinkedList<LiveCall>();
   readonly #closing = new AbortController();
   readonly #attemptsOptions: AttemptsOptions;
@@ -244,7 +244,7 @@ export class Gateway {
 
   /** One vector for each input. Rejects with a BlockhouseError. */
   async embed(request: unknown, options: CallOptions = {}): Promise<EmbedResponse> {
-    this.#checkEmbed(request);
+    checkEmbed(request);
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     assertEmbeds(adapter, request);
     assertOpen(this.#closing.signal);
@@ -258,7 +258,7 @@ export class Gateway {
 
   /** The tokens of a chat request, without an inference. It costs nothing, but a key that may not make the request may not have it counted. Rejects with a BlockhouseError. */
   async countTokens(request: unknown, options: CallOptions = {}): Promise<TokenCount> {
-    this.#checkChat(request);
+    checkChat(request);
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     const prompt = promptFor(request, adapter);
     const { signal = never(), key, askedAs } = options;
@@ -270,7 +270,7 @@ export class Gateway {
   /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false` and not an error. */
   async verify(name: string, body: unknown, options: CallOptions = {}): Promise<VerifyResult> {
     const adapter = this.#registry.inUrl(name);
-    this.#checkVerify(body);
+    checkVerify(body);
     if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
       throw invalidRequest('provider', `must be ${adapter.id}, the adapter in the URL`);
     }
@@ -286,7 +286,7 @@ export class Gateway {
 
   /** Loads what the first requests need, one piece in each turn of the event loop: all of it at once would hold up every open stream. */
   async prepare(): Promise<void> {
-    this.#checkChat.prepare();
+    checkChat.prepare();
     for (const adapter of this.#registry.all) await adapter.prepare?.();
   }
 
@@ -306,7 +306,7 @@ export class Gateway {
   /** checked-first. Not an async function: one that returns a promise costs three turns more than the promise itself. */
   #run<T>(body: unknown, sink: StreamSink | undefined, options: CallOptions, resultOf: (answered: ChatResult, chat: Chat) => T): Promise<T> {
     try {
-      this.#checkChat(body);
+      checkChat(body);
       const adapter = this.#registry.inBody(body.adapter, 'adapter');
       const prompt = promptFor(body, adapter, options.leavesTokenLimit);
       assertOpen(this.#closing.signal);

@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import { openApiDocument } from '../../transports/http/openapi/openapi.ts';
 import { ROUTES } from '../../transports/http/routes.ts';
+import { argsForFile } from '../support/node-args.ts';
 import { scriptedAdapter } from '../support/scripted-adapter.ts';
 import { type Answer, CHAT, framesOf, startServer } from '../support/server.ts';
 import { faults, pointerTo, published } from './document.ts';
@@ -134,7 +135,7 @@ t.test('what the server takes is what the document says, and the other way round
 t.test('npm run generate writes the file, and --check tells a stale one', async (t) => {
   const folder = t.testdir();
   const generate = (...flags: string[]): { status: number | null; stderr: string } =>
-    spawnSync(process.execPath, ['--import=tsx', 'spec/generate.ts', 'openapi.json', `--folder=${folder}`, ...flags], { cwd: ROOT, encoding: 'utf8' });
+    spawnSync(process.execPath, [...argsForFile('spec/generate.ts'), 'openapi.json', `--folder=${folder}`, ...flags], { cwd: ROOT, encoding: 'utf8' });
   t.match(generate('--check'), { status: 1, stderr: /npm run generate/ }, 'a missing file');
   t.match(generate(), { status: 0 });
   const path = join(folder, 'openapi.json');

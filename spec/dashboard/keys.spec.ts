@@ -242,3 +242,20 @@ t.test('case 47: a block is made, talked to, set, looked at and archived by keys
   await page.locator('.tr').waitFor({ state: 'detached' });
   await focused('the last row went');
 });
+
+t.test('what is typed right after the key that opens a dialog is in its first field, whole', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const page = await world.page();
+  await page.getByRole('heading', { name: 'Blockhouse runs.' }).waitFor();
+  const named: string[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    // No wait for the dialog: nothing needs to be drawn before the next key comes, as with a fast hand on a busy machine.
+    await page.evaluate(() => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'n', bubbles: true, cancelable: true })));
+    await page.keyboard.type('ada');
+    named.push(await page.getByRole('dialog').locator('input').first().inputValue());
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  }
+  t.same([...new Set(named)], ['ada']);
+});

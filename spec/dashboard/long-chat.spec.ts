@@ -34,16 +34,8 @@ t.test(
     await page.getByText('question 498.').waitFor();
     const entries = page.locator('[data-entry]');
     t.equal(await entries.count(), 40);
-    const find = (text: string): Promise<boolean> =>
-      page.evaluate((wanted) => {
-        getSelection()?.removeAllRanges();
-        return (globalThis as unknown as { find(text: string, isCased: boolean, isBackwards: boolean, isAround: boolean): boolean }).find(
-          wanted,
-          true,
-          false,
-          true,
-        );
-      }, text);
+    // What the browser's own search can find. (`window.find` finds nothing at all in a Chromium without a window.)
+    const find = (text: string): Promise<boolean> => page.evaluate((wanted) => document.body.innerText.includes(wanted), text);
     t.equal(await find('answer 499.'), true);
     t.equal(await find('answer 401.'), false, 'it is not loaded');
 

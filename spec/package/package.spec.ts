@@ -19,7 +19,7 @@ function run(command: string, args: readonly string[], cwd: string): string {
 function program(folder: string): { readonly folder: string; readonly installed: string } {
   const modules = join(folder, 'node_modules');
   const installed = join(modules, 'blockhouse');
-  run(process.execPath, [tscPath(), '-p', 'tsconfig.build.json', '--outDir', join(installed, 'dist')], ROOT);
+  cpSync(join(ROOT, 'dist'), join(installed, 'dist'), { recursive: true });
   for (const path of ['package.json', 'spec/openapi.json', 'spec/asyncapi.json', 'transports/http/package.json', 'CHANGELOG.md', 'README.md', 'LICENSE'])
     cpSync(join(ROOT, path), join(installed, path));
   for (const name of [...Object.keys(dependencies), '@types/node'].filter((name) => existsSync(join(ROOT, 'node_modules', name)))) {
@@ -34,25 +34,25 @@ function program(folder: string): { readonly folder: string; readonly installed:
 
 const { folder, installed } = program(t.testdir());
 
-t.test('a program with strict and without skipLibCheck compiles good uses, and no mistakes', async (t) => {
-  const { status, stdout } = spawnSync(process.execPath, [tscPath(), '-p', '.', '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
-  t.equal(stdout, '');
-  t.equal(status, 0);
-});
-
-t.test('the compiler reads little of the package, and of its dependencies only the types of the bus', async (t) => {
-  const report = run(process.execPath, [tscPath(), '-p', '.', '--listFiles', '--extendedDiagnostics'], folder);
-  const count = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(report)?.[1]);
-  const files = report.split('\n').filter((line) => line.endsWith('.ts'));
-  const packages = files
-    .map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? '')
-    .filter((name) => !/^$|typescript|^@types\/node$|^undici-types$/.test(name));
-  t.strictSame([...new Set(packages)].sort(), ['blockhouse', 'mitt']);
-  t.ok(packages.length < 100, `${packages.length} files`);
-  // The types of Node alone are 30,000 types and 20,000 instantiations.
-  t.ok(count('Types') < 60_000, `${count('Types')} types`);
-  t.ok(count('Instantiations') < 60_000, `${count('Instantiations')} instantiations`);
-});
+t.test(
+  'a program with strict and without skipLibCheck compiles good uses, and no mistakes; of the dependencies, only the types of the bus are read',
+  async (t) => {
+    const args = [tscPath(), '-p', '.', '--pretty', 'false', '--listFiles', '--extendedDiagnostics'];
+    const { status, stdout: report } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+    t.strictSame(report.match(/^.*error TS.*$/gm) ?? [], []);
+    t.equal(status, 0);
+    const count = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(report)?.[1]);
+    const files = report.split('\n').filter((line) => line.endsWith('.ts'));
+    const packages = files
+      .map((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? '')
+      .filter((name) => !/^$|typescript|^@types\/node$|^undici-types$/.test(name));
+    t.strictSame([...new Set(packages)].sort(), ['blockhouse', 'mitt']);
+    t.ok(packages.length < 100, `${packages.length} files`);
+    // The types of Node alone are 30,000 types and 20,000 instantiations.
+    t.ok(count('Types') < 60_000, `${count('Types')} types`);
+    t.ok(count('Instantiations') < 60_000, `${count('Instantiations')} instantiations`);
+  },
+);
 
 t.test('the package has every file that it refers to', async (t) => {
   const [{ files }] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], installed)) as [{ files: { path: string }[] }];
@@ -78,6 +78,7 @@ t.test('the package has every file that it refers to', async (t) => {
 });
 
 t.test('core/types.ts says what the schemas say, and spec/api.txt what the declarations say', async (t) => {
+  // Not compiled: it loads the source of each schema by its path.
   const args = ['--import=tsx', 'spec/generate.ts', 'types.ts', 'api.txt', '--check'];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   t.match({ status, stderr }, { status: 0, stderr: '' });

@@ -1,16 +1,20 @@
-// `npm test`: specs that lie together share a process, for each start of Node, tap and the loader costs a second of processor time.
+// `npm test`: specs that lie together share a process, for each start of Node and tap costs a fifth of a second of processor time.
 // `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead.
 //
 // Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { compileAll, compiledPath } from './compile.ts';
+import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
+import { IS_COMPILED } from './node-args.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GROUPS = join(ROOT, '.tap/groups');
 /** tap assembles itself from its plugins within `node_modules`, so this goes when that does. */
 const TAP_IS_BUILT = join(ROOT, 'node_modules/.cache/blockhouse/tap-is-built');
+const TOGETHER = compiledPath('spec/support/together.ts');
 const GROUP_SIZE = 24;
 /** The specs of these folders watch servers and themselves for as long as a whole group takes; each has a process of its own. */
 const ALONE = ['dashboard', 'faults', 'cases'];
@@ -19,16 +23,19 @@ const JOBS = 3;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
 const LIMIT_SECONDS = 900;
 const INDENT = '    ';
+/** So many specs are named with their processor time at the end. */
+const LONGEST = 10;
 
 interface Outcome {
   readonly name: string;
   readonly text: string;
   readonly isGood: boolean;
   readonly ms: number;
+  readonly cpu: CpuReport;
 }
 
 const args = process.argv.slice(2);
-process.exitCode = args.length > 0 ? runTap(args) : await runGroups(writeGroups());
+process.exitCode = args.length > 0 ? runTap(args) : await runGroups(await writeGroups());
 
 function runTap(args: readonly string[]): number {
   const tap = (given: readonly string[]): number =>
@@ -60,15 +67,16 @@ function inRuns(specs: readonly string[], size: number): string[][] {
   return Array.from({ length: count }, (_, index) => specs.slice(at(index), at(index + 1)));
 }
 
-/** Writes a test file for each group, and returns their paths: those that take longest first. */
-function writeGroups(): string[] {
+/** Compiles everything, writes a test file for each group, and returns their paths: those that take longest first. */
+async function writeGroups(): Promise<string[]> {
+  await compileAll();
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
   const paths = [...specsByFolder()].flatMap(([folder, specs]) => {
     const isAlone = ALONE.includes(folder);
     return inRuns(specs, isAlone ? 1 : GROUP_SIZE).map((group, index) => {
       const path = join(GROUPS, `${isAlone ? 'alone' : 'group'}-${folder}-${index + 1}.mjs`);
-      writeFileSync(path, `import { runTogether } from '../../spec/support/together.ts';\nawait runTogether(${JSON.stringify(group, null, 2)});\n`);
+      writeFileSync(path, `import { runTogether } from '../../${TOGETHER}';\nawait runTogether(${JSON.stringify(group, null, 2)});\n`);
       return path;
     });
   });
@@ -84,23 +92,24 @@ async function runGroups(paths: readonly string[]): Promise<number> {
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
       const outcome = await runGroup(path);
       outcomes.push(outcome);
-      const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms`;
+      const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms cpu=${sumOf(Object.values(outcome.cpu)).toFixed(1)}s`;
       print(`# Subtest: ${outcome.name}\n${outcome.text.replace(/^(?=.)/gm, INDENT)}${outcome.isGood ? 'ok' : 'not ok'} ${title}\n\n`);
     }
   };
   print('TAP version 14\n');
   await Promise.all(Array.from({ length: JOBS }, work));
-  print(`1..${outcomes.length}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
+  print(`1..${outcomes.length}\n${cpuOf(outcomes)}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
   return outcomes.every(({ isGood }) => isGood) ? 0 : 1;
 }
 
 /** A group is good when tap says so by its exit code, and has counted its tests. */
 async function runGroup(path: string): Promise<Outcome> {
   const begin = performance.now();
-  const child = spawn(process.execPath, ['--import=tsx', path], {
+  const cpuFile = `${path}.cpu.json`;
+  const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS) },
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile, [IS_COMPILED]: '1' },
     timeout: (LIMIT_SECONDS + 60) * 1000,
     killSignal: 'SIGKILL',
   });
@@ -111,7 +120,9 @@ async function runGroup(path: string): Promise<Outcome> {
   const [code, signal] = await once(child, 'close');
   const isWhole = countsOf(text) !== undefined;
   if (!isWhole) text += `\nnot ok - the process ended with ${code ?? signal} before tap had counted its tests\n`;
-  return { name: basename(path, '.mjs'), text, isGood: code === 0 && isWhole, ms: performance.now() - begin };
+  // A process that was killed has written nothing.
+  const cpu = existsSync(cpuFile) ? (JSON.parse(readFileSync(cpuFile, 'utf8')) as CpuReport) : {};
+  return { name: basename(path, '.mjs'), text, isGood: code === 0 && isWhole, ms: performance.now() - begin, cpu };
 }
 
 /** What tap's last line says: `# { total: 12, pass: 11, skip: 1 }`. */
@@ -130,6 +141,21 @@ function summaryOf(outcomes: readonly Outcome[]): string {
   }
   const parts = Object.entries(sums).map(([name, sum]) => `${name}: ${sum}`);
   return `# { ${parts.join(', ')} }`;
+}
+
+/** Where the processor time went: all of it, the specs that took most, and what came before the first spec of each process. */
+function cpuOf(outcomes: readonly Outcome[]): string {
+  const specs = outcomes.flatMap(({ cpu }) => Object.entries(cpu)).sort(([, a], [, b]) => b - a);
+  const starts = sumOf(specs.filter(([name]) => name === '').map(([, seconds]) => seconds));
+  const longest = specs.filter(([name]) => name !== '').slice(0, LONGEST);
+  return [
+    `# cpu=${spentSeconds().toFixed(1)}s, of which ${starts.toFixed(1)}s before the first spec of ${outcomes.length} processes`,
+    ...longest.map(([name, seconds]) => `# cpu=${seconds.toFixed(1)}s ${name}`),
+  ].join('\n');
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }
 
 function print(text: string): void {

@@ -1,19 +1,23 @@
-// Several specs in one process, one after the other. Each of them runs alone as well.
+// Several specs in one process, one after the other, in their compiled form. Each of them runs alone as well.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { compiledPath } from './compile.ts';
+import { CpuNotes } from './cpu-time.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Paths are relative to the root of the repository. */
 export async function runTogether(specs: readonly string[]): Promise<void> {
   let loaded = 0;
+  const notes = new CpuNotes();
   for (const spec of specs) {
     // Tests run in the order of their registration, so a spec is loaded when the tests of the one before have ended. tap must not be idle
     // in between: it would take the first spec with a teardown of its own for the last one.
     await t.test(`${spec} can be loaded`, async () => {
       loaded += 1;
-      await import(pathToFileURL(resolve(ROOT, spec)).href);
+      notes.begin(spec);
+      await import(pathToFileURL(resolve(ROOT, compiledPath(spec))).href);
     });
   }
   // tap refuses tests after its end, but does not fail for them.

@@ -8,6 +8,7 @@ import t from 'tap';
 import type { Upstream } from '../../../adapters/outbound/client.ts';
 import { Connection, type ConnectionOwner, type Exchange } from '../../../adapters/outbound/connection.ts';
 import { adapterCall, Collector, startRawUpstream } from '../../support/adapter-call.ts';
+import { argsForText } from '../../support/node-args.ts';
 import { until } from '../../support/until.ts';
 import { get, newUpstream, post, sendThenIdle } from '../../support/upstream-call.ts';
 
@@ -138,14 +139,14 @@ t.test('bytes that nobody asked for end an idle connection, and the next request
 t.test('a program that has nothing else to do ends, although a connection is kept', async (t) => {
   const server = await startRawUpstream(t, (socket) => socket.write(OK));
   const script = `
-    import { Upstream } from ${JSON.stringify(new URL('../../../adapters/outbound/client.ts', import.meta.url).href)};
+    import { Upstream } from './adapters/outbound/client.ts';
     const egress = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true };
     const call = { settings: { values: {}, sources: {} }, egress, timeouts: { connectMs: 9e6, firstByteMs: 9e6, idleMs: 9e6 }, signal: new AbortController().signal };
     const handler = { complete: false, head() {}, data: () => true, onceWritable() {}, end() {} };
     await new Upstream().send(call, { method: 'GET', url: new URL(${JSON.stringify(String(server.url))}), headers: {} }, handler);
     console.log('answered');
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, argsForText(script), { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.on('data', (bytes) => {
     said += bytes;

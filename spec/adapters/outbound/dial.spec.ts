@@ -6,6 +6,7 @@ import { type AddressInfo, createServer as createPlainServer, type Socket } from
 import { createServer, type TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { argsForText } from '../../support/node-args.ts';
 import { until } from '../../support/until.ts';
 
 const CERTIFICATE = fileURLToPath(new URL('../../support/tls/cert.pem', import.meta.url));
@@ -55,7 +56,7 @@ async function callsOf(url: string, { count = 1, trusts = true, names = 'system'
     import { setTimeout } from 'node:timers/promises';
     if (${names === 'loopback'}) dns.lookup = (name, options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
     syncBuiltinESMExports();
-    const { Upstream } = await import(${JSON.stringify(new URL('../../../adapters/outbound/client.ts', import.meta.url).href)});
+    const { Upstream } = await import('./adapters/outbound/client.ts');
     const egress = { trustedOrigins: new Set(), allowedOrigins: new Set(), ownKey: true };
     const call = { settings: { values: {}, sources: {} }, egress, timeouts: { connectMs: 20000, firstByteMs: 20000, idleMs: 20000 }, signal: new AbortController().signal };
     const upstream = new Upstream();
@@ -71,7 +72,7 @@ async function callsOf(url: string, { count = 1, trusts = true, names = 'system'
     await upstream.close();
   `;
   const env = { ...process.env, ...(trusts && { NODE_EXTRA_CA_CERTS: CERTIFICATE }) };
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, argsForText(script), { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
   child.stdout.on('data', (bytes) => {
     said += bytes;

@@ -4,6 +4,8 @@ import t from 'tap';
 import { testFolder } from '../../support/test-folder.ts';
 import { openDesk, openDeskOfProcess, runHere } from '../run.ts';
 
+const ON_LINUX = { skip: process.platform !== 'linux' && 'only Linux opens a browser with xdg-open, which the test replaces' };
+
 const LINK = /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#code=([A-Za-z0-9_-]{22})\n$/;
 
 t.test('a printed link has a code that signs in once, and the code is in no log', async (t) => {
@@ -24,30 +26,24 @@ t.test('a printed link has a code that signs in once, and the code is in no log'
   t.notMatch(stdout + stderr, code);
 });
 
-t.test(
-  'the browser gets a file of mode 0600 that leads to the page, and no argument and no terminal shows the code',
-  {
-    skip: process.platform !== 'linux' && 'only Linux has xdg-open',
-  },
-  async (t) => {
-    const { begin } = await openDeskOfProcess(t);
-    const folder = testFolder(t);
-    const [home, program, seen] = [join(folder, 'home'), join(folder, 'bin/xdg-open'), join(folder, 'seen')];
-    for (const name of ['home', 'bin']) mkdirSync(join(folder, name));
-    writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > '${seen}'\ncat "$1" > '${seen}.html'\n`);
-    chmodSync(program, 0o755);
-    const opened = await begin(['open'], { env: { HOME: home, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` } }).ended;
-    const file = readFileSync(seen, 'utf8').trimEnd();
-    t.match(file, new RegExp(`^${home}/blockhouse-sign-in-[A-Za-z0-9]{6}/sign-in\\.html$`), 'in a folder that is not hidden, for browsers in a sandbox');
-    t.strictSame([statSync(file).mode & 0o777, statSync(join(file, '..')).mode & 0o777], [0o600, 0o700]);
-    const code = /#code=([A-Za-z0-9_-]{22})/.exec(readFileSync(`${seen}.html`, 'utf8'))?.[1] ?? 'none';
-    t.notMatch(file + opened.stdout + opened.stderr, code);
-    t.equal(opened.stdout, '');
-    t.match(opened.stderr, /is open in the browser: http:\/\/127\.0\.0\.1:\d+\/ui\/\n.*open --print/);
-  },
-);
+t.test('the browser gets a file of mode 0600 that leads to the page, and no argument and no terminal shows the code', ON_LINUX, async (t) => {
+  const { begin } = await openDeskOfProcess(t);
+  const folder = testFolder(t);
+  const [home, program, seen] = [join(folder, 'home'), join(folder, 'bin/xdg-open'), join(folder, 'seen')];
+  for (const name of ['home', 'bin']) mkdirSync(join(folder, name));
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$@" > '${seen}'\ncat "$1" > '${seen}.html'\n`);
+  chmodSync(program, 0o755);
+  const opened = await begin(['open'], { env: { HOME: home, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` } }).ended;
+  const file = readFileSync(seen, 'utf8').trimEnd();
+  t.match(file, new RegExp(`^${home}/blockhouse-sign-in-[A-Za-z0-9]{6}/sign-in\\.html$`), 'in a folder that is not hidden, for browsers in a sandbox');
+  t.strictSame([statSync(file).mode & 0o777, statSync(join(file, '..')).mode & 0o777], [0o600, 0o700]);
+  const code = /#code=([A-Za-z0-9_-]{22})/.exec(readFileSync(`${seen}.html`, 'utf8'))?.[1] ?? 'none';
+  t.notMatch(file + opened.stdout + opened.stderr, code);
+  t.equal(opened.stdout, '');
+  t.match(opened.stderr, /is open in the browser: http:\/\/127\.0\.0\.1:\d+\/ui\/\n.*open --print/);
+});
 
-t.test('without a place for the file, the link is printed', { skip: process.platform !== 'linux' && 'only Linux has xdg-open' }, async (t) => {
+t.test('without a place for the file, the link is printed', ON_LINUX, async (t) => {
   const { begin } = await openDeskOfProcess(t);
   const nowhere = join(testFolder(t), 'file');
   writeFileSync(nowhere, '');
@@ -56,7 +52,7 @@ t.test('without a place for the file, the link is printed', { skip: process.plat
   t.match(stderr, /note: the file for the browser can't be written: .*\nNo browser could be opened\./);
 });
 
-t.test('a browser that can not be opened leaves the link', { skip: process.platform !== 'linux' && 'only Linux has xdg-open' }, async (t) => {
+t.test('a browser that can not be opened leaves the link', ON_LINUX, async (t) => {
   const { begin } = await openDeskOfProcess(t);
   const folder = testFolder(t);
   const none = await begin(['open'], { env: { PATH: folder } }).ended;

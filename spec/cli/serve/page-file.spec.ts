@@ -7,7 +7,7 @@ import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
 
 const URL_WITH_CODE = 'http://127.0.0.1:8420/ui/#code=AAAAAAAAAAAAAAAAAAAAAA';
-const ON_LINUX = { skip: process.platform !== 'linux' };
+const ON_LINUX = { skip: process.platform !== 'linux' && 'the file is for the browsers of Linux' };
 
 t.test('whatever the umask is, only the user may read the file and its folder', ON_LINUX, async (t) => {
   const home = testFolder(t);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { serviceManager } from '../../../cli/serve/service-managers.ts';
+import { argsForText } from '../../support/node-args.ts';
 import { managerHome } from '../stand-in-managers.ts';
 
 t.test('Linux has systemd, macOS has launchd, and no other system has a manager', async (t) => {
@@ -42,9 +43,9 @@ t.test('launchd stops the old process before it starts the new one, and forgets 
 async function installWith(umask: number, platform: 'linux' | 'darwin', env: NodeJS.ProcessEnv): Promise<void> {
   const script = `
     process.umask(${umask});
-    const { serviceManager } = await import(${JSON.stringify(new URL('../../../cli/serve/service-managers.ts', import.meta.url).href)});
+    const { serviceManager } = await import('./cli/serve/service-managers.ts');
     await serviceManager('${platform}', process.env).install([process.execPath, '-e', 'setInterval(() => {}, 1000)']);`;
-  await promisify(execFile)(process.execPath, ['--import=tsx', '--input-type=module', '-e', script], { env, cwd: process.cwd() });
+  await promisify(execFile)(process.execPath, argsForText(script), { env, cwd: process.cwd() });
 }
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;

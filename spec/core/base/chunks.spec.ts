@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { Chunks } from '../../../core/base/chunks.ts';
+import { argsForText } from '../../support/node-args.ts';
 import { sweep } from '../../support/sweep.ts';
 
 const KIB = 1024;
@@ -62,7 +62,6 @@ t.test('a small chunk does not keep the whole read that it is a part of', async 
   t.not(joined(large).join().buffer, large.buffer, 'nor does a larger one that is less than half of it');
 });
 
-const FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
 /** At 100 bytes and more for the object of each chunk, so many would need twice the heap. */
 const CHUNK_COUNT = sweep(2.5, 1.25) * KIB * KIB;
 const HEAP_MIB = sweep(96, 64);
@@ -76,8 +75,8 @@ async function inSmallHeap(setUp: string, read: string, result: string): Promise
       ${read}
     }
     console.log(${result});`;
-  const args = [`--max-old-space-size=${HEAP_MIB}`, '--import', 'tsx', '--input-type=module', '--eval', source];
-  const run = await promisify(execFile)(process.execPath, args, { cwd: FOLDER });
+  const args = [`--max-old-space-size=${HEAP_MIB}`, ...argsForText(source)];
+  const run = await promisify(execFile)(process.execPath, args);
   return run.stdout.trim();
 }
 

@@ -1,4 +1,5 @@
 // What the gateway takes, refuses and answers. Attempts, retries and aborts are in attempts.spec.ts.
+import { Ajv } from 'ajv';
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { Adapter, StreamSink } from '../../../core/ports.ts';
@@ -317,4 +318,16 @@ t.test('an entry of auth.json may stand under an alias', async (t) => {
   const { core, adapter } = coreWith(undefined, { workspace, env: {} }, { aliases: ['steps'] });
   await core.chat(REQUEST);
   t.equal(adapter.calls[0]?.settings.values['apiKey'], 'under-the-alias');
+});
+
+t.test('another core of the process checks its requests with the schemas that the first one has compiled', async (t) => {
+  const ask = async (): Promise<void> => {
+    const { core } = coreWith();
+    await core.chat(REQUEST);
+    await core.close();
+  };
+  await ask();
+  const compiled = t.capture(Object.getPrototypeOf(Ajv.prototype), 'compile', () => t.fail('a schema is compiled again'));
+  await ask();
+  t.same(compiled(), []);
 });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { ROOT } from '../../cli/run.ts';
+import { argsForFile } from '../../support/node-args.ts';
 import { friendlyDaemon } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { startUpstream } from '../../support/upstream.ts';
@@ -11,7 +12,7 @@ t.test('the example runs a block in its own process, and shows its reply', async
   const upstream = await startUpstream(t, friendlyDaemon);
   const folder = testFolder(t);
   const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, OLLAMA_BASE_URL: upstream.url };
-  const child = spawn(process.execPath, ['--import=tsx', 'docs/examples/blocks.ts'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, argsForFile('docs/examples/blocks.ts'), { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   t.equal(stderr, '');

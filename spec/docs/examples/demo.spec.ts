@@ -6,12 +6,13 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { ROOT } from '../../cli/run.ts';
+import { argsForFile } from '../../support/node-args.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 function startDemo(t: Test, args: string[]) {
   const folder = testFolder(t);
   const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder };
-  const child = spawn(process.execPath, ['--import=tsx', 'docs/examples/demo.ts', ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...argsForFile('docs/examples/demo.ts'), ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const leftovers = (): string[] => readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo'));
   return { child, leftovers };

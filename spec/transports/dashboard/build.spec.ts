@@ -3,13 +3,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import t from 'tap';
+import { argsForFile } from '../../support/node-args.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const KB = 1024;
 
 function build(folder: string): string {
-  execFileSync(process.execPath, ['--import=tsx', join(ROOT, 'transports/dashboard/build.ts'), folder], { cwd: ROOT, stdio: 'ignore' });
+  execFileSync(process.execPath, [...argsForFile('transports/dashboard/build.ts'), folder], { cwd: ROOT, stdio: 'ignore' });
   return folder;
 }
 

@@ -4,13 +4,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { resolve } from 'node:path';
 import t, { type Test } from 'tap';
+import { argsForFile } from '../../support/node-args.ts';
 import { readAnswer, responseOf, until } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 function run(t: Test, env: Record<string, string>): { child: ChildProcess; output(): string } {
-  const child = spawn(process.execPath, ['--import=tsx', 'transports/http/main.ts'], {
+  const child = spawn(process.execPath, argsForFile('transports/http/main.ts'), {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], HOME: testFolder(t), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,7 @@
 // Dialogs: focus goes in, stays in, and goes back to where it was.
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { WORDS } from '../text/common.ts';
 import { Button, Problem } from './widgets.tsx';
 
@@ -49,7 +49,8 @@ interface DialogProps {
 export function Dialog({ title, close, children, footer, bare = false, onSubmit }: DialogProps) {
   const box = useRef<HTMLDivElement>(null);
   const isTyped = useRef(false);
-  useEffect(() => {
+  // Before the browser hands over the next key, which may be the first letter of a name.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     const target =
       box.current?.querySelector<HTMLElement>('[autofocus]') ?? box.current?.querySelector<HTMLElement>('.body :is(input, select, textarea, button, a[href])');

@@ -1,5 +1,5 @@
 // A menu that opens at a button: arrows move, Escape closes, a choice closes.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { tellFailure } from '../base/toast.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { Keys } from './widgets.tsx';
@@ -66,7 +66,7 @@ interface ChoicesProps {
 
 function Choices({ at, choices, close, leave }: ChoicesProps) {
   const list = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     list.current?.querySelector('button')?.focus();
     const away = (event: Event): void => {
       if (!list.current?.contains(event.target as Node)) leave();

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { replaceFile } from '../../../../core/store/files/atomic-file.ts';
+import { argsForFile } from '../../../support/node-args.ts';
 import { until } from '../../../support/until.ts';
 import { openWatch, standing } from '../../../support/watched.ts';
 
@@ -166,15 +167,14 @@ t.test('an impossible folder name is reported once, and not thrown', async (t) =
 });
 
 t.test('if the system has no watches left, the folder is polled instead, and that is reported once', async (t) => {
-  const child = join(import.meta.dirname, '../../../support/watch-exhausted.ts');
-  const run = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$0" --import=tsx "$1"';
+  const run = 'echo 1 > /proc/sys/user/max_inotify_watches && exec "$@"';
   try {
     await promisify(execFile)('unshare', ['-Ur', 'sh', '-c', 'echo 1 > /proc/sys/user/max_inotify_watches']);
   } catch (error) {
     t.comment(`not tried: ${(error as Error).message}`);
     return;
   }
-  const { stdout } = await promisify(execFile)('unshare', ['-Ur', 'sh', '-c', run, process.execPath, child]);
+  const { stdout } = await promisify(execFile)('unshare', ['-Ur', 'sh', '-c', run, 'sh', process.execPath, ...argsForFile('spec/support/watch-exhausted.ts')]);
   const { faults, told } = JSON.parse(stdout) as { faults: string[]; told: string[] };
   t.strictSame(faults, ['ENOSPC']);
   t.ok(told.includes('new.json') && told.includes('old.json'));

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type LockHolder, readLock, WorkspaceLock } from '../../../../core/store/files/lock.ts';
 import { processStart } from '../../../../core/store/files/lock-holder.ts';
+import { argsForFile } from '../../../support/node-args.ts';
 import { until } from '../../../support/until.ts';
 
 // Many processes, files or looks: more than a busy machine does in the usual time.
-const RACER = join(import.meta.dirname, '../../../support/lock-racer.ts');
 const hasProc = (await processStart(process.pid)) !== null;
 
 class Racer {
@@ -19,7 +19,7 @@ class Racer {
   #said: string[] = [];
 
   constructor() {
-    this.#child = spawn(process.execPath, ['--import=tsx', RACER], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn(process.execPath, argsForFile('spec/support/lock-racer.ts'), { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#child.stdout?.on('data', (chunk: Buffer) => {
       this.#said.push(...chunk.toString().trim().split('\n'));
     });

@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { RUNNABLE, type StartedCore, startCore } from '../../../../support/blocks.ts';
+import { argsForText } from '../../../../support/node-args.ts';
 import { testFolder } from '../../../../support/test-folder.ts';
-
-const FOLDER = fileURLToPath(new URL('../../../../../', import.meta.url));
 
 /** A workspace as a process leaves it that renames ada to bob, and dies when it is told this. */
 async function diedAt(t: Test, event: string, condition: string, isRunning: boolean): Promise<string> {
@@ -22,8 +20,7 @@ async function diedAt(t: Test, event: string, condition: string, isRunning: bool
     ${isRunning ? "await core.blocks.start('ada');" : ''}
     core.events.on('${event}', (fact) => { if (${condition}) process.kill(process.pid, 'SIGKILL'); });
     await core.blocks.rename('ada', { name: 'bob' });`;
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', source];
-  const died = await promisify(execFile)(process.execPath, args, { cwd: FOLDER }).catch((error: { readonly signal?: string }) => error);
+  const died = await promisify(execFile)(process.execPath, argsForText(source)).catch((error: { readonly signal?: string }) => error);
   t.match(died, { signal: 'SIGKILL' }, 'the process dies in the middle');
   return workspace;
 }
