@@ -452,7 +452,7 @@ export interface BlockConfigFile {
     readonly baseMs?: number;
     /** Longest wait between two attempts, in milliseconds; default 300000 */
     readonly maxDelayMs?: number;
-    /** A message that waits longer than this many milliseconds expires; default 86400000 (a day) */
+    /** A message that waits longer than this many milliseconds expires; default 86400000 */
     readonly staleAfterMs?: number;
   };
   readonly budget?: {
@@ -525,7 +525,7 @@ export interface BlockConfigPatch {
     readonly baseMs?: number;
     /** Longest wait between two attempts, in milliseconds; default 300000 */
     readonly maxDelayMs?: number;
-    /** A message that waits longer than this many milliseconds expires; default 86400000 (a day) */
+    /** A message that waits longer than this many milliseconds expires; default 86400000 */
     readonly staleAfterMs?: number;
   };
   readonly budget?: {

@@ -39,3 +39,7 @@ t.test('the settings of a model have the limits that they have in a chat request
   t.equal(refusedField(BlockAdapter, { ...model, reasoning: { effort: 'most' } }), 'reasoning.effort');
   t.equal(refusedField(BlockAdapter, { ...model, reasoning: { efort: 'high' } }), 'reasoning.efort');
 });
+
+t.test('no top-level field of a change has a default, because a missing one stays as it is', async (t) => {
+  for (const [name, schema] of Object.entries<object>(BlockConfigPatch.properties)) t.notOk(Object.hasOwn(schema, 'default'), name);
+});

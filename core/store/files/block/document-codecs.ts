@@ -1,11 +1,11 @@
 // The contents of a block's files: initial contents, defaults, and the checks after reading. Pure: no I/O.
 import { assertTimezone } from '../../../base/calendar.ts';
 import { isObject } from '../../../base/json.ts';
-import { type BlockConfig, BlockConfigFile } from '../../../schemas/block-config.ts';
+import { BlockAdapter, type BlockConfig, BlockConfigFile } from '../../../schemas/block-config.ts';
 import { type BlockCosts, CostsFile } from '../../../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../../../schemas/block-memory.ts';
 import { type BlockPulse, PulseFile } from '../../../schemas/block-pulse.ts';
-import { DEFAULT_MAX_TOKENS } from '../../../schemas/chat.ts';
+import { defaultOf } from '../../../schemas/fields.ts';
 import { IS_SECRET, secretField } from '../../../schemas/secret-fields.ts';
 import { compile, faultOf } from '../../../schemas/validate.ts';
 import { UncopiedDamage } from '../json-content.ts';
@@ -16,24 +16,8 @@ const checkCosts = compile(CostsFile);
 const checkPulse = compile(PulseFile);
 
 /** The configuration of a new block. */
-export const CONFIG_DEFAULTS = {
-  description: '',
-  adapter: null,
-  fallbacks: [],
-  systemPrompt: '',
-  goals: [],
-  tags: [],
-  memory: { maxContextTokens: 100_000, thresholdPercent: 80, keepMessages: 20 },
-  pulse: { intervalSeconds: 30 },
-  retry: { maxAttempts: 4, baseMs: 1000, maxDelayMs: 300_000, staleAfterMs: 86_400_000 },
-  budget: { dailyUsd: null, monthlyUsd: null, dailyTokens: null, warnAt: 0.8, timezone: 'UTC' },
-  queue: { cap: 100 },
-  logs: { maxFileBytes: 5_242_880, maxFiles: 50 },
-  autoStart: false,
-  enabled: false,
-} as const;
-
-const ADAPTER_DEFAULTS = { maxTokens: DEFAULT_MAX_TOKENS, cacheControl: false } as const;
+export const CONFIG_DEFAULTS = defaultOf(BlockConfigFile) as Omit<BlockConfig, 'name' | 'createdAt' | 'updatedAt' | 'rev'>;
+const ADAPTER_DEFAULTS = defaultOf(BlockAdapter) as Pick<BlockAdapter, 'maxTokens' | 'cacheControl'>;
 
 /** Fills in missing fields, also inside objects; unknown fields stay. `at` replaces missing times. */
 export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {
