@@ -206,6 +206,13 @@ export interface BlockList {
   readonly blocks: readonly BlockEntry[];
 }
 
+/** The body that changes a fact; what is left out stays. */
+export interface ChangeFact {
+  readonly text?: string;
+  /** Pinned facts are in every prompt */
+  readonly pinned?: boolean;
+}
+
 /** The configuration of a block. */
 export interface ConfigAnswer {
   readonly config: BlockConfigFile;
