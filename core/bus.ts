@@ -3,7 +3,11 @@ import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
 import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, TransitionActor, Usage } from './types.ts';
 
-interface ChatFact {
+/** A chat, a request for embeddings, or one in the provider's own protocol, whose bytes go through. */
+export type CallKind = 'chat' | 'embeddings' | 'forward';
+
+interface CallFact {
+  readonly kind: CallKind;
   readonly requestId: string;
   readonly adapter: string;
   readonly model: string;
@@ -44,12 +48,12 @@ interface MessageFact extends BlockFact {
 
 /** Every fact and what it says. */
 export type CoreEvents = {
-  /** A chat request was accepted and joined the queue. */
-  'chat.started': ChatFact & { readonly stream: boolean };
+  /** A call was accepted and joined the queue. */
+  'call.started': CallFact & { readonly stream: boolean };
   /** An attempt failed, and another one follows after `delayMs`. */
-  'chat.retried': ChatFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
-  /** A chat request ended: exactly one for each `chat.started`. `code` is absent when it succeeded. */
-  'chat.finished': ChatFact & {
+  'call.retried': CallFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
+  /** A call ended: exactly one for each `call.started`. `code` is absent when it succeeded. */
+  'call.finished': CallFact & {
     readonly attempts: number;
     readonly durationMs: number;
     /** Set if the request named another address than the configured one: its origin, or the region. */

@@ -1,14 +1,12 @@
 // What the other folders import of the core, and nothing else of it. Published as `blockhouse/internal`, which may change with every release;
 // the public surface is public.ts.
-export type { AdapterId, KnownAdapterId } from './adapter-id.ts';
+export type { KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
-export { CODE_MS, type CodeHolder, PRINTED_CODE_MS, SESSION_PREFIX, Sessions, type Timed } from './auth/sessions.ts';
+export { CODE_MS, PRINTED_CODE_MS, Sessions, type Timed } from './auth/sessions.ts';
 export { settingFault } from './auth/setting-fault.ts';
 export {
-  collectSettings,
-  describeSettings,
   type Environment,
   isAddress,
   maskSecret,
@@ -19,12 +17,11 @@ export {
   secretsOf,
 } from './auth/settings.ts';
 export { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from './auth/socket-owner.ts';
-export { ApiToken, tokenPath, writeNewToken } from './auth/token.ts';
-export { unusedSettings } from './auth/unused-settings.ts';
-export type { AnswerOptions, BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
+export { ApiToken, writeNewToken } from './auth/token.ts';
+export type { BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
 export type { ReplyStep } from './block/reply/reply-stream.ts';
 export { unknownFields } from './block/status/config-warnings.ts';
-export { type BlockFile, type CoreBus, type CoreEvents, createBus } from './bus.ts';
+export { type CoreEvents, createBus } from './bus.ts';
 export {
   DEFAULT_BODY_MEMORY_BYTES,
   DEFAULT_MAX_CONNECTIONS,
@@ -39,7 +36,6 @@ export {
   ERROR_TABLE,
   type ErrorBody,
   type ErrorCode,
-  type ErrorDetail,
   type ErrorExtras,
   errorBody,
   internalError,
@@ -48,21 +44,19 @@ export {
   toBlockhouseError,
 } from './errors.ts';
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
-export type { CallOptions } from './gateway/call-options.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { CallState, PausedSource } from './gateway/live.ts';
-export { type EndedCall, type MeterPoint, WINDOWS, type Window } from './gateway/meter.ts';
-export type { Prompt, PromptOptions, SystemPart } from './gateway/prompt.ts';
-export type { QueueLimits } from './gateway/queue.ts';
+export { type EndedCall, WINDOWS, type Window } from './gateway/meter.ts';
+export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
-export { ChatStream, type ChatStreamEvent } from './gateway/stream.ts';
+export type { ChatStreamEvent } from './gateway/stream.ts';
 export type { PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
-export { streamOptionsOf, type VisiblePart, VisibleParts } from './gateway/visible-parts.ts';
+export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayUse, KEY_PREFIX, type KeyLimits, mayUse, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, type NamedKey } from './keys/named-key.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -72,44 +66,25 @@ export type {
   EmbedBatch,
   EmbedCall,
   Embedding,
-  EventSink,
   ForwardCall,
   ForwardedRequest,
   ForwardTarget,
   PricedCall,
   ReportedUsage,
   StreamSink,
-  TokenCount,
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
-export type { ModelAlias, ModelsDocument, ModelTable, ModelTarget } from './routing/model-table.ts';
+export type { ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';
-export type { ResolvedModel } from './routing/resolve-model.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
-export * from './schemas/adapter.ts';
-export * from './schemas/block-api.ts';
-export { BlockDetails as BlockDetailsSchema } from './schemas/block-api.ts';
-export * from './schemas/block-config.ts';
-export * from './schemas/block-costs.ts';
-export * from './schemas/block-memory.ts';
-export * from './schemas/block-pulse.ts';
-export * from './schemas/chat.ts';
-export * from './schemas/chat-api.ts';
-export * from './schemas/chat-entry.ts';
-export * from './schemas/credentials.ts';
-export * from './schemas/embed.ts';
-export { ErrorReport } from './schemas/error.ts';
-export * from './schemas/gateway-api.ts';
-export * from './schemas/gateway-live.ts';
-export * from './schemas/session.ts';
+export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
-export * from './schemas/workspace-api.ts';
-export * from './schemas/ws.ts';
-export type { GatewayCall } from './store/files/ledger/gateway-ledger.ts';
-export { type LockHolder, readLock } from './store/files/lock.ts';
+export { readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { type LogFields, type LogLevel as LineLevel, rounded } from './store/files/logs/log-lines.ts';
-export { type LogRange, MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
+export { MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
+export type { GatewayCall, LogRange } from './store/port.ts';
+export type * from './types.ts';
 export { VERSION } from './version.ts';

@@ -30,7 +30,7 @@ export type {
   UpstreamTimeouts,
 } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
-export type { LogRange } from './store/files/logs/log-part.ts';
+export type { LogRange } from './store/port.ts';
 export type {
   AdapterInfo,
   AddFact,

@@ -495,7 +495,7 @@ export interface BlockConfigFile {
   readonly rev?: number;
 }
 
-/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
+/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole, so a missing one has no default. */
 export interface BlockConfigPatch {
   /** What the block is for */
   readonly description?: string;

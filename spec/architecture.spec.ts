@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, resolve } from 'node:path';
 import t from 'tap';
 import { PAGE_IDS } from './support/page-paths.ts';
-import { CLI_ROOMS, CORE_ROOMS, HTTP_ROOMS, type Room } from './support/rooms.ts';
+import { CLI_ROOMS, CORE_ROOMS, FILE_STORE_USERS, HTTP_ROOMS, type Room } from './support/rooms.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDERS = ['core', 'adapters', 'transports', 'cli'];
@@ -217,6 +217,11 @@ for (const [title, rooms, folder] of [
     t.strictSame(unused, [], 'the table allows no more than is used');
   });
 }
+
+t.test('the core knows a store by its port, and the file store only where the core is put together', async (t) => {
+  const users = SOURCES.filter(({ path, imports }) => !inFolder(path, 'core/store') && imports.some(({ target }) => inFolder(target, 'core/store/files')));
+  t.strictSame(users.map(({ path }) => path).sort(), Object.keys(FILE_STORE_USERS).sort(), 'a file that needs it no longer leaves the list');
+});
 
 t.test('only the file store of the core touches files, and what opens sockets and processes has its room', async (t) => {
   const homes: [name: RegExp, homes: readonly string[]][] = [

@@ -1,28 +1,10 @@
 // The published contract of the WebSocket: AsyncAPI 3.0, built from the schemas that check its frames. HTTP serves it. `npm run generate`
 // writes it to spec/asyncapi.json, and `npm run verify` checks that the file is up to date. Pure: no I/O.
 import { toJsonText } from '../core/base/json-text.ts';
-import {
-  EventFrame,
-  FleetFrame,
-  GoneFrame,
-  LogFrame,
-  PingFrame,
-  PongFrame,
-  RefreshFrame,
-  StreamContentFrame,
-  StreamDoneFrame,
-  StreamErrorFrame,
-  StreamStartFrame,
-  SubscribeEventsFrame,
-  SubscribeFleetFrame,
-  SubscribeFrame,
-  UnsubscribeEventsFrame,
-  UnsubscribeFleetFrame,
-  UnsubscribeFrame,
-  VERSION,
-  WsErrorFrame,
-} from '../core/index.ts';
+import { schemas, VERSION } from '../core/index.ts';
 import { WS_PATH } from './ws-path.ts';
+
+const { frames } = schemas;
 
 interface Message {
   readonly schema: object;
@@ -36,45 +18,45 @@ const step = { type: 'stream', block, id: 'm0mwsgohuc000030c1625b' };
 /** What clients send. */
 const RECEIVED: Readonly<Record<string, Message>> = {
   subscribe: {
-    schema: SubscribeFrame,
+    schema: frames.SubscribeFrame,
     summary: 'Follow a block. The server answers at once with a refresh. Subscribing again replaces the options.',
     example: { type: 'subscribe', block, stream: true },
   },
-  unsubscribe: { schema: UnsubscribeFrame, summary: 'Stop following a block.', example: { type: 'unsubscribe', block } },
+  unsubscribe: { schema: frames.UnsubscribeFrame, summary: 'Stop following a block.', example: { type: 'unsubscribe', block } },
   subscribeFleet: {
-    schema: SubscribeFleetFrame,
+    schema: frames.SubscribeFleetFrame,
     summary: 'Follow the list of blocks. The answer is what was missed since `since`, or a reset.',
     example: { type: 'subscribe', fleet: true },
   },
-  unsubscribeFleet: { schema: UnsubscribeFleetFrame, summary: 'Stop following the list.', example: { type: 'unsubscribe', fleet: true } },
+  unsubscribeFleet: { schema: frames.UnsubscribeFleetFrame, summary: 'Stop following the list.', example: { type: 'unsubscribe', fleet: true } },
   subscribeEvents: {
-    schema: SubscribeEventsFrame,
+    schema: frames.SubscribeEventsFrame,
     summary: 'Follow the events of the server; with `since`, those that were missed come first.',
     example: { type: 'subscribe', events: true },
   },
-  unsubscribeEvents: { schema: UnsubscribeEventsFrame, summary: 'Stop following the events.', example: { type: 'unsubscribe', events: true } },
-  ping: { schema: PingFrame, summary: 'Check that the connection is alive. The server answers with a pong.', example: { type: 'ping' } },
+  unsubscribeEvents: { schema: frames.UnsubscribeEventsFrame, summary: 'Stop following the events.', example: { type: 'unsubscribe', events: true } },
+  ping: { schema: frames.PingFrame, summary: 'Check that the connection is alive. The server answers with a pong.', example: { type: 'ping' } },
 };
 
 /** What the server sends. */
 const SENT: Readonly<Record<string, Message>> = {
   refresh: {
-    schema: RefreshFrame,
+    schema: frames.RefreshFrame,
     summary: 'The block has changed: read it again. Sent 100 ms after the last change of a burst, and never later than 500 ms after the first.',
     example: { type: 'refresh', block },
   },
   fleet: {
-    schema: FleetFrame,
+    schema: frames.FleetFrame,
     summary: 'What has changed in the list of blocks. Sent at most twice a second, with at most 200 entries.',
     example: { type: 'fleet', seq: 17, reset: false, changed: [], gone: ['old-block'] },
   },
   event: {
-    schema: EventFrame,
+    schema: frames.EventFrame,
     summary: 'Something has happened in the server.',
     example: { type: 'event', seq: 18, at: '2026-11-23T08:00:00.000Z', name: 'block.created', data: { block } },
   },
   log: {
-    schema: LogFrame,
+    schema: frames.LogFrame,
     summary: "Lines of the block's log, with `logs`. A client that reads slowly misses some: an offset beyond the end of the lines before says so.",
     example: {
       type: 'log',
@@ -84,26 +66,26 @@ const SENT: Readonly<Record<string, Message>> = {
       text: '2026-11-23T08:01:02.003Z INFO message.done id=m0mwsgohuc000030c1625b\n',
     },
   },
-  gone: { schema: GoneFrame, summary: 'The block was archived or renamed, which ends the subscription.', example: { type: 'gone', block } },
+  gone: { schema: frames.GoneFrame, summary: 'The block was archived or renamed, which ends the subscription.', example: { type: 'gone', block } },
   streamStart: {
-    schema: StreamStartFrame,
+    schema: frames.StreamStartFrame,
     summary: 'A reply starts. Discard the text of an earlier attempt.',
     example: { ...step, seq: 1, event: 'start', provider: 'my-provider', model: 'my-model', attempt: 1 },
   },
-  streamContent: { schema: StreamContentFrame, summary: 'The next piece of a reply.', example: { ...step, seq: 2, event: 'content', text: 'I am' } },
+  streamContent: { schema: frames.StreamContentFrame, summary: 'The next piece of a reply.', example: { ...step, seq: 2, event: 'content', text: 'I am' } },
   streamDone: {
-    schema: StreamDoneFrame,
+    schema: frames.StreamDoneFrame,
     summary: 'A reply is complete or was interrupted.',
     example: { ...step, seq: 3, event: 'done', answerId: 'm0mwsgoi17000069665459', status: 'done', stopReason: 'end_turn' },
   },
   streamError: {
-    schema: StreamErrorFrame,
+    schema: frames.StreamErrorFrame,
     summary: 'The attempt failed. Discard its text.',
     example: { ...step, seq: 3, event: 'error', code: 'UPSTREAM_TIMEOUT', error: 'The provider sent nothing for 120 s.', willRetry: true },
   },
-  pong: { schema: PongFrame, summary: 'The answer to a ping.', example: { type: 'pong' } },
+  pong: { schema: frames.PongFrame, summary: 'The answer to a ping.', example: { type: 'pong' } },
   error: {
-    schema: WsErrorFrame,
+    schema: frames.WsErrorFrame,
     summary: 'A message was refused. The connection stays open.',
     example: { type: 'error', code: 'BLOCK_NOT_FOUND', error: 'There is no block "grace".', block: 'grace' },
   },

@@ -1,5 +1,5 @@
 // Bedrock's addresses: two hosts for each region, or the ones that the operator configured. Pure: no I/O.
-import { REGION_PATTERN, type ResolvedSettings } from '../../core/index.ts';
+import { type ResolvedSettings, schemas } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 
 /**
@@ -8,7 +8,7 @@ import { joinURL } from '../shared/base-url.ts';
  */
 const DEFAULT_REGION = 'us-east-1';
 /** A region becomes part of a host name, so stored regions must match the pattern of the request schema too. */
-const REGION = new RegExp(REGION_PATTERN);
+const REGION = new RegExp(schemas.REGION_PATTERN);
 
 /** The configured region, or us-east-1. */
 export function regionOf({ values }: ResolvedSettings): string {

@@ -6,7 +6,6 @@ import type { ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject } from '../shared/read.ts';
-import { SameFrames } from '../shared/same-frames.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
 import { usageOfChat } from './usage.ts';
@@ -15,7 +14,6 @@ import { usageOfChat } from './usage.ts';
 export class ChatDecoder implements StreamDecoder {
   readonly #records = new SseReader();
   readonly #choice = new Choice();
-  readonly #same = new SameFrames();
   #done = false;
 
   get complete(): boolean {
@@ -41,11 +39,6 @@ export class ChatDecoder implements StreamDecoder {
       this.#readLate(data, events);
       return;
     }
-    const same = event === '' ? this.#same.textOf(data) : undefined;
-    if (same !== undefined) {
-      if (same !== '') events.push({ type: 'text', text: same });
-      return;
-    }
     if (data.trim() === '[DONE]') {
       this.#done = true;
       return;
@@ -53,10 +46,7 @@ export class ChatDecoder implements StreamDecoder {
     const json = tryParseJson(data);
     if (event === 'error') throw new StreamError(streamError(json ?? { message: data }));
     if (!isObject(json)) throw malformed('a chunk of the stream is not a JSON object');
-    const count = events.length;
     this.#choice.takeChunk(json, events);
-    const [first] = events.length === count + 1 ? events.slice(count) : [];
-    if (first?.type === 'text' && event === '') this.#same.learn(data, first.text, textAlone);
   }
 
   /** The answer is complete, so nothing but usage matters. */
@@ -64,14 +54,4 @@ export class ChatDecoder implements StreamDecoder {
     const usage = usageOfChat(asObject(tryParseJson(data)));
     if (usage !== undefined) events.push({ type: 'usage', usage });
   }
-}
-
-/** The text of a chunk; undefined if it says anything else. */
-function textAlone(data: string): string | undefined {
-  const json = tryParseJson(data);
-  if (!isObject(json)) return undefined;
-  const events: ChatEvent[] = [];
-  new Choice().takeChunk(json, events);
-  const [first] = events;
-  return events.length === 1 && first?.type === 'text' ? first.text : undefined;
 }

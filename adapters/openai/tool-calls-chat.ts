@@ -42,13 +42,12 @@ export class CallSlots {
     for (const delta of deltas) {
       const fragment = readFragment(delta);
       const slot = this.#slotFor(fragment);
-      const before = slot.text.length;
-      append(slot, fragment);
+      const added = append(slot, fragment);
       if (slot.name === '') continue; // some servers send the name late
       const isNew = slot.started === undefined;
       slot.started ??= this.#slots.indexOf(slot);
       if (isNew) events.push({ type: 'toolCallStart', index: slot.started, id: slot.id, name: slot.name });
-      const text = slot.text.slice(isNew ? 0 : before);
+      const text = isNew ? slot.text : added;
       if (text !== '') events.push({ type: 'toolCallDelta', index: slot.started, text });
     }
     return events;
@@ -85,11 +84,15 @@ function readFragment(value: unknown): Fragment {
   return { index: call['index'], id: asString(call['id']) ?? '', name: expectText(fn['name'], 'the name of a tool call'), args: fn['arguments'] };
 }
 
-/** Some servers repeat id and name with every fragment. */
-function append(slot: CallSlot, { id, name, args }: Fragment): void {
+/** Returns the text that is added. Some servers repeat id and name with every fragment. */
+function append(slot: CallSlot, { id, name, args }: Fragment): string {
   if (slot.id === '') slot.id = id;
   if (slot.name === '') slot.name = name;
-  if (typeof args === 'string') slot.text += args;
-  else if (isObject(args)) slot.object = args;
+  if (typeof args === 'string') {
+    slot.text += args;
+    return args;
+  }
+  if (isObject(args)) slot.object = args;
   else if (args !== undefined && args !== null) throw malformed('the arguments of a tool call are neither text nor an object');
+  return '';
 }

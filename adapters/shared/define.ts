@@ -1,10 +1,12 @@
 // The one driver that turns a Provider into an Adapter. The provider's code reads error answers; a whole answer gives the same events as a
 // stream; a stream that ends without the provider's end mark is an error, never a short answer.
-import { toJsonText } from '../../core/base/json-text.ts';
+import { toJsonBytes, type WriteOptions } from '../../core/base/json-bytes.ts';
+import { nextTurn } from '../../core/base/next-turn.ts';
 import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, type Embedding, type ForwardCall, type TokenCountCall } from '../../core/index.ts';
+import { cancelled } from '../outbound/call.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from '../outbound/client.ts';
 import { ForwardHandler } from './forward-handler.ts';
-import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider } from './provider.ts';
+import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider, type WireRequest } from './provider.ts';
 import { asCount, asObject } from './read.ts';
 import { BodyCollector, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
 
@@ -17,7 +19,7 @@ export function defineAdapter(provider: Provider): Adapter {
   const fetchFor =
     (call: AdapterCall): FetchJson =>
     (url, body) =>
-      fetchJson(upstream, provider, call, toJsonRequest(url, body));
+      askJson(upstream, provider, call, url, body);
   return {
     id: provider.id,
     aliases: provider.aliases ?? [],
@@ -67,24 +69,46 @@ function contextTokens(upstream: Upstream, provider: Provider, call: AdapterCall
   if (provider.contextTokens === undefined) return undefined;
   const { connectMs } = call.timeouts;
   const shared = { ...call, signal: new AbortController().signal, timeouts: { connectMs, firstByteMs: LOOK_UP_MS, idleMs: LOOK_UP_MS } };
-  const found = provider.contextTokens((url, body) => fetchJson(upstream, provider, shared, toJsonRequest(url, body)), call.settings, model);
+  const found = provider.contextTokens((url, body) => askJson(upstream, provider, shared, url, body), call.settings, model);
   return found instanceof Promise ? untilAborted(found, call.signal) : found;
 }
 
 function chatWithin(upstream: Upstream, provider: Provider, call: ChatCall, limit: number | undefined): Promise<void> {
   const context: ChatContext = { model: call.model, prompt: call.prompt, settings: call.settings, stream: call.stream, contextTokens: limit };
-  const { request, isStream } = toRequest(provider, call, context);
-  const handler = isStream ? new StreamHandler(provider, call, provider.createDecoder(context), context) : new WholeHandler(provider, call, context);
-  return send(upstream, provider, call, request, handler);
+  const wire = provider.buildChat(context);
+  if (wire.warnings.length > 0) call.sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
+  const handler = wire.stream ? new StreamHandler(provider, call, provider.createDecoder(context), context) : new WholeHandler(provider, call, context);
+  return sendWritten(upstream, provider, call, headed(wire), toJsonBytes(wire.body, turnOf(call)), handler);
 }
 
-/** A separate function, so that the prompt can be freed while the answer is awaited. */
-function toRequest(provider: Provider, { sink }: ChatCall, context: ChatContext): { readonly request: UpstreamRequest; readonly isStream: boolean } {
-  const wire = provider.buildChat(context);
-  const headers: Record<string, string> = { 'content-type': 'application/json', accept: wire.stream ? 'text/event-stream' : 'application/json' };
-  if (wire.headers !== undefined) Object.assign(headers, wire.headers);
-  if (wire.warnings.length > 0) sink.emit(wire.warnings.map((warning) => ({ type: 'warning', warning })));
-  return { request: { method: 'POST', url: wire.url, headers, body: Buffer.from(toJsonText(wire.body)) }, isStream: wire.stream };
+/** A wire request without its body, so that the body can be freed while the answer is awaited. */
+function headed({ url, stream, headers }: WireRequest): UpstreamRequest {
+  const all: Record<string, string> = { 'content-type': 'application/json', accept: stream ? 'text/event-stream' : 'application/json' };
+  if (headers !== undefined) Object.assign(all, headers);
+  return { method: 'POST', url, headers: all };
+}
+
+/** Sends a request once its body is written, which takes some turns of the event loop if it is large. */
+function sendWritten(
+  upstream: Upstream,
+  provider: Provider,
+  call: AdapterCall,
+  request: UpstreamRequest,
+  body: Buffer | Promise<Buffer>,
+  handler: UpstreamHandler,
+): Promise<void> {
+  if (!(body instanceof Promise)) return send(upstream, provider, call, { ...request, body }, handler);
+  return body.then((bytes) => send(upstream, provider, call, { ...request, body: bytes }, handler));
+}
+
+/** A large body is not written further for a caller that has left. */
+function turnOf({ signal }: AdapterCall): WriteOptions {
+  return {
+    turn: async () => {
+      await nextTurn();
+      if (signal.aborted) throw cancelled(signal.reason);
+    },
+  };
 }
 
 function embeddingOf(embedding: EmbeddingProvider, fetchFor: (call: AdapterCall) => FetchJson): Embedding {
@@ -143,16 +167,13 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
-function toJsonRequest(url: URL, body: unknown): UpstreamRequest {
-  const headers = { accept: 'application/json' };
-  if (body === undefined) return { method: 'GET', url, headers };
-  return { method: 'POST', url, headers: { ...headers, 'content-type': 'application/json' }, body: Buffer.from(JSON.stringify(body)) };
-}
-
-/** Rejects with the provider's error for an error status, with UPSTREAM_MALFORMED for a body that is not JSON. */
-async function fetchJson(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest): Promise<unknown> {
-  const body = new BodyCollector();
-  await send(upstream, provider, call, request, body);
-  if (body.isError) throw toError(provider, call, body.answer());
-  return body.json();
+/** GETs JSON, or POSTs `body` as JSON. Rejects with the provider's error for an error status, with UPSTREAM_MALFORMED for a body that is not JSON. */
+async function askJson(upstream: Upstream, provider: Provider, call: AdapterCall, url: URL, body: unknown): Promise<unknown> {
+  const accept = 'application/json';
+  const answer = new BodyCollector();
+  if (body === undefined) await send(upstream, provider, call, { method: 'GET', url, headers: { accept } }, answer);
+  else
+    await sendWritten(upstream, provider, call, { method: 'POST', url, headers: { accept, 'content-type': accept } }, toJsonBytes(body, turnOf(call)), answer);
+  if (answer.isError) throw toError(provider, call, answer.answer());
+  return answer.json();
 }

@@ -87,11 +87,11 @@ export function toReadable(line: string): string {
 
 /** Logs the events of a core. */
 export function logFacts(core: Core, log: Logger): void {
-  core.events.on('chat.retried', (fact) => log.warn(withBlock(fact), 'chat retried'));
-  core.events.on('chat.finished', (fact) => {
+  core.events.on('call.retried', (fact) => log.warn(withBlock(fact), 'call retried'));
+  core.events.on('call.finished', (fact) => {
     const failed = fact.code !== undefined && fact.code !== 'CANCELLED';
-    if (failed) log.info(withBlock(fact), 'chat failed');
-    else if (log.isLevelEnabled('debug')) log.debug(withBlock(fact), 'chat finished'); // for each call of a busy gateway
+    if (failed) log.info(withBlock(fact), 'call failed');
+    else if (log.isLevelEnabled('debug')) log.debug(withBlock(fact), 'call finished'); // for each call of a busy gateway
   });
   core.events.on('adapter.paused', (fact) => log.warn(withBlock(fact), `${PAUSED[fact.scope]}, because its calls fail`));
   core.events.on('adapter.recovered', (fact) => log.info(withBlock(fact), 'provider answers again'));

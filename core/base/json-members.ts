@@ -19,6 +19,32 @@ export interface Member {
   readonly end: number;
 }
 
+/** What is known of a JSON text that was scanned before. */
+export interface JsonOutline {
+  /** The places of the commas in the outermost object or array. */
+  readonly commas: number[];
+  /** The members of all objects, whether or not their names stand twice. */
+  members: number;
+}
+
+/** As {@link membersOf}, without a scan of the values: for an object that was parsed, and its outline. */
+export function membersBetween(text: Buffer, names: readonly string[], { commas }: JsonOutline): readonly Member[] {
+  const members: Member[] = [];
+  let from = text.indexOf(OPEN_OBJECT) + 1;
+  for (const to of [...commas, text.lastIndexOf(CLOSE_OBJECT)]) {
+    const at = skipBlanks(text, from);
+    from = to + 1;
+    if (text[at] !== QUOTE) continue; // the end of an empty object
+    const nameEnd = endOfString(text, at + 1) + 1;
+    const name = nameAmong(names, text, at, nameEnd);
+    if (name === undefined) continue;
+    let end = to;
+    while (isBlank(text[end - 1])) end -= 1;
+    members.push({ name, start: skipBlanks(text, skipBlanks(text, nameEnd) + 1), end });
+  }
+  return members;
+}
+
 /**
  * The members of the outermost object that have one of these names (in ASCII), in order. Undefined if the text, in UTF-8, is no object, or not all of one: every
  * string and bracket must be closed. What stands within the values is not looked at further.
@@ -47,8 +73,8 @@ export function membersOf(text: Buffer, names: readonly string[]): readonly Memb
 }
 
 /** The first name that an object of a JSON text has twice, at any depth, and escaped or not; undefined if none has. `value` is what the text was parsed to. */
-export function repeatedMember(text: Buffer, value: unknown): string | undefined {
-  return membersIn(text) === membersOfValue(value) ? undefined : firstRepeated(text); // a member that stands twice is in the value once
+export function repeatedMember(text: Buffer, value: unknown, outline?: JsonOutline): string | undefined {
+  return (outline?.members ?? membersIn(text)) === membersOfValue(value) ? undefined : firstRepeated(text); // a member that stands twice is in the value once
 }
 
 function membersIn(text: Uint8Array): number {

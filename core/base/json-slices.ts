@@ -3,12 +3,15 @@
 // same-value: the value is the one that JSON.parse gives: every piece of the text goes through it, and only whole pieces are put together here.
 // same-place: text that is no JSON is refused, with the position that V8 names for the whole text, wherever it names one.
 // bounded-slice: a turn scans one slice and parses about one: the text is cut between the members of arrays and objects, however deep, and within long
-//   strings. A long key, a long number and a long blank are parsed whole.
-// counted-first: values are counted as they are scanned, and too many of them end the parse at once.
+//   strings. A name, a number or blanks within the text that are much longer than a slice are refused.
+// counted-first: values are counted as they are scanned, and so are the fields of each object. Too many of them end the parse at once.
 import { parseJson } from './json.ts';
+import { type JsonOutline, skipBlanks } from './json-members.ts';
+import { nextTurn } from './next-turn.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COLON = 0x3a;
 const COMMA = 0x2c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
@@ -17,6 +20,8 @@ const CLOSE_OBJECT = 0x7d;
 const LETTER_U = 0x75;
 /** Some milliseconds of work at most. */
 const SLICE_BYTES = 128 * 1024;
+/** A name or a number, and the blanks beside it, may be longer by a slice at most. */
+const MAX_TOKEN_BYTES = 128 * 1024;
 /** Arrays and objects that a turn opens at most when they nest deep. */
 const FRAMES_A_TURN = 2000;
 /** Characters of a string are looked at one by one up to here; then `indexOf` is faster. */
@@ -24,16 +29,20 @@ const NEAR = 64;
 /** `\u0000` */
 const ESCAPE_BYTES = 6;
 
-/** Thrown for text with more values than are allowed. */
-export class TooManyValues extends Error {}
+/** Thrown for text with more values, with more fields in one object, or with a longer name, number or blanks than are allowed. */
+export class TooMuchJson extends Error {}
 
 /** How text is parsed. */
 export interface SliceOptions {
   /** The most fields and elements. */
   readonly values: number;
+  /** The most fields in one object; any number when left out. */
+  readonly fields?: number;
   /** For text in ASCII, latin1 is three times as fast. The default is utf8. */
   readonly encoding?: 'latin1' | 'utf8';
   readonly sliceBytes?: number;
+  /** Filled while the text is scanned, so that a large text needs no second scan. */
+  readonly outline?: JsonOutline;
   /** Lets other work of the event loop run. */
   readonly turn?: () => Promise<void>;
 }
@@ -46,6 +55,9 @@ interface Frame {
   from: number;
   /** The index of the last comma after `from`; -1 if there is none. */
   comma: number;
+  commas: number;
+  /** The index after the last array or object in it. */
+  closed: number;
   value: unknown[] | Record<string, unknown> | undefined;
   /** Its name in the object around it. */
   key: string;
@@ -63,32 +75,19 @@ interface LongString {
   from: number;
 }
 
-/** The value of JSON text in UTF-8, which must be valid. Rejects with SyntaxError for other text, and with TooManyValues. */
+/** The value of JSON text in UTF-8, which must be valid. Rejects with SyntaxError for other text, and with TooMuchJson. */
 export function parseInSlices(bytes: Buffer, options: SliceOptions): Promise<unknown> {
   return new SlicedParse(bytes, options).run();
-}
-
-/** Those who wait for a turn; each turn of the event loop goes to one of them. */
-const waiting: (() => void)[] = [];
-
-/** Resolves in a turn of the event loop of its own: of those that wait here, each gets another turn. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(giveTurn);
-  });
-}
-
-function giveTurn(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(giveTurn);
 }
 
 class SlicedParse {
   readonly #bytes: Buffer;
   readonly #encoding: 'latin1' | 'utf8';
   readonly #values: number;
+  readonly #fields: number;
   readonly #sliceBytes: number;
   readonly #turn: () => Promise<void>;
+  readonly #outline: JsonOutline;
   /** The text itself is like an array of one value. */
   readonly #stack: Frame[] = [{ ...frameAt(true, -1), value: [] }];
   #at = 0;
@@ -99,12 +98,17 @@ class SlicedParse {
   /** The fewest frames that were open since the last slice: those below have nothing new. */
   #fewest = 1;
 
-  constructor(bytes: Buffer, { values, encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn }: SliceOptions) {
+  constructor(
+    bytes: Buffer,
+    { values, fields = Infinity, encoding = 'utf8', sliceBytes = SLICE_BYTES, turn = nextTurn, outline = { commas: [], members: 0 } }: SliceOptions,
+  ) {
     this.#bytes = bytes;
     this.#encoding = encoding;
     this.#values = values;
+    this.#fields = fields;
     this.#sliceBytes = sliceBytes;
     this.#turn = turn;
+    this.#outline = outline;
   }
 
   async run(): Promise<unknown> {
@@ -135,6 +139,7 @@ class SlicedParse {
         continue;
       }
       if (byte === COMMA) this.#comma();
+      else if (byte === COLON) this.#outline.members += 1;
       else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
         this.#countValue();
         this.#stack.push(frameAt(byte === OPEN_ARRAY, this.#at));
@@ -145,7 +150,7 @@ class SlicedParse {
 
   #countValue(): void {
     this.#count += 1;
-    if (this.#count > this.#values) throw new TooManyValues(`more than ${this.#values} values`); // counted-first
+    if (this.#count > this.#values) throw new TooMuchJson(`contains more than ${this.#values} JSON values; send fewer`); // counted-first
   }
 
   #scanString(window: Buffer): void {
@@ -189,9 +194,12 @@ class SlicedParse {
   #comma(): void {
     this.#countValue();
     const frame = this.#top;
+    frame.commas += 1;
+    if (this.#stack.length === 2) this.#outline.commas.push(this.#at);
+    if (!frame.isArray && frame.commas >= this.#fields) throw new TooMuchJson(`has an object with more than ${this.#fields} fields; send fewer`);
     if (this.#stack.length === 1) {
       if (!frame.isAfterValue) this.#parse('', frame.from, this.#at, '');
-      throw this.#fault(frame.isAfterValue ? this.#firstWord(frame.from) : this.#at);
+      throw this.#fault(frame.isAfterValue ? skipBlanks(this.#bytes, frame.from) : this.#at);
     }
     if (frame.isAfterValue) {
       this.#assertBlank(frame.from, this.#at);
@@ -210,11 +218,12 @@ class SlicedParse {
     const frame = this.#top;
     if (this.#stack.length === 1) {
       if (!frame.isAfterValue) this.#parse('', frame.from, this.#at, '');
-      throw this.#fault(frame.isAfterValue ? this.#firstWord(frame.from) : this.#at);
+      throw this.#fault(frame.isAfterValue ? skipBlanks(this.#bytes, frame.from) : this.#at);
     }
     if (frame.value !== undefined) this.#endFrame(frame, isArray);
     this.#stack.pop();
     this.#fewest = Math.min(this.#fewest, this.#stack.length);
+    this.#top.closed = this.#at + 1;
     if (frame.value === undefined) return;
     this.#put(this.#top, frame.key, frame.value);
     this.#memberEndsAt(this.#at + 1);
@@ -250,7 +259,27 @@ class SlicedParse {
       if ((depth - first) % FRAMES_A_TURN === FRAMES_A_TURN - 1) await this.#turn();
     }
     this.#fewest = this.#stack.length;
+    if (this.#stringAt < 0 && this.#stack.length === 1) this.#settleBlanks(this.#top);
     this.#settleString();
+    if (this.#long === undefined && this.#unparsed > MAX_TOKEN_BYTES) {
+      throw new TooMuchJson(`has a name, a number or blanks of more than ${MAX_TOKEN_BYTES} bytes`); // bounded-slice
+    }
+  }
+
+  /** Some clients write blanks around the whole text. */
+  #settleBlanks(frame: Frame): void {
+    if (!frame.isAfterValue && frame.closed > frame.from && this.#isBlank(frame.closed, this.#at)) {
+      this.#add(frame, frame.closed);
+      this.#memberEndsAt(frame.closed);
+    }
+    if (this.#isBlank(frame.from, this.#at)) frame.from = this.#at;
+  }
+
+  /** Bytes since the last member of the innermost array or object, without the text that is its value. */
+  get #unparsed(): number {
+    const { from, isArray } = this.#top;
+    const isValue = this.#stringAt >= 0 && (isArray || !this.#isBlank(from, this.#stringAt));
+    return (isValue ? this.#stringAt : this.#at) - from;
   }
 
   #settleString(): void {
@@ -288,7 +317,7 @@ class SlicedParse {
 
   /** The name of the member that begins at `start`. `like` is a value of its kind: V8 names the kind in some errors. */
   #nameBefore(frame: Frame, start: number, like: string): string {
-    if (frame.isAfterValue) throw this.#fault(Math.min(this.#firstWord(frame.from), start));
+    if (frame.isAfterValue) throw this.#fault(Math.min(skipBlanks(this.#bytes, frame.from), start));
     if (frame.isArray) {
       this.#parse('[', frame.from, start, `${like}]`);
       return '';
@@ -355,26 +384,16 @@ class SlicedParse {
     return this.#bytes.toString('utf8', 0, at).length;
   }
 
-  #firstWord(from: number): number {
-    let at = from;
-    while (isBlank(this.#bytes[at])) at += 1;
-    return at;
-  }
-
   #isBlank(from: number, to: number): boolean {
-    return this.#firstWord(from) >= to;
+    return skipBlanks(this.#bytes, from) >= to;
   }
 
   #assertBlank(from: number, to: number): void {
-    const word = this.#firstWord(from);
+    const word = skipBlanks(this.#bytes, from);
     if (word < to) throw this.#fault(word);
   }
 }
 
 function frameAt(isArray: boolean, start: number): Frame {
-  return { isArray, start, from: start + 1, comma: -1, value: undefined, key: '', isAfterValue: false, needsValue: false };
-}
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+  return { isArray, start, from: start + 1, comma: -1, commas: 0, closed: -1, value: undefined, key: '', isAfterValue: false, needsValue: false };
 }

@@ -5,9 +5,10 @@
 // always-ends: a wait ends with the outcome, with its time, when its caller leaves, when the block stops answering, or when it is gone.
 import { callerLeft, offAbort, onAbort } from '../base/abort.ts';
 import { BlockhouseError } from '../errors.ts';
+import type { Entries } from '../store/port.ts';
 import type { StopFollowing } from './api.ts';
 import type { Block } from './block.ts';
-import { type Entries, isWaiting } from './conversation/chat-file.ts';
+import { isWaiting } from './conversation/chat-file.ts';
 import { unlessDamaged } from './status/readiness.ts';
 import { blockedBy } from './waiting-note.ts';
 
@@ -90,7 +91,7 @@ export class AnswerWaits {
     try {
       while (this.#isStale && this.#waits.size > 0) {
         this.#isStale = false;
-        this.#endThoseOver(await this.#block.files.chat.read().catch(unlessDamaged));
+        this.#endThoseOver(await this.#block.files.conversation.entries().catch(unlessDamaged));
       }
     } catch (error) {
       if (!this.#block.isMoving) for (const wait of [...this.#waits]) wait.fail(error);

@@ -1,5 +1,5 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
-import type { LogRange } from '../store/files/logs/log-part.ts';
+import type { LogRange } from '../store/port.ts';
 import type {
   AddFact,
   ArchiveInfo,

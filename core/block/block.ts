@@ -10,18 +10,17 @@ import type { BlockFile } from '../bus.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
-import type { Stored } from '../store/files/block/block-folders.ts';
 import { CONFIG_DEFAULTS } from '../store/files/block/document-codecs.ts';
-import { type BlockContents, type BlockFileSet, FILE_NAMES, type FileListener, openFiles, readContents } from '../store/files/block/files.ts';
+import { type BlockFileSet, FILE_NAMES, type FileListener, openFiles, readContents } from '../store/files/block/files.ts';
 import type { ChangeNotice } from '../store/files/json-file.ts';
 import { BlockLog } from '../store/files/logs/block-log.ts';
+import type { BlockContents, BlockDocuments, Entries, Stored } from '../store/port.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
 import type { BlockEvent } from './actor/types.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { ChangeGate } from './change-gate.ts';
-import { type Entries, isWaiting } from './conversation/chat-file.ts';
-import { EntryIds } from './conversation/entry-ids.ts';
+import { isWaiting } from './conversation/chat-file.ts';
 import { Followers } from './followers.ts';
 import { PulseWriter } from './pulse-writer.ts';
 import type { BlockContext, WorkspaceContext } from './reply/block-context.ts';
@@ -63,14 +62,14 @@ export interface BlockOptions {
 export class Block implements BlockContext {
   readonly name: string;
   readonly folder: string;
-  readonly files: BlockFileSet;
+  readonly files: BlockDocuments;
   readonly log: BlockLog;
   readonly feed: ReplyStream;
-  readonly ids: EntryIds;
   readonly retryWait: RetryWait;
   readonly world: WorkspaceContext;
   /** Copies under way: the block does not move before they are complete. */
   readonly copies = new ChangeGate();
+  readonly #files: BlockFileSet;
   readonly #onStale: () => void;
   readonly #onFault: BlockOptions['onFault'];
   readonly #pulseWriter: PulseWriter;
@@ -85,7 +84,6 @@ export class Block implements BlockContext {
     this.world = world;
     this.#onStale = onStale;
     this.#onFault = onFault;
-    this.ids = new EntryIds(() => world.now());
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
     const listener: FileListener = {
@@ -93,7 +91,8 @@ export class Block implements BlockContext {
       onDamaged: (file, reason, copy) => this.#damaged(file, reason, copy),
       onRebuilt: (file, reason) => world.bus.emit('block.rebuilt', { block: name, file, reason }),
     };
-    this.files = openFiles(folder, name, listener, () => this.at());
+    this.#files = openFiles(folder, name, listener, () => this.at());
+    this.files = this.#files;
     this.log = new BlockLog(join(folder, 'logs'), {
       limits: () => this.#logLimits,
       onFault: (error) => onFault('log', error),
@@ -126,7 +125,7 @@ export class Block implements BlockContext {
 
   /** True when nothing is being read or written. */
   get isQuiet(): boolean {
-    return !FILE_NAMES.some((file) => this.files[file].isBusy);
+    return !FILE_NAMES.some((file) => this.#files[file].isBusy);
   }
 
   get isRunning(): boolean {
@@ -149,15 +148,15 @@ export class Block implements BlockContext {
 
   /** The contents of all files, with the current pulse. Throws BLOCK_DAMAGED. */
   async contents(): Promise<BlockContents> {
-    const contents = await readContents(this.files);
+    const contents = await readContents(this.#files);
     return { ...contents, pulse: this.#asItIs(contents.pulse, contents.config, contents.chat) };
   }
 
   /** The current pulse, after all earlier writes. Works even if other files are damaged. */
   async pulse(): Promise<BlockPulse> {
     await this.#pulseWriter.written();
-    const { pulse, config, chat } = this.files;
-    return this.#asItIs(await pulse.read(), await config.read().catch(unlessDamaged), (await chat.read().catch(unlessDamaged)) ?? []);
+    const { pulse, config, conversation } = this.files;
+    return this.#asItIs(await pulse.read(), await config.read().catch(unlessDamaged), (await conversation.entries().catch(unlessDamaged)) ?? []);
   }
 
   /** Corrects the pulse of a block at rest, because its pulse.json is what the last monitor left there. */
@@ -217,13 +216,13 @@ export class Block implements BlockContext {
     this.#followers.pause();
     this.#pulseWriter.endBeat();
     await this.#pulseWriter.written();
-    await Promise.all(FILE_NAMES.map((file) => this.files[file].close()));
+    await Promise.all(FILE_NAMES.map((file) => this.#files[file].close()));
     await this.log.close();
   }
 
   /** Allows writes again, after a failed move. */
   reopen(): void {
-    for (const file of FILE_NAMES) this.files[file].reopen();
+    for (const file of FILE_NAMES) this.#files[file].reopen();
     this.log.reopen();
     this.#followers.resume();
   }
@@ -294,7 +293,7 @@ export class Block implements BlockContext {
 
   /** True also while chat.json is damaged, which says nothing about the message. */
   async #isWaiting(messageId: string): Promise<boolean> {
-    const entries = await this.files.chat.read().catch(unlessDamaged);
+    const entries = await this.files.conversation.entries().catch(unlessDamaged);
     return entries === undefined || entries.some((entry) => entry.id === messageId && isWaiting(entry));
   }
 
@@ -321,7 +320,7 @@ export class Block implements BlockContext {
 
   #touched(fileName: string): void {
     for (const file of FILE_NAMES) {
-      if (fileName === '' || fileName === `${file}.json`) void this.files[file].refresh();
+      if (fileName === '' || fileName === `${file}.json`) void this.#files[file].refresh();
     }
     // We don't use other files, but followers may show them.
     if (!OWN_FILE.test(fileName)) this.#followers.changed();

@@ -1,14 +1,16 @@
 // Assembles `core.blocks`: each operation finds its block, sends a command to its actor or changes a file, and answers.
+
 import { join } from 'node:path';
 import { fromPromise } from 'xstate';
 import type { BlockFile } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import { BlockFolders, type Stored, type Unconfirmed } from '../store/files/block/block-folders.ts';
+import { BlockFolders } from '../store/files/block/block-folders.ts';
 import { BlockIndex, sweep } from '../store/files/block/block-index.ts';
-import { type BlockContents, openFiles, readContents } from '../store/files/block/files.ts';
+import { openFiles, readContents } from '../store/files/block/files.ts';
 import type { HaltSwitch } from '../store/files/halt.ts';
 import { newestLogs } from '../store/files/logs/block-log.ts';
 import { readLogPart } from '../store/files/logs/log-part.ts';
+import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
 import type { Blocks } from './api.ts';
 import { Block, blockOf } from './block.ts';

@@ -1,4 +1,5 @@
 // The doctor's look at a workspace that this process does not hold: takes no lock and writes nothing, so a server may run on it.
+
 import { lstatSync } from 'node:fs';
 import { createBus } from '../bus.ts';
 import type { Gateway } from '../gateway/gateway.ts';
@@ -6,8 +7,9 @@ import { isPriceKnown } from '../gateway/known-price.ts';
 import { Prices } from '../gateway/pricing.ts';
 import type { DoctorReport } from '../schemas/workspace-api.ts';
 import { BlockFolders } from '../store/files/block/block-folders.ts';
-import { type BlockContents, openFiles, readContents } from '../store/files/block/files.ts';
+import { openFiles, readContents } from '../store/files/block/files.ts';
 import { Ledger } from '../store/files/ledger/ledger.ts';
+import type { BlockContents } from '../store/port.ts';
 import { examine } from './doctor.ts';
 
 /** Examines every file. Throws an Error if there is no such folder, or it can't be read. */

@@ -14,9 +14,9 @@ import { parseConfig } from '../store/files/block/document-codecs.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
 import { parseBytes } from '../store/files/json-bytes.ts';
-import type { Ledger } from '../store/files/ledger/ledger.ts';
 import { foreignKind } from '../store/files/own-folder.ts';
 import { readFault, readRegular } from '../store/files/regular-file.ts';
+import type { LedgerStore } from '../store/port.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json', 'keys.json'] as const;
 
@@ -30,7 +30,7 @@ function error(place: string, problem: string, fix: string): Finding {
 }
 
 /** Examines the files of the workspace itself. */
-export async function examineWorkspace(workspace: string, ledger: Ledger, adapters: readonly Adapter[]): Promise<Finding[]> {
+export async function examineWorkspace(workspace: string, ledger: LedgerStore, adapters: readonly Adapter[]): Promise<Finding[]> {
   return [
     ...openFolder(workspace),
     ...secretFiles(workspace),
@@ -117,7 +117,7 @@ function killSwitch(workspace: string): Finding[] {
 }
 
 /** Spending that can't be read doesn't count towards the caps. */
-async function spending(ledger: Ledger): Promise<Finding[]> {
+async function spending(ledger: LedgerStore): Promise<Finding[]> {
   const place = 'ledger.jsonl';
   const lines = ledger.lines();
   try {

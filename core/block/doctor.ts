@@ -10,11 +10,10 @@ import { isBlockName } from '../schemas/names.ts';
 import type { DoctorReport, Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../store/files/atomic-file.ts';
 import type { BlockFolders } from '../store/files/block/block-folders.ts';
-import { type BlockContents, FILE_NAMES } from '../store/files/block/files.ts';
+import { FILE_NAMES } from '../store/files/block/files.ts';
 import { ARCHIVE_LIMITS } from '../store/files/chat/chat-archive.ts';
-import type { Ledger } from '../store/files/ledger/ledger.ts';
 import { readFault, readLines } from '../store/files/regular-file.ts';
-import type { Entries } from './conversation/chat-file.ts';
+import type { BlockContents, Entries, LedgerStore } from '../store/port.ts';
 import { failuresIn } from './conversation/counts.ts';
 import { examineArchives, examineWorkspace, foreignFolders, itemsOf, warning } from './doctor-workspace.ts';
 import { type Candidate, candidatesOf } from './status/candidates.ts';
@@ -23,7 +22,7 @@ import { type Candidate, candidatesOf } from './status/candidates.ts';
 export interface Examined {
   readonly workspace: string;
   readonly folders: BlockFolders;
-  readonly ledger: Ledger;
+  readonly ledger: LedgerStore;
   readonly adapters: readonly Adapter[];
   /** Whether calls of a model count towards a cap in USD. */
   isPriceKnown(candidate: Candidate): Promise<boolean>;

@@ -16,7 +16,7 @@ import { faultReason } from './status/reasons.ts';
 export async function explained(block: Block): Promise<Explanation> {
   const { name, files, world } = block;
   const config = (await files.config.read().catch(unlessDamaged)) ?? completeConfig({}, name, block.at());
-  const chat = await files.chat.read().catch(unlessDamaged);
+  const chat = await files.conversation.entries().catch(unlessDamaged);
   const pulse = await pulseOf(block);
   const queue = chat === undefined ? pulse.queue : countQueue(chat);
   const reason = pulse.state === 'unconfigured' ? (pulse.reason ?? missingReason(block, config)) : pulse.reason;

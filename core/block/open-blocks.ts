@@ -4,9 +4,10 @@
 //   again until it is garbage collected.
 // wait-for-moves: while a block moves, `find` waits for the end of the move.
 // swept-first: what a crash left behind in a folder is removed before the block is opened for the first time.
+
 import { blockNotFound } from '../schemas/names.ts';
-import type { Unconfirmed } from '../store/files/block/block-folders.ts';
 import type { BlockIndex } from '../store/files/block/block-index.ts';
+import type { Unconfirmed } from '../store/port.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import type { Block } from './block.ts';
 

@@ -1,11 +1,11 @@
 // Waits for the answer to a message. Waiting changes nothing: the message is answered whether somebody waits or not.
 import { invalidRequest } from '../errors.ts';
 import { MAX_WAIT_SECONDS } from '../schemas/chat-api.ts';
-import { findEntry } from '../store/files/chat/chat-history.ts';
+import type { Entries } from '../store/port.ts';
 import { AnswerWaits } from './answer-waits.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import { type Entries, isWaiting } from './conversation/chat-file.ts';
+import { isWaiting } from './conversation/chat-file.ts';
 import type { OperationsContext } from './operations.ts';
 import type { ReplyStep } from './reply/reply-stream.ts';
 import { blockedBy } from './waiting-note.ts';
@@ -33,8 +33,7 @@ export function answerOperation({ blocks, gate }: OperationsContext): Pick<Block
         const unfollow = onReply === undefined ? undefined : block.follow({ onReply: progressOf(messageId, onReply) });
         seen = await waits.wait(messageId, { waitMs, signal, until }).finally(unfollow);
       }
-      const { archive, chat } = block.files;
-      const found = await findEntry(archive, seen ?? (await chat.read()), messageId);
+      const found = await block.files.conversation.message(messageId, seen);
       const note = (): string => (gate.isShut ? CLOSING_NOTE : (blockedBy(block) ?? (isCrowded ? CROWDED_NOTE : LATE_NOTE)));
       return { ...found, running: block.isRunning, note: isWaiting(found.entry) ? note() : null };
     },

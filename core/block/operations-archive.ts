@@ -5,18 +5,19 @@
 // told-anyway: if the disk did not confirm a move, everything that follows from the move is still done, and then the error is thrown.
 // one-at-a-time: restores and deletions take turns, so that the second of two for the same archive finds it gone.
 // few-imports: two archives are unpacked at a time, because one can take much memory and many files.
+
 import PQueue from 'p-queue';
 import { createActor } from 'xstate';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { Stored, Unconfirmed } from '../store/files/block/block-folders.ts';
 import { configIn } from '../store/files/block/config-in-folder.ts';
 import { formatFile } from '../store/files/block/document-codecs.ts';
 import { checkFiles } from '../store/files/block/files.ts';
 import { measure } from '../store/files/folder-size.ts';
 import { isPassingFault, readFault } from '../store/files/regular-file.ts';
+import type { Stored, Unconfirmed } from '../store/port.ts';
 import { ask } from './actor/ask.ts';
 import type { BlockMachine } from './actor/machine.ts';
 import type { Blocks } from './api.ts';

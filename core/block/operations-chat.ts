@@ -1,14 +1,13 @@
 // Queues, reads, cancels and retries the messages of a block.
-import { BlockhouseError, invalidRequest } from '../errors.ts';
+import { invalidRequest } from '../errors.ts';
 import { type ChatReceipt, HistoryPage, PostMessage } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { findEntry, pageOf } from '../store/files/chat/chat-history.ts';
-import type { Change } from '../store/port.ts';
+import type { Entries } from '../store/port.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
-import { type Added, appendMessage, queueAgain } from './conversation/chat-changes.ts';
-import { completeEntries, type Entries, isWaiting } from './conversation/chat-file.ts';
+import { entryIn } from './conversation/chat-changes.ts';
+import { isWaiting } from './conversation/chat-file.ts';
 import { activeOf } from './conversation/retention.ts';
 import type { OperationsContext } from './operations.ts';
 import { blockedBy } from './waiting-note.ts';
@@ -26,10 +25,7 @@ export function chatOperations(
     post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
     lastStep: async (name) => (await blocks.find(name)).feed.seq,
-    async message(name, messageId) {
-      const { chat, archive } = (await blocks.find(name)).files;
-      return findEntry(archive, await chat.read(), messageId);
-    },
+    message: async (name, messageId) => (await blocks.find(name)).files.conversation.message(messageId),
     cancel: (name, messageId) => change(name, (block) => cancel(block, messageId)),
     retry: (name, messageId) => change(name, (block) => retry(block, messageId)),
   };
@@ -42,17 +38,8 @@ async function post(block: Block, body: unknown, channel: Channel, autoStart: (b
   if (message.trim() === '') throw invalidRequest('message', 'must not be blank');
   const { name } = block;
   const { queue, autoStart: isWanted } = await block.files.config.read();
-  const { chat, archive } = block.files;
-  if (clientId !== undefined) await archive.clientIds.load();
-  const at = block.at();
-  const added = await chat.update((entries): Change<Entries, Added | string> => {
-    const isActive = clientId !== undefined && entries.some((entry) => entry.clientId === clientId);
-    const archived = clientId === undefined || isActive ? undefined : archive.clientIds.get(clientId);
-    if (archived !== undefined) return { value: entries, result: archived };
-    const whole = completeEntries(entries, block.ids, at);
-    return appendMessage(whole, { id: block.ids.next(), content: message, channel, clientId, at, cap: queue.cap });
-  });
-  if (typeof added === 'string') return archivedReceipt(block, added);
+  const added = await block.files.conversation.append({ content: message, channel, clientId, cap: queue.cap });
+  if ('archivedId' in added) return archivedReceipt(block, added.archivedId);
   const { entry, position, isNew } = added;
   if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
   if (isWanted && !block.isRunning) await autoStart(block);
@@ -61,23 +48,18 @@ async function post(block: Block, body: unknown, channel: Channel, autoStart: (b
 
 /** The active entries, or, with a page, entries of the whole conversation. */
 async function history(block: Block, page?: HistoryPage): Promise<Entries> {
-  if (page === undefined) return activeOf(await block.files.chat.read());
+  const { conversation } = block.files;
+  if (page === undefined) return activeOf(await conversation.entries());
   checkPage(page);
   const { limit = PAGE_LIMIT, before, since } = page;
   if (before !== undefined && since !== undefined) throw invalidRequest('since', "can't be given together with before; give one of them");
-  return pageOf(block.files.archive, await block.files.chat.read(), { limit, before, since });
+  return conversation.page({ limit, before, since });
 }
 
 /** Ends a message without an answer, or gives up on one that failed. */
 async function cancel(block: Block, id: string): Promise<ChatEntry> {
-  if (await block.cancelReply(id)) return entryIn(await block.files.chat.read(), id);
-  const { entry, hadFailed } = await block.files.chat.update((entries) => {
-    const before = entryIn(entries, id);
-    const hadFailed = before.role === 'user' && before.status === 'failed';
-    if (!isWaiting(before) && !hadFailed) throw new BlockhouseError('WRONG_STATE', `The message is ${before.status} already.`);
-    const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: block.at() };
-    return { value: entries.with(entries.indexOf(before), entry), result: { entry, hadFailed } };
-  });
+  if (await block.cancelReply(id)) return entryIn(await block.files.conversation.entries(), id);
+  const { entry, hadFailed } = await block.files.conversation.cancel(id);
   if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
   return entry;
 }
@@ -85,15 +67,9 @@ async function cancel(block: Block, id: string): Promise<ChatEntry> {
 /** Queues a message again that ended without an answer. */
 async function retry(block: Block, id: string): Promise<ChatEntry> {
   const { queue } = await block.files.config.read();
-  const queued = await block.files.chat.update((entries) => queueAgain(entries, entryIn(entries, id), { at: block.at(), cap: queue.cap }));
+  const queued = await block.files.conversation.retry(id, queue.cap);
   block.world.bus.emit('message.queued', { block: block.name, id, channel: queued.channel });
   return queued;
-}
-
-function entryIn(entries: Entries, id: string): ChatEntry {
-  const entry = entries.find((candidate) => candidate.id === id);
-  if (entry !== undefined) return entry;
-  throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no active message of this id; an archived one can only be read, and sent again.');
 }
 
 function archivedReceipt({ name, isRunning }: Block, id: string): ChatReceipt {

@@ -63,16 +63,15 @@ function noSuchFact(): BlockhouseError {
 
 /** Also replaces damaged files; a copy of their old content was kept. */
 async function reset(block: Block, hard: boolean): Promise<{ readonly message: string; readonly cleared: readonly string[] }> {
-  const { name, files, ids } = block;
+  const { name, files } = block;
   const config = await files.config.read();
   const { memory } = config;
   // A reset doesn't lift caps: they follow the ledger.
   const budget = await budgetStand(block, config);
-  // Ids sort by time, so all existing entries come before this id, and the model no longer sees them.
-  ids.follow(await files.chat.read().catch(() => [])); // a damaged chat shows nothing to the model
   if (hard) await block.log.clear(); // first, so that a failure changes nothing else
+  const firstKeptId = await files.conversation.border(); // all existing entries come before it, so the model no longer sees them
   const fresh = freshMemory(memory.maxContextTokens);
-  await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId: ids.next() } }));
+  await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId } }));
   await files.costs.replace((old) => ({ ...old, ...noCosts(), budget, lastReset: block.at() }));
   await files.pulse.replace((old) => ({ ...((block.isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
   return { message: `${name} was reset. Its configuration and chat history were kept.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };

@@ -6,10 +6,11 @@
 // shown-anyway: steps that could not be written are shown anyway until the process ends.
 // actor-wins: the actor decides what runs. If pulse.json was removed, reset or edited meanwhile, it is shown with the last step added, and the next
 //   heartbeat writes it so.
+
 import PQueue from 'p-queue';
 import type { BlockPulse, BlockState, CurrentTask, QueueCounts } from '../schemas/block-pulse.ts';
-import type { BlockFileSet } from '../store/files/block/files.ts';
 import type { BlockLog } from '../store/files/logs/block-log.ts';
+import type { BlockDocuments } from '../store/port.ts';
 import type { MachineContext } from './actor/types.ts';
 import { countQueue } from './conversation/counts.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
@@ -18,7 +19,7 @@ import { beat, beginRun, type Step, takeStep, uptime } from './status/pulse.ts';
 /** What the writer needs from its block. */
 export interface PulseWriterOptions {
   readonly name: string;
-  readonly files: BlockFileSet;
+  readonly files: BlockDocuments;
   readonly log: BlockLog;
   readonly world: WorkspaceContext;
   /** Called when the shown pulse changes, because the list is then out of date. */
@@ -185,7 +186,7 @@ export class PulseWriter {
   async #writeRound(round: readonly Pending[]): Promise<void> {
     const { files, onUnwritten } = this.#options;
     // A damaged chat.json must not prevent writing the pulse.
-    const queue = await files.chat.read().then(countQueue, () => undefined);
+    const queue = await files.conversation.entries().then(countQueue, () => undefined);
     const enabled = await files.config.read().then(
       (config) => config.enabled,
       () => undefined,
@@ -213,7 +214,7 @@ export class PulseWriter {
     const { files, world, onShown } = this.#options;
     const now = world.now();
     this.#lastBeat = now;
-    const queue = countQueue(await files.chat.read());
+    const queue = countQueue(await files.conversation.entries());
     const change = (pulse: BlockPulse): BlockPulse => {
       const next = beat(this.#asItRuns(pulse), now, queue, this.#task);
       return isOlderOnly(pulse, next) && Math.abs(now - Date.parse(pulse.lastPulse ?? '')) < REFRESH_MS ? pulse : next;

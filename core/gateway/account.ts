@@ -54,5 +54,5 @@ export interface CallAccounts {
   /** A call has passed its checks. Returns undefined if nothing limits it. Throws what `check` throws. */
   accept(call: AccountedCall): Hold | undefined;
   /** The call has ended, however it did. Called once for each call that was accepted, with what `accept` has returned. Must not throw. */
-  settle(end: CoreEvents['chat.finished'], call: AccountedCall, hold: Hold | undefined): void;
+  settle(end: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void;
 }

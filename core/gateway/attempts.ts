@@ -15,7 +15,7 @@ import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
 import type { CallSettings } from './call-settings.ts';
-import type { AcceptedCall, Answered, CallAttempt } from './calls/call.ts';
+import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { Destination } from './destinations.ts';
 import type { CallState, LiveCall } from './live.ts';
 import { retryDelayMs } from './retry.ts';
@@ -37,8 +37,8 @@ export interface AttemptsOptions {
 }
 
 /** One call from its acceptance to its end. */
-export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
-  readonly #call: AcceptedCall<T>;
+export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCall {
+  readonly #call: Call<T>;
   readonly #destination: Destination;
   readonly #options: AttemptsOptions;
   readonly #startedAt: number;
@@ -52,12 +52,12 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
   /** What the failed attempts are known to have used. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
-  #attempt: CallAttempt<T> | undefined;
+  #attempt: Attempt<T> | undefined;
   /** Undefined if nothing limits the call. */
   #hold: Hold | undefined;
   #hasEnded = false;
 
-  constructor(call: AcceptedCall<T>, destination: Destination, options: AttemptsOptions) {
+  constructor(call: Call<T>, destination: Destination, options: AttemptsOptions) {
     this.#call = call;
     this.#destination = destination;
     this.#options = options;
@@ -123,14 +123,14 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. Throws what `CallAccounts.accept` throws. */
   run<R>(resultOf: (answered: T) => R): Promise<R> {
     const { bus, live, accounts } = this.#options;
-    const { requestId, adapter, model, reader, caller, key, isBilled } = this.#call;
+    const { kind, requestId, adapter, model, reader, caller, key, isBilled } = this.#call;
     try {
       this.#hold = isBilled === true ? undefined : accounts?.accept(this);
     } catch (error) {
       this.#destination.leave();
       throw error;
     }
-    bus.emit('chat.started', { requestId, adapter: adapter.id, model: keptText(model), caller, key, stream: reader !== undefined });
+    bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, stream: reader !== undefined });
     this.#place = live.add(this);
     return this.#next(0, resultOf);
   }
@@ -221,12 +221,12 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
   /** Rejects with the failure when no further attempt may follow. */
   async #pause(error: unknown, retry: number): Promise<void> {
     const { bus, closing } = this.#options;
-    const { requestId, adapter, model, signal, reader, caller } = this.#call;
+    const { kind, requestId, adapter, model, signal, reader, caller } = this.#call;
     const failure = this.#settle(error);
     const delayMs = this.#count > retry ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
     const { code, message } = failure;
-    bus.emit('chat.retried', { requestId, adapter: adapter.id, model, caller, attempt: retry + 1, delayMs, code, error: message });
+    bus.emit('call.retried', { kind, requestId, adapter: adapter.id, model, caller, attempt: retry + 1, delayMs, code, error: message });
     await sleep(delayMs, signal, closing);
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }
@@ -264,13 +264,14 @@ export class Attempts<T extends Answered> implements LiveCall, AccountedCall {
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
     const fact = this.#finished(usage, code);
     if (fact.isBilled !== true) accounts?.settle(fact, this, this.#hold); // reserve-send-settle
-    bus.emit('chat.finished', fact);
+    bus.emit('call.finished', fact);
   }
 
-  #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['chat.finished'] {
-    const { requestId, adapter, model, tier, caller, key, isBilled } = this.#call;
+  #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
+    const { kind, requestId, adapter, model, tier, caller, key, isBilled } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     return {
+      kind,
       requestId,
       adapter: adapter.id,
       model: keptText(model),

@@ -12,8 +12,8 @@
 // health-only: A refused request, a bad key, a rate limit or a caller who disconnects does not count as a failure of the destination. A rate limit does not count as a success either.
 import { BlockhouseError, type ErrorCode } from '../errors.ts';
 import { type Admission, Circuit, type Opening, Turns } from './circuit.ts';
-import type { BreakerState, PausedSource } from './live.ts';
 import { FailingCallers, makeRoom, type Source } from './failing-callers.ts';
+import type { BreakerState, PausedSource } from './live.ts';
 import { ProbeSlots } from './probe-slots.ts';
 import { SharedCircuit } from './shared-circuit.ts';
 

@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly leavesTokenLimit?: boolean | undefined;
   /** True leaves all tool calls but the first out of an answer whose request has `parallelToolCalls: false`: not every provider knows such a limit. */
   readonly limitsCalls?: boolean | undefined;
+  /** For a large request: lets other work of the event loop run between its steps. */
+  turn?(): Promise<void>;
   /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
   onTurn?(): void;
 }

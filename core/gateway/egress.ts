@@ -57,22 +57,17 @@ export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** The origins that a rule has let through, and would let through again. */
+/** The origins that a rule has let through, and would let through again: to judge an IP address costs some percent of a small request. */
 const passed = new WeakMap<EgressRule, Set<string>>();
-/** What passed last: most calls go where the one before went, with the same objects, which are never changed. */
-let last: { readonly rule: EgressRule; readonly url: URL; readonly origin: string } | undefined;
 
 /** Checks a URL that is about to be called, and returns its origin. Throws INVALID_REQUEST, which names `provider`; nothing has been sent by then. */
 export function checkEgress(rule: EgressRule, url: URL, provider?: NamedProvider): string {
-  if (last !== undefined && last.rule === rule && last.url === url) return last.origin;
   const { origin } = url;
   const known = passed.get(rule);
-  if (known?.has(origin) !== true) {
-    judge(rule, url, provider);
-    if (known === undefined) passed.set(rule, new Set([origin]));
-    else known.add(origin);
-  }
-  last = { rule, url, origin };
+  if (known?.has(origin) === true) return origin;
+  judge(rule, url, provider);
+  if (known === undefined) passed.set(rule, new Set([origin]));
+  else known.add(origin);
   return origin;
 }
 

@@ -22,10 +22,10 @@ import { adapterStatus, mustSearch, type StatusOptions } from './adapter-status.
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
 import type { CallOptions } from './call-options.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
-import { AcceptedChat } from './calls/chat.ts';
-import type { AnsweredChat } from './calls/chat-attempt.ts';
-import { AcceptedEmbed } from './calls/embed.ts';
-import { AcceptedForward } from './calls/forward.ts';
+import { Chat } from './calls/chat.ts';
+import type { ChatResult } from './calls/chat-attempt.ts';
+import { Embed } from './calls/embed.ts';
+import { Forward } from './calls/forward.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
 import { type CallToPrice, pricedModel } from './known-price.ts';
@@ -205,7 +205,7 @@ export class Gateway {
       assertOpen(this.#closing.signal);
       this.#settings.addressOf(adapter, undefined); // checked-first
       const requestId = options.requestId ?? this.#options.newRequestId();
-      const call = new AcceptedForward({ adapter, model, request, target, signal: options.signal ?? never(), requestId, options });
+      const call = new Forward({ adapter, model, request, target, signal: options.signal ?? never(), requestId, options });
       return new Attempts(call, this.#destinations.enter(adapter, undefined), this.#attemptsOptions).run(() => undefined);
     } catch (error) {
       return Promise.reject(error);
@@ -245,7 +245,7 @@ export class Gateway {
     assertOpen(this.#closing.signal);
     this.#settings.addressOf(adapter, undefined); // checked-first
     const requestId = options.requestId ?? this.#options.newRequestId();
-    const call = new AcceptedEmbed({ adapter, request, signal: options.signal ?? never(), requestId, options });
+    const call = new Embed({ adapter, request, signal: options.signal ?? never(), requestId, options });
     await new Attempts(call, this.#destinations.enter(adapter, undefined), this.#attemptsOptions).run(() => undefined);
     const { vectors, used = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } } = call;
     return { provider: adapter.id, model: request.model, vectors, usage: used };
@@ -257,6 +257,7 @@ export class Gateway {
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     const prompt = promptFor(request, adapter);
     const { signal = never(), key, askedAs } = options;
+    await options.turn?.();
     this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model: request.model });
     return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
   }
@@ -298,7 +299,7 @@ export class Gateway {
   }
 
   /** checked-first. Not an async function: one that returns a promise costs three turns more than the promise itself. */
-  #run<T>(body: unknown, sink: StreamSink | undefined, options: CallOptions, resultOf: (answered: AnsweredChat, chat: AcceptedChat) => T): Promise<T> {
+  #run<T>(body: unknown, sink: StreamSink | undefined, options: CallOptions, resultOf: (answered: ChatResult, chat: Chat) => T): Promise<T> {
     try {
       this.#checkChat(body);
       const adapter = this.#registry.inBody(body.adapter, 'adapter');
@@ -306,8 +307,10 @@ export class Gateway {
       assertOpen(this.#closing.signal);
       const address = this.#settings.addressOf(adapter, body.config);
       const requestId = options.requestId ?? this.#options.newRequestId();
-      const chat = new AcceptedChat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options });
-      return new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
+      const chat = new Chat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options });
+      const run = (): Promise<T> =>
+        new Attempts(chat, this.#destinations.enter(adapter, address), this.#attemptsOptions).run((answered) => resultOf(answered, chat));
+      return options.turn === undefined ? run() : options.turn().then(run);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -334,10 +337,10 @@ function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: Em
   if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
 }
 
-const doneOf = ({ done }: AnsweredChat): ChatDone => done;
+const doneOf = ({ done }: ChatResult): ChatDone => done;
 
 /** Field by field: this runs for every answer, and taking the rest of an object costs as much as all of the others. */
-function toResponse({ done, content }: AnsweredChat, { adapter, model }: AcceptedChat): ChatResponse {
+function toResponse({ done, content }: ChatResult, { adapter, model }: Chat): ChatResponse {
   const message: Writable<ChatResponse['message']> = { role: 'assistant', content };
   if (done.toolCalls !== undefined) message.toolCalls = done.toolCalls;
   if (done.providerMetadata !== undefined) message.providerMetadata = done.providerMetadata;

@@ -3,7 +3,7 @@
 // known-media: only base64 that begins as an image, a PDF or an audio does, in a field for such, is media. All else is text: a long run of letters may be,
 //   and so is a file whose bytes are text, whatever it begins with.
 // at-most-shown: a small file can be a large image or a long document. An image counts by the pixels that its head tells, a PDF by its pages.
-// as-decoded: names and values count however they are escaped.
+// as-decoded: files and references count however they are escaped.
 import { ASCII_CHARACTERS_PER_TOKEN } from '../base/tokens.ts';
 import { bytesAt, isWebP, pagesOf, pixelsOf } from './media-heads.ts';
 
@@ -84,33 +84,80 @@ function isText(base64: string): boolean {
   return false;
 }
 
-/** In the fields of all protocols. A shorter text is no file. */
-const FILES = /"(?:data|file_data|url|image_url)"\s*:\s*"(?:data:[^",]{0,200};base64,)?([A-Za-z0-9+/]{32,}={0,2})"/g;
-/** What the provider fetches, or has stored. */
-const ELSEWHERE =
-  /"(?:image_)?url"\s*:\s*"(?!data:)|"(file_url|file_id)"\s*:\s*"|("item_reference"|\{\s*(?:"type"\s*:\s*null\s*,\s*)?"id"\s*:\s*"[^"]*"\s*(?:,\s*"type"\s*:\s*null\s*)?\})/g;
-/** Letters, digits and the like that need no escape. */
-const NEEDLESS_ESCAPE = /\\u00([2-7][0-9a-f])/gi;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+/** Files in all protocols. A shorter text is no file. */
+const FILE_FIELDS: ReadonlySet<string> = new Set(['data', 'file_data', 'url', 'image_url']);
+const MIN_FILE_LENGTH = 32;
+/** So much of a long text is looked at. */
+const LOOKED_AT = 4096;
+const DATA_URL = /^data:[^",]{0,200};base64,/;
+const MAX_HEAD = 300;
+const BASE64 = /^[A-Za-z0-9+/]*$/;
+/** What the provider fetches. */
+const IMAGE_ADDRESSES: ReadonlySet<string> = new Set(['url', 'image_url']);
+/** What it fetches or has stored. */
+const FILES_ELSEWHERE: ReadonlySet<string> = new Set(['file_url', 'file_id']);
+const REFERENCE = 'item_reference';
+const MAX_CHOICES = 9999;
 
-/** as-decoded. */
-function withoutNeedlessEscapes(text: string): string {
-  return text.replace(NEEDLESS_ESCAPE, (written, hex: string) => {
-    const code = Number.parseInt(hex, 16);
-    return code === QUOTE || code === BACKSLASH ? written : String.fromCharCode(code);
-  });
+/** What the body of a request says of its size. */
+export interface BodySize {
+  /** About how many tokens its input has. */
+  readonly tokens: number;
+  /** How many answers it asks for: the largest `n` in it. */
+  readonly choices: number;
 }
 
-/** The tokens of a request body in any client's protocol, by its size. */
-export function bodyTokens(body: Buffer): number {
-  const text = withoutNeedlessEscapes(body.toString('latin1'));
-  let tokens = 0;
-  let plain = text.length;
-  for (const [, base64 = ''] of text.matchAll(FILES)) {
-    tokens += fileTokens(base64);
-    plain -= base64.length;
+/** The size of a request body of so many bytes in any client's protocol, by what it was parsed to (as-decoded). */
+export function bodySize(body: unknown, bytes: number): BodySize {
+  const size = new Size();
+  size.add('', body);
+  while (size.open.length > 0) size.openNext();
+  return { tokens: size.tokens + Math.ceil((bytes - size.fileBytes) / ASCII_CHARACTERS_PER_TOKEN), choices: size.choices };
+}
+
+class Size {
+  tokens = 0;
+  fileBytes = 0;
+  choices = 1;
+  /** Arrays and objects that are not looked into yet: a body may nest deeper than a stack of calls. */
+  readonly open: object[] = [];
+
+  openNext(): void {
+    const value = this.open.pop() ?? [];
+    if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) this.add('', value[index]);
+    else this.#addObject(value as Readonly<Record<string, unknown>>);
   }
-  for (const [, file, item] of text.matchAll(ELSEWHERE)) tokens += file === undefined && item === undefined ? MEDIA_TOKENS : FILE_TOKENS;
-  return tokens + Math.ceil(plain / ASCII_CHARACTERS_PER_TOKEN);
+
+  /** Adds what stands under a name; '' in a list. */
+  add(name: string, value: unknown): void {
+    if (typeof value === 'string') this.#addText(name, value);
+    else if (typeof value === 'object' && value !== null) this.open.push(value);
+    else if (name === 'n' && Number.isInteger(value)) this.choices = Math.max(this.choices, Math.min(value as number, MAX_CHOICES));
+  }
+
+  #addText(name: string, text: string): void {
+    const base64 = FILE_FIELDS.has(name) ? base64In(text) : undefined;
+    if (base64 !== undefined) {
+      this.fileBytes += base64.length;
+      this.tokens += fileTokens(base64);
+    } else if (FILES_ELSEWHERE.has(name) || text === REFERENCE) this.tokens += FILE_TOKENS;
+    else if (IMAGE_ADDRESSES.has(name) && !text.startsWith('data:')) this.tokens += MEDIA_TOKENS;
+  }
+
+  #addObject(value: Readonly<Record<string, unknown>>): void {
+    let others = 0;
+    for (const name in value) {
+      if (name !== 'id' && (name !== 'type' || value[name] !== null)) others += 1;
+      this.add(name, value[name]);
+    }
+    if (others === 0 && typeof value['id'] === 'string') this.tokens += FILE_TOKENS; // a reference without its type
+  }
+}
+
+/** The base64 of a file. Of a long one only the beginning is looked at: whatever else it has, a provider does not read it as text. */
+function base64In(text: string): string | undefined {
+  if (text.length < MIN_FILE_LENGTH) return undefined;
+  const head = DATA_URL.exec(text.slice(0, MAX_HEAD))?.[0] ?? '';
+  const base64 = text.slice(head.length);
+  return base64.length >= MIN_FILE_LENGTH && BASE64.test(base64.slice(0, Math.min(base64.length, LOOKED_AT) - 2)) ? base64 : undefined;
 }

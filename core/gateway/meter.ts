@@ -27,7 +27,7 @@ export interface MeterPoint extends Omit<GatewayPoint, 'at'> {
 /** A call that has ended, and when: epoch milliseconds. */
 export interface EndedCall {
   readonly at: number;
-  readonly fact: CoreEvents['chat.finished'];
+  readonly fact: CoreEvents['call.finished'];
 }
 
 /** Counts the calls of a gateway. */
@@ -39,7 +39,7 @@ export class Meter {
   /** `now` in epoch milliseconds. */
   constructor(bus: CoreBus, now: () => number = Date.now) {
     this.#now = now;
-    bus.on('chat.finished', (fact) => this.#take(fact));
+    bus.on('call.finished', (fact) => this.#take(fact));
   }
 
   /** The newest calls first, 500 at most. */
@@ -52,7 +52,7 @@ export class Meter {
     return this.#adapters.get(adapter)?.[window].points(this.#now()) ?? [];
   }
 
-  #take(fact: CoreEvents['chat.finished']): void {
+  #take(fact: CoreEvents['call.finished']): void {
     const at = this.#now();
     this.#ended.push({ at, fact });
     if (this.#ended.length >= MAX_KEPT * 2) this.#ended.splice(0, MAX_KEPT); // bounded
@@ -87,7 +87,7 @@ class Ring {
     this.#duration = new Uint32Array(steps * EDGES.length);
   }
 
-  add(at: number, { usage, code, firstTextMs, durationMs }: CoreEvents['chat.finished']): void {
+  add(at: number, { usage, code, firstTextMs, durationMs }: CoreEvents['call.finished']): void {
     const turn = Math.floor(at / this.#stepMs);
     const place = turn % this.#steps;
     if (this.#turns[place] !== turn) this.#clear(place, turn);

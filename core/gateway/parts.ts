@@ -47,13 +47,26 @@ export function isBlank(content: Content | undefined): boolean {
  */
 export function partsOf(content: Content | undefined, role: string, path: string): readonly ContentPart[] | undefined {
   if (content === undefined || typeof content === 'string') return undefined;
-  for (const [index, part] of content.entries()) assertPart(part, role, `${path}[${index}]`);
+  for (let index = 0; index < content.length; index += 1) assertPart(content[index] as ContentPart, role, `${path}[${index}]`);
   const isMore = content.some(({ type, cache, providerMetadata }) => type !== 'text' || cache !== undefined || providerMetadata !== undefined);
   return isMore || (role !== 'tool' && textsIn(content).length > 1) ? content : undefined;
 }
 
+/** Without empty ones. */
 function textsIn(content: readonly ContentPart[]): string[] {
-  return content.flatMap(({ type, text }) => (type === 'text' && text !== undefined && text !== '' ? [text] : []));
+  const texts: string[] = [];
+  for (const { type, text } of content) if (type === 'text' && text !== undefined && text !== '') texts.push(text);
+  return texts;
+}
+
+/** A loop, because a conversation may have a hundred thousand parts. */
+function strangeField(part: ContentPart): string | undefined {
+  const allowed = FIELDS[part.type];
+  for (const name in part) {
+    if (name === 'type' || part[name as Field] === undefined) continue;
+    if (!allowed.includes(name as Field) && !EVERYWHERE.includes(name as Field)) return name;
+  }
+  return undefined;
 }
 
 function assertPart(part: ContentPart, role: string, path: string): void {
@@ -62,11 +75,12 @@ function assertPart(part: ContentPart, role: string, path: string): void {
   if ((type === 'image' || type === 'document' || type === 'audio') && (role === 'system' || role === 'assistant')) {
     throw invalidRequest(path, `is ${type === 'image' || type === 'audio' ? 'an' : 'a'} ${type}, which belongs to the roles user and tool`);
   }
-  const allowed = [...FIELDS[type], ...EVERYWHERE];
-  const strange = (Object.keys(part) as (keyof ContentPart)[]).find((name) => name !== 'type' && part[name] !== undefined && !allowed.includes(name as Field));
+  const strange = strangeField(part);
   if (strange !== undefined) throw invalidRequest(`${path}.${strange}`, `does not belong to a part of type ${type}`);
   const sources = SOURCES[type];
-  if (sources.filter((name) => part[name] !== undefined).length !== 1) {
+  let given = 0;
+  for (const name of sources) if (part[name] !== undefined) given += 1;
+  if (given !== 1) {
     throw invalidRequest(path, sources.length === 1 ? `needs ${sources[0]}` : `needs exactly one of ${sources.join(', ')}`);
   }
   if (part.url !== undefined && !WEB_ADDRESS.test(part.url)) throw invalidRequest(`${path}.url`, 'must be an http or https URL');

@@ -6,7 +6,7 @@
 // - one-step (step.ts): Assistant messages in a row are one turn from the first that calls a tool.
 // - Each assistant turn with tool calls is followed by one tool turn with a result for every call, in the order of the calls.
 // - Tool-call ids are unique in the whole conversation: some providers count from call_0 in every turn.
-import { hasMoreThan, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES } from '../base/json.ts';
+import { countUpTo, isDeeperThan, isObject, MAX_JSON_DEPTH, MAX_SCHEMA_VALUES, MAX_TOOL_VALUES } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
 import { DEFAULT_MAX_TOKENS } from '../schemas/chat.ts';
 import type { ChatConfig, ChatRequest, ContentPart, Tool, Warning } from '../types.ts';
@@ -136,6 +136,7 @@ export function toPrompt(request: ChatRequest, leavesTokenLimit = false): Prompt
 /** Undefined for a request without options, as most are. Throws INVALID_REQUEST naming the field. */
 function optionsOf({ config, toolChoice, tools }: ChatRequest): PromptOptions | undefined {
   if (config?.output?.type === 'json_schema' && config.output.schema === undefined) throw invalidRequest('config.output.schema', 'is required for json_schema');
+  assertSmallSchema(config?.output?.schema, 'config.output.schema');
   if (typeof toolChoice === 'object' && !(tools ?? []).some((tool) => ('function' in tool ? tool.function : tool).name === toolChoice.name)) {
     throw invalidRequest('toolChoice.name', `names no tool of this request (${toolChoice.name})`);
   }
@@ -169,6 +170,14 @@ function assertFields(message: CheckedMessage, path: string): void {
 
 function assertShallow(value: unknown, path: string): void {
   if (isDeeperThan(value, MAX_JSON_DEPTH)) throw invalidRequest(path, `nests deeper than ${MAX_JSON_DEPTH} levels`);
+}
+
+/** How many values it has. */
+function assertSmallSchema(schema: unknown, path: string): number {
+  assertShallow(schema, path);
+  const values = countUpTo(schema, MAX_SCHEMA_VALUES);
+  if (values > MAX_SCHEMA_VALUES) throw invalidRequest(path, `has more than ${MAX_SCHEMA_VALUES} values`);
+  return values;
 }
 
 /** The system messages in their order. */
@@ -207,6 +216,7 @@ class SystemText {
 function flattenTools(tools: NonNullable<ChatRequest['tools']>, warnings: Warning[]): Tool[] {
   if (tools.length === 0) return [];
   const names = new Set<string>();
+  let values = 0;
   return tools.map((item, index) => {
     const { strict, type: _type, ...tool }: Tool = 'function' in item ? item.function : item;
     const path = `tools[${index}]`;
@@ -217,8 +227,8 @@ function flattenTools(tools: NonNullable<ChatRequest['tools']>, warnings: Warnin
     if (type !== undefined && type !== 'object') throw invalidRequest(`${path}.parameters.type`, 'must be "object"');
     if (tool.parameters?.['properties'] !== undefined && !isObject(tool.parameters['properties']))
       throw invalidRequest(`${path}.parameters.properties`, 'must be an object');
-    assertShallow(tool.parameters, `${path}.parameters`);
-    if (hasMoreThan(tool.parameters, MAX_SCHEMA_VALUES)) throw invalidRequest(`${path}.parameters`, `has more than ${MAX_SCHEMA_VALUES} values`);
+    values += assertSmallSchema(tool.parameters, `${path}.parameters`);
+    if (values > MAX_TOOL_VALUES) throw invalidRequest('tools', `have more than ${MAX_TOOL_VALUES} values in their schemas`);
     return tool;
   });
 }

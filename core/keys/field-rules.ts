@@ -29,6 +29,29 @@ export type RequestFields = Readonly<Record<string, 'answer' | FieldRule>>;
 /** The rule of a field. Only the letters and digits of its name count, in whatever case and form they are written: `apiBase`, `api-base`, `API BASE`. */
 export function ruleOf(fields: RequestFields, name: string): FieldRule | undefined {
   if (Object.hasOwn(fields, name)) return onlyRule(fields[name]);
+  const known = otherRules(fields);
+  if (known.has(name)) return known.get(name);
+  const rule = ruleOfOther(fields, name);
+  if (known.size >= MAX_KNOWN) known.clear();
+  if (name.length <= MAX_KNOWN_LENGTH) known.set(name, rule);
+  return rule;
+}
+
+/** Names that are no field as they are written come again and again, such as `role` in every message. */
+const MAX_KNOWN = 1000;
+const MAX_KNOWN_LENGTH = 64;
+const knownRules = new WeakMap<RequestFields, Map<string, FieldRule | undefined>>();
+
+function otherRules(fields: RequestFields): Map<string, FieldRule | undefined> {
+  let known = knownRules.get(fields);
+  if (known === undefined) {
+    known = new Map();
+    knownRules.set(fields, known);
+  }
+  return known;
+}
+
+function ruleOfOther(fields: RequestFields, name: string): FieldRule | undefined {
   const plain = folded(name);
   if (Object.hasOwn(fields, plain)) return onlyRule(fields[plain]);
   return ruleOfBare(bareRulesOf(fields), bareName(plain));
@@ -59,11 +82,11 @@ function ruleOfBare({ names, beginnings, endings }: BareRules, name: string): Fi
   return known ?? endings.find(([part]) => name.length > part.length && name.endsWith(part))?.[1];
 }
 
-const knownRules = new WeakMap<RequestFields, BareRules>();
+const bareRules = new WeakMap<RequestFields, BareRules>();
 
 /** Made once for each protocol. */
 function bareRulesOf(fields: RequestFields): BareRules {
-  const known = knownRules.get(fields);
+  const known = bareRules.get(fields);
   if (known !== undefined) return known;
   const rules = Object.entries(fields).flatMap(([name, field]) => (field === 'answer' ? [] : [[name, bareName(name), field] as const]));
   const made = {
@@ -71,7 +94,7 @@ function bareRulesOf(fields: RequestFields): BareRules {
     beginnings: rules.filter(([name]) => name.endsWith('*')).map(([, bare, rule]) => [bare, rule] as const),
     endings: rules.filter(([name]) => name.startsWith('*')).map(([, bare, rule]) => [bare, rule] as const),
   };
-  knownRules.set(fields, made);
+  bareRules.set(fields, made);
   return made;
 }
 

@@ -12,8 +12,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayLedger, OpenCall } from '../store/files/ledger/gateway-ledger.ts';
-import type { KeySpend } from '../store/files/ledger/spend-days.ts';
+import type { GatewayBook, KeySpend, OpenCall } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
@@ -25,12 +24,12 @@ export interface GatewayAccountsOptions {
   readonly gateway: Pick<Gateway, 'pricedAs'>;
   readonly prices: Pick<Prices, 'pricer'>;
   readonly keys: Pick<KeyStore, 'named'>;
-  readonly ledger: GatewayLedger;
+  readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
   readonly now: () => number;
 }
 
-type Finished = CoreEvents['chat.finished'];
+type Finished = CoreEvents['call.finished'];
 
 /** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
 const KEEP_NAME_MS = 1000;
@@ -52,7 +51,6 @@ export class GatewayAccounts implements Accounts, CallAccounts {
   /** Of calls without settings of their own. */
   readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
   readonly #held: HeldCalls;
-  #last = { second: Number.NaN, iso: '' };
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
@@ -87,7 +85,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
 
   /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
-    const at = this.#isoNow();
+    const at = new Date(this.#options.now()).toISOString();
     if (hold instanceof KeyHold) {
       this.#settleHeld(end, at, hold);
       return;
@@ -150,7 +148,7 @@ export class GatewayAccounts implements Accounts, CallAccounts {
     const key = this.#stillAllowed(call, hash);
     if (key.unpriced === 'refuse') assertPriced(key, call, pricer);
     this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
-    await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: this.#isoNow() });
+    await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: new Date(this.#options.now()).toISOString() });
   }
 
   /** still-allowed. Another key may have been made under the name since. */
@@ -197,14 +195,6 @@ export class GatewayAccounts implements Accounts, CallAccounts {
       error: code,
       id,
     });
-  }
-
-  /** ISO 8601. Only the milliseconds are written anew for each call, because a busy gateway ends thousands in a second. */
-  #isoNow(): string {
-    const now = this.#options.now();
-    const second = Math.floor(now / 1000);
-    if (second !== this.#last.second) this.#last = { second, iso: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) };
-    return `${this.#last.iso}${String(now - second * 1000).padStart(3, '0')}Z`;
   }
 
   #pricedAs({ adapterId: provider, model, address, config, tier }: AccountedCall): PricedModel | undefined {

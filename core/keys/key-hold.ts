@@ -10,8 +10,7 @@ import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { OpenCall } from '../store/files/ledger/gateway-ledger.ts';
-import type { KeySpend } from '../store/files/ledger/spend-days.ts';
+import type { KeySpend, OpenCall } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 
 /** Until a key has an answer. */

@@ -4,7 +4,7 @@
 // nothing-unseen: with a key that has limits, no field passes that could spend without being counted, or that names a model which was not checked.
 // one-reading: bytes that pass as they are mean the same to every parser: no member stands twice, and none is a field in other letters.
 import { isObject } from '../base/json.ts';
-import { repeatedMember } from '../base/json-members.ts';
+import { type JsonOutline, repeatedMember } from '../base/json-members.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { type FieldEffect, type FieldRule, folded, type RequestFields, ruleOf } from './field-rules.ts';
@@ -17,6 +17,8 @@ export interface PassedRequest {
   readonly bytes: Buffer;
   /** Begins with `?`, or is empty. */
   readonly search: string;
+  /** Of the bytes, if they were scanned before. */
+  readonly outline?: JsonOutline | undefined;
 }
 
 const ADDRESS: FieldRule = { decides: 'address' };
@@ -102,8 +104,8 @@ export function assertMayAsk(key: NamedKey, fields: RequestFields, body: unknown
 }
 
 /** Checks a request that passes as it is: no-address, nothing-unseen, one-reading. Throws KEY_FORBIDDEN naming the field. */
-export function assertMayPass(key: NamedKey, fields: RequestFields, { body, bytes, search }: PassedRequest): void {
-  const twice = repeatedMember(bytes, body);
+export function assertMayPass(key: NamedKey, fields: RequestFields, { body, bytes, search, outline }: PassedRequest): void {
+  const twice = repeatedMember(bytes, body, outline);
   if (twice !== undefined) throw forbidden(key, twice, TWICE); // one-reading
   assertModelIsName(key, body['model']);
   for (const name in body) {

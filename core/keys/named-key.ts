@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import type { KeySpend } from '../store/files/ledger/spend-days.ts';
+import type { KeySpend } from '../store/port.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 
 /** What a key may do. Null means that there is no limit. */

@@ -5,7 +5,7 @@ import type { ModelTarget } from '../routing/model-table.ts';
 import type { Warning } from '../schemas/chat.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import { readState } from '../store/files/fresh-file.ts';
-import type { KeySpend } from '../store/files/ledger/spend-days.ts';
+import type { KeySpend } from '../store/port.ts';
 import { KEYS_FILE, parseKeys } from './key-store.ts';
 import { type KeyLimits, mayUse, type NamedKey } from './named-key.ts';
 

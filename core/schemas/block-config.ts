@@ -2,7 +2,7 @@
 // Pure: no I/O.
 import type * as types from '../types.ts';
 import { AdapterId, ChatConfig, DEFAULT_MAX_TOKENS, ModelId, Reasoning } from './chat.ts';
-import { boolean, money as cap, count, orNull, preset, time } from './fields.ts';
+import { boolean, money as cap, count, orNull, time, withDefault, withoutDefaults } from './fields.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
 export const BLOCK_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,31}$';
@@ -20,7 +20,7 @@ export const BlockAdapter = {
     model: ModelId,
     baseURL: { type: 'string', minLength: 1, maxLength: 2048, description: 'API endpoint, if not the default (all but bedrock)' },
     region: { type: 'string', minLength: 1, maxLength: 64, description: 'AWS region (bedrock), such as us-east-1' },
-    maxTokens: preset(DEFAULT_MAX_TOKENS, { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Most tokens in an answer' }),
+    maxTokens: withDefault(DEFAULT_MAX_TOKENS, { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Most tokens in an answer' }),
     temperature: { type: 'number', minimum: 0, maximum: 1, description: 'Sampling temperature' },
     topP: ChatConfig.properties.topP,
     topK: ChatConfig.properties.topK,
@@ -33,46 +33,61 @@ export const BlockAdapter = {
 } as const;
 export type BlockAdapter = types.BlockAdapter;
 
-/** Fields of config.json that a client may set. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
+/** Fields of config.json that a client may set, and what a block has without them. Only the server sets `name`, `createdAt`, `updatedAt` and `rev`. */
 const SETTABLE = {
-  description: { ...text, default: '', description: 'What the block is for' },
+  description: { ...text, description: 'What the block is for', default: '' },
   adapter: { ...orNull(BlockAdapter), default: null },
   fallbacks: {
     type: 'array',
-    default: [],
     maxItems: 8,
+    default: [],
     description: 'Models to try in this order if the first one fails permanently',
     items: { type: 'object', required: ['provider', 'model'], properties: { provider: AdapterId, model: ModelId } },
   },
-  systemPrompt: { ...text, default: '', description: 'Instructions for the model' },
+  systemPrompt: { ...text, description: 'Instructions for the model', default: '' },
   goals: { type: 'array', default: [], items: text, maxItems: 100, description: 'Goals that are added to every prompt' },
   tags: { type: 'array', default: [], items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 100, description: 'Words to find the block by' },
   memory: {
     type: 'object',
     properties: {
-      maxContextTokens: preset(100_000, { type: 'integer', minimum: 256, maximum: 100_000_000, description: 'Most tokens of a prompt' }),
-      thresholdPercent: preset(80, { type: 'integer', minimum: 10, maximum: 100, description: 'How full the window is when older messages are summarised' }),
-      keepMessages: preset(20, { type: 'integer', minimum: 0, maximum: 500, description: 'Number of newest messages that are not summarised' }),
+      maxContextTokens: withDefault(100_000, { type: 'integer', minimum: 256, maximum: 100_000_000, description: 'Most tokens of a prompt' }),
+      thresholdPercent: withDefault(80, {
+        type: 'integer',
+        minimum: 10,
+        maximum: 100,
+        description: 'How full the window is when older messages are summarised',
+      }),
+      keepMessages: withDefault(20, { type: 'integer', minimum: 0, maximum: 500, description: 'Number of newest messages that are not summarised' }),
     },
   },
   pulse: {
     type: 'object',
     properties: {
-      intervalSeconds: preset(30, { type: 'integer', minimum: 5, maximum: 86_400, description: 'Seconds between two heartbeats, which never call a model' }),
+      intervalSeconds: withDefault(30, {
+        type: 'integer',
+        minimum: 5,
+        maximum: 86_400,
+        description: 'Seconds between two heartbeats, which never call a model',
+      }),
     },
   },
   retry: {
     type: 'object',
     properties: {
-      maxAttempts: preset(4, { type: 'integer', minimum: 1, maximum: 100, description: 'Most attempts to answer a message' }),
-      baseMs: preset(1000, {
+      maxAttempts: withDefault(4, { type: 'integer', minimum: 1, maximum: 100, description: 'Most attempts to answer a message' }),
+      baseMs: withDefault(1000, {
         type: 'integer',
         minimum: 1,
         maximum: MAX_DELAY_MS,
         description: 'Milliseconds before the second attempt; each further wait is twice as long',
       }),
-      maxDelayMs: preset(300_000, { type: 'integer', minimum: 1, maximum: MAX_DELAY_MS, description: 'Longest wait between two attempts, in milliseconds' }),
-      staleAfterMs: preset(86_400_000, {
+      maxDelayMs: withDefault(300_000, {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_DELAY_MS,
+        description: 'Longest wait between two attempts, in milliseconds',
+      }),
+      staleAfterMs: withDefault(86_400_000, {
         type: 'integer',
         minimum: 1000,
         maximum: 31_536_000_000,
@@ -86,20 +101,23 @@ const SETTABLE = {
       dailyUsd: { ...cap, default: null, description: 'Most USD to spend in a day; null for no cap' },
       monthlyUsd: { ...cap, default: null, description: 'Most USD to spend in a month; null for no cap' },
       dailyTokens: { ...cap, default: null, description: 'Most tokens to use in a day; null for no cap' },
-      warnAt: preset(0.8, { type: 'number', minimum: 0, maximum: 1, description: 'Share of a cap at which the budget state becomes warn' }),
-      timezone: preset('UTC', { type: 'string', minLength: 1, maxLength: 64, description: 'IANA time zone that decides when a day begins' }),
+      warnAt: withDefault(0.8, { type: 'number', minimum: 0, maximum: 1, description: 'Share of a cap at which the budget state becomes warn' }),
+      timezone: withDefault('UTC', { type: 'string', minLength: 1, maxLength: 64, description: 'IANA time zone that decides when a day begins' }),
     },
   },
-  queue: { type: 'object', properties: { cap: preset(100, { type: 'integer', minimum: 1, maximum: 10_000, description: 'Most messages that can wait' }) } },
+  queue: {
+    type: 'object',
+    properties: { cap: withDefault(100, { type: 'integer', minimum: 1, maximum: 10_000, description: 'Most messages that can wait' }) },
+  },
   logs: {
     type: 'object',
     properties: {
-      maxFileBytes: preset(5_242_880, { type: 'integer', minimum: 1024, maximum: 1_073_741_824, description: 'Size at which a new log file is started' }),
-      maxFiles: preset(50, { type: 'integer', minimum: 1, maximum: 1000, description: 'Number of log files to keep' }),
+      maxFileBytes: withDefault(5_242_880, { type: 'integer', minimum: 1024, maximum: 1_073_741_824, description: 'Size at which a new log file is started' }),
+      maxFiles: withDefault(50, { type: 'integer', minimum: 1, maximum: 1000, description: 'Number of log files to keep' }),
     },
   },
-  autoStart: preset(false, { type: 'boolean', description: 'True if a new message starts a stopped monitor' }),
-  enabled: { type: 'boolean', default: false, description: 'True if the monitor is to start with the server. `start` sets it and `stop` clears it' },
+  autoStart: withDefault(false, { type: 'boolean', description: 'True if a new message starts a stopped monitor' }),
+  enabled: { type: 'boolean', description: 'True if the monitor is to start with the server. `start` sets it and `stop` clears it', default: false },
 } as const;
 
 /** config.json on disk. Missing fields get their defaults when it is read. */
@@ -112,13 +130,11 @@ export const BlockConfigFile = {
 /** The model of a block and its settings, in a change: the region must be one of AWS. */
 export const BlockAdapterPatch = { ...BlockAdapter, properties: { ...BlockAdapter.properties, region: ChatConfig.properties.region } } as const;
 
-/** A missing field of a change stays as it is, so it has no default. */
-const withoutDefaults = Object.fromEntries(
-  Object.entries<Readonly<Record<string, unknown>>>(SETTABLE).map(([name, { default: _, ...schema }]) => [name, schema]),
-);
-
-/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole. */
-export const BlockConfigPatch = { type: 'object', properties: { ...withoutDefaults, adapter: orNull(BlockAdapterPatch) } } as const;
+/** A change of config.json. The merge is shallow: each given field replaces the old one as a whole, so a missing one has no default. */
+export const BlockConfigPatch = {
+  type: 'object',
+  properties: { ...withoutDefaults(SETTABLE), adapter: orNull(BlockAdapterPatch) },
+} as const;
 export type BlockConfigPatch = types.BlockConfigPatch;
 
 /** config.json with all defaults filled in, and its unknown fields. */

@@ -66,7 +66,7 @@ export const ChatConfig = {
   description: 'Settings for this request. They override auth.json, the environment and the defaults',
   additionalProperties: false,
   properties: {
-    maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Maximum output tokens; default 4096' },
+    maxTokens: { type: 'integer', minimum: 1, maximum: 10_000_000, description: `Maximum output tokens; default ${DEFAULT_MAX_TOKENS}` },
     temperature: { type: 'number', minimum: 0, maximum: 1, description: 'Sampling temperature' },
     cacheControl: { type: 'boolean', description: 'Enable prompt caching (anthropic, bedrock)' },
     cacheKey: { type: 'string', minLength: 1, maxLength: 512, description: 'Requests with the same key share a prompt cache (openai)' },

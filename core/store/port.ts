@@ -1,6 +1,12 @@
 // What the core asks of a store: the types that stores and their users share. Pure: types only.
-import type { CallPurpose } from '../schemas/block-costs.ts';
+import type { BlockhouseError, ErrorCode } from '../errors.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockCosts, BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
+import type { BlockMemory } from '../schemas/block-memory.ts';
+import type { BlockPulse } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
+import type { MessageFound } from '../schemas/chat-api.ts';
+import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 
 /** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {
@@ -31,4 +37,280 @@ export interface LedgerLine {
 export interface Spend {
   readonly usd: number;
   readonly tokens: number;
+}
+
+/** What a call may cost at most. */
+export interface WorstCase {
+  /** Null when the price is unknown. */
+  readonly usd: number | null;
+  readonly tokens: number;
+}
+
+/** The fields of `budget` that are caps. */
+export type BudgetCap = 'dailyUsd' | 'monthlyUsd' | 'dailyTokens';
+
+/** Whether the next call fits. */
+export type BudgetVerdict =
+  | { readonly kind: 'ok'; readonly stand: BudgetStand }
+  | {
+      readonly kind: 'exceeded';
+      readonly stand: BudgetStand;
+      /** If several are reached, the one that resets last. */
+      readonly cap: BudgetCap;
+      /** Epoch milliseconds. */
+      readonly resetsAt: number;
+      readonly message: string;
+      readonly fix: string;
+    };
+
+/** A call that needs room under the caps of its block. */
+export interface CallToReserve {
+  /** The `id` that the line of the call will have. */
+  readonly id: string;
+  readonly block: string;
+  readonly budget: BlockConfig['budget'];
+  readonly worstCase: WorstCase;
+}
+
+/** `beside`: the call fits, but not beside the block's calls under way. Ask again when `changed` resolves. */
+export type Reserved = BudgetVerdict | { readonly kind: 'beside'; readonly changed: Promise<void> };
+
+/** A reading of all lines. */
+export interface LedgerLines extends AsyncIterable<LedgerLine> {
+  /** How many lines were skipped; known when the reading has ended. */
+  readonly damagedLines: number;
+  /** The number of the first line that was skipped, from 1; empty lines don't count. */
+  readonly firstDamaged: number | undefined;
+}
+
+/**
+ * What blocks have spent. Caps are computed from it, so that a reset, an archive or a restore under another name never lifts one.
+ *
+ * L1: a line whose `id` was appended before changes nothing. L2: what was paid counts, even where its line can't be written yet. L3: a line ends the
+ * reservation of its `id` in the step in which it begins to count.
+ */
+export interface LedgerStore {
+  /** Looks and holds in one step: with `ok` the call is held until its line is appended, or `release`. `changed` resolves when `signal` fires, too. */
+  reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved>;
+  /** The call has cost nothing. Does nothing if it isn't held. */
+  release(call: Pick<CallToReserve, 'block' | 'id'>): void;
+  /** The line is durable when this resolves. Rejects with STORAGE_FULL, or the system's own error; the line counts all the same. */
+  append(line: LedgerLine): Promise<void>;
+  /** Resolves when every paid call is durable. Rejects as `append` does. */
+  ready(): Promise<void>;
+  /** What `from` has spent until now counts for `to` from now on. */
+  carry(from: string, to: string): Promise<void>;
+  /** What a block has spent since an instant, in epoch milliseconds, at most 32 days ago. Rejects while the ledger can't be read. */
+  spend(block: string, sinceMs: number): Promise<Spend>;
+  /** Epoch milliseconds of the newest call; undefined when there is none. Rejects as `spend` does. */
+  newest(block: string): Promise<number | undefined>;
+  /** The calls of a block after an instant, in epoch milliseconds, the newest first. Earlier names of the block count. */
+  newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine>;
+  /** All calls, the oldest first. */
+  lines(): LedgerLines;
+}
+
+/** What a key has spent in a day. A call without a known price counts with what it costs at least, and of a model without one in tokens only. */
+export interface KeySpend {
+  readonly usd: number;
+  readonly tokens: number;
+  /** Calls that cost something, or may have. */
+  readonly calls: number;
+  /** Of them, those that do not count in `usd`, because their price is not known. */
+  readonly unpricedCalls: number;
+}
+
+/** One call of a client. */
+export interface GatewayCall {
+  /** When it ended: ISO 8601, UTC. */
+  readonly at: string;
+  readonly requestId: string;
+  /** The name of the client's key; null for the token of the workspace. */
+  readonly key: string | null;
+  readonly provider: string;
+  readonly model: string;
+  /** Null when nothing is known of it. */
+  readonly usage: Usage | null;
+  /** Null without a known price. */
+  readonly costUsd: number | null;
+  /** Only where `costUsd` is null although its model has a price: USD that the call costs at least, which caps count. */
+  readonly leastUsd?: number | null | undefined;
+  /** Milliseconds from acceptance to the first text; null when there was none. */
+  readonly firstTextMs: number | null;
+  readonly durationMs: number;
+  /** Null when it succeeded. */
+  readonly error: ErrorCode | null;
+  /** Set if the call was noted in the journal before it was sent. */
+  readonly id?: string | undefined;
+}
+
+/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */
+export interface OpenCall {
+  /** Unique in the workspace. */
+  readonly id: string;
+  /** When it was noted: ISO 8601, UTC. */
+  readonly at: string;
+  readonly requestId: string;
+  readonly key: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** As in the ledger. */
+  readonly leastUsd?: number | null | undefined;
+  /** What the line of its end says: SHUTTING_DOWN until it has ended. */
+  readonly error: ErrorCode | null;
+}
+
+/**
+ * The calls of clients. K1: `spentToday` and `meanOutput` answer at once. K3: a call counts once, from its end on, whether or not its line could be written.
+ */
+export interface GatewayBook {
+  /** True once the sums include what earlier processes have counted. */
+  readonly isRead: boolean;
+  /** Resolves when `isRead`. Rejects while the book can't be read. */
+  read(): Promise<void>;
+  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
+  note(call: OpenCall): Promise<void>;
+  /** The call has ended with this: it counts also if the process is killed before its line is written. Only after `note`. Throws STORAGE_FULL, or the system's own error. */
+  noteEnd(call: OpenCall): void;
+  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
+  record(call: GatewayCall): void;
+  /** What a key has spent on this UTC day. */
+  spentToday(key: string): KeySpend;
+  /** The mean output of a key's answers, in tokens; undefined without an answer. */
+  meanOutput(key: string): number | undefined;
+  /** All lines that are kept, the oldest first. Damaged ones are left out. */
+  lines(): AsyncIterable<GatewayCall>;
+  /** Writes the lines that wait. */
+  close(): Promise<void>;
+}
+
+/** The entries of a conversation in their order. */
+export type Entries = readonly ChatEntry[];
+
+/** A message to append. */
+export interface MessageToAppend {
+  readonly content: string;
+  readonly channel: Channel;
+  /** The same `clientId` is the same message. */
+  readonly clientId: string | undefined;
+  /** How many messages may wait. */
+  readonly cap: number;
+}
+
+/** The result of appending: a new message, or an earlier one with the same clientId. */
+export interface Added {
+  readonly entry: ChatEntry;
+  /** The number of messages that wait before it. */
+  readonly position: number;
+  readonly isNew: boolean;
+}
+
+/** The status that ends a message, and the fields to store with it. */
+export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
+
+/** How a message goes back into the queue. */
+export interface BackInQueue {
+  /** ISO 8601; left out: at once. */
+  readonly nextAttemptAt?: string;
+  readonly error?: EntryError | null;
+  /** False takes the attempt back that `begin` has counted. */
+  readonly countsAsAttempt: boolean;
+}
+
+/** When a message is given up. */
+export interface RecoverRules {
+  /** A queued message that is older expires. */
+  readonly staleAfterMs: number;
+  readonly maxAttempts: number;
+}
+
+/** A conversation in order, and what that took. */
+export interface Recovered {
+  readonly queued: number;
+  /** The message whose turn it is. */
+  readonly next: ChatEntry | undefined;
+  /** The messages that have expired or failed. */
+  readonly over: Entries;
+}
+
+/** The place of a page: before an entry, after one, or, without both, at the end. */
+export interface PagePlace {
+  readonly limit: number;
+  readonly before?: string | undefined;
+  readonly since?: string | undefined;
+}
+
+/**
+ * The messages of one block and their answers. Every change is durable when it resolves. All reject with BLOCK_DAMAGED, STORAGE_FAILED or, when something is
+ * written, STORAGE_FULL.
+ *
+ * C1: the order of entries is their order here, never that of clocks. C2: a message has exactly one status. C3: it has at most one answer. C5: a new id is
+ * greater, as text, than all before it.
+ */
+export interface Conversation {
+  /** The id of an entry that is about to be made. */
+  newId(): string;
+  /** An id between those of all entries and those that are made later. It never rejects: a damaged conversation has no entries. */
+  border(): Promise<string>;
+  /** The active entries. */
+  entries(): Promise<Entries>;
+  /** Entries of the whole conversation, the oldest first. Throws MESSAGE_NOT_FOUND if no entry has the id `before` or `since`. */
+  page(place: PagePlace): Promise<Entries>;
+  /** An entry of the whole conversation and its answer. `seen`: entries that were just read. Throws MESSAGE_NOT_FOUND. */
+  message(id: string, seen?: Entries): Promise<MessageFound>;
+  /** Queues a message. The id alone is known of an earlier one with this clientId that is archived. Throws QUEUE_FULL. */
+  append(message: MessageToAppend): Promise<Added | { readonly archivedId: string }>;
+  /** Puts the conversation in order: completes entries that a person wrote, queues again what broke off, and ends what is given up. */
+  recover(rules: RecoverRules): Promise<Recovered>;
+  /** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
+  begin(id: string): Promise<ChatEntry | undefined>;
+  /** Gives a message its outcome, together with its answer. False if it has an outcome already. */
+  settle(id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<boolean>;
+  /** Puts a message that is being processed back into the queue. False if it has an outcome. */
+  requeue(id: string, how: BackInQueue): Promise<boolean>;
+  /** Puts every message that is being processed back into the queue; the attempt counts. */
+  requeueAll(): Promise<void>;
+  /** Ends a message that waits, or gives up on one that failed. Throws MESSAGE_NOT_FOUND, WRONG_STATE. */
+  cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }>;
+  /** Queues a message again that ended without an answer, at the end. Throws MESSAGE_NOT_FOUND, WRONG_STATE, QUEUE_FULL. */
+  retry(id: string, cap: number): Promise<ChatEntry>;
+}
+
+/** Everything of one block. */
+export interface BlockContents {
+  readonly config: BlockConfig;
+  readonly memory: BlockMemory;
+  readonly costs: BlockCosts;
+  readonly pulse: BlockPulse;
+  readonly chat: Entries;
+}
+
+/** What was stored, of one block. D1: a change is a function without effects, applied to the newest content, maybe more than once. D2: it is durable when it resolves. */
+export interface Document<T> {
+  /** The content as it is now, which must not be changed. Throws BLOCK_DAMAGED, or STORAGE_FAILED when another try may succeed. */
+  read(): Promise<T>;
+  /** Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws. `quiet`: readers need not look because of it. */
+  update<R>(change: (value: T) => Change<T, R>, options?: { readonly quiet?: boolean }): Promise<R>;
+  /** Replaces the content, damaged or not; `make` gets undefined for damaged content, which has been kept by then. */
+  replace(make: (old: T | undefined) => T): Promise<void>;
+}
+
+/** What a block works with. */
+export type BlockDocuments = { readonly [F in Exclude<keyof BlockContents, 'chat'>]: Document<BlockContents[F]> } & { readonly conversation: Conversation };
+
+/** The error to throw after a change that the disk did not confirm, or that left files behind; undefined if there is none. */
+export type Unconfirmed = BlockhouseError | undefined;
+
+/** The result of archiving a block. */
+export interface Stored {
+  readonly archiveName: string;
+  readonly unconfirmed: Unconfirmed;
+}
+
+/** Which bytes are read: those before `before`, by default before the end of the file, and `maxBytes` at most. */
+export interface LogRange {
+  readonly before?: number | undefined;
+  readonly maxBytes?: number | undefined;
 }

@@ -10,9 +10,9 @@ import { type Answerer, sendJson } from '../support/upstream.ts';
 
 const STREAM = { ...CHAT, stream: true };
 
-function ends(server: TestServer): CoreEvents['chat.finished'][] {
-  const facts: CoreEvents['chat.finished'][] = [];
-  server.core.events.on('chat.finished', (fact) => facts.push(fact));
+function ends(server: TestServer): CoreEvents['call.finished'][] {
+  const facts: CoreEvents['call.finished'][] = [];
+  server.core.events.on('call.finished', (fact) => facts.push(fact));
   return facts;
 }
 
@@ -36,7 +36,7 @@ t.test('a client that leaves during the wait before a repetition ends the wait a
     });
     const facts = ends(server);
     const before = timers();
-    const retried = new Promise<void>((resolve) => server.core.events.on('chat.retried', () => resolve()));
+    const retried = new Promise<void>((resolve) => server.core.events.on('call.retried', () => resolve()));
     const request = server.open('POST', '/v1/chat', { body });
     request.on('error', () => undefined); // we break it ourselves
     await retried;

@@ -5,9 +5,10 @@ import t from 'tap';
 import { createActor } from 'xstate';
 import { ask } from '../../core/block/actor/ask.ts';
 import { createBlockMachine } from '../../core/block/actor/machine.ts';
-import type { Entries } from '../../core/block/conversation/chat-file.ts';
 import { monitorActors } from '../../core/block/reply/actors.ts';
 import type { BlockContext } from '../../core/block/reply/block-context.ts';
+import { openFiles } from '../../core/store/files/block/files.ts';
+import { AT } from '../support/block-files.ts';
 import type { EntryOnDisk, Snapshot } from '../support/crash/disk.ts';
 import { EchoDaemon, echoOf } from '../support/crash/echo-daemon.ts';
 import { type KillReport, killAgainAndAgain } from '../support/crash/kill-loop.ts';
@@ -54,19 +55,16 @@ t.test('kill -9 again and again loses nothing that was acknowledged, and doubles
 });
 
 t.test('a stop before the recovery gives no attempt back that a crash has cut off', async (t) => {
-  let entries: Entries = [
-    { id: 'm1', role: 'user', content: 'hi', timestamp: '2026-11-20T14:03:22.123Z', processed: false, status: 'processing', channel: 'web', attempts: 1 },
-  ];
-  const update = async (change: (before: Entries) => { value: Entries }): Promise<void> => {
-    entries = change(entries).value;
-  };
+  const message = { id: 'm1', role: 'user', content: 'hi', timestamp: AT, processed: false, status: 'processing', channel: 'web', attempts: 1 };
+  const folder = t.testdir({ 'chat.json': JSON.stringify([message]) });
+  const files = openFiles(folder, 'ada', { onChanged: () => undefined, onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
   const run = { beginRun: () => new Promise<void>(() => undefined), endRun: async () => undefined };
-  const context = { name: 'ada', files: { chat: { update } }, world: { now: Date.now }, ...run } as unknown as BlockContext;
+  const context = { name: 'ada', files, world: { now: Date.now }, ...run } as unknown as BlockContext;
   const machine = createBlockMachine(Date.now).provide({ actors: monitorActors(() => context) });
   const actor = createActor(machine, { input: { name: 'ada', archiveName: null } }).start();
   actor.send({ type: 'block.start', cause: 'start', actor: 'user' });
   await ask(actor, { type: 'block.stop', cause: 'stop', actor: 'user' });
-  t.match(entries, [{ status: 'queued', attempts: 1 }]);
+  t.match(await files.conversation.entries(), [{ status: 'queued', attempts: 1 }]);
 });
 
 const TEXT = 'msg ada/1';

@@ -28,7 +28,7 @@ t.test('a name above 2048 characters is refused at every door, to a key and to t
   const server = await startServer(t);
   const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', tokensPerDay: 1000 } })).json;
   const ended: unknown[] = [];
-  server.core.events.on('chat.finished', (fact) => ended.push(fact));
+  server.core.events.on('call.finished', (fact) => ended.push(fact));
   for (const authorization of [`Bearer ${server.token}`, `Bearer ${key}`]) {
     for (const [path, body, shape] of DOORS) {
       for (const model of [LONG, `ollama/${LONG}`, BIG]) {

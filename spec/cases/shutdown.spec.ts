@@ -106,7 +106,7 @@ t.test('answers that go on after the time of grace end in an error that says so,
   };
   const working = [{ ...STREAM, model: 'silent' }, CHAT, { ...CHAT, model: 'busy' }].map(open);
   await server.upstream.arrived(3);
-  await until(() => server.log().includes('chat retried'), 'the wait before a repetition, which holds no place');
+  await until(() => server.log().includes('call retried'), 'the wait before a repetition, which holds no place');
   working.push(open({ ...CHAT, model: 'fourth' }));
   await server.upstream.arrived(4);
   const waiting = open({ ...CHAT, model: 'waiting' });

@@ -4,9 +4,10 @@ import { type CoreEvents, createBus } from '../../core/bus.ts';
 
 /** The compiler keeps this list equal to the type: an event or a field too few or too many does not compile. */
 const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Required<CoreEvents[E]>]: true } } = {
-  'chat.started': { requestId: true, adapter: true, model: true, caller: true, key: true, stream: true },
-  'chat.retried': { requestId: true, adapter: true, model: true, caller: true, key: true, attempt: true, delayMs: true, code: true, error: true },
-  'chat.finished': {
+  'call.started': { kind: true, requestId: true, adapter: true, model: true, caller: true, key: true, stream: true },
+  'call.retried': { kind: true, requestId: true, adapter: true, model: true, caller: true, key: true, attempt: true, delayMs: true, code: true, error: true },
+  'call.finished': {
+    kind: true,
     key: true,
     address: true,
     tier: true,

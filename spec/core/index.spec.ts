@@ -14,7 +14,8 @@ t.test('what transports, adapters and host programs build on is exported', async
     'compile',
   ];
   for (const name of functions) t.type((core as Record<string, unknown>)[name], 'function', name);
-  for (const name of ['ChatRequest', 'ChatResponse', 'ErrorReport', 'AdapterList', 'VerifyRequest', 'ERROR_TABLE'])
-    t.type((core as Record<string, unknown>)[name], 'object', name);
+  for (const name of ['ChatRequest', 'ChatResponse', 'ErrorReport', 'AdapterList', 'VerifyRequest', 'frames'])
+    t.type((core.schemas as Record<string, unknown>)[name], 'object', name);
+  t.type(core.ERROR_TABLE, 'object');
   t.type(core.VERSION, 'string');
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
-import { ChatConfig } from '../../core/index.ts';
+import { schemas } from '../../core/index.ts';
 import { fieldsPage } from '../support/fields-page.ts';
 
 const page = readFileSync(new URL('../../docs/fields.md', import.meta.url), 'utf8');
@@ -25,7 +25,7 @@ t.test('docs/fields.md is what the adapters do', async (t) => {
 });
 
 t.test('every field of config has a meaning, and a row that says where it goes', async (t) => {
-  for (const name of Object.keys(ChatConfig.properties)) t.ok(page.split(`\n| \`config.${name}`).length > 2, name);
+  for (const name of Object.keys(schemas.ChatConfig.properties)) t.ok(page.split(`\n| \`config.${name}`).length > 2, name);
 });
 
 t.test('an option that an adapter does not list is left out, and a listed one is not', async (t) => {

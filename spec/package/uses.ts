@@ -24,7 +24,7 @@ export async function good(): Promise<string> {
   const { config } = await core.blocks.updateConfig(name, patch, { ifMatch: 1 });
   const receipt = await core.blocks.post(name, { message: 'Hello', clientId: 'a' }, 'api');
   await core.blocks.addFact(name, { text: 'The sky is blue.', pinned: false });
-  core.events.on('chat.finished', ({ durationMs }) => durationMs.toFixed());
+  core.events.on('call.finished', ({ durationMs }) => durationMs.toFixed());
   const { note } = await core.blocks.answer(name, receipt.id, { waitMs: 1000, onReply: (step) => step.event === 'content' && step.text.length });
   const { answer } = await core.blocks.message(name, receipt.id);
   return `${usage.totalTokens} ${config.memory.keepMessages} ${answer?.content ?? note}`;

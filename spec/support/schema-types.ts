@@ -24,6 +24,9 @@ interface Named {
 }
 
 const FOLDER = resolve(import.meta.dirname, '../../core/schemas');
+const FILES = readdirSync(FOLDER)
+  .filter((file) => file !== 'index.ts')
+  .sort();
 /** Lists of words that have a type of their own. */
 const WORD_TYPES: Readonly<Record<string, string>> = {
   STATUSES: 'BlockStatus',
@@ -60,7 +63,7 @@ export type BlockConfig = { readonly [F in keyof ConfigFields]: F extends Sectio
 
 /** The text of core/types.ts. */
 export async function schemaTypes(): Promise<string> {
-  const named = (await Promise.all(readdirSync(FOLDER).sort().map(exportsOf))).flat();
+  const named = (await Promise.all(FILES.map(exportsOf))).flat();
   const printer = new Printer(named);
   return [HEADER, ...named.flatMap((one) => printer.declaration(one)), DERIVED].join('\n');
 }

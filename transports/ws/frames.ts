@@ -8,17 +8,17 @@ import {
   type GoneFrame,
   invalidRequest,
   type LogFrame,
-  PingFrame,
+  type PingFrame,
   type PongFrame,
   type RefreshFrame,
   type ReplyStep,
-  SubscribeEventsFrame,
-  SubscribeFleetFrame,
-  SubscribeFrame,
-  UnsubscribeEventsFrame,
-  UnsubscribeFleetFrame,
-  UnsubscribeFrame,
-  type WsErrorFrame,
+  type SubscribeEventsFrame,
+  type SubscribeFleetFrame,
+  type SubscribeFrame,
+  schemas,
+  type UnsubscribeEventsFrame,
+  type UnsubscribeFleetFrame,
+  type UnsubscribeFrame,
 } from '../../core/index.ts';
 
 /** A message of a client. */
@@ -33,16 +33,16 @@ export type ServerFrame =
   | EventFrame
   | LogFrame
   | PongFrame
-  | WsErrorFrame
+  | schemas.frames.WsErrorFrame
   | ({ readonly type: 'stream'; readonly block: string } & ReplyStep);
 
-const assertSubscribe: (value: unknown) => asserts value is SubscribeFrame = compile(SubscribeFrame);
-const assertUnsubscribe: (value: unknown) => asserts value is UnsubscribeFrame = compile(UnsubscribeFrame);
+const assertSubscribe: (value: unknown) => asserts value is SubscribeFrame = compile(schemas.frames.SubscribeFrame);
+const assertUnsubscribe: (value: unknown) => asserts value is UnsubscribeFrame = compile(schemas.frames.UnsubscribeFrame);
 const WORKSPACE = {
-  subscribe: { fleet: compile(SubscribeFleetFrame), events: compile(SubscribeEventsFrame) },
-  unsubscribe: { fleet: compile(UnsubscribeFleetFrame), events: compile(UnsubscribeEventsFrame) },
+  subscribe: { fleet: compile(schemas.frames.SubscribeFleetFrame), events: compile(schemas.frames.SubscribeEventsFrame) },
+  unsubscribe: { fleet: compile(schemas.frames.UnsubscribeFleetFrame), events: compile(schemas.frames.UnsubscribeEventsFrame) },
 } as const;
-const assertPing: (value: unknown) => asserts value is PingFrame = compile(PingFrame);
+const assertPing: (value: unknown) => asserts value is PingFrame = compile(schemas.frames.PingFrame);
 
 /** The checked message of a client. Throws INVALID_REQUEST, which names the wrong field. */
 export function readFrame(text: string): ClientFrame {

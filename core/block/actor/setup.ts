@@ -1,10 +1,11 @@
 // The named guards, actions, delays and actors of a block's machine. The states are in machine.ts (life, memory, server) and in
 // monitor-region.ts; the events and the context are in types.ts. Pure: no I/O.
+
 import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
 import { BlockhouseError, type ErrorCode } from '../../errors.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
 import type { BlockState } from '../../schemas/block-pulse.ts';
-import type { Stored, Unconfirmed } from '../../store/files/block/block-folders.ts';
+import type { Stored, Unconfirmed } from '../../store/port.ts';
 import { crashLoopReason, crashReason, stalledReason } from '../status/reasons.ts';
 import type { Answer, BlockEvent, BlockInput, Cause, Choice, Command, MachineContext, ReplyOutcome, Ticketed } from './types.ts';
 

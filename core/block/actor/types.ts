@@ -1,7 +1,8 @@
 // The events, answers and context of a block's actor. Pure: types only.
+
 import type { BlockMemory, Compaction } from '../../schemas/block-memory.ts';
 import type { BlockState, Reason, TransitionActor } from '../../schemas/block-pulse.ts';
-import type { Stored, Unconfirmed } from '../../store/files/block/block-folders.ts';
+import type { Stored, Unconfirmed } from '../../store/port.ts';
 
 /** Why the monitor can't go on now. */
 type Hold =

@@ -2,31 +2,19 @@
 //
 // one-status: a message has exactly one status. It leaves `queued` and `processing` for an outcome, or goes back into the queue.
 import { BlockhouseError } from '../../errors.ts';
-import type { Channel, ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
-import type { Change } from '../../store/port.ts';
-import { bytesOf, type Entries, isWaiting } from './chat-file.ts';
+import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import type { Added, BackInQueue, Change, Entries, MessageToAppend, Outcome } from '../../store/port.ts';
+import { bytesOf, isWaiting } from './chat-file.ts';
 
-/** A message to append. */
-export interface NewMessage {
+/** A message to append, with its id and time. */
+export interface NewMessage extends MessageToAppend {
   readonly id: string;
-  readonly content: string;
-  readonly channel: Channel;
-  readonly clientId: string | undefined;
   readonly at: string;
-  readonly cap: number;
 }
 
 /** The most bytes that waiting messages may have together; QUEUE_FULL beyond it, as beyond the cap. */
 export const WAITING_BYTES = 8 * 1024 * 1024;
 const RETRY_AFTER_MS = 5000;
-
-/** The result of appending: a new message, or an earlier one with the same clientId. */
-export interface Added {
-  readonly entry: ChatEntry;
-  /** The number of messages that wait before it. */
-  readonly position: number;
-  readonly isNew: boolean;
-}
 
 /** Appends a message. If an entry has the same `clientId`, returns that one instead. Throws QUEUE_FULL. */
 export function appendMessage(entries: Entries, message: NewMessage): Change<Entries, Added> {
@@ -96,9 +84,6 @@ export function begin(entries: Entries, id: string, at: string): Change<Entries,
   }));
 }
 
-/** The status that ends a message, and the fields to store with it. */
-export type Outcome = Pick<ChatEntry, 'status'> & Partial<ChatEntry>;
-
 /**
  * Gives a message that is being processed its outcome, together with its answer. False if the message already has an outcome. An editor that saves
  * an older copy of the file may have made it `queued` again: the outcome counts for that one too.
@@ -107,15 +92,6 @@ export function settle(entries: Entries, id: string, outcome: Outcome, answer: C
   const { value, result } = changeOne(entries, id, isWaiting, (old) => ({ ...old, processed: true, ...outcome }));
   if (result === undefined) return { value, result: false };
   return { value: answer === undefined ? value : [...value, answer], result: true };
-}
-
-/** How a message goes back into the queue. */
-export interface BackInQueue {
-  /** ISO 8601; left out: at once. */
-  readonly nextAttemptAt?: string;
-  readonly error?: EntryError | null;
-  /** False takes the attempt back that `begin` has counted. */
-  readonly countsAsAttempt: boolean;
 }
 
 /** Puts a message that is being processed back into the queue. False if the message has an outcome. Counts for an older copy, like `settle`. */
@@ -137,6 +113,27 @@ function inQueue({ startedAt: _start, ...old }: ChatEntry, countsAsAttempt: bool
 export function requeueAll(entries: Entries): Entries {
   if (!entries.some(({ status }) => status === 'processing')) return entries;
   return entries.map((entry) => (entry.status === 'processing' ? inQueue(entry, true) : entry));
+}
+
+/** The message whose turn it is: the first one that is queued. An attempt finds it by its id, so another entry with that id can't be chosen. */
+export function nextIn(entries: Entries): ChatEntry | undefined {
+  return entries.find((entry) => entry.role === 'user' && isQueued(entry) && entries.find(({ id }) => id === entry.id) === entry);
+}
+
+/** Ends a message without an answer, or gives up on one that failed. Throws MESSAGE_NOT_FOUND, WRONG_STATE. */
+export function cancel(entries: Entries, id: string, at: string): Change<Entries, { readonly entry: ChatEntry; readonly hadFailed: boolean }> {
+  const before = entryIn(entries, id);
+  const hadFailed = before.role === 'user' && before.status === 'failed';
+  if (!isWaiting(before) && !hadFailed) throw new BlockhouseError('WRONG_STATE', `The message is ${before.status} already.`);
+  const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: at };
+  return { value: entries.with(entries.indexOf(before), entry), result: { entry, hadFailed } };
+}
+
+/** The active entry of this id. Throws MESSAGE_NOT_FOUND. */
+export function entryIn(entries: Entries, id: string): ChatEntry {
+  const entry = entries.find((candidate) => candidate.id === id);
+  if (entry !== undefined) return entry;
+  throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no active message of this id; an archived one can only be read, and sent again.');
 }
 
 const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);

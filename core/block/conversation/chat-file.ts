@@ -3,10 +3,8 @@
 import { isObject } from '../../base/json.ts';
 import { ANSWER_STATUSES, ChatEntry, USER_STATUSES } from '../../schemas/chat-entry.ts';
 import { compile, faultOf, type Validator } from '../../schemas/validate.ts';
+import type { Entries } from '../../store/port.ts';
 import type { EntryIds } from './entry-ids.ts';
-
-/** The entries of a conversation in their order. */
-export type Entries = readonly ChatEntry[];
 
 /** Requires only the fields that a person must write; optional ones are checked if present. */
 const checkEntry: Validator<ChatEntry> = compile({ ...ChatEntry, required: ['role', 'content'] });

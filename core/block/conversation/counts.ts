@@ -1,7 +1,8 @@
 // Counts the messages of a conversation by their status. Pure: no I/O.
 import type { Failures } from '../../schemas/block-api.ts';
 import type { QueueCounts } from '../../schemas/block-pulse.ts';
-import { type Entries, isWaiting } from './chat-file.ts';
+import type { Entries } from '../../store/port.ts';
+import { isWaiting } from './chat-file.ts';
 
 /** Counts the messages that wait, are being answered, or have failed. */
 export function countQueue(entries: Entries): QueueCounts {

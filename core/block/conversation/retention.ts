@@ -1,7 +1,8 @@
 // Decides which entries stay in chat.json and which move to chat-archive/. Every change rewrites all of chat.json, so it must stay small. Messages
 // that wait always stay. Of the others, the newest stay, as many as the limits allow. Pure: no I/O.
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
-import { bytesOf, type Entries, isWaiting } from './chat-file.ts';
+import type { Entries } from '../../store/port.ts';
+import { bytesOf, isWaiting } from './chat-file.ts';
 
 /** The most active entries with an outcome. */
 export const ACTIVE_ENTRIES = 500;

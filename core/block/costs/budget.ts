@@ -5,32 +5,9 @@
 import { dateKey, nextDayStart, nextMonthStart } from '../../base/calendar.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BudgetStand } from '../../schemas/block-costs.ts';
-import type { Spend } from '../../store/port.ts';
-
-/** What the next call may cost at most. */
-export interface WorstCase {
-  /** Null when the price is unknown. */
-  readonly usd: number | null;
-  readonly tokens: number;
-}
+import type { BudgetCap, BudgetVerdict, Spend, WorstCase } from '../../store/port.ts';
 
 type Budget = BlockConfig['budget'];
-/** The fields of `budget` that are caps. */
-export type BudgetCap = 'dailyUsd' | 'monthlyUsd' | 'dailyTokens';
-
-/** Whether the next call fits. */
-export type BudgetVerdict =
-  | { readonly kind: 'ok'; readonly stand: BudgetStand }
-  | {
-      readonly kind: 'exceeded';
-      readonly stand: BudgetStand;
-      /** If several are reached, the one that resets last. */
-      readonly cap: BudgetCap;
-      /** Epoch milliseconds. */
-      readonly resetsAt: number;
-      readonly message: string;
-      readonly fix: string;
-    };
 
 /** The caps, and the spend that is compared with them. */
 export interface BudgetQuestion {

@@ -3,7 +3,6 @@ import { fromPromise } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../../base/abortable.ts';
 import type { BlockMemory, Compaction } from '../../schemas/block-memory.ts';
 import type { Choice, ReplyOutcome } from '../actor/types.ts';
-import { requeueAll } from '../conversation/chat-changes.ts';
 import type { BlockContext } from './block-context.ts';
 import { compact } from './compaction.ts';
 import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
@@ -59,9 +58,7 @@ function makeReply(context: BlockContext, messageId: string, signal: AbortSignal
  */
 async function settle(context: BlockContext, isReplyLeft: boolean): Promise<void> {
   try {
-    if (!isReplyLeft) {
-      await context.files.chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
-    }
+    if (!isReplyLeft) await context.files.conversation.requeueAll();
   } finally {
     await context.endRun();
   }

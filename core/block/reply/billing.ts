@@ -2,7 +2,6 @@
 //
 // unbilled-means-failed: an answer whose line can't be written is not returned, because unrecorded spending would lift the caps. Until that line is
 //   written, `ready` refuses further calls.
-import { randomUUID } from 'node:crypto';
 import type { CoreBus } from '../../bus.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
@@ -11,9 +10,7 @@ import type { PricedModel, Prices } from '../../gateway/pricing.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { Usage } from '../../schemas/chat.ts';
 import { DEFAULT_MAX_TOKENS } from '../../schemas/chat.ts';
-import type { Ledger } from '../../store/files/ledger/ledger.ts';
-import type { Reservation } from '../../store/files/ledger/reservations.ts';
-import type { WorstCase } from '../costs/budget.ts';
+import type { LedgerStore, WorstCase } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
 
 /** A call with its price, as it is in the ledger. */
@@ -33,6 +30,8 @@ export interface Bill {
 
 /** A call that has ended, before its price is known. */
 export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' | 'failed'> {
+  /** What its reservation has, too. */
+  readonly id: string;
   readonly block: string;
   readonly candidate: Candidate;
   readonly purpose: CallPurpose;
@@ -44,7 +43,7 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
 /** The collaborators of `Billing`. */
 export interface BillingOptions {
   readonly gateway: Gateway;
-  readonly ledger: Ledger;
+  readonly ledger: LedgerStore;
   readonly prices: Prices;
   readonly bus: CoreBus;
   /** Epoch milliseconds. */
@@ -83,15 +82,15 @@ export class Billing {
     return this.#options.gateway.pricedAs(candidate);
   }
 
-  /** Writes the line; `reservation` is released when the line counts. Rejects with STORAGE_FULL or STORAGE_FAILED. */
-  async write(call: EndedCall, reservation: Reservation | undefined): Promise<Bill> {
+  /** Writes the line, which ends the reservation of the call. Rejects with STORAGE_FULL or STORAGE_FAILED. */
+  async write(call: EndedCall): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
-    const { block, purpose, messageId, usage, latencyMs, ttftMs, failed } = call;
+    const { id, block, purpose, messageId, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
     const costUsd = await this.#price(call.pricedAs, usage);
     const at = new Date(now()).toISOString();
-    const line = { id: randomUUID(), at, block, provider, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
-    await ledger.append(line, reservation).catch(ledgerFault);
+    const line = { id, at, block, provider, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
+    await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
   }

@@ -3,11 +3,9 @@ import type { CoreBus } from '../../bus.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { CurrentTask } from '../../schemas/block-pulse.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import type { BlockFileSet } from '../../store/files/block/files.ts';
-import type { Ledger } from '../../store/files/ledger/ledger.ts';
 import type { BlockLog } from '../../store/files/logs/block-log.ts';
 import type { FolderWatches } from '../../store/files/watch.ts';
-import type { EntryIds } from '../conversation/entry-ids.ts';
+import type { BlockDocuments, LedgerStore } from '../../store/port.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
 import type { ModelCalls } from './call-model.ts';
@@ -20,7 +18,7 @@ export interface WorkspaceContext {
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
-  readonly ledger: Ledger;
+  readonly ledger: LedgerStore;
   readonly watches: FolderWatches;
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
@@ -38,10 +36,9 @@ export interface WorkspaceContext {
 /** One block, as its monitor works on it. */
 export interface BlockContext {
   readonly name: string;
-  readonly files: BlockFileSet;
+  readonly files: BlockDocuments;
   readonly log: BlockLog;
   readonly feed: ReplyStream;
-  readonly ids: EntryIds;
   readonly retryWait: RetryWait;
   readonly world: WorkspaceContext;
   /** The present time, ISO 8601. */

@@ -21,7 +21,7 @@ export async function recordCall(context: BlockContext, bill: Bill, purpose: Cal
 export async function updateWindow(context: BlockContext): Promise<boolean> {
   const { files } = context;
   const config = await fittedConfig(context);
-  const history = await files.chat.read();
+  const history = await files.conversation.entries();
   return files.memory.update((memory) => {
     const window = windowStand({ config, memory, history });
     return { value: { ...memory, window }, result: needsCompaction(window.tokens, config) };

@@ -5,10 +5,9 @@
 import { dayStart, monthStart } from '../../base/calendar.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BudgetStand } from '../../schemas/block-costs.ts';
-import type { Ledger } from '../../store/files/ledger/ledger.ts';
-import type { Reservation } from '../../store/files/ledger/reservations.ts';
+import type { BudgetVerdict, WorstCase } from '../../store/port.ts';
 import { CallRefused, type Pause } from '../actor/call-refused.ts';
-import { type BudgetVerdict, hasCaps, judgeBudget, type WorstCase } from '../costs/budget.ts';
+import { hasCaps, judgeBudget } from '../costs/budget.ts';
 import type { Candidate } from '../status/candidates.ts';
 import type { BlockContext } from './block-context.ts';
 
@@ -24,23 +23,18 @@ export async function checkBudget(
   return verdict.kind === 'ok' ? undefined : pauseOf(context, verdict);
 }
 
-/** Reserves the worst case of a call. Undefined if there is no cap, or `signal` has fired. Throws CallRefused if the call does not fit. */
-export async function reserveCall(context: BlockContext, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<Reservation | undefined> {
+/** Reserves the worst case of a call, unless there is no cap, or `signal` has fired. `id` is that of its line. Throws CallRefused if the call does not fit. */
+export async function reserveCall(context: BlockContext, id: string, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<void> {
   const { ledger, calls } = context.world;
   while (!signal.aborted) {
-    const config = await context.files.config.read();
-    if (!hasCaps(config.budget)) return undefined;
-    const worst = await calls.billing.worstCase(candidate, inputTokens);
-    const book = await ledger.book();
-    // There is no `await` between this sum and the reservation, so of two calls the second one sees the first.
-    const held = ledger.reservations.sum(context.name);
-    const alone = judgeWith(context, config, book, worst);
-    if (alone.kind === 'exceeded') throw new CallRefused(await pauseOf(context, alone));
-    const beside = held === undefined ? alone : judgeWith(context, config, book, { usd: (worst.usd ?? 0) + held.usd, tokens: worst.tokens + held.tokens });
-    if (beside.kind === 'ok') return ledger.reservations.hold(context.name, { usd: worst.usd ?? 0, tokens: worst.tokens });
-    await ledger.reservations.changed(context.name, signal);
+    const { budget } = await context.files.config.read();
+    if (!hasCaps(budget)) return;
+    const worstCase = await calls.billing.worstCase(candidate, inputTokens);
+    const reserved = await ledger.reserve({ id, block: context.name, budget, worstCase }, signal);
+    if (reserved.kind === 'ok') return;
+    if (reserved.kind === 'exceeded') throw new CallRefused(await pauseOf(context, reserved));
+    await reserved.changed;
   }
-  return undefined;
 }
 
 async function pauseOf(context: BlockContext, verdict: BudgetVerdict & { readonly kind: 'exceeded' }): Promise<Pause> {
@@ -55,12 +49,9 @@ export async function budgetStand(context: BlockContext, config: BlockConfig): P
   return (await judge(context, config, { usd: 0, tokens: 0 })).stand;
 }
 
-async function judge(context: BlockContext, config: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
-  return judgeWith(context, config, await context.world.ledger.book(), worstCase);
-}
-
-function judgeWith({ name, world }: BlockContext, { budget }: BlockConfig, book: Awaited<ReturnType<Ledger['book']>>, worstCase: WorstCase): BudgetVerdict {
+async function judge({ name, world }: BlockContext, { budget }: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
   const now = world.now();
-  const [day, month] = [book.spend(name, dayStart(now, budget.timezone)), book.spend(name, monthStart(now, budget.timezone))];
+  const day = await world.ledger.spend(name, dayStart(now, budget.timezone));
+  const month = await world.ledger.spend(name, monthStart(now, budget.timezone));
   return judgeBudget({ budget, day, month, worstCase, now });
 }

@@ -6,6 +6,7 @@
 // one-attempt: one call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
 // asked-last: the kill switch is checked when the call has its place in every queue, and the caps right before that.
 // cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
+import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { CallOptions } from '../../gateway/call-options.ts';
@@ -14,7 +15,6 @@ import type { StreamSink } from '../../ports.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { ChatDone, Usage } from '../../schemas/chat.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import type { Reservation } from '../../store/files/ledger/reservations.ts';
 import { CallRefused, haltPause, type Pause } from '../actor/call-refused.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { AnswerText } from './answer-text.ts';
@@ -31,8 +31,8 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** Holds the answer while it grows. Left out if only the whole answer matters. */
   readonly text?: AnswerText;
-  /** Called when the call has its turn, and may wait. Throws CallRefused where a cap forbids the call. */
-  reserve?(): Promise<Reservation | undefined>;
+  /** Called when the call has its turn, with the id that its line will have. May wait. Throws CallRefused where a cap forbids the call. */
+  reserve?(id: string): Promise<void>;
   /** Called with each fragment once it is in `text`. */
   onText?(fragment: string): void;
 }
@@ -107,19 +107,20 @@ export class ModelCalls {
 
   async #make(call: ModelCall): Promise<ModelAnswer> {
     await this.billing.ready();
-    const reservation = await call.reserve?.();
+    const id = randomUUID();
+    await call.reserve?.(id);
     try {
-      return await this.#ask(call, reservation);
+      return await this.#ask(call, id);
     } finally {
-      reservation?.release();
+      this.#options.ledger.release({ block: call.block, id });
     }
   }
 
-  async #ask(call: ModelCall, reservation: Reservation | undefined): Promise<ModelAnswer> {
+  async #ask(call: ModelCall, id: string): Promise<ModelAnswer> {
     const { provider, model, config } = call.candidate;
     const running = new RunningCall(call, this.#options, this.billing.pricedAs(call.candidate));
     const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
-    const bill = (usage: Usage, failed: boolean) => this.billing.write(running.end(usage, failed), reservation); // billed-first
+    const bill = (usage: Usage, failed: boolean) => this.billing.write({ id, ...running.end(usage, failed) }); // billed-first
     let done: ChatDone;
     try {
       done = await this.#options.gateway.pipe(request, running.sink, running.options);
@@ -185,7 +186,7 @@ class RunningCall {
     };
   }
 
-  end(usage: Usage, failed: boolean): EndedCall {
+  end(usage: Usage, failed: boolean): Omit<EndedCall, 'id'> {
     const { block, candidate, purpose, messageId } = this.#call;
     const since = (at: number): number => Math.max(0, at - this.#startedAt);
     const latencyMs = since(this.#options.now());

@@ -27,7 +27,7 @@ export async function compact(context: BlockContext, trigger: 'threshold' | 'man
   assertNotHalted(context);
   const config = await files.config.read();
   const memory = await files.memory.read();
-  const plan = planCompaction({ config, memory, history: await files.chat.read() });
+  const plan = planCompaction({ config, memory, history: await files.conversation.entries() });
   if (plan === undefined) return memory;
   context.setTask({ messageId: null, startedAt: context.at(), attempt: 1, phase: 'compacting', outputChars: 0 });
   try {
@@ -85,7 +85,7 @@ async function summarise(
   let last = asFailure('ADAPTER_NOT_CONFIGURED', 'No model is set.');
   for (const candidate of candidates) {
     try {
-      const reserve = () => reserveCall(context, candidate, tokens, signal);
+      const reserve = (id: string) => reserveCall(context, id, candidate, tokens, signal);
       const call = { block: context.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
       const { content, bill, isCut } = await context.world.calls.make(call);
       await recordCall(context, bill, 'summary', null);
@@ -118,7 +118,7 @@ type Facts = Pick<Compaction, 'outcome'> & { readonly model: string | null; read
 /** Moves the window, with a new summary, or, if evicted, with the old one. */
 async function move(context: BlockContext, job: Job, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
   const config = await fittedConfig(context);
-  const history = await context.files.chat.read();
+  const history = await context.files.conversation.entries();
   const moved = await context.files.memory.update((memory) => {
     if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // never-back
     const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: context.at() };
@@ -168,7 +168,7 @@ function report({ world, name, log }: BlockContext, { plan, trigger }: Job, { ou
 /** Undoes the last compaction that moved the window and is not undone yet. Throws WRONG_STATE when there is none. */
 export async function undoCompaction(context: BlockContext): Promise<BlockMemory> {
   const config = await fittedConfig(context);
-  const history = await context.files.chat.read();
+  const history = await context.files.conversation.entries();
   return context.files.memory.update((memory) => {
     const index = memory.compactions.findLastIndex(({ outcome, undone }) => outcome !== 'failed' && undone !== true);
     const last = memory.compactions[index];

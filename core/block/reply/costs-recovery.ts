@@ -19,7 +19,7 @@ export async function recoverCosts(context: BlockContext): Promise<number> {
   const { files, world, name } = context;
   const costs = await files.costs.read();
   const since = await knownUntil(context, costs);
-  const newest = (await world.ledger.book()).newest(name);
+  const newest = await world.ledger.newest(name);
   if (!isBlank(costs) && (newest === undefined || newest <= since)) return 0;
   const { sum, calls } = await addCalls(costs, world.ledger.newestFirst(name, since));
   const isKept = await files.costs.update((now) => {

@@ -4,13 +4,9 @@
 // expires-at-start: a message expires only at the start of a run. While the monitor runs, a message that waits for a budget, a key or a
 //   network is kept, whatever the clock says.
 import { toBlockhouseError } from '../../errors.ts';
-import type { BlockConfig } from '../../schemas/block-config.ts';
-import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import type { Recovered, RecoverRules } from '../../store/port.ts';
 import { haltPause } from '../actor/call-refused.ts';
 import type { Choice } from '../actor/types.ts';
-import { recover } from '../conversation/chat-changes.ts';
-import { completeEntries, type Entries } from '../conversation/chat-file.ts';
-import { countQueue } from '../conversation/counts.ts';
 import { startSession } from '../costs/costs.ts';
 import { faultReason, unconfiguredReason } from '../status/reasons.ts';
 import type { BlockContext } from './block-context.ts';
@@ -21,7 +17,7 @@ export async function beginSession(context: BlockContext): Promise<void> {
   await catchUpCosts(context);
   await context.files.costs.update((costs) => ({ value: startSession(costs), result: undefined }));
   const { retry } = await context.files.config.read();
-  const { queued } = countQueue(await putInOrder(context, retry));
+  const { queued } = await putInOrder(context, retry);
   context.log.write('INFO', 'monitor.started', { queued });
 }
 
@@ -41,8 +37,7 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
   if (pause !== undefined) return pause;
   const config = await context.files.config.read();
   if (config.adapter === null) return { kind: 'fail', reason: unconfiguredReason(context.name) };
-  const entries = await putInOrder(context, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // expires-at-start
-  const next = entries.find((entry) => isNext(entry) && isFound(entries, entry));
+  const { next } = await putInOrder(context, { ...config.retry, staleAfterMs: Number.POSITIVE_INFINITY }); // expires-at-start
   if (next === undefined) return { kind: 'nothing' };
   const now = context.world.now();
   const waitMs = isUrgent ? 0 : context.retryWait.left(next, now, config.retry.maxDelayMs);
@@ -51,35 +46,11 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
   return { kind: 'wait', until: now + Math.ceil(waitMs), reason: { code, message, fix: null } };
 }
 
-function isNext({ role, status }: ChatEntry): boolean {
-  return role === 'user' && status === 'queued';
-}
-
-/** An attempt finds its message by the id, so only the first entry with that id can be chosen. */
-function isFound(entries: Entries, entry: ChatEntry): boolean {
-  return entries.find(({ id }) => id === entry.id) === entry;
-}
-
-/** Completes entries written by hand, queues interrupted messages again (none-processing), and expires those that are too old. */
-async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: BlockConfig['retry']): Promise<Entries> {
-  const { files, ids, world } = context;
-  const before = await files.chat.read();
-  const order = (entries: Entries): Entries => {
-    const at = context.at();
-    return recover(completeEntries(entries, ids, at), { now: world.now(), at, staleAfterMs, maxAttempts });
-  };
-  // Usually nothing changes, and then no write is needed.
-  if (order(before) === before) return before;
-  const { after, changed } = await files.chat.update((entries) => {
-    const value = order(entries);
-    return { value, result: { after: value, changed: value.filter((entry, index) => entry !== entries[index] && isOver(entry)) } };
-  });
-  for (const { id, status, error } of changed) reportOver(context, id, status as 'failed' | 'expired', error?.code);
-  return after;
-}
-
-function isOver({ status }: ChatEntry): boolean {
-  return status === 'failed' || status === 'expired';
+/** none-processing. */
+async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
+  const recovered = await context.files.conversation.recover({ staleAfterMs, maxAttempts });
+  for (const { id, status, error } of recovered.over) reportOver(context, id, status as 'failed' | 'expired', error?.code);
+  return recovered;
 }
 
 function reportOver({ world, name, log }: BlockContext, id: string, status: 'failed' | 'expired', code: string | undefined): void {

@@ -16,11 +16,11 @@ export interface AnswerParts {
 }
 
 /** The entry of chat.json for an answer, complete or interrupted. */
-export function answerEntry(context: Pick<BlockContext, 'ids' | 'at'>, parts: AnswerParts): ChatEntry {
+export function answerEntry(context: Pick<BlockContext, 'files' | 'at'>, parts: AnswerParts): ChatEntry {
   const { message, candidate, content, status, bill, stopReason } = parts;
   const { provider, model } = candidate;
   return {
-    id: context.ids.next(),
+    id: context.files.conversation.newId(),
     role: 'assistant',
     content,
     timestamp: context.at(),

@@ -15,7 +15,6 @@ import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import { judgeFailure } from '../actor/backoff.ts';
 import { CallRefused, haltPause } from '../actor/call-refused.ts';
 import type { ReplyOutcome } from '../actor/types.ts';
-import { begin } from '../conversation/chat-changes.ts';
 import { type Candidate, candidatesOf, usableCandidates } from '../status/candidates.ts';
 import { faultReason } from '../status/reasons.ts';
 import { AnswerText } from './answer-text.ts';
@@ -74,14 +73,14 @@ export class Reply {
     const { files, world } = this.#context;
     const config = await fittedConfig(this.#context, this.#controller.signal);
     const memory = await files.memory.read();
-    const history = await files.chat.read();
+    const history = await files.conversation.entries();
     if (!history.some(({ id }) => id === this.#messageId)) return { kind: 'over', failed: false };
     const window = buildWindow({ config, memory, history, messageId: this.#messageId });
     const candidates = this.#candidatesIn(config);
     const pause = haltPause(world.halted()) ?? (await checkBudget(this.#context, config, candidates[0], window.tokens)); // no-call-no-attempt
     if (pause !== undefined) return pause;
     await world.calls.billing.ready();
-    const message = await files.chat.update((entries) => begin(entries, this.#messageId, this.#context.at())); // counted-first
+    const message = await files.conversation.begin(this.#messageId); // counted-first
     if (message === undefined) return { kind: 'over', failed: false };
     return this.#ask({ config, message, window, candidates });
   }
@@ -147,7 +146,7 @@ export class Reply {
       messageId: this.#messageId,
       signal: this.#controller.signal,
       text: this.#text,
-      reserve: () => reserveCall(this.#context, candidate, window.tokens, this.#controller.signal),
+      reserve: (id) => reserveCall(this.#context, id, candidate, window.tokens, this.#controller.signal),
       onText: (fragment) => this.#grow(fragment),
     });
   }

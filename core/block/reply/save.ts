@@ -4,8 +4,7 @@
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
 import type { BlockhouseError } from '../../errors.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
-import { type BackInQueue, requeue, settle } from '../conversation/chat-changes.ts';
-import type { Entries } from '../conversation/chat-file.ts';
+import type { BackInQueue, Conversation } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { CANCELLED, GONE } from './attempt.ts';
 import type { Bill } from './billing.ts';
@@ -46,7 +45,7 @@ export class Settlement {
 
   /** Writes the outcome of the message and its answer in one change. */
   async answer(answer: ChatEntry, bill: Bill | undefined, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
-    const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, answer));
+    const isKept = await this.#conversation.settle(this.#id, outcome, answer);
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
     reportAnswer(this.#context, answer, bill, outcome.status === 'cancelled');
@@ -70,7 +69,7 @@ export class Settlement {
 
   /** Like `requeue`, but without any report. */
   async putBack(how: BackInQueue): Promise<void> {
-    await this.#change((entries) => requeue(entries, this.#id, how));
+    await this.#conversation.requeue(this.#id, how);
   }
 
   /** Tells readers to discard the text of the attempt. */
@@ -81,13 +80,13 @@ export class Settlement {
 
   async #finish(status: 'failed' | 'cancelled', fault: BlockhouseError, error: EntryError | null): Promise<void> {
     const outcome = { status, error, finishedAt: this.#context.at() } as const;
-    const isKept = await this.#change((entries) => settle(entries, this.#id, outcome, undefined));
+    const isKept = await this.#conversation.settle(this.#id, outcome, undefined);
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
     reportUnanswered(this.#context, this.#id, status, fault);
   }
 
-  #change(change: (entries: Entries) => { value: Entries; result: boolean }): Promise<boolean> {
-    return this.#context.files.chat.update(change);
+  get #conversation(): Conversation {
+    return this.#context.files.conversation;
   }
 }

@@ -1,5 +1,6 @@
 // A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
 import { createHash } from 'node:crypto';
+import type { CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
@@ -7,13 +8,32 @@ import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { NOBODY } from '../tally.ts';
 
-/** What every answer has. */
-export interface Answered {
+/** Hashing tens of megabytes would hold up others, each time when a call fails. */
+const HASHED_BYTES = 1024 * 1024;
+
+function digestOf(content: string | Uint8Array): string {
+  const hash = createHash('sha256');
+  if (typeof content === 'string' || content.length <= HASHED_BYTES) return hash.update(content).digest('base64');
+  const half = HASHED_BYTES / 2;
+  return hash.update(`${content.length}`).update(content.subarray(0, half)).update(content.subarray(-half)).digest('base64');
+}
+
+/** Of a longer text, the length, the beginning and the end are hashed. */
+const HASHED_LENGTH = 1024;
+
+/** For JSON.stringify: long texts by what is hashed of them. */
+export function shortened(_name: string, value: unknown): unknown {
+  if (typeof value !== 'string' || value.length <= HASHED_LENGTH) return value;
+  return [value.length, value.slice(0, HASHED_LENGTH / 2), value.slice(-HASHED_LENGTH / 2)];
+}
+
+/** What every attempt that succeeds has. */
+export interface AttemptResult {
   readonly usage: Usage | undefined;
 }
 
 /** One attempt at a call. */
-export interface CallAttempt<T extends Answered> {
+export interface Attempt<T extends AttemptResult> {
   /** When the first part of the answer came. */
   readonly firstTextAt: number | undefined;
   /** Calls the adapter. Throws at once what the adapter throws at once. */
@@ -33,7 +53,7 @@ export function inputUsage(inputTokens: number): Usage {
 export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
 
 /** What is known of a call before its first attempt. */
-export interface AcceptedParts {
+export interface CallParts {
   readonly adapter: Adapter;
   readonly model: string;
   /** Settings of this call alone. */
@@ -43,8 +63,9 @@ export interface AcceptedParts {
   readonly options: CallOptions;
 }
 
-/** One call as it was accepted. */
-export abstract class AcceptedCall<T extends Answered> implements Sourced {
+/** One call. `Attempts` makes its attempts. */
+export abstract class Call<T extends AttemptResult> implements Sourced {
+  abstract readonly kind: CallKind;
   readonly adapter: Adapter;
   readonly model: string;
   readonly config: ChatConfig | undefined;
@@ -55,7 +76,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
   readonly #options: CallOptions;
   #promptHash: string | undefined;
 
-  constructor({ adapter, model, config, signal, requestId, options }: AcceptedParts) {
+  constructor({ adapter, model, config, signal, requestId, options }: CallParts) {
     this.adapter = adapter;
     this.model = model;
     this.config = config;
@@ -72,9 +93,9 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
     return this.reader === undefined;
   }
 
-  abstract newAttempt(permit: Permit, now: () => number): CallAttempt<T>;
+  abstract newAttempt(permit: Permit, now: () => number): Attempt<T>;
 
-  /** What tells this request from others. */
+  /** What tells this request from others. Of long bytes, the length, the beginning and the end count. */
   protected abstract content(): string | Uint8Array;
 
   /** The tokens of the input, by estimate. */
@@ -138,7 +159,7 @@ export abstract class AcceptedCall<T extends Answered> implements Sourced {
    */
   get promptHash(): string {
     if (this.key !== undefined || this.caller !== undefined) return NOBODY;
-    this.#promptHash ??= createHash('sha256').update(this.content()).digest('base64');
+    this.#promptHash ??= digestOf(this.content());
     return this.#promptHash;
   }
 

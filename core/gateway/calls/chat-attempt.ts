@@ -13,10 +13,10 @@ import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptTokens } from '../prompt-tokens.ts';
 import { withPlace } from '../refused-part.ts';
-import { type Answered, type CallAttempt, inputUsage } from './call.ts';
+import { type Attempt, type AttemptResult, inputUsage } from './call.ts';
 
 /** A whole answer, or the end of a streamed one. */
-export interface AnsweredChat extends Answered {
+export interface ChatResult extends AttemptResult {
   readonly usage: Usage;
   readonly done: ChatDone;
   /** Empty when a sink has taken the text. */
@@ -24,7 +24,7 @@ export interface AnsweredChat extends Answered {
 }
 
 /** What is sent, and where its answer goes. */
-export interface ChatWork {
+export interface ChatToSend {
   readonly adapter: Adapter;
   readonly model: string;
   /** As the caller wrote it. */
@@ -36,10 +36,10 @@ export interface ChatWork {
 }
 
 /** One call of an adapter for a chat request. */
-export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
+export class ChatAttempt implements Attempt<ChatResult>, EventSink {
   /** When the first text came. */
   firstTextAt: number | undefined;
-  readonly #chat: ChatWork;
+  readonly #chat: ChatToSend;
   readonly #permit: Permit;
   readonly #now: () => number;
   readonly #accumulator: Accumulator;
@@ -47,7 +47,7 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
   #hasStarted = false;
   #failure: BlockhouseError | undefined;
 
-  constructor(chat: ChatWork, permit: Permit, now: () => number) {
+  constructor(chat: ChatToSend, permit: Permit, now: () => number) {
     this.#chat = chat;
     const { sink } = chat;
     // The protocols that show pieces may repeat them at their end.
@@ -60,7 +60,7 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
    * Calls the adapter. One promise after the adapter's own: a stream keeps each link of a chain for as long as it lasts. Throws at once what the
    * adapter throws at once.
    */
-  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AnsweredChat> {
+  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<ChatResult> {
     const { adapter, prompt, model, sink, request } = this.#chat;
     const fail = (thrown: unknown): never => {
       const error = withPlace(thrown, request);
@@ -71,7 +71,7 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
       );
       throw error;
     };
-    const finish = (): AnsweredChat => {
+    const finish = (): ChatResult => {
       try {
         return this.#finish();
       } catch (error) {
@@ -136,7 +136,7 @@ export class Attempt implements CallAttempt<AnsweredChat>, EventSink {
     this.#permit.succeed();
   }
 
-  #finish(): AnsweredChat {
+  #finish(): ChatResult {
     const done = this.#accumulator.finish(this.#chat.prompt);
     if (this.#chat.sink !== undefined) this.#start(this.#chat.sink);
     if (this.#failure === undefined) this.#permit.succeed();

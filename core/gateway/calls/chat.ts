@@ -1,27 +1,40 @@
 // A chat request that has passed all checks. Pure: no I/O.
 import type { StreamSink } from '../../ports.ts';
-import type { ChatRequest } from '../../types.ts';
+import type { ChatRequest, ContentPart } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptTokens } from '../prompt-tokens.ts';
-import { AcceptedCall, type AcceptedParts } from './call.ts';
-import { type AnsweredChat, Attempt } from './chat-attempt.ts';
+import type { CheckedMessage } from '../step.ts';
+import { Call, type CallParts, shortened } from './call.ts';
+import { ChatAttempt, type ChatResult } from './chat-attempt.ts';
 
-interface AcceptedChatParts extends Omit<AcceptedParts, 'model' | 'config'> {
+interface ChatParts extends Omit<CallParts, 'model' | 'config'> {
   readonly request: ChatRequest;
   readonly prompt: Prompt;
   /** Called with fragments as they come; absent if the caller wants the whole answer. */
   readonly sink: StreamSink | undefined;
 }
 
+/** Conversations that begin alike differ in these. */
+const LAST_TURNS = 64;
+function isForAnHour({ cache }: { readonly cache?: ContentPart['cache'] | undefined }): boolean {
+  return cache === '1h';
+}
+
+function hasMark({ content, toolCalls, toolResults }: CheckedMessage): boolean {
+  const isIn = (parts: CheckedMessage['content']): boolean => typeof parts === 'object' && parts.some(isForAnHour);
+  return isIn(content) || toolCalls?.some(isForAnHour) === true || toolResults?.some((result) => isIn(result.content)) === true;
+}
+
 /** One chat request as it was accepted. */
-export class AcceptedChat extends AcceptedCall<AnsweredChat> {
+export class Chat extends Call<ChatResult> {
+  readonly kind = 'chat';
   readonly request: ChatRequest;
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
   readonly keepsOneCall: boolean;
 
-  constructor(parts: AcceptedChatParts) {
+  constructor(parts: ChatParts) {
     const { adapter, request, signal, requestId, options } = parts;
     super({ adapter, model: request.model, config: request.config, signal, requestId, options });
     this.request = request;
@@ -38,17 +51,19 @@ export class AcceptedChat extends AcceptedCall<AnsweredChat> {
     return this.sink === undefined || this.sink.whole === true;
   }
 
-  override newAttempt(permit: Permit, now: () => number): Attempt {
-    return new Attempt(this, permit, now);
+  override newAttempt(permit: Permit, now: () => number): ChatAttempt {
+    return new ChatAttempt(this, permit, now);
   }
 
   protected override content(): string {
-    return JSON.stringify([this.prompt.system, this.prompt.turns]);
+    const { system, turns } = this.prompt;
+    return JSON.stringify([system, turns.length, turns.slice(-LAST_TURNS)], shortened);
   }
 
   override asksForHourInCache(): boolean {
-    const { messages, tools } = this.request;
-    return this.prompt.systemParts?.some(({ cache }) => cache === '1h') === true || JSON.stringify([messages, tools]).includes('"cache":"1h"');
+    const { messages, tools = [] } = this.request;
+    if (this.prompt.systemParts?.some(isForAnHour) === true) return true;
+    return messages.some(hasMark) || tools.some((tool) => isForAnHour('function' in tool ? tool.function : tool));
   }
 
   override inputTokens(): number {

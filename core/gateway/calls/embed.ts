@@ -8,14 +8,15 @@ import type { AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
 import { sumUsage } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
-import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage } from './call.ts';
+import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, shortened } from './call.ts';
 
-interface AcceptedEmbedParts extends Omit<AcceptedParts, 'model' | 'config'> {
+interface EmbedParts extends Omit<CallParts, 'model' | 'config'> {
   readonly request: EmbedRequest;
 }
 
 /** One request for embeddings as it was accepted. */
-export class AcceptedEmbed extends AcceptedCall<Answered> {
+export class Embed extends Call<AttemptResult> {
+  readonly kind = 'embeddings';
   readonly request: EmbedRequest;
   /** The vectors that have come (not-twice). */
   readonly vectors: number[][] = [];
@@ -23,7 +24,7 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
   used: Usage | undefined;
   override readonly hasOutput = false;
 
-  constructor({ request, ...parts }: AcceptedEmbedParts) {
+  constructor({ request, ...parts }: EmbedParts) {
     super({ ...parts, model: request.model });
     this.request = request;
   }
@@ -37,7 +38,7 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
   }
 
   protected override content(): string {
-    return JSON.stringify(this.request.inputs);
+    return JSON.stringify(this.request.inputs, shortened);
   }
 
   override inputTokens(): number {
@@ -46,9 +47,9 @@ export class AcceptedEmbed extends AcceptedCall<Answered> {
 }
 
 /** The rest of the batches of a request. */
-class EmbedAttempt implements CallAttempt<Answered> {
+class EmbedAttempt implements Attempt<AttemptResult> {
   firstTextAt: number | undefined;
-  readonly #accepted: AcceptedEmbed;
+  readonly #call: Embed;
   readonly #permit: Permit;
   readonly #now: () => number;
   #usage: Usage | undefined;
@@ -56,13 +57,13 @@ class EmbedAttempt implements CallAttempt<Answered> {
   #sent: EmbedRequest['inputs'] | undefined;
   #failure: BlockhouseError | undefined;
 
-  constructor(accepted: AcceptedEmbed, permit: Permit, now: () => number) {
-    this.#accepted = accepted;
+  constructor(call: Embed, permit: Permit, now: () => number) {
+    this.#call = call;
     this.#permit = permit;
     this.#now = now;
   }
 
-  async make(call: AdapterCall): Promise<Answered> {
+  async make(call: AdapterCall): Promise<AttemptResult> {
     try {
       await this.#embedRest(call);
       this.#permit.succeed();
@@ -84,7 +85,7 @@ class EmbedAttempt implements CallAttempt<Answered> {
   }
 
   async #embedRest(call: AdapterCall): Promise<void> {
-    const { adapter, request, vectors } = this.#accepted;
+    const { adapter, request, vectors } = this.#call;
     const { model, dimensions, user } = request;
     const most = adapter.embedding?.batch(model) ?? 1;
     while (vectors.length < request.inputs.length) {
@@ -103,7 +104,7 @@ class EmbedAttempt implements CallAttempt<Answered> {
     const tokens = isCount(reported) ? reported : tokensOf(inputs);
     const usage = { inputTokens: tokens, outputTokens: 0, totalTokens: tokens, ...(!isCount(reported) && { estimated: true }) };
     this.#usage = sumUsage(this.#usage, usage);
-    this.#accepted.used = sumUsage(this.#accepted.used, usage);
+    this.#call.used = sumUsage(this.#call.used, usage);
   }
 }
 

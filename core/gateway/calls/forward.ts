@@ -1,28 +1,28 @@
 // A request in the provider's own protocol that has passed all checks, and one attempt at it: bytes go through, usage is read alongside. Pure: no I/O.
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
+import { tryParseJson } from '../../base/json.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
-import { bodyTokens } from '../media-tokens.ts';
-import { AcceptedCall, type AcceptedParts, type Answered, type CallAttempt, inputUsage, type Reader } from './call.ts';
+import { type BodySize, bodySize } from '../media-tokens.ts';
+import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, type Reader } from './call.ts';
 import { ForwardedUsage } from './forwarded-usage.ts';
 
-interface AcceptedForwardParts extends AcceptedParts {
+interface ForwardParts extends CallParts {
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
 }
 
-const CHOICES = /"n"\s*:\s*(\d{1,4})/;
-
 /** One forwarded request as it was accepted. */
-export class AcceptedForward extends AcceptedCall<Answered> {
+export class Forward extends Call<AttemptResult> {
+  readonly kind = 'forward';
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
-  #inputTokens: number | undefined;
+  #size: BodySize | undefined;
 
-  constructor(parts: AcceptedForwardParts) {
+  constructor(parts: ForwardParts) {
     super(parts);
     this.request = parts.request;
     this.target = parts.target;
@@ -44,10 +44,8 @@ export class AcceptedForward extends AcceptedCall<Answered> {
     return this.request.body;
   }
 
-  /** A member `n` anywhere: within a text its quotes would be escaped. */
   override get choices(): number {
-    const found = CHOICES.exec(this.request.body.toString('latin1'));
-    return Math.max(1, Number(found?.[1] ?? 1));
+    return this.#measured().choices;
   }
 
   override asksForHourInCache(): boolean {
@@ -55,30 +53,35 @@ export class AcceptedForward extends AcceptedCall<Answered> {
   }
 
   override inputTokens(): number {
-    this.#inputTokens ??= bodyTokens(this.request.body);
-    return this.#inputTokens;
+    return this.#measured().tokens;
+  }
+
+  #measured(): BodySize {
+    const { body, fields } = this.request;
+    this.#size ??= bodySize(fields ?? tryParseJson(body.toString()), body.length);
+    return this.#size;
   }
 }
 
 /** One call of an adapter for a forwarded request. */
-class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
+class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
   firstTextAt: number | undefined;
-  readonly #accepted: AcceptedForward;
+  readonly #call: Forward;
   readonly #permit: Permit;
   readonly #now: () => number;
   readonly #usage: ForwardedUsage;
   #isStream = false;
   #failure: BlockhouseError | undefined;
 
-  constructor(accepted: AcceptedForward, permit: Permit, now: () => number) {
-    this.#accepted = accepted;
+  constructor(call: Forward, permit: Permit, now: () => number) {
+    this.#call = call;
     this.#permit = permit;
     this.#now = now;
-    this.#usage = new ForwardedUsage(() => accepted.inputTokens());
+    this.#usage = new ForwardedUsage(() => call.inputTokens());
   }
 
-  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<Answered> {
-    const { adapter, request } = this.#accepted;
+  make({ settings, egress, timeouts, signal }: AdapterCall): Promise<AttemptResult> {
+    const { adapter, request } = this.#call;
     const fail = (error: unknown): never => {
       this.fail(
         signal.aborted
@@ -95,7 +98,7 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     }
   }
 
-  readonly #finish = (): Answered => {
+  readonly #finish = (): AttemptResult => {
     if (this.#failure === undefined) this.#permit.succeed();
     return { usage: this.#usage.complete() };
   };
@@ -108,12 +111,12 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
 
   usageSoFar(wasSent = false): Usage | undefined {
     if (this.#usage.isKnown) return this.#usage.soFar();
-    return wasSent ? inputUsage(this.#accepted.inputTokens()) : undefined;
+    return wasSent ? inputUsage(this.#call.inputTokens()) : undefined;
   }
 
   head(headers: Readonly<Record<string, string>>, isStream: boolean): void {
     this.#isStream = isStream;
-    if (this.#failure === undefined) this.#accepted.target.head(headers, isStream);
+    if (this.#failure === undefined) this.#call.target.head(headers, isStream);
   }
 
   bytes(bytes: Buffer): boolean {
@@ -124,11 +127,11 @@ class ForwardAttempt implements CallAttempt<Answered>, ForwardSink {
     }
     if (this.#isStream) this.#usage.frames(bytes);
     else this.#usage.whole(bytes.length);
-    return this.#accepted.target.bytes(bytes);
+    return this.#call.target.bytes(bytes);
   }
 
   onceWritable(resume: () => void): void {
-    this.#accepted.target.onceWritable(resume);
+    this.#call.target.onceWritable(resume);
   }
 
   usage(reported: ReportedUsage): void {

@@ -19,7 +19,7 @@ function chat(headers: Record<string, string> = {}): UpstreamRequest {
 }
 
 t.test('gotcha 1: a POST is signed as AWS’s SDK signs it, its encoded path encoded once more', async (t) => {
-  const proof = signRequest(chat(), KEYS, 'us-east-1', DATE);
+  const proof = await signRequest(chat(), KEYS, 'us-east-1', DATE);
   t.same(proof, {
     'x-amz-date': '20261120T000000Z',
     'x-amz-content-sha256': 'c3335e07d6e89650bf94cb98664be69f8774dbc3198df221f113db0a59ea14f0',
@@ -35,7 +35,7 @@ t.test('a GET with a query and a session token is signed as AWS’s SDK signs it
     url: new URL('https://bedrock.us-east-1.amazonaws.com/foundation-models?byOutputModality=TEXT'),
     headers: { accept: 'application/json' },
   };
-  const proof = signRequest(request, { ...KEYS, sessionToken: 'TOKEN' }, 'us-east-1', DATE);
+  const proof = await signRequest(request, { ...KEYS, sessionToken: 'TOKEN' }, 'us-east-1', DATE);
   t.equal(proof['x-amz-security-token'], 'TOKEN');
   t.match(
     proof['authorization'],
@@ -44,17 +44,17 @@ t.test('a GET with a query and a session token is signed as AWS’s SDK signs it
 });
 
 t.test('headers that a proxy may rewrite are not signed', async (t) => {
-  const plain = signRequest(chat(), KEYS, 'us-east-1', DATE);
-  t.same(signRequest(chat({ accept: 'application/json' }), KEYS, 'us-east-1', DATE), plain);
+  const plain = await signRequest(chat(), KEYS, 'us-east-1', DATE);
+  t.same(await signRequest(chat({ accept: 'application/json' }), KEYS, 'us-east-1', DATE), plain);
 });
 
 t.test('a port that is not the scheme’s own is part of the signed host', async (t) => {
-  const at = (origin: string) => {
+  const at = async (origin: string) => {
     const { headers, body } = chat();
-    return signRequest({ method: 'POST', url: new URL(`${origin}/x`), headers, body }, KEYS, 'us-east-1', DATE)['authorization'];
+    return (await signRequest({ method: 'POST', url: new URL(`${origin}/x`), headers, body }, KEYS, 'us-east-1', DATE))['authorization'];
   };
-  t.not(at('http://localhost:4566'), at('http://localhost'));
-  t.equal(at('https://localhost:443'), at('https://localhost'));
+  t.not(await at('http://localhost:4566'), await at('http://localhost'));
+  t.equal(await at('https://localhost:443'), await at('https://localhost'));
 });
 
 /** Characters that each need care in a path, a query or a header. */
@@ -80,7 +80,7 @@ t.test('500 different requests are signed as AWS’s own package signs them', as
     const request: UpstreamRequest = { method: body === undefined ? 'GET' : 'POST', url, headers, ...(body !== undefined && { body }) };
     const keys = { ...KEYS, ...(pick(2) === 0 && { sessionToken: `${text(20)}==` }) };
     const date = new Date(DATE.getTime() + pick(1e9) * 1000);
-    t.strictSame(signRequest(request, keys, 'eu-west-1', date), await signByAws(request, keys, 'eu-west-1', date), url.href);
+    t.strictSame(await signRequest(request, keys, 'eu-west-1', date), await signByAws(request, keys, 'eu-west-1', date), url.href);
   }
 });
 
@@ -136,3 +136,17 @@ function toHashable(data: SourceData): string | NodeJS.ArrayBufferView {
   if (typeof data === 'string') return data;
   return data instanceof ArrayBuffer ? new Uint8Array(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 }
+
+t.test('a large body is hashed in slices, between which the event loop turns', async (t) => {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    ticking = setImmediate(count);
+  };
+  let ticking = setImmediate(count);
+  const body = Buffer.alloc(5_000_000, 'x');
+  const proof = await signRequest({ ...chat(), body }, KEYS, 'us-east-1', DATE);
+  clearImmediate(ticking);
+  t.equal(proof['x-amz-content-sha256'], createHash('sha256').update(body).digest('hex'));
+  t.ok(turns >= 3, `${turns} turns`);
+});

@@ -91,14 +91,14 @@ t.test('facts of the bus become lines', async (t) => {
   core.events.emit('token.rotated', { file: '/w/.api-token' });
   core.events.emit('credentials.changed', { file: '/w/auth.json' });
   core.events.emit('credentials.damaged', { file: '/w/auth.json', reason: 'it is not valid JSON' });
-  const fact = { requestId: 'r', adapter: 'a', model: 'm' };
-  core.events.emit('chat.retried', { ...fact, attempt: 1, delayMs: 5, code: 'UPSTREAM_FAILED', error: 'no' });
-  core.events.emit('chat.finished', { ...fact, caller: 'ada', attempts: 2, durationMs: 1234.5678, code: 'UPSTREAM_FAILED' });
-  core.events.emit('chat.finished', { ...fact, attempts: 1, durationMs: 7 });
+  const fact = { kind: 'chat' as const, requestId: 'r', adapter: 'a', model: 'm' };
+  core.events.emit('call.retried', { ...fact, attempt: 1, delayMs: 5, code: 'UPSTREAM_FAILED', error: 'no' });
+  core.events.emit('call.finished', { ...fact, caller: 'ada', attempts: 2, durationMs: 1234.5678, code: 'UPSTREAM_FAILED' });
+  core.events.emit('call.finished', { ...fact, attempts: 1, durationMs: 7 });
   const lines = shown().trim().split('\n');
   t.same(
     lines.map((line) => line.split(' ').slice(1, 2)[0]),
     ['info', 'info', 'error', 'warn', 'info'],
   );
-  t.match(lines[4], /chat failed .*durationMs=1234\.6 .*block=ada$/, 'with the block that asked, and numbers for people');
+  t.match(lines[4], /call failed .*durationMs=1234\.6 .*block=ada$/, 'with the block that asked, and numbers for people');
 });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { answerConfig, EFFORTS } from '../../../cli/talk/answer-options.ts';
-import { REASONING_EFFORTS } from '../../../core/index.ts';
+import { schemas } from '../../../core/index.ts';
 
 const NOTHING = { maxTokens: undefined, temperature: undefined, schema: undefined, effort: undefined };
 
@@ -10,7 +10,7 @@ t.test('only what was given is asked for', async (t) => {
 });
 
 t.test('the efforts are those of the core', async (t) => {
-  t.strictSame(EFFORTS, REASONING_EFFORTS);
+  t.strictSame(EFFORTS, schemas.REASONING_EFFORTS);
   t.strictSame(await answerConfig({ ...NOTHING, effort: 'xhigh' }), { reasoning: { effort: 'xhigh' } });
   await t.rejects(answerConfig({ ...NOTHING, effort: 'High' }), { kind: 'usage', message: /^--effort must be one of none, minimal, low, .* max\.$/ });
 });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { parseJson } from '../../../core/base/json.ts';
-import { membersOf, repeatedMember } from '../../../core/base/json-members.ts';
+import { membersBetween, membersOf, repeatedMember } from '../../../core/base/json-members.ts';
+import { parseInSlices } from '../../../core/base/json-slices.ts';
 import { Random } from '../../support/crash/random.ts';
 
 /** The JSON of each member found; undefined for what is no whole object. */
@@ -110,5 +111,25 @@ t.test('random objects with and without a repeated name are told apart', async (
     t.equal(repeated(plain), undefined, plain);
     const doubled = `{"x":${plain},"y":{"n":1,"m":${write(3, ['n'])},"n":${write(3, ['n'])}}}`;
     t.equal(repeated(doubled), 'n', doubled);
+  }
+});
+
+t.test('the outline of a parsed text finds the same members, and counts all of them', async (t) => {
+  const names = ['model', 'stream', 'a"b'];
+  for (const text of [
+    '{}',
+    ' { } ',
+    '{"model":"m"}',
+    '\n{ "model" : "m" , "x":[1,{"model":"no","y":[","]}], "str\\u0065am"\t:\ttrue }\n',
+    '{"model":1,"a\\"b":{"stream":2},"model":[3,4] ,"é":"}"}',
+    '{"x":"model","model":"x, \\"model\\": 1"}',
+  ]) {
+    const bytes = Buffer.from(text);
+    for (const sliceBytes of [1, 7, 1000]) {
+      const outline = { commas: [], members: 0 };
+      const value = await parseInSlices(bytes, { values: 1000, sliceBytes, outline, turn: async () => undefined });
+      t.same(membersBetween(bytes, names, outline), membersOf(bytes, names), text);
+      t.equal(repeatedMember(bytes, value, outline), repeatedMember(bytes, value), text);
+    }
   }
 });

@@ -185,9 +185,48 @@ t.test('parses that run beside each other take turns, one slice in each turn of 
 });
 
 t.test('too many values are refused where they are, whatever comes behind', async (t) => {
-  await t.rejects(parseInSlices(Buffer.from('[1,1,1,1,'), { values: 4 }), { message: 'more than 4 values' });
-  await t.rejects(parseInSlices(Buffer.from('[[],{},[]]'), { values: 5 }), { message: 'more than 5 values' });
+  await t.rejects(parseInSlices(Buffer.from('[1,1,1,1,'), { values: 4 }), { message: /more than 4 JSON values/ });
+  await t.rejects(parseInSlices(Buffer.from('[[],{},[]]'), { values: 5 }), { message: /more than 5 JSON values/ });
   t.same(await parseInSlices(Buffer.from('[",[{",[]]'), { values: 3 }), [',[{', []]);
+});
+
+t.test('an object with too many fields is refused, however deep; a list has any number of values', async (t) => {
+  const refused = { message: /an object with more than 3 fields/ };
+  const parse = (text: string) => parseInSlices(Buffer.from(text), { values: 100, fields: 3 });
+  await t.rejects(parse('{"a":1,"b":2,"c":3,"d":'), refused);
+  await t.rejects(parse('[{"a":{"b":[1,2,3,4,5],"c":",,,,","d":1,"e":1'), refused);
+  t.same(await parse('[{"a":1,"b":2,"c":3},1,2,3,4,{"a":{"b":1,"c":1,"d":1},"e":2,"f":3}]'), [
+    { a: 1, b: 2, c: 3 },
+    1,
+    2,
+    3,
+    4,
+    { a: { b: 1, c: 1, d: 1 }, e: 2, f: 3 },
+  ]);
+});
+
+t.test('a name, a number or blanks that would have to be parsed in one piece are refused; a text has any length, and so have blanks around it', async (t) => {
+  const many = 1_000_000;
+  const parse = (text: string) => parseInSlices(Buffer.from(text), { values: 100 });
+  const refused = { message: /^has a name, a number or blanks of more than 131072 bytes$/ };
+  const blanks = ' '.repeat(many);
+  for (const text of [
+    `{"a":{"${'k'.repeat(many)}":1}}`,
+    `{"${'\\u0041'.repeat(many)}":1}`,
+    `[1,${'7'.repeat(many)}]`,
+    `{"a":${'7'.repeat(many)}}`,
+    `{"a"${blanks}:1}`,
+    `{"a":${blanks}1}`,
+    `{"a":1,${blanks}"b":1}`,
+    `[[1]${blanks}]`,
+    `[1,${blanks}]`,
+  ])
+    await t.rejects(parse(text), refused, text.slice(0, 10));
+  for (const text of [`${blanks}[]${blanks}`, `${blanks}{"a":[1]}${blanks}`]) t.same(await parse(text), JSON.parse(text));
+  for (const text of [`[]${blanks}2`, blanks]) await t.rejects(parse(text), SyntaxError);
+  const name = 'k'.repeat(100_000);
+  const long = 'x'.repeat(many);
+  for (const value of [{ [name]: long }, [long, long], { a: [long], [name]: { b: long } }]) t.same(await parse(JSON.stringify(value)), value);
 });
 
 const MIB = 1024 * 1024;

@@ -2,8 +2,8 @@ import t from 'tap';
 import { AnswerWaits } from '../../../core/block/answer-waits.ts';
 import type { FollowOptions } from '../../../core/block/api.ts';
 import type { Block } from '../../../core/block/block.ts';
-import type { Entries } from '../../../core/block/conversation/chat-file.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
+import type { Entries } from '../../../core/store/port.ts';
 import { userEntry } from '../../support/block-files.ts';
 
 const LIMITS = { waitMs: 60_000, signal: undefined, until: undefined };
@@ -24,8 +24,8 @@ function standIn() {
       return state.state;
     },
     files: {
-      chat: {
-        read: async () => {
+      conversation: {
+        entries: async () => {
           state.reads += 1;
           if (state.entries instanceof Error) throw state.entries;
           return state.entries;

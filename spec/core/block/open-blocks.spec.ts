@@ -4,8 +4,8 @@ import type { BlockActor } from '../../../core/block/actor/ask.ts';
 import { createBlockMachine } from '../../../core/block/actor/machine.ts';
 import type { Block } from '../../../core/block/block.ts';
 import { OpenBlocks } from '../../../core/block/open-blocks.ts';
-import type { Unconfirmed } from '../../../core/store/files/block/block-folders.ts';
 import type { BlockIndex } from '../../../core/store/files/block/block-index.ts';
+import type { Unconfirmed } from '../../../core/store/port.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 
 /** Stands for a block: what is looked at here. */

@@ -120,7 +120,7 @@ t.test('once the sink has opened, an attempt is never repeated', async (t) => {
   const sink = sinkOf();
   await t.rejects(core.pipe(REQUEST, sink), { code: 'UPSTREAM_FAILED' });
   t.equal(adapter.calls.length, 1);
-  t.same(names(), ['chat.started', 'chat.finished'], 'nor announced');
+  t.same(names(), ['call.started', 'call.finished'], 'nor announced');
   t.same(sink.texts, ['half']);
 });
 
@@ -131,7 +131,7 @@ t.test('a sink that a keep-alive opened ends the attempts too, also when it open
 
   const opening = coreWith([passingFault('while waiting'), HELLO]);
   const sink = sinkOf();
-  opening.core.events.on('chat.retried', () => {
+  opening.core.events.on('call.retried', () => {
     sink.opened = true;
   });
   await t.rejects(opening.core.pipe(REQUEST, sink), { message: 'while waiting' });
@@ -234,7 +234,7 @@ t.test('an answer that nests too deep fails as one that could not be read, in bo
   await t.rejects(core.pipe(REQUEST, sink), { code: 'UPSTREAM_MALFORMED', usage });
   t.same(sink.texts, ['Hel', 'lo']);
   t.equal(adapter.calls.length, 2);
-  t.notOk(names().includes('chat.retried'));
+  t.notOk(names().includes('call.retried'));
 });
 
 t.test('a call that was let through to try, and whose answer nests too deep, has failed', async (t) => {
@@ -308,7 +308,7 @@ t.test('an abort while waiting ends the request; it never runs and its place is 
   await Promise.all([first, third]);
   t.equal(adapter.calls.length, 2);
   t.match(
-    facts.find((fact) => fact.name === 'chat.finished' && fact['requestId'] === 'left'),
+    facts.find((fact) => fact.name === 'call.finished' && fact['requestId'] === 'left'),
     { code: 'CANCELLED', attempts: 0 },
   );
 });
@@ -339,26 +339,26 @@ t.test('whatever the adapter says after an abort, the request was cancelled', as
     await t.rejects(core.chat(REQUEST, { signal: leaver.signal }), { code: 'CANCELLED' });
     await new Promise(setImmediate);
     t.equal(adapter.calls.length, 1);
-    t.same(names(), ['chat.started', 'chat.finished'], 'nothing is announced after the end');
+    t.same(names(), ['call.started', 'call.finished'], 'nothing is announced after the end');
   }
 });
 
 t.test('an abort during the wait between attempts ends the request at once', async (t) => {
   const { core, adapter, facts } = coreWith([new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 }), HELLO]);
   const leaver = new AbortController();
-  core.events.on('chat.retried', () => setImmediate(() => leaver.abort()));
+  core.events.on('call.retried', () => setImmediate(() => leaver.abort()));
   const startedAt = performance.now();
   await t.rejects(core.chat(REQUEST, { signal: leaver.signal }), { code: 'CANCELLED' });
   t.ok(performance.now() - startedAt < 30_000, 'long before the minute is over');
   t.equal(adapter.calls.length, 1);
-  t.match(facts.at(-1), { name: 'chat.finished', code: 'CANCELLED', attempts: 1 });
+  t.match(facts.at(-1), { name: 'call.finished', code: 'CANCELLED', attempts: 1 });
 });
 
 t.test('a request that had left before it came makes no call', async (t) => {
   const { core, adapter, names } = coreWith([HELLO]);
   await t.rejects(core.chat(REQUEST, { signal: AbortSignal.abort() }), { code: 'CANCELLED' });
   t.equal(adapter.calls.length, 0);
-  t.same(names(), ['chat.started', 'chat.finished']);
+  t.same(names(), ['call.started', 'call.finished']);
 });
 
 t.test('an abort after the end changes nothing', async (t) => {
@@ -382,7 +382,7 @@ t.test('after close every request ends in SHUTTING_DOWN: waiting for a repetitio
   const ended = ['waits to repeat', 'running', 'waits for a place'].map((requestId) =>
     t.rejects(core.chat(REQUEST, { requestId }), { code: 'SHUTTING_DOWN', retryable: true, mayHaveRun: false }, requestId),
   );
-  await until('one waits for a repetition', () => facts.some(({ name }) => name === 'chat.retried'));
+  await until('one waits for a repetition', () => facts.some(({ name }) => name === 'call.retried'));
   await until('another one is at work', () => adapter.calls.length === 2);
   const closing = core.close();
   held.open();
@@ -403,7 +403,7 @@ t.test('many requests that wait for a repetition leave no warning about listener
   const slow = new BlockhouseError('UPSTREAM_RATE_LIMITED', 'slow down', { retryAfterMs: 60_000 });
   const { core, facts } = coreWith([slow], { now: () => 0 });
   const ended = Promise.allSettled(Array.from({ length: 20 }, (_, index) => core.chat(index % 2 === 0 ? REQUEST : ELSEWHERE)));
-  await until('more wait than a signal may have listeners by default', () => facts.filter(({ name }) => name === 'chat.retried').length > 10);
+  await until('more wait than a signal may have listeners by default', () => facts.filter(({ name }) => name === 'call.retried').length > 10);
   await core.close();
   await ended;
   await new Promise(setImmediate);
@@ -415,7 +415,7 @@ t.test('a request that waits for its next attempt holds no place in the queue', 
   const { core, adapter, facts } = coreWith([limited, HELLO], { queue: { concurrency: 1, waiting: 0 } });
   const leaver = new AbortController();
   const waiting = core.chat(REQUEST, { signal: leaver.signal });
-  await until('the first waits for its next attempt', () => facts.some(({ name }) => name === 'chat.retried'));
+  await until('the first waits for its next attempt', () => facts.some(({ name }) => name === 'call.retried'));
   t.match(await core.chat(REQUEST), { message: { content: 'Hello' } });
   t.equal(adapter.calls.length, 2);
   leaver.abort();
@@ -432,12 +432,12 @@ t.test('a further attempt waits for its turn like a first one, and is refused wh
     const { core, adapter, facts } = coreWith([passingFault(), slow, HELLO], { queue: { concurrency: 1, waiting } });
     const first = core.chat(REQUEST);
     const second = new Promise((resolve, reject) => {
-      core.events.on('chat.retried', () => setImmediate(() => core.chat(REQUEST).then(resolve, reject)));
+      core.events.on('call.retried', () => setImmediate(() => core.chat(REQUEST).then(resolve, reject)));
     });
     if (waiting === 0) {
       await t.rejects(first, { code: 'QUEUE_FULL', retryAfterMs: 2000 });
-      t.match(facts.at(-1), { name: 'chat.finished', code: 'QUEUE_FULL', attempts: 1 });
-      t.equal(facts.filter(({ name }) => name === 'chat.retried').length, 1, 'a full queue is no reason for another attempt');
+      t.match(facts.at(-1), { name: 'call.finished', code: 'QUEUE_FULL', attempts: 1 });
+      t.equal(facts.filter(({ name }) => name === 'call.retried').length, 1, 'a full queue is no reason for another attempt');
     }
     await until('the second is at work', () => adapter.calls.length === 2);
     held.open();
@@ -526,11 +526,11 @@ t.test('the bus hears one end for each start, with what happened between', async
   };
   const { core, facts } = coreWith([passingFault('busy'), slow], { now: () => clock.ms });
   await core.pipe(REQUEST, sinkOf(), { requestId: 'req-1' });
-  const fact = { requestId: 'req-1', adapter: 'stepped', model: 'model-1' };
+  const fact = { kind: 'chat', requestId: 'req-1', adapter: 'stepped', model: 'model-1' };
   t.same(facts, [
-    { name: 'chat.started', ...fact, stream: true },
-    { name: 'chat.retried', ...fact, attempt: 1, delayMs: 1, code: 'UPSTREAM_FAILED', error: 'busy' },
-    { name: 'chat.finished', ...fact, attempts: 2, durationMs: 15, queuedMs: 0, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
+    { name: 'call.started', ...fact, stream: true },
+    { name: 'call.retried', ...fact, attempt: 1, delayMs: 1, code: 'UPSTREAM_FAILED', error: 'busy' },
+    { name: 'call.finished', ...fact, attempts: 2, durationMs: 15, queuedMs: 0, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
   ]);
 });
 
@@ -545,8 +545,8 @@ t.test('every outcome has one start and one end', async (t) => {
   for (const [steps, code] of outcomes) {
     const { core, facts } = coreWith(steps);
     await Promise.allSettled([core.chat(REQUEST)]);
-    t.equal(facts.filter(({ name }) => name === 'chat.started').length, 1);
-    const ends = facts.filter(({ name }) => name === 'chat.finished');
+    t.equal(facts.filter(({ name }) => name === 'call.started').length, 1);
+    const ends = facts.filter(({ name }) => name === 'call.finished');
     t.equal(ends.length, 1);
     t.equal(ends[0]?.['code'], code);
     t.match(ends[0]?.['requestId'], /^req_[0-9a-f]{24}$/);
@@ -578,7 +578,7 @@ t.test('a wait that would outlast the opening of the stream is not begun, and th
   const { core, adapter, names } = coreWith([limited, HELLO]);
   await t.rejects(core.pipe(REQUEST, { ...sinkOf(), opensInMs: 10_000 }), { code: 'UPSTREAM_RATE_LIMITED', retryAfterMs: 20_000 });
   t.equal(adapter.calls.length, 1);
-  t.notOk(names().includes('chat.retried'));
+  t.notOk(names().includes('call.retried'));
 });
 
 /** What a request used that fails: of its error, and of its last fact. */
@@ -647,7 +647,7 @@ t.test('an answer that the caller left tells what it has used, also while it wai
     throw new BlockhouseError('UPSTREAM_RATE_LIMITED', 'later', { retryAfterMs: 60_000 });
   };
   const waited = await usagesOf([step], (core) => {
-    core.events.on('chat.retried', () => waiting.abort());
+    core.events.on('call.retried', () => waiting.abort());
     return core.chat(REQUEST, { signal: waiting.signal });
   });
   t.match(waited.error, { code: 'CANCELLED', usage: { inputTokens: 10, outputTokens: 0, totalTokens: 10 } });
@@ -690,5 +690,5 @@ t.test('a call that does not heed the end of the gateway is settled all the same
   chat.catch(() => undefined);
   await new Promise(setImmediate);
   await core.close();
-  t.match(facts.at(-1), { name: 'chat.finished', code: 'SHUTTING_DOWN', usage: { inputTokens: 1, estimated: true } });
+  t.match(facts.at(-1), { name: 'call.finished', code: 'SHUTTING_DOWN', usage: { inputTokens: 1, estimated: true } });
 });

@@ -255,3 +255,10 @@ t.test('only literal spellings are loopback', async (t) => {
   for (const host of ['localhost', '127.0.0.1', '127.9.9.9', '[::1]']) t.ok(isLoopbackHost(host), host);
   for (const host of ['localhost.', 'a.localhost', '127.0.0.1.evil.example', '[::ffff:7f00:1]', '128.0.0.1', '']) t.notOk(isLoopbackHost(host), host);
 });
+
+t.test('a URL that is changed after it has passed is judged by where it leads now', async (t) => {
+  const url = new URL('https://api.example/v1');
+  t.equal(checkEgress(STORED_KEY, url), 'https://api.example');
+  url.hostname = 'elsewhere.example';
+  t.throws(() => checkEgress(STORED_KEY, url), { code: 'INVALID_REQUEST' });
+});

@@ -151,7 +151,7 @@ t.test('a request that can not succeed is refused at once: no place in the queue
   ];
   for (const [fields, message] of cases) await t.rejects(core.chat(asking(fields)), { code: 'INVALID_REQUEST', message }, JSON.stringify(fields));
   await t.rejects(core.chat(REQUEST), { code: 'QUEUE_FULL', retryAfterMs: 2000 }, 'the queue is full all the while');
-  t.equal(facts.slice(before).filter(([name]) => name === 'chat.started').length, 1, 'only the one that reached the queue was announced');
+  t.equal(facts.slice(before).filter(([name]) => name === 'call.started').length, 1, 'only the one that reached the queue was announced');
   t.equal(adapter.calls.length, 1);
   held.open();
   await Promise.allSettled(busy);

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { bodyTokens, FILE_TOKENS, fileTokens, MEDIA_TOKENS } from '../../../core/gateway/media-tokens.ts';
+import { bodySize, FILE_TOKENS, fileTokens, MEDIA_TOKENS } from '../../../core/gateway/media-tokens.ts';
 
 const PNG = `iVBORw0KGgo${'A'.repeat(400_001)}`;
 const PDF = `JVBERi0x${'A'.repeat(2_000_000)}`;
-const tokensOf = (body: unknown): number => bodyTokens(Buffer.from(JSON.stringify(body)));
+const tokensOf = (body: unknown): number => bodySize(body, typeof body === 'string' ? body.length : Buffer.byteLength(JSON.stringify(body))).tokens;
 const message = (...content: unknown[]) => ({ model: 'm', messages: [{ role: 'user', content }] });
 
 t.test('text counts by its size, with and without blanks, and also where it is written like a file', async (t) => {
@@ -12,7 +12,7 @@ t.test('text counts by its size, with and without blanks, and also where it is w
     t.ok(tokensOf(message({ type: 'text', text })) >= text.length / 4, text.slice(0, 30));
   }
   t.ok(tokensOf({ data: joined }) >= joined.length / 4, 'what begins like no file is text in every field');
-  t.equal(bodyTokens(Buffer.alloc(400, 'a')), 100);
+  t.equal(tokensOf('a'.repeat(400)), 100);
 });
 
 t.test('an image counts as one in every protocol, and a PDF and an audio by their size', async (t) => {
@@ -75,8 +75,22 @@ t.test('what is needlessly escaped, and a reference without its type, count like
     '{"type": null, "id": "msg_1"}',
     '{"id":"msg_1","type":null}',
   ]) {
-    const tokens = bodyTokens(Buffer.from(`{"input":[${item}]}`));
+    const tokens = tokensOf(JSON.parse(`{"input":[${item}]}`));
     t.ok(tokens >= FILE_TOKENS, `${item}: ${tokens}`);
   }
-  t.ok(bodyTokens(Buffer.from('{"input":[{"id":"msg_1","role":"user","content":"hi"}]}')) < 100, 'an item with its content is what it is');
+  t.ok(tokensOf({ input: [{ id: 'msg_1', role: 'user', content: 'hi' }] }) < 100, 'an item with its content is what it is');
+});
+
+t.test('a file of any size, and a body of any depth, have an estimate', async (t) => {
+  const image = tokensOf(message({ type: 'image_url', image_url: { url: `data:image/png;base64,iVBORw0KGgo${'A'.repeat(30_000_000)}` } }));
+  t.ok(image < 60_000, String(image));
+  let deep: unknown = 'x';
+  for (let level = 0; level < 200_000; level += 1) deep = [deep];
+  t.equal(bodySize(deep, 400_000).tokens, 100_000);
+});
+
+t.test('a body asks for as many answers as its largest n says', async (t) => {
+  t.equal(bodySize({ n: 3, tools: [{ n: 2 }], extra: { n: '9', N: 8 } }, 9).choices, 3);
+  t.equal(bodySize({ extra: { n: 70_000 } }, 9).choices, 9999);
+  t.equal(bodySize({ messages: [{ content: '"n": 5' }] }, 9).choices, 1);
 });

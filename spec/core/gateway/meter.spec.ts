@@ -9,7 +9,7 @@ function create() {
   const world = { now: BEGIN };
   const meter = new Meter(bus, () => world.now);
   const call = (more: object = {}): void =>
-    bus.emit('chat.finished', { requestId: 'r', adapter: 'a', model: 'm', attempts: 1, durationMs: 1000, firstTextMs: 200, ...more });
+    bus.emit('call.finished', { kind: 'chat', requestId: 'r', adapter: 'a', model: 'm', attempts: 1, durationMs: 1000, firstTextMs: 200, ...more });
   return { world, meter, call };
 }
 

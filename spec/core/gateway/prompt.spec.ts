@@ -224,3 +224,16 @@ t.test("OpenAI's own flat form of a tool is taken; its strict mode is left out, 
   t.match(prompt.warnings, [{ field: 'tools[0].strict' }]);
   t.equal(prompt.warnings.length, 1);
 });
+
+t.test('the schemas of an answer and of all tools together have a limit of values, which the refusal names', async (t) => {
+  const wide = (values: number) => ({ type: 'object', properties: Object.fromEntries(Array.from({ length: values }, (_, index) => [`p${index}`, true])) });
+  const messages = [{ role: 'user' as const, content: 'hi' }];
+  const asked = (further: object) => toPrompt({ adapter: 'a', model: 'm', messages, ...further });
+  const output = (schema: object) => ({ config: { output: { type: 'json_schema', schema } } });
+  t.ok(asked(output(wide(9_000))));
+  t.throws(() => asked(output(wide(10_000))), { message: 'config.output.schema has more than 10000 values.' });
+  const tools = (count: number) => ({ tools: Array.from({ length: count }, (_, index) => ({ name: `t${index}`, parameters: wide(990) })) });
+  t.ok(asked(tools(100)));
+  t.throws(() => asked(tools(110)), { message: 'tools have more than 100000 values in their schemas.' });
+  t.throws(() => asked({ tools: [{ name: 't', parameters: wide(10_000) }] }), { message: 'tools[0].parameters has more than 10000 values.' });
+});

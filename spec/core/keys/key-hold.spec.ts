@@ -2,7 +2,7 @@ import t from 'tap';
 import type { AccountedCall } from '../../../core/gateway/account.ts';
 import { NO_PRICE } from '../../../core/gateway/pricing.ts';
 import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
-import type { OpenCall } from '../../../core/store/files/ledger/gateway-ledger.ts';
+import type { OpenCall } from '../../../core/store/port.ts';
 import type { Usage } from '../../../core/types.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { closedObject, count, defaultOf, listOf, money, object, oneOf, orNull, preset, string } from '../../../core/schemas/fields.ts';
+import { closedObject, count, defaultsOf, listOf, money, object, oneOf, orNull, string, withDefault, withoutDefaults } from '../../../core/schemas/fields.ts';
 import { refusedField } from '../../support/refused-field.ts';
 
 t.test('an object requires the fields that are not optional, and allows unknown ones', async (t) => {
@@ -21,13 +21,16 @@ t.test('the other parts take what their names say', async (t) => {
   t.equal(refusedField(object({ a: oneOf(['x', 'y']) }), { a: 'z' }), 'a');
 });
 
-t.test('a default is written once: the description says it, and an object has those of its fields', async (t) => {
-  const size = preset(4, { ...count, description: 'How many' });
-  t.strictSame(size, { ...count, default: 4, description: 'How many; default 4' });
-  t.strictSame(defaultOf({ properties: { size, cap: { ...money, default: null }, name: string, inner: object({ size }), empty: object({ name: string }) } }), {
-    size: 4,
-    cap: null,
-    inner: { size: 4 },
-  });
-  t.equal(defaultOf(object({ name: string })), undefined);
+t.test('a default is written once: the description names it, and nested ones are found', async (t) => {
+  const limit = withDefault(5, { type: 'integer', description: 'The most' });
+  t.same(limit, { type: 'integer', description: 'The most; default 5', default: 5 });
+  const properties = {
+    none: { type: 'string' },
+    on: { type: 'boolean', default: false },
+    inner: { type: 'object', properties: { limit } },
+    bare: { type: 'object', properties: { name: string } },
+  };
+  t.same(defaultsOf(properties), { on: false, inner: { limit: 5 } });
+  t.same(withoutDefaults(properties), { ...properties, on: { type: 'boolean' } });
+  t.equal(withoutDefaults({ limit }).limit.type, 'integer');
 });

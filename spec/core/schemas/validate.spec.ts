@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
-import * as core from '../../../core/index.ts';
+import { schemas } from '../../../core/index.ts';
 import * as adapterSchemas from '../../../core/schemas/adapter.ts';
 import * as chatSchemas from '../../../core/schemas/chat.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';
@@ -243,7 +243,7 @@ t.test('a known word in the wrong place, or in snake case, is answered with the 
 
 t.test('every schema is valid and compiles; the server itself checks none when it starts, because that takes time', (t) => {
   const judge = new Ajv({ strict: true, strictTypes: false, strictRequired: false });
-  const all = Object.entries<unknown>(core).filter(
+  const all = Object.entries<unknown>({ ...schemas, ...schemas.frames }).filter(
     (entry): entry is [string, object] => typeof entry[1] === 'object' && entry[1] !== null && ('type' in entry[1] || 'anyOf' in entry[1]),
   );
   t.ok(all.length > 40, `${all.length} schemas`);
@@ -253,4 +253,22 @@ t.test('every schema is valid and compiles; the server itself checks none when i
   }
   t.notOk(judge.validateSchema({ type: 'text' }), 'the judge says no');
   t.end();
+});
+
+t.test('a text is as long as it has characters, whatever their units', async (t) => {
+  const limited: Validator<unknown> = compile({ type: 'object', properties: { text: { type: 'string', minLength: 2, maxLength: 3 } } });
+  const fits = (text: string): boolean => {
+    try {
+      limited({ text });
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const texts = ['', 'a', '😀', 'ab', 'a😀', '😀😀', 'abc', '😀😀😀', 'a\ud83d', 'abcd', '😀😀😀😀', 'ab\ud83d\udc00\ud83d', 'é'.repeat(4)];
+  t.same(
+    texts.map(fits),
+    texts.map((text) => [...text].length >= 2 && [...text].length <= 3),
+  );
+  t.throws(() => limited({ text: 'abcd' }), { message: 'text must not have more than 3 characters.' });
 });

@@ -1,5 +1,5 @@
 // A request that waits for the outcome of a message, as JSON or as server-sent events. A client that leaves only stops waiting.
-import { type AwaitedMessage, MAX_WAIT_SECONDS, toBlockhouseError } from '../../../core/index.ts';
+import { type AwaitedMessage, schemas, toBlockhouseError } from '../../../core/index.ts';
 import { querySeconds, wantsEvents } from '../wire/query.ts';
 import { type JsonReply, type Reply, STREAMED } from '../wire/reply.ts';
 import { ReplyFrames } from '../wire/reply-frames.ts';
@@ -7,7 +7,7 @@ import { param, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 
 /** The seconds of `?wait`; undefined without it. Throws INVALID_REQUEST for anything but 0 to 600. */
-export const waitOf = ({ req }: RouteContext): number | undefined => querySeconds(req, 'wait', MAX_WAIT_SECONDS);
+export const waitOf = ({ req }: RouteContext): number | undefined => querySeconds(req, 'wait', schemas.MAX_WAIT_SECONDS);
 
 /** Waits until a message of the block in the path is finished. `reply` makes the JSON answer, unless the client asks for events. */
 export async function awaited<T>(context: RouteContext, messageId: string, seconds: number, reply: (found: AwaitedMessage) => JsonReply<T>): Promise<Reply<T>> {

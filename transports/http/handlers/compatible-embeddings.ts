@@ -4,8 +4,9 @@ import type { ReadEmbeddings } from '../dialects/shared/embeddings.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, type Reply } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
+import { headersOf } from './answer-headers.ts';
 import { targetsOf } from './client-model.ts';
-import { headersOf, inClientsWords, mayAskNext } from './dialect.ts';
+import { inClientsWords, mayAskNext } from './dialect.ts';
 
 /** The handler of a route that reads its request with `read`. `fields` says what each of its fields decides. `anyType` takes bodies under every media type. */
 export const embedWith =

@@ -8,9 +8,9 @@ import {
   type CredentialStore,
   compile,
   invalidRequest,
-  SetCredential,
   type ShownSetting,
   type StoredSettings,
+  schemas,
   settingFault,
   type Validator,
 } from '../../../core/index.ts';
@@ -19,7 +19,7 @@ import { queryChoice } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
-const checkFields: Validator<Record<string, string>> = compile(SetCredential);
+const checkFields: Validator<Record<string, string>> = compile(schemas.SetCredential);
 
 /** `{credentials}`, one for each adapter. */
 export const list = async ({ core }: RouteContext) => {

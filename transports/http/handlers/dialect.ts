@@ -3,9 +3,8 @@
 // next-before-first-byte: the next model of an alias is asked only while nothing of an answer has been sent, and only after a failure that says nothing
 //   about the request itself.
 import { isObject } from '../../../core/base/json.ts';
-import { nextTurn } from '../../../core/base/json-slices.ts';
+import type { JsonOutline } from '../../../core/base/json-members.ts';
 import {
-  type AnswerPiece,
   assertMayAsk,
   assertMayPass,
   BlockhouseError,
@@ -16,15 +15,16 @@ import {
   toBlockhouseError,
   type Warning,
 } from '../../../core/index.ts';
-import type { AnswerContext, Dialect, DialectRequest, NativeLane, WholeAnswer } from '../dialects/shared/dialect.ts';
+import type { AnswerContext, Dialect, DialectRequest, NativeLane } from '../dialects/shared/dialect.ts';
 import { flag } from '../dialects/shared/fields.ts';
 import { withMembers } from '../dialects/shared/json-edit.ts';
 import { type CompatibleBody, readCompatibleBody } from '../wire/body.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
-import type { StreamFrames } from '../wire/stream-frames.ts';
+import { headersOf } from './answer-headers.ts';
 import { targetsOf } from './client-model.ts';
+import { Collector } from './collector.ts';
 import { type Candidate, faultReply, forward } from './forward.ts';
 
 /** Failures of one model after which another may still answer. */
@@ -42,8 +42,6 @@ const NEXT: ReadonlySet<string> = new Set([
 ]);
 
 const NO_BYTES = Buffer.alloc(0);
-/** Translating a larger body takes some ten milliseconds, so the event loop turns between its steps. */
-const LARGE_BODY_BYTES = 1024 * 1024;
 
 /** What a client has sent, and its translation once a provider needs it. */
 class Job<E> {
@@ -51,13 +49,18 @@ class Job<E> {
   readonly context: RouteContext;
   bytes: Buffer;
   body: unknown;
+  readonly outline: JsonOutline | undefined;
+  /** Set for a large body. */
+  readonly turn: (() => Promise<void>) | undefined;
   #request: DialectRequest<E> | undefined;
 
-  constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value }: CompatibleBody) {
+  constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value, outline, turn }: CompatibleBody) {
     this.dialect = dialect;
     this.context = context;
     this.bytes = bytes;
     this.body = value;
+    this.outline = outline;
+    this.turn = turn;
   }
 
   request(): DialectRequest<E> {
@@ -112,16 +115,15 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
     try {
       const lane = laneOf(job, target);
       if (lane !== undefined) return await native(lane, job, target);
-      const isLarge = job.bytes.length > LARGE_BODY_BYTES;
       const { stream } = job.request();
       if (target.isLast) job.release();
-      if (isLarge) await nextTurn();
+      if (job.turn !== undefined) await job.turn();
       return stream ? await streamed(job, target) : await whole(job, target);
     } catch (error) {
       failure = error;
-      // next-before-first-byte
-      if (!target.isLast && !job.context.res.headersSent && mayAskNext(error)) continue;
-      const reply = job.context.res.headersSent ? undefined : faultReply(toBlockhouseError(error), job.headers(target, []));
+      if (job.context.res.headersSent) break;
+      if (!target.isLast && mayAskNext(error)) continue; // next-before-first-byte
+      const reply = faultReply(toBlockhouseError(error), job.headers(target, []));
       if (reply !== undefined) return reply;
       break;
     }
@@ -144,19 +146,19 @@ function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: Mo
 
 /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
 function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Candidate): Promise<Reply<object>> {
-  const { dialect, body, bytes, context } = job;
+  const { dialect, body, bytes, outline, context } = job;
   const fields = body as Readonly<Record<string, unknown>>;
   const { headers, url = '' } = context.req;
   const at = url.indexOf('?');
   const search = at < 0 ? '' : url.slice(at);
-  if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search });
+  if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search, outline });
   const isStream = flag(fields, 'stream') === true; // some providers take a text or a number for a yes, and its usage would pass unread
-  const sent = toBody?.(bytes, fields, target.model);
+  const sent = toBody?.(bytes, fields, target.model, outline);
   const request = {
     path,
     search,
     headers,
-    body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }),
+    body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }, outline),
     fields,
     hidesUsage: sent?.hidesUsage === true,
   };
@@ -169,7 +171,7 @@ async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> 
   const request = job.request();
   const asked = new Asked(context.requestId, request);
   const collector = new Collector();
-  const done = await ask(request, target, collector, context);
+  const done = await ask(job, request, target, collector);
   const answer = dialect.answer(collector.answer(done), asked);
   return ok(new Written<object>(answer), job.headers(target, warningsOf(request, done.warnings)));
 }
@@ -177,20 +179,15 @@ async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> 
 async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREAMED> {
   const { dialect, context } = job;
   const request = job.request();
-  const headersFor = (warnings: readonly Warning[]) => ({
-    ...job.headers(target, warnings),
-    ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+  const writer = new SseWriter(context.res, context.requestId, context.server.sse, {
+    frames: dialect.stream(new Asked(context.requestId, request)),
+    headers: (warnings) => ({
+      ...job.headers(target, warningsOf(request, warnings)),
+      ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
+    }),
   });
-  const frames: StreamFrames = {
-    ...framesOf(dialect.stream(new Asked(context.requestId, request))),
-    start: (_start, warnings) => {
-      writer.useHeaders(headersFor(warningsOf(request, warnings?.())));
-      return '';
-    },
-  };
-  const writer = new SseWriter(context.res, context.requestId, context.server.sse, { frames, headers: headersFor(request.warnings) });
   try {
-    writer.done(await ask(request, target, writer, context));
+    writer.done(await ask(job, request, target, writer));
     return STREAMED;
   } catch (error) {
     writer.fail(toBlockhouseError(error));
@@ -198,22 +195,11 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
   }
 }
 
-function framesOf(stream: ReturnType<Dialect['stream']>): StreamFrames {
-  return {
-    start: () => '',
-    content: (fragments) => stream.pieces(fragments.map((text) => ({ type: 'text', text }))),
-    pieces: (pieces) => stream.pieces(pieces),
-    done: (done) => stream.done(done),
-    error: (fault) => stream.error(fault),
-    keepAlive: () => stream.keepAlive(),
-  };
-}
-
 async function ask<E>(
+  { context: { core, signal, requestId, key }, turn }: Job<E>,
   request: DialectRequest<E>,
   { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
-  { core, signal, requestId, key }: RouteContext,
 ): Promise<ChatDone> {
   try {
     return await core.pipe(Object.assign({ adapter, model }, request.chat), sink, {
@@ -224,6 +210,7 @@ async function ask<E>(
       leavesTokenLimit: true,
       limitsCalls: true,
       repeats: isLast,
+      ...(turn !== undefined && { turn }),
     });
   } catch (error) {
     throw inClientsWords(error, request);
@@ -261,65 +248,5 @@ class Asked<E> implements AnswerContext<E> {
 
   elapsedMs(): number {
     return performance.now() - this.#startedAt;
-  }
-}
-
-/** The model that answered last: most answers are from the same one as the answer before. */
-let last = { adapter: '', model: '', text: '' };
-
-function modelText(adapter: string, model: string): string {
-  if (last.adapter !== adapter || last.model !== model) last = { adapter, model, text: headerText(`${adapter}/${model}`) };
-  return last.text;
-}
-
-const UNFIT = /[^\x20-\x7e]/;
-
-/** Field names only: a value may be a secret, and a header has no room for prose. */
-export function headersOf(
-  { adapter, model }: ModelTarget,
-  warnings: readonly { readonly field: string }[],
-  ofDialect?: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const headers: Record<string, string> = { 'x-blockhouse-model': modelText(adapter, model) };
-  if (ofDialect !== undefined) Object.assign(headers, ofDialect);
-  if (warnings.length > 0) headers['x-blockhouse-warnings'] = headerText([...new Set(warnings.map(({ field }) => field))].join('; ')).slice(0, 2048);
-  return headers;
-}
-
-function headerText(text: string): string {
-  return UNFIT.test(text) ? text.replace(/[^\x20-\x7e]/g, '?') : text;
-}
-
-/** The parts of a whole answer are bounded like those of `/v1/chat`: the adapters refuse more than they may hold. */
-class Collector implements StreamSink {
-  readonly whole = true;
-  readonly opened = false;
-  readonly opensInMs = Number.POSITIVE_INFINITY;
-  readonly #pieces: WholeAnswer['pieces'][number][] = [];
-
-  start(): void {
-    // The answer says at its end which model it is from.
-  }
-
-  content(fragments: readonly string[]): boolean {
-    return this.pieces(fragments.map((text) => ({ type: 'text', text })));
-  }
-
-  pieces(pieces: readonly AnswerPiece[]): boolean {
-    for (const piece of pieces) {
-      if (piece.type === 'toolCallStart' || piece.type === 'toolCallDelta' || piece.type === 'reasoningState') continue; // the end has it
-      const last = this.#pieces.at(-1);
-      if (piece.type !== 'toolCall' && last?.type === piece.type) this.#pieces[this.#pieces.length - 1] = { type: piece.type, text: last.text + piece.text };
-      else this.#pieces.push(piece);
-    }
-    return true;
-  }
-
-  onceWritable(resume: () => void): void {
-    resume();
-  }
-
-  answer(done: ChatDone): WholeAnswer {
-    return { pieces: this.#pieces, done };
   }
 }

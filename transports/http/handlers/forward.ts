@@ -12,7 +12,6 @@ import { COMMENT } from '../wire/chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
-import type { StreamFrames } from '../wire/stream-frames.ts';
 
 /** A model that may answer. The last one is asked again after a failure; of the others, the next is asked. */
 export interface Candidate extends ModelTarget {
@@ -32,13 +31,13 @@ export interface Forwarding {
 }
 
 /** Of ours, a forwarded stream has only comments and its error. */
-const FRAMES: StreamFrames = { start: () => '', content: () => '', done: () => '', error: () => '', keepAlive: () => COMMENT };
+const FRAMES = { done: () => '', keepAlive: () => COMMENT };
 
 /** The answer of the provider, its own error answer included. Rejects with a BlockhouseError. */
 export async function forward(forwarding: Forwarding, context: RouteContext): Promise<Reply<object>> {
   const { target, request, headers, broken } = forwarding;
   const { core, signal, requestId, key, res, server } = context;
-  const writer = broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers });
+  const writer = broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers: () => headers });
   const answer = new Answer(writer, headers);
   try {
     await core.forward(target.adapter, target.model, request, answer, {

@@ -1,10 +1,10 @@
 // Handlers of `/api/keys`: the keys of applications.
-import { type Accounts, BlockhouseError, type Core, CreateKey, compile, type KeyStore, type Validator } from '../../../core/index.ts';
+import { type Accounts, BlockhouseError, type Core, type CreateKey, compile, type KeyStore, schemas, type Validator } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { ok, some } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
-const checkKey: Validator<CreateKey> = compile(CreateKey);
+const checkKey: Validator<CreateKey> = compile(schemas.CreateKey);
 
 /** `{keys}`: limits, and what each has spent today. */
 export const list = async ({ core }: RouteContext) => {

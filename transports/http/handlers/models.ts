@@ -1,11 +1,21 @@
 // Handlers of `/api/models`: what the names of models mean.
-import { BlockhouseError, type Core, compile, type ModelsFile, type ModelTarget, SetAlias, SetDefaultProvider, type Validator } from '../../../core/index.ts';
+import {
+  BlockhouseError,
+  type Core,
+  compile,
+  type ModelsFile,
+  type ModelTarget,
+  type SetAlias,
+  type SetDefaultProvider,
+  schemas,
+  type Validator,
+} from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
-const checkAlias: Validator<SetAlias> = compile(SetAlias);
-const checkDefault: Validator<SetDefaultProvider> = compile(SetDefaultProvider);
+const checkAlias: Validator<SetAlias> = compile(schemas.SetAlias);
+const checkDefault: Validator<SetDefaultProvider> = compile(schemas.SetDefaultProvider);
 
 /** `{defaultProvider, aliases, models}`. */
 export const list = async ({ core }: RouteContext) => {

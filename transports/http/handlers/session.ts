@@ -7,7 +7,8 @@ import {
   isFromOtherUser,
   PRINTED_CODE_MS,
   type Sessions,
-  SignIn,
+  type SignIn,
+  schemas,
   type Timed,
   type Validator,
 } from '../../../core/index.ts';
@@ -18,7 +19,7 @@ import { queryValue } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 
-const checkSignIn: Validator<SignIn> = compile(SignIn);
+const checkSignIn: Validator<SignIn> = compile(schemas.SignIn);
 const CODE_HINT = 'The code is wrong, was used, or is too old. `blockhouse open` makes a new one.';
 const OTHER_USER_HINT =
   'This code is for the user of this machine who runs the server, and the request came from another one. `blockhouse open --print` makes one for anybody.';

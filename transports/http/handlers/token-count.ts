@@ -4,21 +4,23 @@ import type { Dialect, DialectRequest } from '../dialects/shared/dialect.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, type Reply } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
+import { headersOf } from './answer-headers.ts';
 import { targetsOf } from './client-model.ts';
-import { headersOf, inClientsWords } from './dialect.ts';
+import { inClientsWords } from './dialect.ts';
 
 /** The handler of a route that reads its request with `read`, where `dialect` says what each field decides, and answers `{input_tokens}`. */
 export const countTokens =
   (read: (body: unknown) => DialectRequest, { fields, answerHeaders }: Pick<Dialect, 'fields' | 'answerHeaders'>) =>
   async (context: RouteContext): Promise<Reply<object>> => {
     const { core, signal, requestId, key } = context;
-    const { value } = await readCompatibleBody(context);
+    const { value, turn } = await readCompatibleBody(context);
     if (key !== undefined) assertMayAsk(key, fields, value);
     const request = read(value);
+    if (turn !== undefined) await turn();
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
     const { tokens, isEstimated } = await core
-      .countTokens({ ...request.chat, ...target }, { signal, requestId, key: key?.name, askedAs: request.model })
+      .countTokens({ ...request.chat, ...target }, { signal, requestId, key: key?.name, askedAs: request.model, ...(turn !== undefined && { turn }) })
       .catch((error: unknown) => {
         throw inClientsWords(error, request);
       });

@@ -1,16 +1,6 @@
 // Tagged unions that only the published contract has: the messages of a chat request by role, and the events of a chat stream by name.
 // They are made of the schemas that validate. Pure: no I/O.
-import {
-  ChatContent,
-  ChatDone,
-  ChatReasoning,
-  ChatStart,
-  ChatToolCallDelta,
-  ChatToolCallStart,
-  ErrorReport,
-  MESSAGE_FIELDS,
-  Message,
-} from '../../../core/index.ts';
+import { schemas } from '../../../core/index.ts';
 
 const REF = '#/components/schemas/';
 
@@ -22,9 +12,9 @@ const oneOfTagged = (tag: string, byValue: Readonly<Record<string, string>>, des
 });
 
 /** The message of a role, with the fields that this role has. */
-function messageOf(role: keyof typeof MESSAGE_FIELDS): object {
-  const { required, optional } = MESSAGE_FIELDS[role];
-  const fields = [...required, ...optional].map((field) => [field, Message.properties[field]] as const);
+function messageOf(role: keyof typeof schemas.MESSAGE_FIELDS): object {
+  const { required, optional } = schemas.MESSAGE_FIELDS[role];
+  const fields = [...required, ...optional].map((field) => [field, schemas.Message.properties[field]] as const);
   const properties = { role: { type: 'string', const: role }, ...Object.fromEntries(fields) };
   return { type: 'object', additionalProperties: false, required: ['role', ...required], properties };
 }
@@ -43,14 +33,14 @@ const EVENT =
 
 /** What `start` and `done` say besides in the reply of a block. */
 const ReplyStart = {
-  ...ChatStart,
-  required: [...ChatStart.required, 'id', 'attempt'],
-  properties: { ...ChatStart.properties, id: REPLY_ID, attempt: { type: 'integer', minimum: 1 } },
+  ...schemas.ChatStart,
+  required: [...schemas.ChatStart.required, 'id', 'attempt'],
+  properties: { ...schemas.ChatStart.properties, id: REPLY_ID, attempt: { type: 'integer', minimum: 1 } },
 };
 const ReplyDone = {
-  ...ChatDone,
-  required: [...ChatDone.required, 'answerId'],
-  properties: { ...ChatDone.properties, answerId: { type: 'string', description: 'Of the answer in the chat history' } },
+  ...schemas.ChatDone,
+  required: [...schemas.ChatDone.required, 'answerId'],
+  properties: { ...schemas.ChatDone.properties, answerId: { type: 'string', description: 'Of the answer in the chat history' } },
 };
 
 /** The unions and their alternatives, by the name that each has in the document. */
@@ -80,15 +70,15 @@ export const UNIONS = {
   ReplyEvent: oneOfTagged('event', { start: 'ReplyStartEvent', content: 'ChatContentEvent', done: 'ReplyDoneEvent', error: 'ChatErrorEvent' }, EVENT),
   ReplyStartEvent: eventOf('start', ReplyStart, 'An attempt at the reply begins; the text of earlier ones is void'),
   ReplyDoneEvent: eventOf('done', ReplyDone, 'The last event of a whole answer'),
-  ChatStartEvent: eventOf('start', ChatStart, 'The first event'),
-  ChatContentEvent: eventOf('content', ChatContent, 'The next piece of the answer'),
-  ChatReasoningEvent: eventOf('reasoning', ChatReasoning, 'The next piece of the reasoning; only with `stream: {"reasoning": true}`'),
-  ChatToolCallStartEvent: eventOf('toolCallStart', ChatToolCallStart, 'A tool call begins; only with `stream: {"toolDeltas": true}`'),
+  ChatStartEvent: eventOf('start', schemas.ChatStart, 'The first event'),
+  ChatContentEvent: eventOf('content', schemas.ChatContent, 'The next piece of the answer'),
+  ChatReasoningEvent: eventOf('reasoning', schemas.ChatReasoning, 'The next piece of the reasoning; only with `stream: {"reasoning": true}`'),
+  ChatToolCallStartEvent: eventOf('toolCallStart', schemas.ChatToolCallStart, 'A tool call begins; only with `stream: {"toolDeltas": true}`'),
   ChatToolCallDeltaEvent: eventOf(
     'toolCallDelta',
-    ChatToolCallDelta,
+    schemas.ChatToolCallDelta,
     'The next piece of the arguments of a tool call; only with `stream: {"toolDeltas": true}`',
   ),
-  ChatDoneEvent: eventOf('done', ChatDone, 'The last event of an answer that is complete'),
-  ChatErrorEvent: eventOf('error', ErrorReport, 'The last event of an answer that failed'),
+  ChatDoneEvent: eventOf('done', schemas.ChatDone, 'The last event of an answer that is complete'),
+  ChatErrorEvent: eventOf('error', schemas.ErrorReport, 'The last event of an answer that failed'),
 } as const;

@@ -1,5 +1,5 @@
 // The routes of a block's chat and memory.
-import { AnswerWait, CHANNELS, HistoryPage } from '../../../core/index.ts';
+import { schemas } from '../../../core/index.ts';
 import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
 import { BODY, body, either, json, READ, tagged, UPSTREAM, WRITE } from '../openapi/parts.ts';
@@ -9,8 +9,8 @@ import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../wire/rou
 const name = { name: 'Name of the block' };
 const message = { ...name, id: 'Id of the message' };
 const fact = { ...name, id: 'Id of the fact' };
-const { limit, before, since } = HistoryPage.properties;
-const { wait } = AnswerWait.properties;
+const { limit, before, since } = schemas.HistoryPage.properties;
+const { wait } = schemas.AnswerWait.properties;
 const WAIT =
   'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what ' +
   'happened to a message without one. It is 202 when the time is up, and at once if the block does not answer; `note` says why. With ' +
@@ -60,7 +60,7 @@ export const CHAT_ROUTES = {
     description: `Queues a message for a block. It is on disk before the answer is sent. The same \`clientId\` again adds no second message. ${WAIT}`,
     params: name,
     query: { wait: wordsOf(wait) },
-    headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
+    headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: schemas.CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
     body: body('PostMessage'),
     answers: {
       200: orEvents(json('ChatAnswer', 'The message waits for its answer. With `wait`, it is finished.')),

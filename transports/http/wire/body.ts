@@ -11,8 +11,10 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Chunks } from '../../../core/base/chunks.ts';
-import { holdsMoreThan, MAX_JSON_VALUES, parseJson } from '../../../core/base/json.ts';
-import { nextTurn, parseInSlices, TooManyValues } from '../../../core/base/json-slices.ts';
+import { exceededLimit, MAX_JSON_VALUES, MAX_OBJECT_FIELDS, mayBeLarge, parseJson } from '../../../core/base/json.ts';
+import type { JsonOutline } from '../../../core/base/json-members.ts';
+import { parseInSlices, TooMuchJson } from '../../../core/base/json-slices.ts';
+import { nextTurn } from '../../../core/base/next-turn.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
@@ -32,6 +34,8 @@ export const IMPORT_BODY_BYTES = 64 * MIB;
 
 /** Larger bodies are parsed in slices, since one piece would hold up the event loop for longer than some milliseconds. */
 const LARGE_BODY_BYTES = MIB;
+/** From here on, the event loop turns between the steps of a request. */
+const STEPPED_BODY_BYTES = MIB / 4;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -58,13 +62,19 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
 export interface CompatibleBody {
   readonly bytes: Buffer;
   readonly value: unknown;
+  /** Of a large body. */
+  readonly outline?: JsonOutline;
+  /** Set if the steps of the request take some milliseconds each: lets others be served between them. */
+  readonly turn: (() => Promise<void>) | undefined;
 }
 
 /** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
 export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
-  const value = bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res) : parse(bytes, COMPATIBLE_JSON_VALUES);
-  return { bytes, value };
+  const turn = bytes.length > STEPPED_BODY_BYTES ? nextTurn : undefined;
+  if (bytes.length <= LARGE_BODY_BYTES) return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES), turn };
+  const outline: JsonOutline = { commas: [], members: 0 };
+  return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res, outline), outline, turn };
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
@@ -240,7 +250,9 @@ function silenceOf(socket: Socket): ReusedTimer {
 }
 
 function parse(bytes: Buffer, values: number): unknown {
-  if (holdsMoreThan(bytes, values)) throw tooManyValues(values);
+  const exceeded = mayBeLarge(bytes.length, values) ? exceededLimit(bytes, { values, fields: MAX_OBJECT_FIELDS }) : undefined;
+  if (exceeded === 'fields') throw tooMuch(`has an object with more than ${MAX_OBJECT_FIELDS} fields; send fewer`);
+  if (exceeded === 'values') throw tooMuch(`contains more than ${values} JSON values; send fewer`);
   let text: string;
   try {
     text = isAscii(bytes) ? bytes.toString('latin1') : utf8.decode(bytes); // three times as fast, and most bodies are plain ASCII
@@ -255,22 +267,22 @@ function parse(bytes: Buffer, values: number): unknown {
 }
 
 /** Like `parse`, in slices. Ends with CANCELLED when the client has left meanwhile. */
-async function parseLarge(bytes: Buffer, values: number, res: ServerResponse): Promise<unknown> {
+async function parseLarge(bytes: Buffer, values: number, res: ServerResponse, outline: JsonOutline = { commas: [], members: 0 }): Promise<unknown> {
   if (!isUtf8(bytes)) throw notUtf8();
   const turn = async (): Promise<void> => {
     await nextTurn();
     if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
   };
   try {
-    return await parseInSlices(bytes, { values, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
+    return await parseInSlices(bytes, { values, fields: MAX_OBJECT_FIELDS, outline, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });
   } catch (error) {
-    if (error instanceof TooManyValues) throw tooManyValues(values);
+    if (error instanceof TooMuchJson) throw tooMuch(error.message);
     throw error instanceof SyntaxError ? notJson(error) : error;
   }
 }
 
-function tooManyValues(values: number): BlockhouseError {
-  return invalidRequest('', `The body contains more than ${values} JSON values; send fewer.`);
+function tooMuch(fault: string): BlockhouseError {
+  return invalidRequest('', `The body ${fault}.`);
 }
 
 function notUtf8(cause?: unknown): BlockhouseError {

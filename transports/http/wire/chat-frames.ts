@@ -1,22 +1,22 @@
 // The frames of `/v1/chat`: one for each event of an answer.
-import { type AnswerPiece, errorBody, type StreamOptions, VisibleParts } from '../../../core/index.ts';
+import { type AnswerPiece, type BlockhouseError, type ChatDone, type ChatStart, errorBody, type StreamOptions, VisibleParts } from '../../../core/index.ts';
 import type { StreamFrames } from './stream-frames.ts';
 
 /** Sent while a stream is silent. */
 export const COMMENT = ': keep-alive\n\n';
 
 /** The four events that every stream has. */
-export const CHAT_FRAMES: StreamFrames = {
-  start: (start) => frame('start', start),
-  content: (fragments) => {
+export const CHAT_FRAMES = {
+  start: (start: ChatStart) => frame('start', start),
+  content: (fragments: readonly string[]) => {
     let text = '';
     for (const fragment of fragments) text += frame('content', { text: fragment });
     return text;
   },
-  done: (done) => frame('done', done),
-  error: (failure, requestId) => frame('error', errorBody(failure, requestId)),
+  done: (done: ChatDone) => frame('done', done),
+  error: (failure: BlockhouseError, requestId: string) => frame('error', errorBody(failure, requestId)),
   keepAlive: () => COMMENT,
-};
+} satisfies StreamFrames;
 
 /** The frames of one stream that also shows what the request asked for. */
 export function framesShowing(options: StreamOptions): StreamFrames {

@@ -63,8 +63,9 @@ export class Pipelines {
     return this.#waiting;
   }
 
-  /** Must know every connection of the server. */
+  /** Must know every connection of the server. One that was handed back to HTTP comes again. */
   add(socket: Socket): void {
+    if (this.#connections.has(socket)) return;
     this.#connections.add(socket);
     socket.once('close', () => {
       this.#connections.delete(socket);
@@ -115,7 +116,14 @@ export class Pipelines {
     socket.on('resume', () => {
       if (line.waiting.length >= READ_UNTIL) socket.pause(); // stop-reading
     });
+    let { stackTraceLimit } = Error;
+    // Then Node makes an error for each request without an answer. Thousands of stack traces that nobody reads would hold up everybody.
+    socket.prependOnceListener('close', () => {
+      stackTraceLimit = Error.stackTraceLimit;
+      Error.stackTraceLimit = 0;
+    });
     socket.once('close', () => {
+      Error.stackTraceLimit = stackTraceLimit;
       this.#drop(line);
       for (const res of [...line.open]) if (res.socket === null && !res.writableFinished) res.destroy().emit('close'); // all-closed
     });

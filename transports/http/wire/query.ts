@@ -1,7 +1,7 @@
 // Query parameters, and headers with few possible values. Unknown parameters are ignored; a known one with an invalid value
 // is INVALID_REQUEST. Pure: no I/O.
 import type { IncomingMessage } from 'node:http';
-import { CHANNELS, type Channel, invalidRequest } from '../../../core/index.ts';
+import { type Channel, invalidRequest, schemas } from '../../../core/index.ts';
 
 /** The value of a query parameter; undefined when it is absent. Throws INVALID_REQUEST for a parameter that is given twice. */
 export function queryValue(req: IncomingMessage, name: string): string | undefined {
@@ -58,7 +58,7 @@ export function queryChoice<const T extends string>(req: IncomingMessage, name: 
 /** Where a message comes from: the header `x-blockhouse-channel`, or `web` without it. Throws INVALID_REQUEST for an unknown channel. */
 export function channelOf(req: IncomingMessage): Channel {
   const given = req.headers['x-blockhouse-channel'];
-  return given === undefined ? 'web' : chosen('x-blockhouse-channel', String(given), CHANNELS);
+  return given === undefined ? 'web' : chosen('x-blockhouse-channel', String(given), schemas.CHANNELS);
 }
 
 function chosen<T extends string>(name: string, given: string, choices: readonly T[]): T {

@@ -8,6 +8,7 @@ import type { ServerResponse } from 'node:http';
 import { toJsonText } from '../../../core/base/json-text.ts';
 import { type BlockhouseError, errorBody, type Warning } from '../../../core/index.ts';
 import { COMMON_HEADERS, failureHeaders } from '../../raw-answer.ts';
+import { unreadAnswers } from './unread-answers.ts';
 
 /** The content type of every JSON answer. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -134,15 +135,17 @@ function headersOf(body: Written | undefined, further: JsonReply['headers'], req
  */
 const STALL_MS = 15_000;
 
-/** Destroys the connection of a finished answer when its client reads nothing for 15 to 30 s. */
+/** Destroys the connection of a finished answer when its client reads nothing for 15 to 30 s, or when too many bytes of all answers are unread. */
 export function cutOffWhenStalled(res: ServerResponse): void {
   const { socket } = res;
   if (socket === null) {
     // The answer waits behind another one (pipelining) and gets the socket when its turn comes.
+    unreadAnswers.add(res);
     res.once('socket', () => process.nextTick(() => cutOffWhenStalled(res)));
     return;
   }
   if (socket.writableLength === 0) return;
+  unreadAnswers.add(res);
   socket.setTimeout(STALL_MS); // counts from the last byte that the client took; Node then destroys the connection
   // Must run before Node's own listener, which sets the idle time of a kept connection.
   res.prependOnceListener('finish', () => socket.setTimeout(0));

@@ -31,7 +31,8 @@ const LARGE_BATCH = 8192;
 /** How a stream differs from those of `/v1/chat`. */
 export interface SseOptions {
   readonly frames?: StreamFrames;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Called when the stream opens, with what is known by then to be left out of the request. */
+  readonly headers?: (warnings: readonly Warning[]) => Readonly<Record<string, string>>;
 }
 
 /** The sink of one streamed chat: turns its events into frames, keeps the connection alive and cuts off a client that stops reading. */
@@ -48,7 +49,8 @@ export class SseWriter implements StreamSink {
   #isStopped = false;
   readonly #quietUntil: number;
   readonly #frames: StreamFrames;
-  #headers: Readonly<Record<string, string>> | undefined;
+  #headers: SseOptions['headers'];
+  #warnings: (() => readonly Warning[]) | undefined;
   /** Set if the protocol shows more than the text. */
   readonly pieces?: (pieces: readonly AnswerPiece[]) => boolean;
 
@@ -72,16 +74,17 @@ export class SseWriter implements StreamSink {
   }
 
   start(start: ChatStart, warnings?: () => readonly Warning[]): void {
-    this.#waiting = this.#frames.start(start, warnings);
+    this.#waiting = this.#frames.start?.(start) ?? '';
+    this.#warnings = warnings;
   }
 
   content(fragments: readonly string[]): boolean {
-    return this.#put(this.#frames.content(fragments));
+    return this.#put(this.#frames.content?.(fragments) ?? '');
   }
 
   /** Headers of a stream that is not opened yet. */
   useHeaders(headers: Readonly<Record<string, string>>): void {
-    this.#headers = headers;
+    this.#headers = () => headers;
   }
 
   /** Takes whole frames as they are. */
@@ -177,7 +180,7 @@ export class SseWriter implements StreamSink {
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
       'x-request-id': this.#requestId,
-      ...this.#headers,
+      ...this.#headers?.(this.#warnings?.() ?? []),
     });
     // Flushed on their own, yet in one packet with what follows (cork). Otherwise Node keeps the many small strings that the head is made of.
     this.#res.cork();

@@ -5,6 +5,7 @@
 // moved-is-moved: after its rename a folder has moved, even if the disk did not confirm it. The caller does what follows from the move, and then
 //   throws the error that it gets.
 // hidden-remains: files that can't be removed are hidden under a temporary name. They don't disturb anything, and each start tries to remove them.
+
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -13,20 +14,12 @@ import { BlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import { archiveName } from '../../../schemas/names.ts';
+import type { Stored, Unconfirmed } from '../../port.ts';
 import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../atomic-file.ts';
 import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
 import { BLOCK_FOLDERS } from './block-layout.ts';
 import { formatFile } from './document-codecs.ts';
 import { freshFiles } from './files.ts';
-
-/** The error to throw after a change that the disk did not confirm, or that left files behind; undefined if there is none. */
-export type Unconfirmed = BlockhouseError | undefined;
-
-/** The result of archiving a block. */
-export interface Stored {
-  readonly archiveName: string;
-  readonly unconfirmed: Unconfirmed;
-}
 
 /** The result of making a block. */
 export interface Built {

@@ -5,15 +5,17 @@
 // small-share: the pause after a comparison grows with what it has cost, so that ten thousand blocks take no more of a core than twenty.
 // in-slices: loading and comparing go in slices, so that ten thousand blocks don't block the event loop. A caller waits for the entries that were
 //   out of date when it asked, not for those that become so meanwhile.
+
 import { type Dirent, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../../../errors.ts';
 import type { BlockEntry } from '../../../schemas/block-api.ts';
 import { isBlockName } from '../../../schemas/names.ts';
+import type { BlockContents } from '../../port.ts';
 import { isTemporaryName } from '../atomic-file.ts';
 import { stampOfAll } from '../file-stamp.ts';
-import { type BlockContents, FILE_NAMES } from './files.ts';
+import { FILE_NAMES } from './files.ts';
 
 interface Known {
   entry: BlockEntry | undefined;

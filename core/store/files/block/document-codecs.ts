@@ -5,7 +5,7 @@ import { BlockAdapter, type BlockConfig, BlockConfigFile } from '../../../schema
 import { type BlockCosts, CostsFile } from '../../../schemas/block-costs.ts';
 import { type BlockMemory, MemoryFile } from '../../../schemas/block-memory.ts';
 import { type BlockPulse, PulseFile } from '../../../schemas/block-pulse.ts';
-import { defaultOf } from '../../../schemas/fields.ts';
+import { defaultsOf } from '../../../schemas/fields.ts';
 import { IS_SECRET, secretField } from '../../../schemas/secret-fields.ts';
 import { compile, faultOf } from '../../../schemas/validate.ts';
 import { UncopiedDamage } from '../json-content.ts';
@@ -16,8 +16,9 @@ const checkCosts = compile(CostsFile);
 const checkPulse = compile(PulseFile);
 
 /** The configuration of a new block. */
-export const CONFIG_DEFAULTS = defaultOf(BlockConfigFile) as Omit<BlockConfig, 'name' | 'createdAt' | 'updatedAt' | 'rev'>;
-const ADAPTER_DEFAULTS = defaultOf(BlockAdapter) as Pick<BlockAdapter, 'maxTokens' | 'cacheControl'>;
+export const CONFIG_DEFAULTS = defaultsOf(BlockConfigFile.properties) as unknown as Omit<BlockConfig, 'name' | 'createdAt' | 'updatedAt' | 'rev'>;
+
+const ADAPTER_DEFAULTS = defaultsOf(BlockAdapter.properties);
 
 /** Fills in missing fields, also inside objects; unknown fields stay. `at` replaces missing times. */
 export function completeConfig(fields: Readonly<Record<string, unknown>>, name: string, at: string): BlockConfig {

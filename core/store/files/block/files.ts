@@ -1,7 +1,7 @@
 // The five files of one block, and the archive of its chat. costs.json and pulse.json are derived files: the first can be made again from the ledger,
 // the second from the actor.
 import { join } from 'node:path';
-import { type Entries, formatChat, parseChat } from '../../../block/conversation/chat-file.ts';
+import { formatChat, parseChat } from '../../../block/conversation/chat-file.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { noCosts } from '../../../block/costs/costs.ts';
 import type { BlockFile } from '../../../bus.ts';
@@ -10,7 +10,9 @@ import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockCosts } from '../../../schemas/block-costs.ts';
 import type { BlockMemory } from '../../../schemas/block-memory.ts';
 import type { BlockPulse } from '../../../schemas/block-pulse.ts';
+import type { BlockContents, Conversation, Entries } from '../../port.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
+import { FileConversation } from '../chat/conversation.ts';
 import { parseBytes } from '../json-bytes.ts';
 import { type ChangeNotice, JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
@@ -26,17 +28,8 @@ export interface FileListener {
   onRebuilt(file: BlockFile, reason: string): void;
 }
 
-/** The contents of all files. */
-export interface BlockContents {
-  readonly config: BlockConfig;
-  readonly memory: BlockMemory;
-  readonly costs: BlockCosts;
-  readonly pulse: BlockPulse;
-  readonly chat: Entries;
-}
-
 /** The files of a block, each with its one writer. */
-export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly archive: ChatArchive };
+export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
 
 /** The names of the files that every block has. */
 export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as const satisfies readonly BlockFile[];
@@ -85,13 +78,14 @@ export function openFiles(folder: string, name: string, listener: FileListener, 
     if (old.length > 0) await archive.append(old, now());
     return kept;
   };
+  const chat = file('chat', { ...DOCUMENTS.chat, cure: CHAT_CURE }, { beforeWrite: moveOld });
   return {
     config: file('config', { parse: (value) => parseConfig(value, name, now()), format: formatFile, onForeign: withNextRevision }),
     memory: file('memory', DOCUMENTS.memory),
     costs: file('costs', DOCUMENTS.costs, { derived: true }),
     pulse: file('pulse', DOCUMENTS.pulse, { derived: true }),
-    chat: file('chat', { ...DOCUMENTS.chat, cure: CHAT_CURE }, { beforeWrite: moveOld }),
-    archive,
+    chat,
+    conversation: new FileConversation({ chat, archive, at: now }),
   };
 }
 

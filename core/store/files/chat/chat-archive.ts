@@ -7,9 +7,9 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Entries } from '../../../block/conversation/chat-file.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
+import type { Entries } from '../../port.ts';
 import { syncFolder } from '../atomic-file.ts';
 import { isPassingFault, readFault, readLines } from '../regular-file.ts';
 import { appendLines } from './chat-lines.ts';

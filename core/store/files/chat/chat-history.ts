@@ -1,21 +1,15 @@
 // Reads the whole conversation of a block, archived and active, in pages or by id. A page needs all files between it and the present. An entry
 // that a crash has left in two places is shown once. Reads only.
 import { tryParseJson } from '../../../base/json.ts';
-import { bytesOf, type Entries, wholeEntry } from '../../../block/conversation/chat-file.ts';
+import { bytesOf, wholeEntry } from '../../../block/conversation/chat-file.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { MessageFound } from '../../../schemas/chat-api.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
+import type { Entries, PagePlace } from '../../port.ts';
 import type { ChatArchive } from './chat-archive.ts';
 
 /** The most bytes in a page, except that a page has at least one entry. */
 export const PAGE_BYTES = 8 * 1024 * 1024;
-
-/** The place of a page: before an entry, after one, or, without both, at the end. */
-export interface PagePlace {
-  readonly limit: number;
-  readonly before?: string | undefined;
-  readonly since?: string | undefined;
-}
 
 /** The entries of a page, oldest first. Throws MESSAGE_NOT_FOUND if no entry has the id `before` or `since`. */
 export function pageOf(archive: ChatArchive, active: Entries, { limit, before, since }: PagePlace): Promise<Entries> {

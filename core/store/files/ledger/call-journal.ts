@@ -5,31 +5,13 @@
 // ended-first: the end of a call is written before its client can know of it.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
 // torn-line-closed: a line that a full disk or a crash has torn is closed with a newline before the next one, which is whole.
+
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
-import type { ErrorCode } from '../../../errors.ts';
-import type { Usage } from '../../../types.ts';
+import type { OpenCall } from '../../port.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
-
-/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */
-export interface OpenCall {
-  /** Unique in the workspace. */
-  readonly id: string;
-  /** When it was noted: ISO 8601, UTC. */
-  readonly at: string;
-  readonly requestId: string;
-  readonly key: string;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  /** As in the ledger. */
-  readonly leastUsd?: number | null | undefined;
-  /** What the line of its end says: SHUTTING_DOWN until it has ended. */
-  readonly error: ErrorCode | null;
-}
 
 /** Of lines, most of them of calls that have ended. */
 const MAX_BYTES = 1024 * 1024;

@@ -10,18 +10,17 @@
 // journal-first: before a file is full and put away, the journal drops the calls whose lines it has. So the newest file alone has the calls that both have.
 // dropped-are-summed: after lines were dropped, a new file begins at once, with the sums that have their calls. Until then the journal keeps those that it has.
 // counted-at-once: the sums of a key include a call from its end on, whether or not its line could be written.
+
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../../../bus.ts';
+import type { GatewayBook, GatewayCall, KeySpend, OpenCall } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
-import { CallJournal, type OpenCall } from './call-journal.ts';
-import { carriedLines, FileSums, type GatewayCall, lineOf, parseCall } from './gateway-lines.ts';
+import { CallJournal } from './call-journal.ts';
+import { carriedLines, FileSums, lineOf, parseCall } from './gateway-lines.ts';
 import { appendText, openLedger, readForward } from './ledger-file.ts';
-import { type KeySpend, SpendDays } from './spend-days.ts';
-
-export type { OpenCall } from './call-journal.ts';
-export type { GatewayCall } from './gateway-lines.ts';
+import { SpendDays } from './spend-days.ts';
 
 /** How much is kept. */
 export interface GatewayLedgerLimits {
@@ -50,7 +49,7 @@ export interface GatewayLedgerOptions {
 }
 
 /** The gateway calls of a workspace. Nothing is read or written before it is needed. */
-export class GatewayLedger {
+export class GatewayLedger implements GatewayBook {
   readonly #path: string;
   readonly #bus: CoreBus;
   readonly #now: () => number;
@@ -85,7 +84,6 @@ export class GatewayLedger {
     this.#limits = limits ?? LIMITS;
   }
 
-  /** True once `spentToday` knows what earlier processes have counted. */
   get isRead(): boolean {
     return this.#isRead;
   }
@@ -101,12 +99,10 @@ export class GatewayLedger {
     return this.#reading;
   }
 
-  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
   note(call: OpenCall): Promise<void> {
     return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
   }
 
-  /** The call has ended with this: it counts also if the process is killed before its line is written. Only after `note`. Throws STORAGE_FULL, or the system's own error. */
   noteEnd(call: OpenCall): void {
     this.#journal.end(call);
   }
@@ -125,7 +121,6 @@ export class GatewayLedger {
     return this.#spent.spent(this.#time().slice(0, '2026-11-22'.length), key);
   }
 
-  /** The mean output of a key's answers, in tokens; undefined without an answer. */
   meanOutput(key: string): number | undefined {
     return this.#spent.meanOutput(key);
   }
@@ -144,7 +139,6 @@ export class GatewayLedger {
     }
   }
 
-  /** Writes the lines that wait. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#queue.add(() => this.#write());

@@ -1,33 +1,10 @@
 // The lines of the ledger of gateway calls, and how they are written and parsed. Pure: no I/O.
+
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
-import type { ErrorCode } from '../../../errors.ts';
 import type { Usage } from '../../../types.ts';
+import type { GatewayCall } from '../../port.ts';
 import { countable, type KeyDay, SpendDays } from './spend-days.ts';
-
-/** One call of a client. */
-export interface GatewayCall {
-  /** When it ended: ISO 8601, UTC. */
-  readonly at: string;
-  readonly requestId: string;
-  /** The name of the client's key; null for the token of the workspace. */
-  readonly key: string | null;
-  readonly provider: string;
-  readonly model: string;
-  /** Null when nothing is known of it. */
-  readonly usage: Usage | null;
-  /** Null without a known price. */
-  readonly costUsd: number | null;
-  /** Only where `costUsd` is null although its model has a price: USD that the call costs at least, which caps count. */
-  readonly leastUsd?: number | null | undefined;
-  /** Milliseconds from acceptance to the first text; null when there was none. */
-  readonly firstTextMs: number | null;
-  readonly durationMs: number;
-  /** Null when it succeeded. */
-  readonly error: ErrorCode | null;
-  /** Set if the call was noted in the journal before it was sent. */
-  readonly id?: string | undefined;
-}
 
 /**
  * JSON, member by member: a busy gateway writes thousands of lines in a second. Texts are cut, so that a line is at most MAX_LINE_BYTES long: a longer one

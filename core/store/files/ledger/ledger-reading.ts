@@ -1,7 +1,7 @@
 // The calls of a ledger, read from its file from either end in bounded pieces. Lines that can't be read are skipped.
 //
 // once: a call whose line is there twice is read once. The second one is near the first, because it is written with the next lines.
-import type { LedgerLine } from '../../port.ts';
+import type { LedgerLine, LedgerLines } from '../../port.ts';
 import type { SpendBook } from './ledger-buckets.ts';
 import { type OpenedLedger, readBackward, readForward } from './ledger-file.ts';
 import { type CarriedLine, parseLine } from './ledger-lines.ts';
@@ -16,7 +16,7 @@ const REMEMBERED_IDS = 1024;
 type Open = () => Promise<OpenedLedger | undefined>;
 
 /** once. */
-class RecentCalls {
+export class RecentCalls {
   readonly #ids = new Set<string>();
 
   /** Asked once for each line, in the order of reading. */
@@ -33,7 +33,7 @@ class RecentCalls {
 }
 
 /** All calls, the oldest first. */
-export class LedgerReading implements AsyncIterable<LedgerLine> {
+export class LedgerReading implements LedgerLines {
   readonly #open: Open;
   #damagedLines = 0;
   #firstDamaged: number | undefined;
@@ -42,12 +42,10 @@ export class LedgerReading implements AsyncIterable<LedgerLine> {
     this.#open = open;
   }
 
-  /** How many lines were skipped; known when the reading has ended. */
   get damagedLines(): number {
     return this.#damagedLines;
   }
 
-  /** The number of the first line that was skipped, from 1; empty lines don't count. */
   get firstDamaged(): number | undefined {
     return this.#firstDamaged;
   }

@@ -5,31 +5,33 @@
 // one-turn: writing and loading take turns, so that the sums in memory are those of the file and of what `paid-counts` keeps.
 // paid-counts: a call that could not be written was paid all the same. It counts, and is written with the next lines. `ready` refuses until
 //   then, so that no more such lines come together than calls are made at a time.
+// one-step: there is no `await` between the sum of a block and a reservation, so of two calls the second one sees the first.
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { dayStart, monthStart } from '../../../base/calendar.ts';
+import { judgeBudget } from '../../../block/costs/budget.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { LedgerLine } from '../../port.ts';
+import type { CallToReserve, LedgerLine, LedgerStore, Reserved, Spend, WorstCase } from '../../port.ts';
 import { SpendBook } from './ledger-buckets.ts';
 import { appendText, openLedger } from './ledger-file.ts';
 import type { CarriedLine } from './ledger-lines.ts';
-import { callsNewestFirst, fillBook, LedgerReading } from './ledger-reading.ts';
-import { type Reservation, Reservations } from './reservations.ts';
-
-export type { LedgerReading } from './ledger-reading.ts';
+import { callsNewestFirst, fillBook, LedgerReading, RecentCalls } from './ledger-reading.ts';
+import { Reservations } from './reservations.ts';
 
 const NAME = 'ledger.jsonl';
 
 interface PendingLine {
   readonly line: LedgerLine | CarriedLine;
-  readonly reservation: Reservation | undefined;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** What all blocks of a workspace have spent. */
-export class Ledger {
+export class Ledger implements LedgerStore {
   /** Of the calls that are under way. */
-  readonly reservations = new Reservations();
+  readonly #reservations = new Reservations();
+  /** Those that were appended last. */
+  readonly #recent = new RecentCalls();
   readonly #path: string;
   readonly #bus: CoreBus;
   readonly #now: () => number;
@@ -48,22 +50,33 @@ export class Ledger {
     this.#now = now;
   }
 
-  /**
-   * `reservation` is released at the moment when the line counts. Rejects with STORAGE_FULL, or the system's own error; the file is then
-   * as it was, and the line counts.
-   */
-  append(line: LedgerLine, reservation?: Reservation): Promise<void> {
-    return this.#put(line, reservation);
+  async reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved> {
+    const { block, worstCase } = call;
+    const book = await this.#loaded();
+    const held = this.#reservations.sum(block); // one-step
+    const alone = this.#judge(book, call, worstCase);
+    if (alone.kind === 'exceeded') return alone;
+    const all = held === undefined ? worstCase : { usd: (worstCase.usd ?? 0) + held.usd, tokens: worstCase.tokens + held.tokens };
+    if (this.#judge(book, call, all).kind === 'exceeded') return { kind: 'beside', changed: this.#reservations.changed(block, signal) };
+    this.#reservations.hold(call);
+    return alone;
   }
 
-  /** What `from` has spent until now counts for `to` from now on. */
+  release(call: Pick<CallToReserve, 'block' | 'id'>): void {
+    this.#reservations.release(call);
+  }
+
+  /** After a failure the file is as it was. */
+  append(line: LedgerLine): Promise<void> {
+    return this.#recent.isRepeated(line) ? this.#flushed() : this.#put(line);
+  }
+
   carry(from: string, to: string): Promise<void> {
     return this.#put({ at: new Date(this.#now()).toISOString(), type: 'carried', from, block: to });
   }
 
-  /** Resolves when every paid call is in the file. Rejects as `append` does. */
   async ready(): Promise<void> {
-    if (this.#unwritten.length > 0) await this.#queue.add(() => this.#write([]));
+    if (this.#unwritten.length > 0) await this.#flushed();
   }
 
   /** Opens the file and closes it again, and reports on the bus when it can't be used. Never rejects. */
@@ -76,17 +89,20 @@ export class Ledger {
     }
   }
 
-  /** The sums, which include what is appended later; calls of more than 32 days ago may be missing. Rejects while the file can't be read. */
-  async book(): Promise<Pick<SpendBook, 'spend' | 'newest'>> {
-    return this.#book ?? (await this.#queue.add(() => this.#load()));
+  async spend(block: string, sinceMs: number): Promise<Spend> {
+    return (await this.#loaded()).spend(block, sinceMs);
   }
 
-  /** All calls that are in the file now, the oldest first, read in bounded pieces. */
+  async newest(block: string): Promise<number | undefined> {
+    return (await this.#loaded()).newest(block);
+  }
+
+  /** Read in bounded pieces. */
   lines(): LedgerReading {
     return new LedgerReading(() => this.#queue.add(() => openLedger(this.#path)));
   }
 
-  /** The calls of a block after an instant, in epoch milliseconds, the newest first, read in bounded pieces. Earlier names of the block count. */
+  /** Read in bounded pieces. */
   newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine> {
     return callsNewestFirst(() => this.#queue.add(() => openLedger(this.#path)), block, sinceMs);
   }
@@ -100,10 +116,16 @@ export class Ledger {
     });
   }
 
-  #put(line: LedgerLine | CarriedLine, reservation?: Reservation): Promise<void> {
+  #judge(book: SpendBook, { block, budget }: CallToReserve, worstCase: WorstCase) {
+    const now = this.#now();
+    const [day, month] = [book.spend(block, dayStart(now, budget.timezone)), book.spend(block, monthStart(now, budget.timezone))];
+    return judgeBudget({ budget, day, month, worstCase, now });
+  }
+
+  #put(line: LedgerLine | CarriedLine): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error('the ledger is closed'));
     return new Promise((resolve, reject) => {
-      this.#pending.push({ line, reservation, resolve, reject });
+      this.#pending.push({ line, resolve, reject });
       if (this.#pending.length === 1) void this.#queue.add(() => this.#writePending()); // durable-line
     });
   }
@@ -116,14 +138,18 @@ export class Ledger {
     await this.#write(batch.map(({ line }) => line)).catch((error: unknown) => {
       failure = { error };
     });
-    for (const { line, reservation, resolve, reject } of batch) {
+    for (const { line, resolve, reject } of batch) {
       const isCall = !('type' in line);
       if (failure === undefined || isCall) this.#book?.add(line); // one-turn
       if (failure !== undefined && isCall) this.#unwritten.push(line); // paid-counts
-      reservation?.release();
+      if (isCall && line.id !== undefined) this.#reservations.release({ block: line.block, id: line.id });
       if (failure === undefined) resolve();
       else reject(failure.error);
     }
+  }
+
+  async #flushed(): Promise<void> {
+    await this.#queue.add(() => this.#write([]));
   }
 
   /** What could not be written before comes first. */
@@ -132,6 +158,11 @@ export class Ledger {
     if (all.length === 0) return;
     await appendText(this.#path, all.map((line) => `${JSON.stringify(line)}\n`).join(''));
     this.#unwritten = [];
+  }
+
+  /** The sums, which include what is appended later. */
+  async #loaded(): Promise<SpendBook> {
+    return this.#book ?? (await this.#queue.add(() => this.#load()));
   }
 
   async #load(): Promise<SpendBook> {

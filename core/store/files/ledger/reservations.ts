@@ -1,35 +1,31 @@
 // The worst-case cost of calls under way, by block. Pure: no I/O.
-import type { Spend } from '../../port.ts';
-
-/** Room under the caps for one call, in USD and tokens. */
-export interface Reservation {
-  /** Call it when the call is billed or has cost nothing. A second call does nothing. */
-  release(): void;
-}
+import type { CallToReserve, Spend } from '../../port.ts';
 
 /** The reservations of all blocks. */
 export class Reservations {
-  readonly #held = new Map<string, Set<Spend>>();
+  /** By block, and in it by call. */
+  readonly #held = new Map<string, Map<string, Spend>>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
   /** Adds a reservation. */
-  hold(block: string, amount: Spend): Reservation {
-    const held = this.#held.get(block) ?? new Set();
-    this.#held.set(block, held.add(amount));
-    return {
-      release: () => {
-        if (!held.delete(amount)) return;
-        if (held.size === 0) this.#held.delete(block);
-        this.#notify(block);
-      },
-    };
+  hold({ block, id, worstCase }: Pick<CallToReserve, 'block' | 'id' | 'worstCase'>): void {
+    const held = this.#held.get(block) ?? new Map();
+    this.#held.set(block, held.set(id, { usd: worstCase.usd ?? 0, tokens: worstCase.tokens }));
+  }
+
+  /** Ends a reservation, if there is one. */
+  release({ block, id }: Pick<CallToReserve, 'block' | 'id'>): void {
+    const held = this.#held.get(block);
+    if (held?.delete(id) !== true) return;
+    if (held.size === 0) this.#held.delete(block);
+    for (const end of [...(this.#waiting.get(block) ?? [])]) end();
   }
 
   /** The sum for a block; undefined if none of its calls is under way. */
   sum(block: string): Spend | undefined {
     const held = this.#held.get(block);
     if (held === undefined) return undefined;
-    const all = [...held];
+    const all = [...held.values()];
     return { usd: all.reduce((sum, { usd }) => sum + usd, 0), tokens: all.reduce((sum, { tokens }) => sum + tokens, 0) };
   }
 
@@ -47,9 +43,5 @@ export class Reservations {
       this.#waiting.set(block, waiting.add(end));
       signal.addEventListener('abort', end, { once: true });
     });
-  }
-
-  #notify(block: string): void {
-    for (const end of [...(this.#waiting.get(block) ?? [])]) end();
   }
 }

@@ -2,20 +2,12 @@
 //
 // never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
+
 import type { Usage } from '../../../types.ts';
+import type { KeySpend } from '../../port.ts';
 
 /** More than a clock that is set right again and again visits. */
 const MAX_DAYS = 8;
-
-/** What a key has spent in a day. A call without a known price counts with what it costs at least, and of a model without one in tokens only. */
-export interface KeySpend {
-  readonly usd: number;
-  readonly tokens: number;
-  /** Calls that cost something, or may have. */
-  readonly calls: number;
-  /** Of them, those that do not count in `usd`, because their price is not known. */
-  readonly unpricedCalls: number;
-}
 
 /** The sums of one key on one day. */
 export interface KeyDay extends KeySpend {

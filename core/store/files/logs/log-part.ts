@@ -1,16 +1,12 @@
 // Reads a part of one log file, for people who scroll back. Only a regular file that lies in the folder is opened, never through a link.
+
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BlockhouseError, invalidRequest } from '../../../errors.ts';
 import type { LogPart } from '../../../schemas/block-api.ts';
+import type { LogRange } from '../../port.ts';
 import { hasOwnFolder } from '../own-folder.ts';
 import { READ_SAFELY, undefinedFor } from '../regular-file.ts';
-
-/** Which bytes are read: those before `before`, by default before the end of the file, and `maxBytes` at most. */
-export interface LogRange {
-  readonly before?: number | undefined;
-  readonly maxBytes?: number | undefined;
-}
 
 /** The most that one part has, in bytes, and what it has by default. */
 export const MAX_LOG_PART_BYTES = 1024 * 1024;

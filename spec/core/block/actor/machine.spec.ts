@@ -1,11 +1,12 @@
 // The life, the memory and the server of a block, as its machine has them. The monitor is in monitor-region.spec.ts.
+
 import t from 'tap';
 import { type Actor, createActor, fromPromise, initialTransition, type NonReducibleUnknown, type Snapshot, transition } from 'xstate';
 import { ask } from '../../../../core/block/actor/ask.ts';
 import { type BlockMachine, createBlockMachine, isRunning, stateOf } from '../../../../core/block/actor/machine.ts';
 import type { BlockEvent, Choice, MachineContext } from '../../../../core/block/actor/types.ts';
 import type { BlockMemory } from '../../../../core/schemas/block-memory.ts';
-import type { Stored, Unconfirmed } from '../../../../core/store/files/block/block-folders.ts';
+import type { Stored, Unconfirmed } from '../../../../core/store/port.ts';
 import { memoryOf } from '../../../support/block-files.ts';
 import { pathOf, START, STOP } from '../../../support/monitor-rig.ts';
 import { gate } from '../../../support/stepped-adapter.ts';

@@ -1,7 +1,17 @@
 import t from 'tap';
-import { appendMessage, begin, type NewMessage, queueAgain, recover, requeue, requeueAll, settle } from '../../../../core/block/conversation/chat-changes.ts';
-import type { Entries } from '../../../../core/block/conversation/chat-file.ts';
+import {
+  appendMessage,
+  begin,
+  type NewMessage,
+  nextIn,
+  queueAgain,
+  recover,
+  requeue,
+  requeueAll,
+  settle,
+} from '../../../../core/block/conversation/chat-changes.ts';
 import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
+import type { Entries } from '../../../../core/store/port.ts';
 import { AT, answerEntry, pair, userEntry } from '../../../support/block-files.ts';
 
 const NOW = Date.parse(AT);
@@ -157,4 +167,10 @@ t.test('a recovery gives each message the right status', (t) => {
   t.match(recover([processing('1', { attempts: 9 })], limits)[0], { processed: true, finishedAt: AT, error: { code: 'CRASHED', retryable: true } });
   t.match(recover([queued('1', { timestamp: old })], limits)[0], { processed: true, finishedAt: AT, error: { code: 'EXPIRED' } });
   t.end();
+});
+
+t.test('of entries with the same id, only the first can have its turn', async (t) => {
+  const queued = { status: 'queued', processed: false } as const;
+  t.match(nextIn([userEntry('1', { status: 'cancelled' }), userEntry('1', queued), userEntry('2', queued)]), { id: '2' });
+  t.equal(nextIn([userEntry('1', { status: 'done' })]), undefined);
 });

@@ -1,7 +1,8 @@
 import t from 'tap';
-import { bytesOf, type Entries } from '../../../../core/block/conversation/chat-file.ts';
+import { bytesOf } from '../../../../core/block/conversation/chat-file.ts';
 import { ACTIVE_BYTES, ACTIVE_ENTRIES, activeOf, MOVED_AT_ONCE, splitOld } from '../../../../core/block/conversation/retention.ts';
 import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
+import type { Entries } from '../../../../core/store/port.ts';
 import { answerEntry, userEntry } from '../../../support/block-files.ts';
 
 const MIB = 1024 * 1024;

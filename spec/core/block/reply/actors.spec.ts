@@ -164,11 +164,15 @@ t.test('a reply that ends after its run does not affect the reply of the next ru
     config: { read: async () => configOf(RUNNABLE) },
     costs: { update: async () => undefined },
     memory: { read: held },
-    chat: { read: async () => entries, update: async () => undefined },
+    conversation: {
+      entries: async () => entries,
+      recover: async () => ({ queued: 1, next: entries[0], over: [] }),
+      begin: async () => undefined,
+      requeueAll: async () => undefined,
+    },
   };
   const gateway = { readiness: (id: string) => ({ id, missing: undefined }), contextTokens: async () => undefined };
   const world = { now: Date.now, halted: () => ({ halted: false }), gateway };
-  const ids = { follow: () => undefined };
   const at = (): string => new Date().toISOString();
   const retryWait = new RetryWait(() => 0);
   const run = { beginRun: async () => undefined, endRun: async () => undefined };
@@ -176,7 +180,6 @@ t.test('a reply that ends after its run does not affect the reply of the next ru
     name: 'ada',
     files,
     world,
-    ids,
     at,
     retryWait,
     log: { write: () => undefined },

@@ -9,8 +9,7 @@ import { BlockhouseError } from '../../../../core/errors.ts';
 import { Gateway } from '../../../../core/gateway/gateway.ts';
 import { Prices } from '../../../../core/gateway/pricing.ts';
 import type { Adapter } from '../../../../core/ports.ts';
-import type { Ledger } from '../../../../core/store/files/ledger/ledger.ts';
-import type { LedgerLine } from '../../../../core/store/port.ts';
+import type { LedgerLine, LedgerStore } from '../../../../core/store/port.ts';
 import { gate, HELLO, passingFault, type Step, steppedAdapter, untilAborted } from '../../../support/stepped-adapter.ts';
 import { until } from '../../../support/until.ts';
 
@@ -21,17 +20,21 @@ interface Options {
   readonly concurrency?: number;
   readonly adapter?: Partial<Adapter>;
   append?(line: LedgerLine): Promise<void>;
+  release?: LedgerStore['release'];
   ready?(): Promise<void>;
   halted?(): boolean;
 }
 
-function callsOf(steps: readonly Step[], { concurrency = 16, adapter = {}, append, ready = async () => undefined, halted = () => false }: Options = {}) {
+function callsOf(
+  steps: readonly Step[],
+  { concurrency = 16, adapter = {}, append, release = () => undefined, ready = async () => undefined, halted = () => false }: Options = {},
+) {
   const stepped = steppedAdapter(steps, { pricesAs: 'openai', missingCredential: () => undefined, ...adapter });
   const bus = createBus();
   const lines: LedgerLine[] = [];
   const billed: unknown[] = [];
   bus.on('call.billed', (fact) => billed.push(fact));
-  const ledger = { append: append ?? (async (line: LedgerLine) => void lines.push(line)), ready } as unknown as Ledger;
+  const ledger = { append: append ?? (async (line: LedgerLine) => void lines.push(line)), release, ready } as unknown as LedgerStore;
   const gateway = new Gateway({
     adapters: [stepped],
     credentials: undefined,
@@ -215,16 +218,15 @@ t.test('the kill switch is checked when a call has its turn, and waiting calls a
 });
 
 t.test('a call is made after its reservation, which is released at its end', async (t) => {
-  const { calls, stepped } = callsOf([passingFault(), HELLO]);
-  let released = 0;
-  const release = (): void => {
-    released += 1;
-  };
-  const reserve = async () => ({ release });
+  const released: unknown[] = [];
+  const { calls, stepped, lines } = callsOf([passingFault(), HELLO], { release: (call) => void released.push(call) });
+  const reserved: unknown[] = [];
+  const reserve = async (id: string): Promise<void> => void reserved.push({ block: 'ada', id });
   await failureOf(calls.make(callOf({ reserve })));
-  t.equal(released, 1);
   await calls.make(callOf({ reserve }));
-  t.equal(released, 2);
+  t.strictSame(released, reserved);
+  t.equal(new Set(reserved.map((call) => (call as LedgerLine).id)).size, 2);
+  t.match(lines, [reserved[1]], 'the line has the id of the reservation');
   const refused = new CallRefused({ kind: 'pause', until: 1, actor: 'budget', reason: { code: 'BUDGET_REACHED', message: 'no', fix: null } });
   t.equal(await calls.make(callOf({ reserve: () => Promise.reject(refused) })).catch((error: unknown) => error), refused);
   t.equal(stepped.calls.length, 2);

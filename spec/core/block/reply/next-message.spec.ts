@@ -3,12 +3,9 @@ import { join } from 'node:path';
 // Which message comes next, and what is put in order before.
 import t from 'tap';
 import type { Block } from '../../../../core/block/block.ts';
-import { EntryIds } from '../../../../core/block/conversation/entry-ids.ts';
-import type { BlockContext } from '../../../../core/block/reply/block-context.ts';
-import { choiceAfterFault, chooseNext } from '../../../../core/block/reply/next-message.ts';
-import { RetryWait } from '../../../../core/block/status/retry-wait.ts';
+import { choiceAfterFault } from '../../../../core/block/reply/next-message.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
-import { AT, answerEntry, configOf, userEntry } from '../../../support/block-files.ts';
+import { answerEntry, userEntry } from '../../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../../support/held-daemon.ts';
 import { until } from '../../../support/until.ts';
@@ -171,19 +168,6 @@ t.test('the kill switch does not change a failed block', async (t) => {
     'failed',
   );
   t.equal(daemon.calls.length, 1);
-});
-
-t.test('of entries with the same id, only the first is chosen', async (t) => {
-  const entries = [userEntry('1', { status: 'cancelled' }), userEntry('1', QUEUED), userEntry('2', QUEUED)];
-  const context = {
-    name: 'ada',
-    at: () => AT,
-    ids: new EntryIds(() => 0),
-    files: { config: { read: async () => configOf(RUNNABLE) }, chat: { read: async () => entries } },
-    retryWait: new RetryWait(() => 0),
-    world: { halted: () => ({ halted: false }), now: () => 0 },
-  } as unknown as BlockContext;
-  t.strictSame(await chooseNext(context, false), { kind: 'reply', messageId: '2' });
 });
 
 t.test('a reason that changes while a monitor is paused is shown', async (t) => {

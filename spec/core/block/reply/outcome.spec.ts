@@ -16,7 +16,7 @@ function contextOf() {
   const facts: unknown[] = [];
   const context = {
     name: 'ada',
-    ids: { next: () => 'a1' },
+    files: { conversation: { newId: () => 'a1' } },
     at: () => AT,
     feed: { emit: (step: unknown) => steps.push(step) },
     log: { write: (...line: unknown[]) => lines.push(line) },

@@ -1,11 +1,14 @@
 // How a message leaves `processing`.
 import t from 'tap';
-import type { Entries } from '../../../../core/block/conversation/chat-file.ts';
 import { AnswerText } from '../../../../core/block/reply/answer-text.ts';
 import { ENDED_EARLY } from '../../../../core/block/reply/attempt.ts';
 import type { BlockContext } from '../../../../core/block/reply/block-context.ts';
 import { Settlement } from '../../../../core/block/reply/save.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
+import { ChatArchive } from '../../../../core/store/files/chat/chat-archive.ts';
+import { FileConversation } from '../../../../core/store/files/chat/conversation.ts';
+import type { JsonFile } from '../../../../core/store/files/json-file.ts';
+import type { Entries } from '../../../../core/store/port.ts';
 import { AT, answerEntry, userEntry } from '../../../support/block-files.ts';
 
 const BROKEN = new BlockhouseError('UPSTREAM_FAILED', 'Busy.');
@@ -15,20 +18,19 @@ function settling(message = MESSAGE) {
   let entries: Entries = [message];
   const steps: { event: string; willRetry?: boolean }[] = [];
   const facts: unknown[] = [];
+  const chat = {
+    update: async (change: (entries: Entries) => { value: Entries; result: boolean }) => {
+      const { value, result } = change(entries);
+      entries = value;
+      return result;
+    },
+  } as unknown as JsonFile<Entries>;
   const context = {
     name: 'ada',
     at: () => AT,
     feed: { start: () => steps.push({ event: 'start' }), emit: (step: { event: string }) => steps.push(step) },
     log: { write: () => undefined },
-    files: {
-      chat: {
-        update: async (change: (entries: Entries) => { value: Entries; result: boolean }) => {
-          const { value, result } = change(entries);
-          entries = value;
-          return result;
-        },
-      },
-    },
+    files: { conversation: new FileConversation({ chat, archive: new ChatArchive(''), at: () => AT }) },
     world: { bus: { emit: (...fact: unknown[]) => facts.push(fact) } },
   } as unknown as BlockContext;
   const settlement = new Settlement(context, 'm1');

@@ -1,15 +1,15 @@
 import t from 'tap';
 import type { CallOptions } from '../../../../core/gateway/call-options.ts';
-import { AcceptedChat } from '../../../../core/gateway/calls/chat.ts';
+import { Chat } from '../../../../core/gateway/calls/chat.ts';
 import { promptFor } from '../../../../core/gateway/support.ts';
 import { steppedAdapter } from '../../../support/stepped-adapter.ts';
 
 const adapter = steppedAdapter();
 
-function accepted(model: string, options: CallOptions): AcceptedChat {
+function accepted(model: string, options: CallOptions): Chat {
   const request = { adapter: 'stepped', model, messages: [{ role: 'user' as const, content: 'hi' }] };
   const { signal } = new AbortController();
-  return new AcceptedChat({ request, adapter, prompt: promptFor(request, adapter), signal, requestId: 'r', sink: undefined, options });
+  return new Chat({ request, adapter, prompt: promptFor(request, adapter), signal, requestId: 'r', sink: undefined, options });
 }
 
 t.test('a client is a key, a block or the token, and none has the name of another', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { CallOptions } from '../../../../core/gateway/call-options.ts';
-import { AcceptedChat } from '../../../../core/gateway/calls/chat.ts';
+import { Chat } from '../../../../core/gateway/calls/chat.ts';
 import { promptFor } from '../../../../core/gateway/support.ts';
 import type { ChatRequest } from '../../../../core/schemas/chat.ts';
 import { steppedAdapter } from '../../../support/stepped-adapter.ts';
@@ -10,7 +10,7 @@ const adapter = steppedAdapter();
 function hashOf(request: Partial<ChatRequest>, options: CallOptions = {}): string {
   const whole: ChatRequest = { adapter: 'stepped', model: 'm', messages: [{ role: 'user', content: 'hi' }], ...request };
   const { signal } = new AbortController();
-  return new AcceptedChat({ request: whole, adapter, prompt: promptFor(whole, adapter), signal, requestId: 'r', sink: undefined, options }).promptHash;
+  return new Chat({ request: whole, adapter, prompt: promptFor(whole, adapter), signal, requestId: 'r', sink: undefined, options }).promptHash;
 }
 
 t.test('requests with the same prompt have the same hash, whatever else they say', async (t) => {

@@ -13,7 +13,7 @@ function coreWith(answer: (call: EmbedCall, index: number) => EmbedBatch, takesT
   const adapter = steppedAdapter([], { embedding: { batch: () => 2, takesTokenIds, embed } });
   const core = createCore({ adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, random: () => 0 });
   const facts: Record<string, unknown>[] = [];
-  core.events.on('chat.finished', (fact) => facts.push({ ...fact }));
+  core.events.on('call.finished', (fact) => facts.push({ ...fact }));
   return { core, calls, facts };
 }
 
@@ -31,7 +31,7 @@ t.test('a long list is sent in batches, and the vectors come in its order with t
     [['a', 'bb'], ['ccc', 'dddd'], ['eeeee']],
   );
   t.match(calls[0], { model: 'm', dimensions: 1, user: 'u' });
-  t.match(facts, [{ caller: 'app', attempts: 1, usage: { inputTokens: 5 }, code: undefined }]);
+  t.match(facts, [{ kind: 'embeddings', caller: 'app', attempts: 1, usage: { inputTokens: 5 }, code: undefined }]);
   t.equal(facts.length, 1);
 });
 

@@ -16,7 +16,7 @@ function coreWith(...steps: readonly ((call: ForwardCall) => Promise<void>)[]) {
     random: () => 0,
   });
   const facts: Record<string, unknown>[] = [];
-  core.events.on('chat.finished', (fact) => facts.push({ ...fact }));
+  core.events.on('call.finished', (fact) => facts.push({ ...fact }));
   return { core, facts, attempts: () => made };
 }
 
@@ -63,7 +63,7 @@ t.test('usage that the provider does not report is estimated, also of an answer 
   });
   const opened = { opened: true, opensInMs: 0 };
   await t.rejects(core.forward('stepped', 'm', REQUEST, target(opened)), { code: 'UPSTREAM_MALFORMED' });
-  t.match(facts, [{ code: 'UPSTREAM_MALFORMED', attempts: 1, usage: { inputTokens: 4, outputTokens: 250, estimated: true } }]);
+  t.match(facts, [{ kind: 'forward', code: 'UPSTREAM_MALFORMED', attempts: 1, usage: { inputTokens: 4, outputTokens: 250, estimated: true } }]);
 });
 
 t.test('a failed attempt is repeated while nothing has reached the client', async (t) => {

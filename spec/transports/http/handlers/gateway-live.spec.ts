@@ -13,7 +13,7 @@ interface Requests {
 t.test('case 46: the figures are those of the calls that were made', async (t) => {
   const server = await startServer(t);
   const usage: { input: number; output: number }[] = [];
-  server.core.events.on('chat.finished', ({ usage: used }) => usage.push({ input: used?.inputTokens ?? 0, output: used?.outputTokens ?? 0 }));
+  server.core.events.on('call.finished', ({ usage: used }) => usage.push({ input: used?.inputTokens ?? 0, output: used?.outputTokens ?? 0 }));
   for (let index = 0; index < 5; index += 1) t.equal((await server.call('POST', '/v1/chat', { body: CHAT })).status, 200);
   for (const window of ['15m', '90m', '24h']) {
     const { json } = await server.call('GET', `/api/gateway?window=${window}`);

@@ -445,8 +445,8 @@ t.test('a client that leaves while it waits in the queue frees its place and nev
 t.test('a client that leaves during the wait before a repetition is not repeated for', async (t) => {
   for (const body of [CHAT, STREAM]) {
     const server = await startServer(t, { answer: (_request, res) => sendJson(res, { error: 'busy' }, 503, { 'retry-after': '1' }) });
-    const retried = new Promise<void>((resolve) => server.core.events.on('chat.retried', () => resolve()));
-    const finished = new Promise<string | undefined>((resolve) => server.core.events.on('chat.finished', ({ code }) => resolve(code)));
+    const retried = new Promise<void>((resolve) => server.core.events.on('call.retried', () => resolve()));
+    const finished = new Promise<string | undefined>((resolve) => server.core.events.on('call.finished', ({ code }) => resolve(code)));
     const request = server.open('POST', '/v1/chat', { body });
     request.on('error', () => undefined);
     await retried;

@@ -337,14 +337,39 @@ t.test('a compatible route takes a history of 30 MiB with screenshots in it, and
 t.test('a compatible route takes 300,000 JSON values and no more, and many messages among them', async (t) => {
   const server = await startServer(t);
   const call = (body: string) => server.call('POST', '/v1/chat/completions', { body });
-  const messages = Array.from({ length: 60_000 }, () => ({ role: 'user', content: 'hi' }));
-  t.match(await call(completion({ messages })), { status: 200 }, '60,000 messages');
+  const messages = Array.from({ length: 20_000 }, () => ({ role: 'user', content: 'hi' }));
+  t.match(await call(completion({ messages })), { status: 200 }, '20,000 messages');
   const list = (length: number) => completion({ extra: Array.from({ length }, () => 0) });
   t.match(await call(list(COMPATIBLE_JSON_VALUES - 10)), { status: 200 });
   const refused = { status: 400, json: { error: { type: 'invalid_request_error', message: /more than 300000 JSON values; send fewer/ } } };
   t.match(await call(list(COMPATIBLE_JSON_VALUES)), refused);
-  const counted = await server.call('POST', '/v1/messages/count_tokens', { body: completion({ messages }) });
-  t.match(counted, { status: 200, json: { input_tokens: Number } }, 'tokens of so many messages are counted, too');
+});
+
+t.test('20,000 messages are translated, and more are refused by their field and the limit', async (t) => {
+  const server = await startServer(t);
+  const many = (length: number) => Array.from({ length }, () => ({ role: 'user', content: 'hi' }));
+  const count = (messages: object[]) => server.call('POST', '/v1/messages/count_tokens', { body: completion({ messages }) });
+  t.match(await count(many(20_000)), { status: 200, json: { input_tokens: Number } });
+  t.match(await count(many(20_001)), { status: 400, json: { error: { message: 'messages has 20001 items; send at most 20000.' } } });
+  const input = many(20_001);
+  t.match(await server.call('POST', '/v1/responses', { body: JSON.stringify({ model: 'ollama/m', input }) }), {
+    status: 400,
+    json: { error: { param: 'input' } },
+  });
+});
+
+t.test('an object of 10,000 fields is taken and a wider one is refused, in a body of any size', async (t) => {
+  const server = await startServer(t);
+  const wide = (fields: number, name: string) =>
+    completion({ extra: { a: Object.fromEntries(Array.from({ length: fields }, (_, index) => [name + index, 1])) } });
+  const call = (body: string) => server.call('POST', '/v1/chat/completions', { body });
+  for (const name of ['f', 'f'.repeat(150)]) {
+    t.match(await call(wide(10_000, name)), { status: 200 });
+    const refused = { status: 400, json: { error: { message: 'The body has an object with more than 10000 fields; send fewer.' } } };
+    t.match(await call(wide(10_001, name)), refused);
+  }
+  const long = { status: 400, json: { error: { message: 'The body has a name, a number or blanks of more than 131072 bytes.' } } };
+  t.match(await call(completion({ ['k'.repeat(2_000_000)]: 1 })), long);
 });
 
 t.test('headers of 31 KiB are taken', async (t) => {

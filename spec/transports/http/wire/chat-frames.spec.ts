@@ -3,7 +3,7 @@ import { BlockhouseError } from '../../../../core/index.ts';
 import { CHAT_FRAMES, framesShowing } from '../../../../transports/http/wire/chat-frames.ts';
 
 t.test('a stream has four events, each a name and one line of JSON', (t) => {
-  t.equal(CHAT_FRAMES.pieces, undefined);
+  t.equal('pieces' in CHAT_FRAMES, false);
   t.equal(CHAT_FRAMES.start({ provider: 'p', model: 'm' }), 'event: start\ndata: {"provider":"p","model":"m"}\n\n');
   t.equal(CHAT_FRAMES.content(['a\n\n', 'b']), 'event: content\ndata: {"text":"a\\n\\n"}\n\nevent: content\ndata: {"text":"b"}\n\n');
   t.match(CHAT_FRAMES.error(new BlockhouseError('QUEUE_FULL', 'Full.'), 'req_1'), /^event: error\ndata: \{"error":"Full\.".*"requestId":"req_1".*\n\n$/);

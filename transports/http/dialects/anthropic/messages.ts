@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { type ContentPart, invalidRequest, type Message, type ToolCall, type ToolResult } from '../../../../core/index.ts';
 import type { ToolNames } from '../shared/conversation.ts';
-import { type Fields, list, objectAt, requiredText } from '../shared/fields.ts';
+import { conversationIn, type Fields, objectAt, requiredText } from '../shared/fields.ts';
 import { contentOfParts } from '../shared/media.ts';
 import { type AnswerState, unpackState, withStates } from '../shared/packed-state.ts';
 import { argumentsOf } from '../shared/tool-calls.ts';
@@ -34,7 +34,7 @@ export function systemOf(system: unknown, path: string, notes: Notes): Message[]
 
 /** Throws INVALID_REQUEST naming the field. */
 export function readMessages(body: Fields, names: ToolNames, notes: Notes): Message[] {
-  const messages = list(body, 'messages');
+  const messages = conversationIn(body, 'messages');
   if (messages === undefined || messages.length === 0) throw invalidRequest('messages', 'must have at least one message');
   return messages.flatMap((given, index) => {
     const path = `messages.${index}`;

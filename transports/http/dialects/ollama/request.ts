@@ -4,7 +4,7 @@ import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../..
 import { nearestName } from '../shared/client-fields.ts';
 import { mended, ToolNames } from '../shared/conversation.ts';
 import type { DialectRequest } from '../shared/dialect.ts';
-import { type Fields, flag, list, objectAt, objectBody, optionalObject, requiredText, text } from '../shared/fields.ts';
+import { conversationIn, type Fields, flag, list, objectAt, objectBody, optionalObject, requiredText, text } from '../shared/fields.ts';
 import { Sources } from '../shared/sources.ts';
 import { CLIENT_FIELDS, readConfig } from './config.ts';
 import { imagesOf, readMessages } from './messages.ts';
@@ -20,7 +20,7 @@ export function readChat(given: unknown): DialectRequest<OllamaEcho> {
   const names = new ToolNames();
   const tools = (list(body, 'tools') ?? []).map((tool, index) => readTool(objectAt(tool, `tools[${index}]`), `tools[${index}]`, names));
   const sources = new Sources();
-  const messages = list(body, 'messages') ?? [];
+  const messages = conversationIn(body, 'messages') ?? [];
   const conversation = mended(readMessages(messages, names, sources), 'messages');
   const asked = { ...conversation, sources, isEmpty: messages.length === 0, ...(tools.length > 0 && { tools }) };
   return requestOf(body, asked, { names, shape: toMessage, showsThinking: body['think'] !== false });

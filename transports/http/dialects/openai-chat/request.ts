@@ -4,7 +4,7 @@ import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../..
 import { nearestName } from '../shared/client-fields.ts';
 import { chatOf, joinedWarnings, mended, ToolNames } from '../shared/conversation.ts';
 import type { DialectRequest } from '../shared/dialect.ts';
-import { type Fields, flag, ignoredFields, integer, list, objectAt, objectBody, optionalObject, requiredText, text } from '../shared/fields.ts';
+import { conversationIn, type Fields, flag, ignoredFields, integer, list, objectAt, objectBody, optionalObject, requiredText, text } from '../shared/fields.ts';
 import { definedOf, effortOf, MAX_TOKENS, metadataOf, SAMPLING_NAMES, samplingOf, schemaOutput, serviceTierOf } from '../shared/openai-config.ts';
 import { Sources } from '../shared/sources.ts';
 import { customTool } from '../shared/tool-calls.ts';
@@ -85,7 +85,7 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
     const path = `tools[${index}]`;
     return sources.note(readTool(objectAt(tool, path), path, names, customTools), path);
   });
-  const messages = list(body, 'messages');
+  const messages = conversationIn(body, 'messages');
   if (messages === undefined || messages.length === 0) throw invalidRequest('messages', 'must have at least one message');
   const conversation = mended(readMessages(messages, names, sources), 'messages');
   const toolChoice = readToolChoice(body['tool_choice'], names);

@@ -3,7 +3,7 @@
 // one-turn: the items of the assistant between two others are one message: its texts, its calls, and the provider's state, wherever it stands among them.
 //   Where it says something after a call, or calls with the same id again, they are several messages, one after the other.
 import { type ContentPart, invalidRequest, type Message, type ToolCall } from '../../../../core/index.ts';
-import { type Fields, list, objectAt, requiredText, text } from '../shared/fields.ts';
+import { assertFewMessages, type Fields, list, objectAt, requiredText, text } from '../shared/fields.ts';
 import { type AnswerState, unpackState, withStates } from '../shared/packed-state.ts';
 import { argumentsOf, callIdOf } from '../shared/tool-calls.ts';
 import { contentOf, type Notes } from './content.ts';
@@ -44,6 +44,7 @@ export function additionalTools(input: unknown): ToolList[] {
 export function readInput(input: unknown, toolbox: Toolbox, notes: Notes): Message[] {
   if (typeof input === 'string') return [notes.sources.note<Message>({ role: 'user', content: input }, 'input')];
   if (!Array.isArray(input)) throw invalidRequest('input', 'must be a string or a list of items');
+  assertFewMessages(input, 'input');
   const reader = new ItemReader(toolbox, notes);
   for (const [index, item] of input.entries()) reader.take(objectAt(item, `input[${index}]`), `input[${index}]`);
   return reader.finish();

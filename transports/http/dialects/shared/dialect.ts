@@ -1,4 +1,5 @@
 // The interface of a dialect: another provider's protocol in front of the gateway. A dialect knows no provider, an adapter knows no dialect. Pure: types only.
+import type { JsonOutline } from '../../../../core/base/json-members.ts';
 import type { AnswerPiece, BlockhouseError, ChatDone, ChatRequest, RequestFields, Warning } from '../../../../core/index.ts';
 
 /** A client's request, understood. `E` is what the answer repeats or depends on, such as the tools. */
@@ -62,7 +63,7 @@ export interface NativeLane {
   /** The path of the endpoint, such as `/v1/messages`. A provider that names the same path speaks the dialect. */
   readonly path: string;
   /** The client's own bytes with the provider's model in them. By default nothing else changes. */
-  toBody?(bytes: Buffer, body: Readonly<Record<string, unknown>>, model: string): NativeBody;
+  toBody?(bytes: Buffer, body: Readonly<Record<string, unknown>>, model: string, outline?: JsonOutline): NativeBody;
   /** The last frames of a stream that broke off, of which only the failure is known. */
   broken(failure: BlockhouseError): string;
 }

@@ -1,5 +1,5 @@
 // The interface of a protocol for embeddings, and what all of them read alike. Pure: no I/O.
-import { type EmbedRequest, type EmbedResponse, invalidRequest, MAX_INPUTS, type Warning } from '../../../../core/index.ts';
+import { type EmbedRequest, type EmbedResponse, invalidRequest, schemas, type Warning } from '../../../../core/index.ts';
 import type { Fields } from './fields.ts';
 
 /** A client's request for embeddings, understood. */
@@ -22,7 +22,7 @@ export type ReadEmbeddings = (body: unknown) => EmbeddingsRequest;
 export function inputsOf({ input }: Fields): [...EmbedRequest['inputs']] {
   const inputs: unknown = typeof input === 'string' || isTokenIds(input) ? [input] : input;
   if (!Array.isArray(inputs) || inputs.length === 0) throw invalidRequest('input', 'must be a text or a list of texts');
-  if (inputs.length > MAX_INPUTS) throw invalidRequest('input', `has ${inputs.length} inputs; send at most ${MAX_INPUTS} at once`);
+  if (inputs.length > schemas.MAX_INPUTS) throw invalidRequest('input', `has ${inputs.length} inputs; send at most ${schemas.MAX_INPUTS} at once`);
   return inputs.map((one: unknown, index) => {
     if (typeof one === 'string' && one !== '') return one;
     if (isTokenIds(one)) return one;

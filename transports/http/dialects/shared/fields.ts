@@ -73,6 +73,21 @@ export function list(body: Fields, name: string, path = name): readonly unknown[
   return value;
 }
 
+/** Far more than any model reads. Each takes some steps of its own, and all of them are taken in one turn of the event loop. */
+const MAX_MESSAGES = 20_000;
+
+/** The messages of a conversation. Throws INVALID_REQUEST unless they are a list that is not too long, or absent. */
+export function conversationIn(body: Fields, name: string): readonly unknown[] | undefined {
+  const messages = list(body, name);
+  if (messages !== undefined) assertFewMessages(messages, name);
+  return messages;
+}
+
+/** Throws INVALID_REQUEST for a conversation of too many messages or items. */
+export function assertFewMessages({ length }: readonly unknown[], path: string): void {
+  if (length > MAX_MESSAGES) throw invalidRequest(path, `has ${length} items; send at most ${MAX_MESSAGES}`);
+}
+
 /** Throws INVALID_REQUEST unless it is an object. */
 export function objectAt(value: unknown, path: string): Fields {
   if (!isObject(value)) throw invalidRequest(path, 'must be an object');

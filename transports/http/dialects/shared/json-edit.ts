@@ -1,15 +1,16 @@
 // Changes single values of a JSON text and leaves every other byte as it is: a text that is written anew has other bytes before the same content, which
 // breaks a provider's prompt cache and what is signed. Pure: no I/O.
-import { type Member, membersOf, skipBlanks } from '../../../../core/base/json-members.ts';
+import { type JsonOutline, type Member, membersBetween, membersOf, skipBlanks } from '../../../../core/base/json-members.ts';
 
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /** The values of these top-level members, as JSON. A member that is not there is put first. `text` must be a valid JSON object. */
-export function withMembers(text: Buffer, members: Readonly<Record<string, string>>): Buffer {
+export function withMembers(text: Buffer, members: Readonly<Record<string, string>>, outline?: JsonOutline): Buffer {
   const begin = text.indexOf(OPEN_OBJECT) + 1;
   // A member that is there more than once changes each time: providers differ in which one counts.
-  const found = membersOf(text, Object.keys(members)) ?? [];
+  const names = Object.keys(members);
+  const found = outline === undefined ? (membersOf(text, names) ?? []) : membersBetween(text, names, outline);
   const added = addedMembers(text, begin, members, found);
   let length = text.length + Buffer.byteLength(added);
   for (const { name, start, end } of found) length += Buffer.byteLength(members[name] ?? '') - (end - start);

@@ -1,6 +1,6 @@
 // Custom tools, which take free text, as functions that the gateway takes; and the arguments of calls that clients send back. Pure: no I/O.
 import { createHash } from 'node:crypto';
-import { isObject, parseJson } from '../../../../core/base/json.ts';
+import { isObject, jsonSize, MAX_JSON_DEPTH, MAX_OBJECT_FIELDS, parseJson } from '../../../../core/base/json.ts';
 import { invalidRequest, type Tool, type ToolCall } from '../../../../core/index.ts';
 import type { Fields } from './fields.ts';
 
@@ -28,24 +28,28 @@ export function customInput({ arguments: { input, ...others } }: Pick<ToolCall, 
   return typeof input === 'string' && Object.keys(others).length === 0 ? input : JSON.stringify(input === undefined ? others : { input, ...others });
 }
 
-/**
- * Arguments that come as text are not among the values of the body that are counted before it is parsed, so they are counted here, for all calls of one
- * request: each value has a mark of JSON before it. Marks within texts count, too, so the limit is high.
- */
-const MAX_ARGUMENT_MARKS = 1_000_000;
-const MARKS: ReadonlySet<number> = new Set([...',:[{'].map((mark) => mark.charCodeAt(0)));
+/** For the arguments of all calls of one request that come as text. What models have written has less: it fits into the longest context of any of them. */
+const MAX_ARGUMENT_LENGTH = 8 * 1024 * 1024;
+/** The most values, counted before they are parsed; those of the body don't have them. */
+const MAX_ARGUMENT_VALUES = 100_000;
+/** Text of less length has no more values than are allowed, in no object that is too wide. */
+const SHORT_LENGTH = 64 * 1024;
 
-/** How many values the arguments of one request's calls may still have. */
+/** How much the arguments of one request's calls may still have. */
 export class ArgumentBudget {
-  #left = MAX_ARGUMENT_MARKS;
+  #length = 0;
+  #values = 0;
 
   /** Throws INVALID_REQUEST naming the field. */
   take(text: string, path: string): void {
-    for (let at = 0; at < text.length; at += 1) {
-      if (!MARKS.has(text.charCodeAt(at))) continue;
-      this.#left -= 1;
-      if (this.#left < 0) throw invalidRequest(path, `has too many values: the arguments of all calls may have ${MAX_ARGUMENT_MARKS}`);
-    }
+    this.#length += text.length;
+    if (this.#length > MAX_ARGUMENT_LENGTH) throw invalidRequest(path, `is too long: the arguments of all calls may have ${MAX_ARGUMENT_LENGTH} characters`);
+    if (text.length < SHORT_LENGTH && this.#length < MAX_ARGUMENT_VALUES) return;
+    const { values, exceeded } = jsonSize(Buffer.from(text), { values: MAX_ARGUMENT_VALUES - this.#values, depth: MAX_JSON_DEPTH, fields: MAX_OBJECT_FIELDS });
+    this.#values += values;
+    if (exceeded === 'values') throw invalidRequest(path, `has too many values: the arguments of all calls may have ${MAX_ARGUMENT_VALUES}`);
+    if (exceeded === 'fields') throw invalidRequest(path, `has an object with more than ${MAX_OBJECT_FIELDS} fields`);
+    if (exceeded === 'depth') throw invalidRequest(path, `nests deeper than ${MAX_JSON_DEPTH} levels`);
   }
 }
 

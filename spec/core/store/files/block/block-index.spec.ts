@@ -4,7 +4,8 @@ import t, { type Test } from 'tap';
 import { damagedEntry, entryOf } from '../../../../../core/block/status/list-entry.ts';
 import type { BlockEntry } from '../../../../../core/schemas/block-api.ts';
 import { BlockIndex, sweep } from '../../../../../core/store/files/block/block-index.ts';
-import { type BlockContents, openFiles } from '../../../../../core/store/files/block/files.ts';
+import { openFiles } from '../../../../../core/store/files/block/files.ts';
+import type { BlockContents } from '../../../../../core/store/port.ts';
 import { AT } from '../../../../support/block-files.ts';
 import { until } from '../../../../support/until.ts';
 

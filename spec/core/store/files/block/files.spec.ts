@@ -4,8 +4,8 @@ import { type FileHandle, open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Entries } from '../../../../../core/block/conversation/chat-file.ts';
 import { type BlockFileSet, FILE_NAMES, openFiles } from '../../../../../core/store/files/block/files.ts';
+import type { Entries } from '../../../../../core/store/port.ts';
 import { AT, pair, userEntry } from '../../../../support/block-files.ts';
 
 interface Opened {

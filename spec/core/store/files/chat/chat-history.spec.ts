@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Entries } from '../../../../../core/block/conversation/chat-file.ts';
 import { ChatArchive } from '../../../../../core/store/files/chat/chat-archive.ts';
-import { findEntry, type PagePlace, pageOf } from '../../../../../core/store/files/chat/chat-history.ts';
+import { findEntry, pageOf } from '../../../../../core/store/files/chat/chat-history.ts';
+import type { Entries, PagePlace } from '../../../../../core/store/port.ts';
 import { answerEntry, pair, userEntry } from '../../../../support/block-files.ts';
 
 const many = (count: number, from = 0) => Array.from({ length: count }, (_, n) => userEntry(`m${from + n}`));

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import t from 'tap';
-import { CallJournal, type OpenCall } from '../../../../../core/store/files/ledger/call-journal.ts';
+import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
+import type { OpenCall } from '../../../../../core/store/port.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1000, totalTokens: 1001, estimated: true };
 const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({

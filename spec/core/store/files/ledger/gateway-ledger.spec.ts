@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../../../core/bus.ts';
-import { type GatewayCall, GatewayLedger, type GatewayLedgerLimits } from '../../../../../core/store/files/ledger/gateway-ledger.ts';
+import { GatewayLedger, type GatewayLedgerLimits } from '../../../../../core/store/files/ledger/gateway-ledger.ts';
+import type { GatewayCall } from '../../../../../core/store/port.ts';
 
 const NOON = Date.parse('2026-11-22T12:00:00.000Z');
 const HOUR = 3_600_000;

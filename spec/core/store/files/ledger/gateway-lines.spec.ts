@@ -1,8 +1,10 @@
 import t from 'tap';
-import { carriedLines, FileSums, type GatewayCall, lineOf, parseCall } from '../../../../../core/store/files/ledger/gateway-lines.ts';
+import { keptText } from '../../../../../core/base/kept-text.ts';
+import { carriedLines, FileSums, lineOf, parseCall } from '../../../../../core/store/files/ledger/gateway-lines.ts';
 import { MAX_LINE_BYTES } from '../../../../../core/store/files/ledger/ledger-file.ts';
+import type { GatewayCall } from '../../../../../core/store/port.ts';
+import { hostileTexts } from '../../../../support/hostile-texts.ts';
 
-const HOSTILE = ['plain', 'with "quotes"', 'back\\slash', 'line\nend', 'nul\0', 'é ü 漢字 🎉', '\u2028', '</script>', '\ud800', ''];
 const call = (fields: Partial<GatewayCall>): GatewayCall => ({
   at: '2026-11-22T12:00:00.000Z',
   requestId: 'r',
@@ -18,12 +20,17 @@ const call = (fields: Partial<GatewayCall>): GatewayCall => ({
 });
 
 t.test('a line is the JSON of its call, whatever the names in it', async (t) => {
-  for (const text of HOSTILE) {
+  for (const text of hostileTexts().map(keptText)) {
     for (const fields of [{ requestId: text }, { key: text }, { provider: text }, { model: text }, { id: text }]) {
       const line = lineOf(call(fields));
       t.equal(line.indexOf('\n'), line.length - 1);
       t.same(JSON.parse(line), JSON.parse(JSON.stringify(call(fields))));
     }
+  }
+  for (const number of [0, -0, 1e-7, 1e21, 0.1 + 0.2, Number.MAX_VALUE]) {
+    const usage = { inputTokens: number, outputTokens: number, totalTokens: number, unpricedTier: true } as const;
+    for (const fields of [{ costUsd: number }, { leastUsd: number }, { firstTextMs: number }, { durationMs: number }, { usage }])
+      t.same(JSON.parse(lineOf(call(fields))), JSON.parse(JSON.stringify(call(fields))), `${number}`);
   }
   const bare = call({ key: null, usage: null, costUsd: null, firstTextMs: null, error: 'CANCELLED' });
   t.same(parseCall(lineOf(bare)), bare);

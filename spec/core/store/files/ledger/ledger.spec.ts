@@ -5,6 +5,7 @@ import t from 'tap';
 import { createBus } from '../../../../../core/bus.ts';
 import { Ledger } from '../../../../../core/store/files/ledger/ledger.ts';
 import type { LedgerLine, Spend } from '../../../../../core/store/port.ts';
+import { configOf } from '../../../../support/block-files.ts';
 import { withSmallDisk } from '../../../../support/small-disk.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
@@ -26,8 +27,8 @@ function open(workspace: string): { ledger: Ledger; faults: unknown[] } {
   return { ledger: new Ledger(workspace, bus, () => NOW), faults };
 }
 
-async function spend(ledger: Ledger, block: string, sinceMs: number): Promise<Spend> {
-  return (await ledger.book()).spend(block, sinceMs);
+function spend(ledger: Ledger, block: string, sinceMs: number): Promise<Spend> {
+  return ledger.spend(block, sinceMs);
 }
 
 async function all(ledger: Ledger): Promise<LedgerLine[]> {
@@ -184,12 +185,7 @@ t.test('a call that could not be written is written with the next lines or at th
   const { ledger, faults } = open(workspace);
   await ledger.ready();
   mkdirSync(path);
-  let isReleased = false;
-  const release = (): void => {
-    isReleased = true;
-  };
-  await t.rejects(ledger.append(call('a'), { release }), { code: 'EISDIR' });
-  t.ok(isReleased, 'it counts from here on');
+  await t.rejects(ledger.append(call('a')), { code: 'EISDIR' });
   await t.rejects(ledger.carry('a', 'b'), { code: 'EISDIR' });
   await t.rejects(ledger.ready(), { code: 'EISDIR' });
   rmdirSync(path);
@@ -233,4 +229,55 @@ t.test('lines of another process are read with the file', async (t) => {
     (await all(ledger)).map(({ costUsd }) => costUsd),
     [1, 2, 4],
   );
+});
+
+t.test('a call is held until its line counts, and a second one that fits only without it waits for that', async (t) => {
+  const workspace = t.testdir({});
+  const { ledger } = open(workspace);
+  const { budget } = configOf({ budget: { dailyTokens: 100 } });
+  const { signal } = new AbortController();
+  const reserve = (id: string, tokens = 60) => ledger.reserve({ block: 'a', id, budget, worstCase: { usd: null, tokens } }, signal);
+  const [first, second] = await Promise.all([reserve('1'), reserve('2')]);
+  t.match([first, second], [{ kind: 'ok' }, { kind: 'beside' }]);
+  t.match(await reserve('3', 101), { kind: 'exceeded', cap: 'dailyTokens' });
+  ledger.release({ block: 'a', id: '2' });
+  await ledger.append({ ...call('a'), id: '1' });
+  if (second.kind === 'beside') await second.changed;
+  t.match(await reserve('2'), { kind: 'ok', stand: { day: { tokens: 10 } } });
+  mkdirSync(join(workspace, 'other'));
+  const { ledger: other } = open(join(workspace, 'other'));
+  mkdirSync(join(workspace, 'other', 'ledger.jsonl'));
+  await t.rejects(other.reserve({ block: 'a', id: '1', budget, worstCase: { usd: null, tokens: 1 } }, signal), { code: 'WORKSPACE_DAMAGED' });
+});
+
+t.test('a call is held until it counts, even where its line could not be written', async (t) => {
+  const workspace = t.testdir({});
+  const { ledger } = open(workspace);
+  const { budget } = configOf({ budget: { dailyTokens: 100 } });
+  const { signal } = new AbortController();
+  const reserve = (id: string) => ledger.reserve({ block: 'a', id, budget, worstCase: { usd: null, tokens: 90 } }, signal);
+  t.match(await reserve('1'), { kind: 'ok' });
+  mkdirSync(join(workspace, 'ledger.jsonl'));
+  await t.rejects(ledger.append({ ...call('a'), id: '1' }), { code: 'EISDIR' });
+  t.match(await reserve('2'), { kind: 'ok', stand: { day: { tokens: 10 } } });
+});
+
+t.test('a line that is appended twice counts once, also where it could not be written at first', async (t) => {
+  const workspace = t.testdir({});
+  const path = join(workspace, 'ledger.jsonl');
+  const { ledger } = open(workspace);
+  const line = { ...call('a'), id: '1' };
+  await Promise.all([ledger.append(line), ledger.append(line)]);
+  await ledger.append(line);
+  t.equal(readFileSync(path, 'utf8'), text(line));
+  t.equal((await spend(ledger, 'a', 0)).usd, 1);
+  unlinkSync(path);
+  mkdirSync(path);
+  const other = { ...line, id: '2' };
+  await t.rejects(ledger.append(other), { code: 'EISDIR' });
+  await t.rejects(ledger.append(other), { code: 'EISDIR' });
+  rmdirSync(path);
+  await ledger.append(other);
+  t.equal(readFileSync(path, 'utf8'), text(other));
+  t.equal((await spend(ledger, 'a', 0)).usd, 2);
 });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { ChatChunks } from '../../../../../transports/http/dialects/openai-chat/stream.ts';
 import { ToolNames } from '../../../../../transports/http/dialects/shared/conversation.ts';
+import { frameData, hostileTexts } from '../../../../support/hostile-texts.ts';
 
 const request = {
   model: 'm',
@@ -45,4 +46,24 @@ t.test('probabilities of tokens come with the last choice', async (t) => {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const text = chunks().done({ usage, stopReason: 'end_turn', logprobs: [{ token: 'a', logprob: -1 }] });
   t.match(text, /"logprobs":\{"content":\[\{"token":"a","logprob":-1,"bytes":null,"top_logprobs":\[\]\}\],"refusal":null\},"finish_reason":"stop"/);
+});
+
+t.test('the templates of texts, names and finishes are the JSON of plain objects', async (t) => {
+  for (const text of hostileTexts()) {
+    const stream = new ChatChunks({ requestId: 'req_1', created: 5, request: { ...request, model: text } });
+    const chunk = (delta: object, finish: string | null = null) => ({
+      id: 'chatcmpl-1',
+      object: 'chat.completion.chunk',
+      created: 5,
+      model: text,
+      choices: [{ index: 0, delta, finish_reason: finish }],
+    });
+    const frames = stream.pieces([
+      { type: 'text', text },
+      { type: 'reasoning', text },
+    ]);
+    const end = stream.done({ usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, stopReason: 'end_turn' });
+    const plain = [chunk({ role: 'assistant', content: '' }), chunk({ content: text }), chunk({ reasoning_content: text }), chunk({}, 'stop')];
+    t.equal(JSON.stringify(frameData(frames + end)), JSON.stringify(plain));
+  }
 });

@@ -1,5 +1,7 @@
 import t from 'tap';
+import { toJsonText } from '../../../../../core/base/json-text.ts';
 import { callItem, itemId, messageItem, reasoningItem } from '../../../../../transports/http/dialects/openai-responses/items.ts';
+import { hostileTexts } from '../../../../support/hostile-texts.ts';
 
 t.test('an id says what its item is, and where', async (t) => {
   t.same(
@@ -25,4 +27,24 @@ t.test('a call of a custom tool has a raw input, any other has arguments', async
     arguments: '{}',
   });
   t.match(JSON.parse(callItem('ctc', 'completed', 'a', { name: 'f', isCustom: true }, 'x')), { type: 'custom_tool_call', input: 'x' });
+});
+
+t.test('the templates of items are the JSON of plain objects', async (t) => {
+  const same = (json: string, plain: object): void => void t.equal(JSON.stringify(JSON.parse(json)), JSON.stringify(plain));
+  for (const text of hostileTexts()) {
+    const part = { type: 'output_text', text, annotations: [], logprobs: [] };
+    const quoted = toJsonText(text);
+    same(messageItem('m', 'completed', quoted), { id: 'm', type: 'message', status: 'completed', role: 'assistant', content: [part] });
+    same(reasoningItem('r', quoted, text), { id: 'r', type: 'reasoning', summary: [{ type: 'summary_text', text }], encrypted_content: text });
+    const tool = { name: text, namespace: text, isCustom: true };
+    same(callItem('c', 'incomplete', text, tool, text), {
+      id: 'c',
+      type: 'custom_tool_call',
+      status: 'incomplete',
+      call_id: text,
+      name: text,
+      namespace: text,
+      input: text,
+    });
+  }
 });

@@ -4,6 +4,7 @@ import { readRequest } from '../../../../../transports/http/dialects/openai-resp
 import { ResponseEvents } from '../../../../../transports/http/dialects/openai-responses/stream.ts';
 import { unpackState } from '../../../../../transports/http/dialects/shared/packed-state.ts';
 import { dataOf, type Fields } from '../../../../support/dialect-clients.ts';
+import { frameData, hostileTexts } from '../../../../support/hostile-texts.ts';
 import { orderFaults } from '../../../../support/response-order.ts';
 
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
@@ -203,4 +204,20 @@ t.test('a call goes out as soon as it is complete, and what waits for it follows
     'response.output_item.added',
     'response.function_call_arguments.delta',
   ]);
+});
+
+t.test('a text comes out of its deltas and of its items as it was, whatever is in it', async (t) => {
+  for (const text of hostileTexts().filter((one) => one !== '')) {
+    const stream = events();
+    const frames = stream.pieces([{ type: 'reasoning', text }, ...[text, text].map((one): AnswerPiece => ({ type: 'text', text: one }))]);
+    const all = frameData(frames + stream.done({ usage: USAGE, stopReason: 'end_turn' })) as Fields[];
+    const deltas = (type: string) => all.filter((one) => one['type'] === type).map((one) => one['delta']);
+    t.equal(deltas('response.reasoning_summary_text.delta').join(), text);
+    t.equal(deltas('response.output_text.delta').join(''), text + text);
+    const plain = [
+      { type: 'reasoning', summary: [{ type: 'summary_text', text }] },
+      { type: 'message', content: [{ type: 'output_text', text: text + text }] },
+    ];
+    t.match(all.at(-1), { response: { output: plain } });
+  }
 });

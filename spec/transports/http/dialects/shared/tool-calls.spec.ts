@@ -33,11 +33,19 @@ t.test('a very long id of a call has a short one, the same for the same id', asy
   t.not(callIdOf(long), callIdOf(`${long}y`));
 });
 
-t.test('arguments as text have a limit of values, in all calls of a request together', async (t) => {
+t.test('arguments as text have limits, in all calls of a request together', async (t) => {
   const list = (values: number): string => `[${'0,'.repeat(values)}0]`;
-  t.throws(() => argumentsOf(list(1_000_000), 'a.arguments', new ArgumentBudget()), { message: /^a\.arguments has too many values/ });
+  const take = (text: string) => argumentsOf(text, 'a.arguments', new ArgumentBudget());
+  t.throws(() => take(list(100_000)), { message: /^a\.arguments has too many values/ });
+  t.throws(() => take(JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`f${index}`, 1])))), {
+    message: /more than 10000 fields/,
+  });
+  t.throws(() => take('['.repeat(70_000)), { message: /^a\.arguments nests deeper than 100 levels/ });
+  t.throws(() => take('x'.repeat(9_000_000)), { message: /^a\.arguments is too long: .* 8388608 characters/ });
+  const code = JSON.stringify({ text: 'f({"a": [1, 2]});\n'.repeat(200_000) });
+  t.same(take(code), JSON.parse(code), 'what looks like values within a text is none');
   const budget = new ArgumentBudget();
-  for (let call = 0; call < 9; call += 1) argumentsOf(list(100_000), 'a', budget);
-  t.throws(() => argumentsOf('['.repeat(200_000), 'b', budget), { message: /^b has too many values/ });
+  for (let call = 0; call < 9; call += 1) argumentsOf(list(10_000), 'a', budget);
+  t.throws(() => argumentsOf(list(90_000), 'b', budget), { message: /^b has too many values/ });
   t.same(argumentsOf('x'.repeat(2_000_000), 'c', budget), { value: 'x'.repeat(2_000_000) }, 'a long text is one');
 });
