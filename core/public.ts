@@ -47,6 +47,7 @@ export type {
   BlockPulse,
   BlockState,
   BlockStatus,
+  ChangeFact,
   Channel,
   ChatConfig,
   ChatDone,

@@ -206,6 +206,13 @@ export interface BlockList {
   readonly blocks: readonly BlockEntry[];
 }
 
+/** The body that changes a fact; what is left out stays. */
+export interface ChangeFact {
+  readonly text?: string;
+  /** Pinned facts are in every prompt */
+  readonly pinned?: boolean;
+}
+
 /** The configuration of a block. */
 export interface ConfigAnswer {
   readonly config: BlockConfigFile;
@@ -358,7 +365,7 @@ export interface WasReset {
   readonly cleared: readonly string[];
 }
 
-/** The model of a block and its settings, without keys. */
+/** The model of a block and its settings, without keys. Settings have the names and meanings of `ChatConfig`; `candidatesOf` sends all of them. */
 export interface BlockAdapter {
   /** Adapter id */
   readonly provider: AdapterId;
@@ -372,6 +379,16 @@ export interface BlockAdapter {
   readonly maxTokens?: number;
   /** Sampling temperature */
   readonly temperature?: number;
+  /** Nucleus sampling */
+  readonly topP?: number;
+  /** Sampling from the k most likely tokens (not openai) */
+  readonly topK?: number;
+  /** How much the model thinks before it answers */
+  readonly reasoning?: {
+    readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+    /** The most tokens of reasoning, for models with a budget */
+    readonly budgetTokens?: number;
+  };
   /** Enable prompt caching (anthropic, bedrock) */
   readonly cacheControl?: boolean;
 }
@@ -390,6 +407,16 @@ export interface BlockAdapterPatch {
   readonly maxTokens?: number;
   /** Sampling temperature */
   readonly temperature?: number;
+  /** Nucleus sampling */
+  readonly topP?: number;
+  /** Sampling from the k most likely tokens (not openai) */
+  readonly topK?: number;
+  /** How much the model thinks before it answers */
+  readonly reasoning?: {
+    readonly effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+    /** The most tokens of reasoning, for models with a budget */
+    readonly budgetTokens?: number;
+  };
   /** Enable prompt caching (anthropic, bedrock) */
   readonly cacheControl?: boolean;
 }

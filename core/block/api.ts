@@ -10,6 +10,7 @@ import type {
   BlockEntry,
   BlockMemory,
   BlockPulse,
+  ChangeFact,
   Channel,
   ChatEntry,
   ChatReceipt,
@@ -146,6 +147,8 @@ export interface Blocks {
   logPart(name: string, file: string, range?: LogRange): Promise<LogPart>;
   /** Adds a fact to the memory of the block. */
   addFact(name: string, body: AddFact): Promise<Fact>;
+  /** Changes the text of a fact, or whether it is pinned. Rejects with MESSAGE_NOT_FOUND for an unknown id. */
+  changeFact(name: string, factId: string, body: ChangeFact): Promise<Fact>;
   /** Removes a fact from the memory of the block. */
   removeFact(name: string, factId: string): Promise<void>;
   /** Asks the block's model to summarise all but the newest messages. Nothing is deleted. */

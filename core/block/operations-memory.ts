@@ -1,7 +1,7 @@
 // Changes of a block's memory by people: facts, compactions and their undo, and the reset of everything but configuration and chat.
 import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../errors.ts';
-import { AddFact } from '../schemas/block-api.ts';
+import { AddFact, ChangeFact } from '../schemas/block-api.ts';
 import type { Fact } from '../schemas/block-memory.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { freshMemory, freshPulse } from '../store/files/block/document-codecs.ts';
@@ -13,12 +13,16 @@ import { budgetStand } from './reply/budget-check.ts';
 import { undoCompaction } from './reply/compaction.ts';
 
 const checkFact: Validator<AddFact> = compile(AddFact);
+const checkChange: Validator<ChangeFact> = compile(ChangeFact);
 const MAX_FACTS = 1000;
 
 /** Facts, compactions by hand, and resets. */
-export function memoryOperations({ change }: OperationsContext): Pick<Blocks, 'addFact' | 'removeFact' | 'compact' | 'undoCompaction' | 'reset'> {
+export function memoryOperations({
+  change,
+}: OperationsContext): Pick<Blocks, 'addFact' | 'changeFact' | 'removeFact' | 'compact' | 'undoCompaction' | 'reset'> {
   return {
     addFact: (name, body) => change(name, (block) => addFact(block, body)),
+    changeFact: (name, id, body) => change(name, (block) => changeFact(block, id, body)),
     removeFact: (name, id) => change(name, (block) => removeFact(block, id)),
     compact: (name) => change(name, (block) => block.compact()),
     undoCompaction: (name) => change(name, undoCompaction),
@@ -35,12 +39,26 @@ async function addFact(block: Block, body: unknown): Promise<Fact> {
   });
 }
 
+async function changeFact(block: Block, id: string, body: unknown): Promise<Fact> {
+  checkChange(body);
+  return block.files.memory.update((memory) => {
+    const old = memory.facts.find((fact) => fact.id === id);
+    if (old === undefined) throw noSuchFact();
+    const fact: Fact = { ...old, ...body };
+    return { value: { ...memory, facts: memory.facts.map((one) => (one === old ? fact : one)) }, result: fact };
+  });
+}
+
 async function removeFact(block: Block, id: string): Promise<void> {
   await block.files.memory.update((memory) => {
     const facts = memory.facts.filter((fact) => fact.id !== id);
-    if (facts.length === memory.facts.length) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no fact with this id.');
+    if (facts.length === memory.facts.length) throw noSuchFact();
     return { value: { ...memory, facts }, result: undefined };
   });
+}
+
+function noSuchFact(): BlockhouseError {
+  return new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no fact with this id.');
 }
 
 /** Also replaces damaged files; a copy of their old content was kept. */

@@ -5,7 +5,7 @@ import { CostsFile } from './block-costs.ts';
 import { Fact, MemoryFile } from './block-memory.ts';
 import { PulseFile, Reason, STATES, STATUSES } from './block-pulse.ts';
 import { Warning } from './chat.ts';
-import { boolean, closedObject, count, listOf, money, object, oneOf, orNull, string, time } from './fields.ts';
+import { boolean, closedObject, count, listOf, money, object, oneOf, orNull, withDefault, string, time } from './fields.ts';
 
 const yes = { type: 'boolean', const: true } as const;
 /** The core checks the name with a rule of its own, whose message is clearer than that of a pattern. */
@@ -126,12 +126,14 @@ export type LogPart = types.LogPart;
 export const LogList = object({ logs: { ...listOf(LogFile), description: 'The 20 newest, newest first' } });
 export type LogList = types.LogList;
 
+const factText = { type: 'string', minLength: 1, maxLength: 10_000 } as const;
+const pinned = { type: 'boolean', description: 'Pinned facts are in every prompt' } as const;
 /** The body that adds a fact to a block's memory. */
-export const AddFact = closedObject(
-  { text: { type: 'string', minLength: 1, maxLength: 10_000 }, pinned: { type: 'boolean', description: 'Pinned facts are in every prompt; default true' } },
-  ['pinned'],
-);
+export const AddFact = closedObject({ text: factText, pinned: withDefault(true, pinned) }, ['pinned']);
 export type AddFact = types.AddFact;
+/** The body that changes a fact; what is left out stays. */
+export const ChangeFact = closedObject({ text: factText, pinned }, ['text', 'pinned']);
+export type ChangeFact = types.ChangeFact;
 /** A fact is in memory.json. */
 export const FactAdded = object({ success: yes, fact: Fact });
 /** The memory after a change. */

@@ -1,7 +1,7 @@
 // config.json. The same schemas check requests and the file on disk, and describe the API. Known fields are checked, unknown ones are kept.
 // Pure: no I/O.
 import type * as types from '../types.ts';
-import { AdapterId, ChatConfig, DEFAULT_MAX_TOKENS, ModelId } from './chat.ts';
+import { AdapterId, ChatConfig, DEFAULT_MAX_TOKENS, ModelId, Reasoning } from './chat.ts';
 import { boolean, money as cap, count, orNull, time, withDefault, withoutDefaults } from './fields.ts';
 
 /** Lower case only, because some file systems ignore case and would give two names the same folder. */
@@ -10,7 +10,7 @@ const MAX_DELAY_MS = 2_147_483_647;
 
 const text = { type: 'string', maxLength: 262_144 } as const;
 
-/** The model of a block and its settings, without keys. */
+/** The model of a block and its settings, without keys. Settings have the names and meanings of `ChatConfig`; `candidatesOf` sends all of them. */
 export const BlockAdapter = {
   type: 'object',
   description: 'The provider and model that answer. Keys belong in auth.json',
@@ -22,6 +22,12 @@ export const BlockAdapter = {
     region: { type: 'string', minLength: 1, maxLength: 64, description: 'AWS region (bedrock), such as us-east-1' },
     maxTokens: withDefault(DEFAULT_MAX_TOKENS, { type: 'integer', minimum: 1, maximum: 10_000_000, description: 'Most tokens in an answer' }),
     temperature: { type: 'number', minimum: 0, maximum: 1, description: 'Sampling temperature' },
+    topP: ChatConfig.properties.topP,
+    topK: ChatConfig.properties.topK,
+    reasoning: {
+      ...Reasoning,
+      properties: { effort: Reasoning.properties.effort, budgetTokens: Reasoning.properties.budgetTokens },
+    },
     cacheControl: { ...boolean, default: false, description: 'Enable prompt caching (anthropic, bedrock)' },
   },
 } as const;

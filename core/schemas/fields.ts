@@ -39,12 +39,15 @@ export function withoutDefaults<const P extends Readonly<Record<string, object>>
   ) as P;
 }
 
-/** The defaults of fields, also of those within them. */
+/** The defaults of fields, also of those within them. A field without any is left out. */
 export function defaultsOf(properties: Readonly<Record<string, object>>): Record<string, unknown> {
   const defaults: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(properties)) {
-    if ('properties' in field) defaults[name] = defaultsOf(field.properties as Record<string, object>);
-    else if ('default' in field) defaults[name] = field.default;
+    if ('default' in field) defaults[name] = field.default;
+    else if ('properties' in field) {
+      const within = defaultsOf(field.properties as Record<string, object>);
+      if (Object.keys(within).length > 0) defaults[name] = within;
+    }
   }
   return defaults;
 }

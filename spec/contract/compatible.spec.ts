@@ -38,6 +38,7 @@ const REQUESTS: Readonly<Record<string, Fields>> = {
     ],
     stream_options: { include_usage: true },
   },
+  '/v1/completions': { prompt: 'hi', stream_options: { include_usage: true } },
   '/v1/responses': {
     input: USER,
     tools: [
@@ -135,7 +136,7 @@ for (const wire of WIRES) {
     for (const [path, body] of Object.entries(REQUESTS)) {
       for (const meaning of MEANINGS) {
         answer = answerWith(wire, meaning);
-        await judge(path, { ...body, stream: false, ...(path === '/v1/chat/completions' && { stream_options: undefined }) });
+        await judge(path, { ...body, stream: false, stream_options: undefined });
         await judge(path, { ...body, stream: true });
       }
       answer = (_request, res) => {

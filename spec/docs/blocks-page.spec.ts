@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { isObject } from '../../core/base/json.ts';
+import { BlockAdapter } from '../../core/schemas/block-config.ts';
 import { CONFIG_DEFAULTS } from '../../core/store/files/block/document-codecs.ts';
 
 const written = (value: unknown): string =>
@@ -10,10 +11,16 @@ const written = (value: unknown): string =>
         .join(', ')}}`
     : JSON.stringify(value);
 
+const page = readFileSync(new URL('../../docs/blocks.md', import.meta.url), 'utf8');
+const rowOf = (field: string): string | undefined => page.split('\n').find((line) => line.startsWith(`| \`${field}\` `));
+
 t.test('docs/blocks.md has every field of config.json with its default', async (t) => {
-  const page = readFileSync(new URL('../../docs/blocks.md', import.meta.url), 'utf8');
   for (const [field, value] of Object.entries(CONFIG_DEFAULTS)) {
-    const row = page.split('\n').find((line) => line.startsWith(`| \`${field}\` `));
-    t.equal(row?.split('|')[2]?.trim(), `\`${written(value)}\``, field);
+    t.equal(rowOf(field)?.split('|')[2]?.trim(), `\`${written(value)}\``, field);
   }
+});
+
+t.test('the row of the model names each of its settings', async (t) => {
+  const row = rowOf('adapter') ?? '';
+  for (const name of Object.keys(BlockAdapter.properties)) t.match(row, new RegExp(`\\b${name}\\b`));
 });

@@ -6,6 +6,7 @@ import type { RequestFields } from '../../core/index.ts';
 import { ANTHROPIC } from '../../transports/http/dialects/anthropic/index.ts';
 import { OLLAMA_CHAT } from '../../transports/http/dialects/ollama/index.ts';
 import { OPENAI_CHAT } from '../../transports/http/dialects/openai-chat/index.ts';
+import { COMPLETION_FIELDS } from '../../transports/http/dialects/openai-completions/request-fields.ts';
 import { EMBEDDINGS_FIELDS } from '../../transports/http/dialects/openai-embeddings/request-fields.ts';
 import { OPENAI_RESPONSES } from '../../transports/http/dialects/openai-responses/index.ts';
 import { ROOT } from '../cli/run.ts';
@@ -89,6 +90,7 @@ const COMPATIBLE: readonly Door[] = [
   ...NATIVE,
   ...NATIVE.map((door) => ({ ...door, wire: ollama, isNative: false })),
   { path: '/v1/messages/count_tokens', url: '/v1/messages/count_tokens', wire: ollama, fields: ANTHROPIC.fields, ask: (model) => ({ model, ...hi }) },
+  { path: '/v1/completions', url: '/v1/completions', wire: ollama, fields: COMPLETION_FIELDS, ask: (model) => ({ model, prompt: 'hi' }) },
   { path: '/v1/embeddings', url: '/v1/embeddings', wire: ollama, fields: EMBEDDINGS_FIELDS, ask: (model) => ({ model, input: 'hi' }) },
   ...[{ chat: hi }, { generate: { prompt: 'hi' } }, { embed: { input: 'hi' } }, { embeddings: { prompt: 'hi' } }]
     .flatMap(Object.entries)

@@ -5,6 +5,7 @@ import type { RequestFields } from '../../core/index.ts';
 import { MESSAGES_FIELDS } from '../../transports/http/dialects/anthropic/request-fields.ts';
 import { OLLAMA_FIELDS } from '../../transports/http/dialects/ollama/request-fields.ts';
 import { CHAT_FIELDS } from '../../transports/http/dialects/openai-chat/request-fields.ts';
+import { COMPLETION_FIELDS } from '../../transports/http/dialects/openai-completions/request-fields.ts';
 import { EMBEDDINGS_FIELDS } from '../../transports/http/dialects/openai-embeddings/request-fields.ts';
 import { RESPONSES_FIELDS } from '../../transports/http/dialects/openai-responses/request-fields.ts';
 import { complaintsAbout, importOf } from './typed.ts';
@@ -21,6 +22,7 @@ interface Published {
 const ANTHROPIC_HEADERS = ['betas', 'user_profile_id', 'workspace_id'];
 const REQUESTS: readonly Published[] = [
   { from: 'openai/resources/chat/completions', type: 'ChatCompletionCreateParams', fields: CHAT_FIELDS },
+  { from: 'openai/resources/completions', type: 'CompletionCreateParams', fields: COMPLETION_FIELDS },
   { from: 'openai/resources/responses/responses', type: 'ResponseCreateParams', fields: RESPONSES_FIELDS },
   { from: 'openai/resources/beta/responses/responses', type: 'ResponseCreateParams', fields: RESPONSES_FIELDS, headers: ['betas'] },
   { from: 'openai/resources/embeddings', type: 'EmbeddingCreateParams', fields: EMBEDDINGS_FIELDS },

@@ -1,7 +1,7 @@
 // The models that may answer for a block. Pure: no I/O.
 import { type BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { BlockConfig } from '../../schemas/block-config.ts';
+import { BlockAdapter, type BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatConfig } from '../../schemas/chat.ts';
 
 type Readiness = Pick<Gateway, 'readiness'>;
@@ -13,15 +13,15 @@ export interface Candidate {
   readonly config: ChatConfig;
 }
 
+const PLACE: readonly string[] = ['provider', 'model', 'baseURL', 'region'] satisfies (keyof BlockAdapter)[];
+/** The fields of `adapter` that are settings of every request, also of one to a fallback. */
+const SETTINGS = Object.keys(BlockAdapter.properties).filter((name) => !PLACE.includes(name));
+
 /** The configured model first, then the fallbacks in their order. The address and region of the first are never used for a fallback. */
 export function candidatesOf({ adapter, fallbacks }: BlockConfig): Candidate[] {
   if (adapter === null) return [];
-  const { provider, model, maxTokens, temperature, cacheControl, baseURL, region } = adapter;
-  const common = {
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(temperature !== undefined && { temperature }),
-    ...(cacheControl === true && { cacheControl }),
-  };
+  const { provider, model, baseURL, region } = adapter;
+  const common: ChatConfig = Object.fromEntries(Object.entries(adapter).filter(([name, value]) => SETTINGS.includes(name) && value !== false));
   const place = { ...(baseURL !== undefined && { baseURL }), ...(region !== undefined && { region }) };
   return [{ provider, model, config: { ...common, ...place } }, ...fallbacks.map((other) => ({ ...other, config: common }))];
 }

@@ -17,6 +17,19 @@ t.test('facts are added and removed', async (t) => {
     await t.rejects(one.blocks.addFact('ada', body as never), { code: 'INVALID_REQUEST' });
 });
 
+t.test('a fact is changed in its place, and what is left out stays', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  const fact = await one.blocks.addFact('ada', { text: 'likes tea' });
+  const other = await one.blocks.addFact('ada', { text: 'x' });
+  t.strictSame(await one.blocks.changeFact('ada', fact.id, { text: 'likes coffee' }), { ...fact, text: 'likes coffee' });
+  t.strictSame(await one.blocks.changeFact('ada', fact.id, { pinned: false }), { ...fact, text: 'likes coffee', pinned: false });
+  t.same(one.readJson('ada', 'memory').facts, [{ ...fact, text: 'likes coffee', pinned: false }, other]);
+  await t.rejects(one.blocks.changeFact('ada', 'f0', { text: 'y' }), { code: 'MESSAGE_NOT_FOUND', status: 404 });
+  for (const body of [null, { text: '' }, { text: 'x'.repeat(10_001) }, { pinned: 1 }, { id: 'f1' }, { createdAt: '' }])
+    await t.rejects(one.blocks.changeFact('ada', fact.id, body as never), { code: 'INVALID_REQUEST' });
+});
+
 t.test('the number of facts has a limit', async (t) => {
   const one = await startCore(t);
   await one.create('ada');

@@ -30,3 +30,16 @@ t.test('a model id can not leave its place in a URL', async (t) => {
   t.equal(refusedField(BlockAdapter, { provider: 'p', model: '../m' }), 'model');
   t.equal(refusedField(BlockAdapter, { provider: 'p', model: 'org/m:1b' }), undefined);
 });
+
+t.test('the settings of a model have the limits that they have in a chat request', async (t) => {
+  const model = { provider: 'p', model: 'm' };
+  t.equal(refusedField(BlockAdapter, { ...model, topP: 0.9, topK: 20, reasoning: { effort: 'high', budgetTokens: 2000 } }), undefined);
+  t.equal(refusedField(BlockAdapter, { ...model, topP: 1.1 }), 'topP');
+  t.equal(refusedField(BlockAdapter, { ...model, topK: 0.5 }), 'topK');
+  t.equal(refusedField(BlockAdapter, { ...model, reasoning: { effort: 'most' } }), 'reasoning.effort');
+  t.equal(refusedField(BlockAdapter, { ...model, reasoning: { efort: 'high' } }), 'reasoning.efort');
+});
+
+t.test('no top-level field of a change has a default, because a missing one stays as it is', async (t) => {
+  for (const [name, schema] of Object.entries<object>(BlockConfigPatch.properties)) t.notOk(Object.hasOwn(schema, 'default'), name);
+});

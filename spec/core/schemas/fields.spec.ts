@@ -24,7 +24,12 @@ t.test('the other parts take what their names say', async (t) => {
 t.test('a default is written once: the description names it, and nested ones are found', async (t) => {
   const limit = withDefault(5, { type: 'integer', description: 'The most' });
   t.same(limit, { type: 'integer', description: 'The most; default 5', default: 5 });
-  const properties = { none: { type: 'string' }, on: { type: 'boolean', default: false }, inner: { type: 'object', properties: { limit } } };
+  const properties = {
+    none: { type: 'string' },
+    on: { type: 'boolean', default: false },
+    inner: { type: 'object', properties: { limit } },
+    bare: { type: 'object', properties: { name: string } },
+  };
   t.same(defaultsOf(properties), { on: false, inner: { limit: 5 } });
   t.same(withoutDefaults(properties), { ...properties, on: { type: 'boolean' } });
   t.equal(withoutDefaults({ limit }).limit.type, 'integer');

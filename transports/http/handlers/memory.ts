@@ -1,5 +1,5 @@
 // Handlers of `/api/blocks/:name/memory`: facts, and the window that the model sees.
-import type { AddFact, BlockMemory } from '../../../core/index.ts';
+import type { AddFact, BlockMemory, ChangeFact } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
@@ -8,6 +8,12 @@ import { param, type RouteContext } from '../wire/route.ts';
 export const addFact = async (context: RouteContext) => {
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   return ok({ success: true, fact: await context.core.blocks.addFact(param(context, 'name'), body as AddFact) });
+};
+
+/** `{success, fact}`. Fails with MESSAGE_NOT_FOUND for an unknown id. */
+export const changeFact = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  return ok({ success: true, fact: await context.core.blocks.changeFact(param(context, 'name'), param(context, 'id'), body as ChangeFact) });
 };
 
 /** `{success, message}`. Fails with MESSAGE_NOT_FOUND for an unknown id. */

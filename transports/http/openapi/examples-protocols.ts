@@ -12,6 +12,7 @@ const CHAT_USAGE = {
   prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 0 },
   completion_tokens_details: { reasoning_tokens: 0 },
 };
+const COMPLETION = { id: 'cmpl-1', object: 'text_completion', created: AT, model: MODEL };
 const MODEL_ENTRY = { id: MODEL, object: 'model', created: AT, owned_by: 'local' };
 const PART = { type: 'output_text', text: SAID, annotations: [], logprobs: [] };
 const ITEM = { id: 'msg_1_0', type: 'message', status: 'completed', role: 'assistant', content: [PART] };
@@ -59,6 +60,16 @@ export const PROTOCOL_EXAMPLES = {
     },
   }),
   ChatCompletionEnd: example('ChatCompletionFrame', 'The end', { data: '[DONE]' }),
+  CompletionRequest: example('CompletionRequest', 'The beginning of a text', { model: MODEL, prompt: 'Once upon a time', max_tokens: 50 }),
+  Completion: example('Completion', 'A text', {
+    ...COMPLETION,
+    choices: [{ text: SAID, index: 0, logprobs: null, finish_reason: 'stop' }],
+    usage: CHAT_USAGE,
+  }),
+  CompletionPiece: example('CompletionFrame', 'A piece of the text', {
+    data: { ...COMPLETION, choices: [{ text: 'Hel', index: 0, logprobs: null, finish_reason: null }] },
+  }),
+  CompletionEnd: example('CompletionFrame', 'The end', { data: '[DONE]' }),
   EmbeddingsRequest: example('EmbeddingsRequest', 'Two texts', { model: MODEL, input: ['one', 'two'] }),
   Embeddings: example('Embeddings', 'One vector', {
     object: 'list',

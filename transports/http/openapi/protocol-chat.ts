@@ -1,4 +1,4 @@
-// The schemas of OpenAI's Chat Completions, of its embeddings and of its models. Pure: no I/O.
+// The schemas of OpenAI's Chat Completions and Completions, of its embeddings and of its models. Pure: no I/O.
 import { ANY, BOOLEAN, COUNT, FRAMES, frame, list, NUMBER, OBJECT, one, oneValue, orNull, ref, STRING, shape } from './shapes.ts';
 
 const FINISH = oneValue('stop', 'length', 'tool_calls', 'content_filter');
@@ -8,6 +8,9 @@ const TOOL_CALL = one(
 );
 const PIECE = shape({ index: COUNT }, { id: STRING, type: oneValue('function', 'custom'), function: OBJECT, custom: OBJECT, extra_content: OBJECT });
 const HEAD = { id: STRING, created: COUNT, model: STRING };
+const COMPLETION = { ...HEAD, object: oneValue('text_completion') };
+const CHOICE = { text: STRING, index: COUNT, logprobs: { type: 'null' } };
+const ENDS = 'The last one of a whole answer is `[DONE]`, which is no JSON; the last one of a broken one is an error.';
 const FURTHER = { service_tier: orNull(STRING), system_fingerprint: orNull(STRING) };
 
 /** By their names in the document. */
@@ -75,7 +78,25 @@ export const CHAT_SHAPES = {
   ),
   ChatCompletionFrame: {
     ...one(frame(ref('ChatCompletionChunk')), frame(ref('OpenAIError')), frame(oneValue('[DONE]'))),
-    description: `${FRAMES} The last one of a whole answer is \`[DONE]\`, which is no JSON; the last one of a broken one is an error.`,
+    description: `${FRAMES} ${ENDS}`,
+  },
+  CompletionRequest: shape(
+    { model: STRING, prompt: { anyOf: [STRING, { ...list(STRING), minItems: 1, maxItems: 1 }] } },
+    {
+      stream: orNull(BOOLEAN),
+      stream_options: orNull(shape({}, { include_usage: BOOLEAN })),
+      max_tokens: orNull(COUNT),
+      temperature: orNull(NUMBER),
+      top_p: orNull(NUMBER),
+      stop: ANY,
+      seed: orNull(NUMBER),
+    },
+  ),
+  Completion: shape({ ...COMPLETION, choices: list(shape({ ...CHOICE, finish_reason: FINISH })), usage: ref('ChatCompletionUsage') }),
+  CompletionChunk: shape({ ...COMPLETION, choices: list(shape({ ...CHOICE, finish_reason: orNull(FINISH) })) }, { usage: ref('ChatCompletionUsage') }),
+  CompletionFrame: {
+    ...one(frame(ref('CompletionChunk')), frame(ref('OpenAIError')), frame(oneValue('[DONE]'))),
+    description: `${FRAMES} ${ENDS}`,
   },
   OpenAIError: shape({ error: shape({ message: STRING, type: STRING, param: orNull(STRING), code: orNull(STRING) }) }),
   EmbeddingsRequest: shape(

@@ -100,6 +100,17 @@ export const CHAT_ROUTES = {
     errors: [...BODY, ...WRITE],
     handler: memory.addFact,
   },
+  'PUT /api/blocks/:name/memory/facts/:id': {
+    id: 'changeFact',
+    tag: 'Memory',
+    summary: 'Change a fact',
+    description: 'Changes the text of a fact, or whether it is pinned: only pinned facts are in the prompt. What is left out stays.',
+    params: fact,
+    body: body('ChangeFact'),
+    answers: { 200: json('FactAdded', 'The whole fact.') },
+    errors: [...BODY, 'MESSAGE_NOT_FOUND', ...WRITE],
+    handler: memory.changeFact,
+  },
   'DELETE /api/blocks/:name/memory/facts/:id': {
     id: 'removeFact',
     tag: 'Memory',

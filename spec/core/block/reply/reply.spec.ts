@@ -29,7 +29,12 @@ t.test('messages are answered one by one, in order', async (t) => {
 
 t.test('the prompt holds instructions, goals, summary, pinned facts, history and the message', async (t) => {
   const one = await startCore(t);
-  await one.create('ada', { ...RUNNABLE, systemPrompt: 'Be brief.', goals: ['Help.'], adapter: { ...RUNNABLE.adapter, temperature: 0.5, maxTokens: 77 } });
+  await one.create('ada', {
+    ...RUNNABLE,
+    systemPrompt: 'Be brief.',
+    goals: ['Help.'],
+    adapter: { ...RUNNABLE.adapter, temperature: 0.5, topP: 0.9, topK: 20, maxTokens: 77 },
+  });
   await one.blocks.addFact('ada', { text: 'The sky is green.' });
   await one.blocks.addFact('ada', { text: 'Never shown.', pinned: false });
   one.write('ada', 'memory', { ...one.readJson('ada', 'memory'), summary: 'They met.' });
@@ -45,7 +50,7 @@ t.test('the prompt holds instructions, goals, summary, pinned facts, history and
   const system = messages[0]?.content ?? '';
   for (const part of ['Be brief.', '- Help.', 'They met.', '- The sky is green.']) t.ok(system.includes(part), part);
   t.notOk(system.includes('Never shown.'));
-  t.match(JSON.parse(one.upstream.requests[1]?.body ?? ''), { options: { num_predict: 77, temperature: 0.5 } });
+  t.match(JSON.parse(one.upstream.requests[1]?.body ?? ''), { options: { num_predict: 77, temperature: 0.5, top_p: 0.9, top_k: 20 } });
   await until('the window is counted', () => one.readJson('ada', 'memory').window.messages === 4);
   t.match(one.readJson('ada', 'memory').window, { firstKeptId: null, maxTokens: 32_768 }, 'a local model takes less than the 100,000 of the configuration');
 });

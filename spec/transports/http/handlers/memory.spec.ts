@@ -10,6 +10,10 @@ t.test('a fact is remembered until it is removed', async (t) => {
   t.match(await server.call('POST', '/api/blocks/a/memory/facts', { body: { text: 'x', pinned: false } }), { json: { fact: { pinned: false } } });
   const { id } = added.json['fact'] as { id: string };
   t.match((await server.call('GET', '/api/blocks/a')).json, { memory: { facts: [{ id }, { text: 'x' }] } });
+  const changed = await server.call('PUT', `/api/blocks/a/memory/facts/${id}`, { body: { pinned: false } });
+  t.match(changed, { status: 200, json: { success: true, fact: { id, text: 'Water boils at 100 °C', pinned: false } } });
+  t.match(await server.call('PUT', '/api/blocks/a/memory/facts/f0', { body: {} }), { status: 404, json: { code: 'MESSAGE_NOT_FOUND' } });
+  t.match(await server.call('PUT', `/api/blocks/a/memory/facts/${id}`, { body: { text: 1 } }), { status: 400, json: { code: 'INVALID_REQUEST' } });
   t.match(await server.call('DELETE', `/api/blocks/a/memory/facts/${id}`), { status: 200, json: { success: true, message: String } });
   t.match(await server.call('DELETE', `/api/blocks/a/memory/facts/${id}`), { status: 404, json: { code: 'MESSAGE_NOT_FOUND' } });
   t.match((await server.call('GET', '/api/blocks/a')).json, { memory: { facts: [{ text: 'x' }] } });

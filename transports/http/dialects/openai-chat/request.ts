@@ -2,23 +2,10 @@
 import { isObject } from '../../../../core/base/json.ts';
 import { type ChatRequest, invalidRequest, type Tool, type Warning } from '../../../../core/index.ts';
 import { nearestName } from '../shared/client-fields.ts';
-import { chatOf, clampedTemperature, joinedWarnings, mended, ToolNames } from '../shared/conversation.ts';
+import { chatOf, joinedWarnings, mended, ToolNames } from '../shared/conversation.ts';
 import type { DialectRequest } from '../shared/dialect.ts';
-import {
-  conversationIn,
-  type Fields,
-  flag,
-  ignoredFields,
-  integer,
-  list,
-  number,
-  objectAt,
-  objectBody,
-  optionalObject,
-  requiredText,
-  text,
-} from '../shared/fields.ts';
-import { definedOf, effortOf, metadataOf, schemaOutput, serviceTierOf } from '../shared/openai-config.ts';
+import { conversationIn, type Fields, flag, ignoredFields, integer, list, objectAt, objectBody, optionalObject, requiredText, text } from '../shared/fields.ts';
+import { definedOf, effortOf, MAX_TOKENS, metadataOf, SAMPLING_NAMES, samplingOf, schemaOutput, serviceTierOf } from '../shared/openai-config.ts';
 import { Sources } from '../shared/sources.ts';
 import { customTool } from '../shared/tool-calls.ts';
 import { readMessages } from './messages.ts';
@@ -64,19 +51,13 @@ const UNDERSTOOD: ReadonlySet<string> = new Set([
   'store',
   'prompt_cache_retention',
 ]);
-const MAX_TOKENS = 10_000_000;
 /** The client's names of the gateway's settings. */
 const CLIENT_NAMES: Readonly<Record<string, string>> = {
   messages: 'messages',
   tools: 'tools',
   toolChoice: 'tool_choice',
   'config.maxTokens': 'max_completion_tokens',
-  'config.temperature': 'temperature',
-  'config.topP': 'top_p',
-  'config.stop': 'stop',
-  'config.seed': 'seed',
-  'config.presencePenalty': 'presence_penalty',
-  'config.frequencyPenalty': 'frequency_penalty',
+  ...SAMPLING_NAMES,
   'config.logprobs': 'logprobs',
   'config.topLogprobs': 'top_logprobs',
   'config.parallelToolCalls': 'parallel_tool_calls',
@@ -121,17 +102,10 @@ export function readRequest(given: unknown): DialectRequest<ChatEcho> {
 }
 
 function readConfig(body: Fields, warnings: Warning[]): ChatRequest['config'] {
-  const stop = typeof body['stop'] === 'string' ? [body['stop']] : list(body, 'stop');
-  const temperature = number(body, 'temperature', 0, 2);
   const effort = effortOf(text(body, 'reasoning_effort'), 'reasoning_effort', warnings);
   return definedOf({
     maxTokens: integer(body, 'max_completion_tokens', 1, MAX_TOKENS) ?? integer(body, 'max_tokens', 1, MAX_TOKENS),
-    temperature: temperature === undefined ? undefined : clampedTemperature(temperature, warnings),
-    topP: number(body, 'top_p', 0, 1),
-    stop: stop === undefined ? undefined : stop.map(String).filter((one) => one !== ''),
-    seed: integer(body, 'seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-    presencePenalty: number(body, 'presence_penalty', -2, 2),
-    frequencyPenalty: number(body, 'frequency_penalty', -2, 2),
+    ...samplingOf(body, warnings),
     logprobs: flag(body, 'logprobs') === true ? true : undefined,
     topLogprobs: integer(body, 'top_logprobs', 0, 20),
     parallelToolCalls: flag(body, 'parallel_tool_calls'),

@@ -1,34 +1,11 @@
 // A canonical answer as a chat completion. Pure: no I/O.
 import { toJsonText } from '../../../../core/base/json-text.ts';
-import type { ChatDone, StopReason, TokenLogprob, ToolCall, Usage } from '../../../../core/index.ts';
+import type { ChatDone, TokenLogprob, ToolCall } from '../../../../core/index.ts';
 import { answerId } from '../shared/answer-id.ts';
 import type { AnswerContext, WholeAnswer } from '../shared/dialect.ts';
+import { finishReason, usageText } from '../shared/openai-answers.ts';
 import { customInput } from '../shared/tool-calls.ts';
 import type { ChatEcho } from './request.ts';
-
-const FINISH: Readonly<Record<StopReason, string>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  unknown: 'stop',
-  max_tokens: 'length',
-  tool_use: 'tool_calls',
-  content_filter: 'content_filter',
-  refusal: 'content_filter',
-};
-
-/** The finish reason of an answer. */
-export function finishReason(stopReason: StopReason): string {
-  return FINISH[stopReason];
-}
-
-/** The usage in Chat Completions' words, as JSON. */
-export function usageText({ inputTokens, outputTokens, totalTokens, cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 }: Usage): string {
-  return (
-    `{"prompt_tokens":${inputTokens},"completion_tokens":${outputTokens},"total_tokens":${totalTokens}` +
-    `,"prompt_tokens_details":{"cached_tokens":${cacheReadTokens},"cache_write_tokens":${cacheWriteTokens}}` +
-    `,"completion_tokens_details":{"reasoning_tokens":${reasoningTokens}}}`
-  );
-}
 
 /** The id of an answer. */
 export function completionId(context: AnswerContext): string {

@@ -4,10 +4,10 @@
 // once-named: the id and the name of a call come once, and its index counts up from 0.
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../shared/dialect.ts';
-import { openAiError } from '../shared/openai-errors.ts';
+import { errorChunk, finishReason, usageText } from '../shared/openai-answers.ts';
 import { customInput } from '../shared/tool-calls.ts';
 import type { ChatEcho } from './request.ts';
-import { completionId, finishReason, logprobsOf, stateOf, usageText } from './response.ts';
+import { completionId, logprobsOf, stateOf } from './response.ts';
 
 /** A call that has begun. */
 interface OpenCall {
@@ -114,13 +114,4 @@ export class ChatChunks implements DialectStream {
     const further = logprobs === null ? '' : `,"logprobs":${JSON.stringify(logprobs)}`;
     return `${this.#before}${JSON.stringify(delta)}${further},"finish_reason":${JSON.stringify(finish)}}]}\n\n`;
   }
-}
-
-/** The end of a stream that broke off. */
-export function errorChunk(failure: BlockhouseError): string {
-  return data({ error: openAiError(failure) });
-}
-
-function data(value: object): string {
-  return `data: ${JSON.stringify(value)}\n\n`;
 }

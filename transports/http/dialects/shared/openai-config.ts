@@ -1,6 +1,7 @@
 // Settings that OpenAI's two protocols have in common. Pure: no I/O.
 import type { ChatRequest, Warning } from '../../../../core/index.ts';
-import { type Fields, objectAt, optionalObject, text } from './fields.ts';
+import { clampedTemperature } from './conversation.ts';
+import { type Fields, integer, list, number, objectAt, optionalObject, text } from './fields.ts';
 
 type Config = NonNullable<ChatRequest['config']>;
 type Effort = NonNullable<NonNullable<Config['reasoning']>['effort']>;
@@ -12,6 +13,32 @@ export function effortOf(effort: string | undefined, field: string, warnings: Wa
   if (effort === undefined || EFFORTS.includes(effort)) return effort as Effort | undefined;
   warnings.push({ field, message: `It was ignored, since it is none of ${EFFORTS.join(', ')}.` });
   return undefined;
+}
+
+/** The most tokens that an answer may be asked to have. */
+export const MAX_TOKENS = 10_000_000;
+/** The names in OpenAI's completions of what `samplingOf` reads, by the gateway's own. */
+export const SAMPLING_NAMES = {
+  'config.temperature': 'temperature',
+  'config.topP': 'top_p',
+  'config.stop': 'stop',
+  'config.seed': 'seed',
+  'config.presencePenalty': 'presence_penalty',
+  'config.frequencyPenalty': 'frequency_penalty',
+} as const;
+
+/** How the tokens of a completion are chosen, and what ends it. */
+export function samplingOf(body: Fields, warnings: Warning[]) {
+  const stop = typeof body['stop'] === 'string' ? [body['stop']] : list(body, 'stop');
+  const temperature = number(body, 'temperature', 0, 2);
+  return {
+    temperature: temperature === undefined ? undefined : clampedTemperature(temperature, warnings),
+    topP: number(body, 'top_p', 0, 1),
+    stop: stop === undefined ? undefined : stop.map(String).filter((one) => one !== ''),
+    seed: integer(body, 'seed', Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    presencePenalty: number(body, 'presence_penalty', -2, 2),
+    frequencyPenalty: number(body, 'frequency_penalty', -2, 2),
+  };
 }
 
 /** `auto` is what every provider does by itself. */

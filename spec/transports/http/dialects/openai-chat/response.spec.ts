@@ -1,10 +1,6 @@
 import t from 'tap';
-import { finishReason, logprobsOf, toolCallOf } from '../../../../../transports/http/dialects/openai-chat/response.ts';
+import { logprobsOf, toolCallOf } from '../../../../../transports/http/dialects/openai-chat/response.ts';
 import { ToolNames } from '../../../../../transports/http/dialects/shared/conversation.ts';
-
-t.test('the reason for the end is one that clients know', async (t) => {
-  t.same((['end_turn', 'max_tokens', 'tool_use', 'refusal', 'unknown'] as const).map(finishReason), ['stop', 'length', 'tool_calls', 'content_filter', 'stop']);
-});
 
 t.test('a call has what the provider wants back beside it', async (t) => {
   const echo = { includeUsage: false, names: new ToolNames(), customTools: new Set<string>() };
