@@ -3,6 +3,7 @@ import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:
 import { join } from 'node:path';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
 import { isObject } from '../base/json.ts';
+import { parseBytes } from '../base/strict-json.ts';
 import type { Adapter } from '../ports.ts';
 import { MODELS_FILE, parseModels } from '../routing/models-file.ts';
 import { nameInArchive } from '../schemas/names.ts';
@@ -13,7 +14,6 @@ import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/files/block/block-lay
 import { parseConfig } from '../store/files/block/document-codecs.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
-import { parseBytes } from '../store/files/json-bytes.ts';
 import { foreignKind } from '../store/files/own-folder.ts';
 import { readFault, readRegular } from '../store/files/regular-file.ts';
 import type { LedgerStore } from '../store/port.ts';

@@ -4,10 +4,10 @@
 // hashed: the file has only hashes, from which no key can be made.
 import { join } from 'node:path';
 import { isObject } from '../base/json.ts';
+import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
-import { parseBytes } from '../store/files/json-bytes.ts';
 import type { ShownKey } from '../types.ts';
 import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey, newKey, parseKey } from './named-key.ts';
 

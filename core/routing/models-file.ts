@@ -3,10 +3,10 @@
 // last-good: a damaged file never counts as an empty one. The last good content stays in use, and the bus reports the damage. If there never was good
 //   content, only provider/model has a meaning: every other name is refused with an error that names the file, but not its path, which applications must not see.
 import { join } from 'node:path';
+import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { type FileState, FreshFile } from '../store/files/fresh-file.ts';
-import { parseBytes } from '../store/files/json-bytes.ts';
 import { type AdapterIdOf, EMPTY_TABLE, type ModelsDocument, type ModelTable, parseModelTable } from './model-table.ts';
 
 /** The name of the file in a workspace. */
