@@ -62,7 +62,7 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
   await inWorkspace(config, () => core.start());
   file.open();
   try {
-    await inWorkspace(config, async () => core.token?.ensure(config.workspace));
+    await inWorkspace(config, async () => core.token?.ensure());
     const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections, bodyMemoryBytes } = config;
     const bodies = { bytes: bodyMemoryBytes };
     const hasPage = existsSync(new URL('manifest.json', DASHBOARD));

@@ -17,7 +17,8 @@ export {
   secretsOf,
 } from './auth/settings.ts';
 export { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from './auth/socket-owner.ts';
-export { ApiToken, writeNewToken } from './auth/token.ts';
+export { ApiToken } from './auth/token.ts';
+export { unusedSettings } from './auth/unused-settings.ts';
 export type { BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
 export type { ReplyStep } from './block/reply/reply-stream.ts';
 export { unknownFields } from './block/status/config-warnings.ts';
@@ -85,6 +86,7 @@ export { readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { type LogFields, type LogLevel as LineLevel, rounded } from './store/files/logs/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
+export { openSettings } from './store/open.ts';
 export type { GatewayCall, LogRange } from './store/port.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';

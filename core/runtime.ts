@@ -1,6 +1,5 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
 import { randomFillSync } from 'node:crypto';
-import { join } from 'node:path';
 import { CredentialStore } from './auth/credentials.ts';
 import { Sessions } from './auth/sessions.ts';
 import type { Environment } from './auth/settings.ts';
@@ -23,14 +22,15 @@ import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import { ChatStream } from './gateway/stream.ts';
 import { streamOptionsOf } from './gateway/visible-parts.ts';
-import { KEYS_FILE, KeyStore } from './keys/key-store.ts';
+import { KeyStore } from './keys/key-store.ts';
 import type { Accounts, KeyLimits } from './keys/named-key.ts';
 import { sessionAccounts } from './keys/session-accounts.ts';
 import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
-import { ModelsFile } from './routing/models-file.ts';
+import { ModelsFile, modelsCodec } from './routing/models-file.ts';
+import { openSettings } from './store/open.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -199,7 +199,8 @@ export function createCore(options: CoreOptions): Core {
   const { workspace } = options;
   const settingsOf = (id: string) => options.adapters.find((adapter) => adapter.id === id)?.settings ?? {};
   const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now, settingsOf);
-  const token = workspace === undefined ? undefined : new ApiToken(workspace, events, options.now);
+  const settings = workspace === undefined ? undefined : openSettings(workspace, options.now);
+  const token = settings && new ApiToken(settings, events);
   const ownAddresses = new OwnAddresses();
   const gateway = new Gateway({
     adapters: options.adapters,
@@ -217,9 +218,8 @@ export function createCore(options: CoreOptions): Core {
     newRequestId,
   });
   const adapterIdOf = (name: string): string | undefined => gateway.adapterIdOf(name);
-  const modelsFile =
-    workspace === undefined ? undefined : new ModelsFile({ workspace, bus: events, adapterIds: gateway.adapterIds(), adapterIdOf, now: options.now });
-  const keys = workspace === undefined ? undefined : new KeyStore({ workspace, bus: events, now: options.now, clock: options.clock });
+  const modelsFile = settings && new ModelsFile(settings, modelsCodec(adapterIdOf, gateway.adapterIds()), events);
+  const keys = settings && new KeyStore({ settings, bus: events, clock: options.clock });
   const router = new ModelRouter({
     adapters: listed(options.adapters),
     adapterIdOf,
@@ -233,7 +233,9 @@ export function createCore(options: CoreOptions): Core {
     now: options.now ?? (() => performance.now()),
   });
   const session: WorkspaceSession | undefined =
-    workspace === undefined || keys === undefined ? undefined : new WorkspaceSession({ workspace, bus: events, gateway, credentials, keys, options });
+    workspace === undefined || settings === undefined || keys === undefined
+      ? undefined
+      : new WorkspaceSession({ workspace, settings, bus: events, gateway, credentials, keys, options });
   const uncounted = {
     router,
     isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),
@@ -256,9 +258,10 @@ export function createCore(options: CoreOptions): Core {
       return needWorkspace(session).blocks;
     },
     async check() {
+      if (workspace === undefined || settings === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
       const { findings, ...rest } = await (session?.isOpen ? session.blocks.check() : checkOffline(workspace, gateway));
-      const spentToday = await todaysSpending(workspace ?? '', session, options.clock);
-      const ofKeys = await keyFindings(join(workspace ?? '', KEYS_FILE), { ...uncounted, spentToday });
+      const spentToday = await todaysSpending(workspace, session, options.clock);
+      const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
     },
     token,
@@ -317,8 +320,7 @@ function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
   return adapter && { provider: adapter.id, model: adapter.defaultModel };
 }
 
-async function checkOffline(workspace: string | undefined, gateway: Gateway): Promise<DoctorReport> {
-  if (workspace === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
+async function checkOffline(workspace: string, gateway: Gateway): Promise<DoctorReport> {
   const { examineOffline } = await import('./block/doctor-offline.ts');
   return examineOffline(workspace, gateway);
 }

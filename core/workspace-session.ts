@@ -20,11 +20,13 @@ import { ensureFolder } from './store/files/atomic-file.ts';
 import type { Ledger } from './store/files/ledger/ledger.ts';
 import { type LockHolder, WorkspaceLock } from './store/files/lock.ts';
 import type { FolderWatches } from './store/files/watch.ts';
+import type { SettingStore } from './store/port.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */
 export interface SessionOptions {
   readonly workspace: string;
+  readonly settings: SettingStore;
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
@@ -197,13 +199,13 @@ export class WorkspaceSession {
   }
 
   async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
-    const { workspace, bus, gateway, credentials, keys, options } = this.#options;
+    const { workspace, settings, bus, gateway, credentials, keys, options } = this.#options;
     const now = options.clock ?? Date.now;
     const parts = await import('./workspace-parts.ts');
     const { createWorkspaceBlocks, FolderWatches, GatewayAccounts, GatewayLedger, HaltSwitch, HeartbeatWheel, Ledger, ModelCalls, Prices, StepCounter } = parts;
     const ledger = new Ledger(workspace, bus, now);
     const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
-    const halt = new HaltSwitch(workspace, bus, now);
+    const halt = new HaltSwitch(settings, bus, now);
     const prices = new Prices();
     const gatewayLedger = new GatewayLedger({ workspace, bus, now });
     const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: gatewayLedger, now });

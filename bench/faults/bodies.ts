@@ -69,7 +69,7 @@ const core = await createCore({
 });
 await core.start();
 await core.prepare();
-await core.token?.ensure(workspace);
+await core.token?.ensure();
 await core.blocks.create({ name: 'x' });
 const tokens = {
   token: core.token?.reveal() ?? '',

@@ -62,8 +62,8 @@ export async function runningServer(workspace: string, patienceMs = START_PATIEN
 }
 
 async function placeOf(workspace: string, url: string, pid: number): Promise<ServerPlace> {
-  const { ApiToken, createBus, ownerOf } = await import('../../core/index.ts');
-  const token = tokenOf(() => new ApiToken(workspace, createBus()).reveal());
+  const { ApiToken, createBus, openSettings, ownerOf } = await import('../../core/index.ts');
+  const token = tokenOf(() => new ApiToken(openSettings(workspace), createBus()).reveal());
   return { url: addressOf(url), pid, owner: await ownerOf(pid), token };
 }
 

@@ -21,20 +21,16 @@ export class TokenCommand extends BaseCommand {
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
     const { inWorkspace } = await import('../compose.ts');
-    const token = await inWorkspace(config, () => (this.newToken ? renew(config.workspace) : current(config.workspace)));
+    const token = await inWorkspace(config, () => tokenOf(config.workspace, this.newToken));
     await this.print({ token }, [token]);
     return 'ok';
   }
 }
 
-async function renew(workspace: string): Promise<string> {
-  const { writeNewToken } = await import('../../core/index.ts');
-  return writeNewToken(workspace);
-}
-
-async function current(workspace: string): Promise<string> {
-  const { ApiToken, createBus } = await import('../../core/index.ts');
-  const token = new ApiToken(workspace, createBus());
-  await token.ensure(workspace);
+async function tokenOf(workspace: string, isNew: boolean): Promise<string> {
+  const { ApiToken, createBus, openSettings } = await import('../../core/index.ts');
+  const token = new ApiToken(openSettings(workspace), createBus());
+  if (isNew) return token.renew();
+  await token.ensure();
   return token.reveal();
 }

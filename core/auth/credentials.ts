@@ -7,10 +7,10 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/json.ts';
+import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
-import { parseBytes } from '../store/files/json-bytes.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
 import type { SettingsSpec } from './settings.ts';
 

@@ -1,57 +1,57 @@
-// The bearer token of the workspace: 256 random bits in `.api-token`, mode 0600.
+// The bearer token of the workspace: 256 random bits.
 //
 // closed-by-default: while the token can't be read or has the wrong form, every request is refused. An empty token never matches.
 // live-rotation: a new token takes effect within a second, without a restart.
 // constant-time: a comparison takes the same time wherever the first difference is.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { join } from 'node:path';
 import type { CoreBus } from '../bus.ts';
-import { ensureFolder, replaceFile } from '../store/files/atomic-file.ts';
-import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
+import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
 
 const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
 const NEW_TOKEN_HINT = 'Create a new token with `blockhouse token --new-token`.';
+const NONE = 'it does not exist';
 
-/** The file that holds the token. */
-export function tokenPath(workspace: string): string {
-  return join(workspace, '.api-token');
-}
-
-/** Writes a new token and returns it. A running server uses it within a second. */
-export async function writeNewToken(workspace: string): Promise<string> {
-  await ensureFolder(workspace);
-  const token = `bh_${randomBytes(32).toString('base64url')}`;
-  await replaceFile(tokenPath(workspace), `${token}\n`);
-  return token;
-}
+const TOKEN: SettingCodec<Buffer> = {
+  parse: (text) => {
+    if (text === undefined) throw new Error(NONE);
+    if (!FORM.test(text.trim())) throw new Error('it does not contain a token (bh_ and 43 characters)');
+    return Buffer.from(text.trim(), 'utf8');
+  },
+  format: (token) => `${token.toString('utf8')}\n`,
+};
 
 /** The current token of a workspace. */
 export class ApiToken {
-  readonly #file: FreshFile;
-  readonly #bus: CoreBus;
-  #token: Buffer | undefined;
-  #fault: string | undefined = 'it does not exist';
+  readonly #setting: Setting<Buffer>;
 
-  /** `now` in monotonic milliseconds. */
-  constructor(workspace: string, bus: CoreBus, now?: () => number) {
-    this.#bus = bus;
-    this.#file = new FreshFile(tokenPath(workspace), (state) => this.#take(state), now);
+  constructor(settings: SettingStore, bus: CoreBus) {
+    let before: Buffer | undefined;
+    this.#setting = settings.open('token', TOKEN, (state) => {
+      const token = usable(state);
+      if (before !== undefined && (token === undefined || !before.equals(token))) bus.emit('token.rotated', { file: this.#setting.place });
+      before = token;
+    });
   }
 
   /** Makes the token at the first start. Throws if there is one that can't be used. */
-  async ensure(workspace: string): Promise<void> {
-    this.#file.refresh(true);
-    if (this.#fault === 'it does not exist') {
-      await writeNewToken(workspace);
-      this.#file.refresh(true);
-    }
-    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}. ${NEW_TOKEN_HINT}`);
+  async ensure(): Promise<void> {
+    await this.#setting.update((state) => {
+      if (state.fault === NONE) return newToken();
+      this.#assertUsable(state);
+      return undefined;
+    });
+  }
+
+  /** Replaces the token and returns the new one. A running server uses it within a second. */
+  async renew(): Promise<string> {
+    const token = newToken();
+    await this.#setting.update(() => token);
+    return token.toString('utf8');
   }
 
   /** True if `presented` is the current token. */
   matches(presented: string): boolean {
-    this.#file.refresh();
-    const token = this.#token;
+    const token = usable(this.#setting.now());
     if (token === undefined) return false;
     const given = Buffer.from(presented, 'utf8');
     // The length is not secret: all tokens have the same length.
@@ -60,28 +60,27 @@ export class ApiToken {
 
   /** The HMAC-SHA-256 of a text under the current token, in base64url; undefined while there is none. */
   sign(text: string): string | undefined {
-    this.#file.refresh();
-    return this.#token === undefined ? undefined : createHmac('sha256', this.#token).update(text).digest('base64url');
+    const token = usable(this.#setting.now());
+    return token && createHmac('sha256', token).update(text).digest('base64url');
   }
 
   /** The current token, for printing. Throws if there is no usable token. */
   reveal(): string {
-    this.#file.refresh(true);
-    if (this.#token === undefined) throw new Error(`${this.#file.path} can't be used: ${this.#fault}. ${NEW_TOKEN_HINT}`);
-    return this.#token.toString('utf8');
+    return this.#assertUsable(this.#setting.now()).toString('utf8');
   }
 
-  #take(state: FileState): void {
-    const before = this.#token;
-    this.#fault = faultOf(state);
-    this.#token = this.#fault === undefined && state.kind === 'text' ? Buffer.from(state.text.trim(), 'utf8') : undefined;
-    closeToOthers(this.#file.path, state);
-    if (before !== undefined && (this.#token === undefined || !before.equals(this.#token))) this.#bus.emit('token.rotated', { file: this.#file.path });
+  #assertUsable(state: SettingState<Buffer>): Buffer {
+    const token = usable(state);
+    if (token === undefined) throw new Error(`${this.#setting.place} can't be used: ${state.fault}. ${NEW_TOKEN_HINT}`);
+    return token;
   }
 }
 
-function faultOf(state: FileState): string | undefined {
-  if (state.kind === 'missing') return 'it does not exist';
-  if (state.kind === 'unreadable') return state.reason;
-  return FORM.test(state.text.trim()) ? undefined : 'it does not contain a token (bh_ and 43 characters)';
+function newToken(): Buffer {
+  return Buffer.from(`bh_${randomBytes(32).toString('base64url')}`, 'utf8');
+}
+
+/** closed-by-default. */
+function usable({ good, fault }: SettingState<Buffer>): Buffer | undefined {
+  return fault === undefined ? good : undefined;
 }

@@ -3,8 +3,9 @@ import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:
 import { join } from 'node:path';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
 import { isObject } from '../base/json.ts';
+import { parseBytes } from '../base/strict-json.ts';
 import type { Adapter } from '../ports.ts';
-import { MODELS_FILE, parseModels } from '../routing/models-file.ts';
+import { MODELS_FILE, modelsCodec } from '../routing/models-file.ts';
 import { nameInArchive } from '../schemas/names.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../store/files/atomic-file.ts';
@@ -13,9 +14,9 @@ import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/files/block/block-lay
 import { parseConfig } from '../store/files/block/document-codecs.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
-import { parseBytes } from '../store/files/json-bytes.ts';
 import { foreignKind } from '../store/files/own-folder.ts';
 import { readFault, readRegular } from '../store/files/regular-file.ts';
+import { FileSettings } from '../store/files/settings.ts';
 import type { LedgerStore } from '../store/port.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json', 'keys.json'] as const;
@@ -35,7 +36,7 @@ export async function examineWorkspace(workspace: string, ledger: LedgerStore, a
     ...openFolder(workspace),
     ...secretFiles(workspace),
     ...credentials(workspace, adapters),
-    ...models(workspace, adapters),
+    ...(await models(workspace, adapters)),
     ...killSwitch(workspace),
     ...(await spending(ledger)),
   ];
@@ -89,25 +90,13 @@ function shown(name: string): string {
   return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, 4)}…` : name;
 }
 
-function models(workspace: string, adapters: readonly Adapter[]): Finding[] {
-  const state = readState(join(workspace, MODELS_FILE));
+async function models(workspace: string, adapters: readonly Adapter[]): Promise<Finding[]> {
   const idOf = (name: string): string | undefined => adapters.find(({ id, aliases }) => id === name || aliases.includes(name))?.id;
-  try {
-    parseModels(
-      state,
-      idOf,
-      adapters.map(({ id }) => id),
-    );
-    return [];
-  } catch (fault) {
-    return [
-      error(
-        MODELS_FILE,
-        (fault as Error).message,
-        'Repair it, or remove it. A server that has read it before goes on with what it said then; after a restart, only `provider/model` can be used.',
-      ),
-    ];
-  }
+  const ids = adapters.map(({ id }) => id);
+  const { fault } = await new FileSettings(workspace).check('models', modelsCodec(idOf, ids));
+  if (fault === undefined) return [];
+  const fix = 'Repair it, or remove it. A server that has read it before goes on with what it said then; after a restart, only `provider/model` can be used.';
+  return [error(MODELS_FILE, fault, fix)];
 }
 
 /** The kill switch may have been set long ago, or by a file that happens to have this name. */

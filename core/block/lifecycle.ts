@@ -3,8 +3,8 @@
 // nothing-after-close: `close` refuses new changes and starts of monitors, and waits for the changes that have begun. After it nothing is written.
 import type { BlockIndex } from '../store/files/block/block-index.ts';
 import { endRename, RENAME_NOTE } from '../store/files/block/rename-note.ts';
-import type { HaltSwitch } from '../store/files/halt.ts';
 import type { FleetFeed } from './fleet-feed.ts';
+import type { HaltSwitch } from './halt.ts';
 import type { OperationsContext } from './operations.ts';
 import type { MonitorOperations } from './operations-monitor.ts';
 

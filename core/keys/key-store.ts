@@ -1,13 +1,12 @@
-// The keys of applications: `keys.json`, mode 0600, read again when it changes.
+// The keys of applications.
 //
-// closed-by-default: while the file can't be used, no key of it is accepted. The workspace's own token still is.
-// hashed: the file has only hashes, from which no key can be made.
-import { join } from 'node:path';
+// closed-by-default: while what is stored can't be used, no key of it is accepted. The workspace's own token still is.
+// hashed: only hashes are stored, from which no key can be made.
 import { isObject } from '../base/json.ts';
+import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
-import { parseBytes } from '../store/files/json-bytes.ts';
+import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
 import type { ShownKey } from '../types.ts';
 import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey, newKey, parseKey } from './named-key.ts';
 
@@ -17,55 +16,50 @@ const MAX_KEYS = 1000;
 /** Anybody may see it, so it says nothing of the content. */
 const REFUSED_UNSEEN = `${KEYS_FILE} of the workspace is damaged, so no key is accepted. Its owner sees with \`blockhouse key ls\` what is wrong.`;
 
+/** What is stored, by hash and by name. */
+interface KeyTable {
+  readonly byHash: ReadonlyMap<string, NamedKey>;
+  readonly byName: ReadonlyMap<string, NamedKey>;
+}
+
 /** What a store works with. */
 export interface KeyStoreOptions {
-  readonly workspace: string;
+  readonly settings: SettingStore;
   readonly bus: CoreBus;
-  /** Monotonic milliseconds. */
-  readonly now?: (() => number) | undefined;
   /** Epoch milliseconds. */
   readonly clock?: (() => number) | undefined;
 }
 
 /** The keys of a workspace. */
 export class KeyStore {
-  readonly #bus: CoreBus;
   readonly #clock: () => number;
-  readonly #file: FreshFile;
-  #byHash: ReadonlyMap<string, NamedKey> = new Map();
-  #byName: ReadonlyMap<string, NamedKey> = new Map();
-  #fault: string | undefined;
+  readonly #setting: Setting<KeyTable>;
 
-  constructor({ workspace, bus, now, clock }: KeyStoreOptions) {
-    this.#bus = bus;
+  constructor({ settings, bus, clock }: KeyStoreOptions) {
     this.#clock = clock ?? Date.now;
-    this.#file = new FreshFile(join(workspace, KEYS_FILE), (state) => this.#take(state), now);
+    this.#setting = settings.open('keys', KEYS, ({ fault }) => {
+      if (fault !== undefined) bus.emit('keys.damaged', { file: this.#setting.place, reason: fault });
+    });
   }
 
   /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired, WORKSPACE_DAMAGED while keys.json can't be read. */
   find(presented: string): NamedKey | undefined {
     const hash = hashOfKey(presented);
     if (hash === undefined) return undefined;
-    this.#file.refresh();
-    if (this.#fault !== undefined) throw new BlockhouseError('WORKSPACE_DAMAGED', REFUSED_UNSEEN);
-    const key = this.#byHash.get(hash);
+    const key = this.#unseen().byHash.get(hash);
     if (key !== undefined && this.#hasExpired(key)) throw new BlockhouseError('UNAUTHORIZED', `The key ${key.name} expired at ${key.expiresAt}.`);
     return key;
   }
 
   /** The key of this name; undefined if there is none, or it has expired. Throws WORKSPACE_DAMAGED while keys.json can't be read. */
   named(name: string): NamedKey | undefined {
-    this.#file.refresh();
-    if (this.#fault !== undefined) throw new BlockhouseError('WORKSPACE_DAMAGED', REFUSED_UNSEEN);
-    const key = this.#byName.get(name);
+    const key = this.#unseen().byName.get(name);
     return key !== undefined && this.#hasExpired(key) ? undefined : key;
   }
 
   /** All keys, in the order in which they were made. Throws WORKSPACE_DAMAGED. */
   list(): ShownKey[] {
-    this.#file.refresh();
-    if (this.#fault !== undefined) throw this.#damage();
-    return [...this.#byHash.values()].map(({ hash: _hash, ...shown }) => shown);
+    return [...this.#sound(this.#setting.now()).byHash.values()].map(({ hash: _hash, ...shown }) => shown);
   }
 
   /** Makes a key and returns it; it can't be shown again. Throws INVALID_REQUEST, NAME_TAKEN, WORKSPACE_DAMAGED. */
@@ -96,11 +90,10 @@ export class KeyStore {
   }
 
   async #rewrite(change: (keys: readonly NamedKey[]) => readonly NamedKey[]): Promise<void> {
-    await this.#file.rewrite(() => {
-      if (this.#fault !== undefined) throw this.#damage(); // overwriting a file that can't be read would lose its content
-      const before = [...this.#byHash.values()];
+    await this.#setting.update((state) => {
+      const before = [...this.#sound(state).byHash.values()]; // overwriting what can't be read would lose it
       const keys = change(before);
-      return keys.length === before.length ? undefined : `${JSON.stringify({ keys }, null, 2)}\n`;
+      return keys.length === before.length ? undefined : tableOf(keys);
     });
   }
 
@@ -108,37 +101,35 @@ export class KeyStore {
     return expiresAt !== null && Date.parse(expiresAt) <= this.#clock();
   }
 
-  #damage(): BlockhouseError {
-    return new BlockhouseError(
-      'WORKSPACE_DAMAGED',
-      `${this.#file.path} can't be used: ${this.#fault}. Repair it or remove it; until then its keys are refused.`,
-    );
+  /** For applications: the error says nothing of the content. */
+  #unseen(): KeyTable {
+    const { good, fault } = this.#setting.now();
+    if (good === undefined || fault !== undefined) throw new BlockhouseError('WORKSPACE_DAMAGED', REFUSED_UNSEEN); // closed-by-default
+    return good;
   }
 
-  #take(state: FileState): void {
-    closeToOthers(this.#file.path, state);
-    try {
-      const keys = parseKeys(state);
-      this.#byHash = new Map(keys.map((key) => [key.hash, key]));
-      this.#byName = new Map(keys.map((key) => [key.name, key]));
-      this.#fault = undefined;
-    } catch (error) {
-      this.#byHash = new Map(); // closed-by-default
-      this.#byName = new Map();
-      this.#fault = (error as Error).message.replace(/\.$/, '');
-      this.#bus.emit('keys.damaged', { file: this.#file.path, reason: this.#fault });
-    }
+  /** For the owner. */
+  #sound({ good, fault }: SettingState<KeyTable>): KeyTable {
+    if (good !== undefined && fault === undefined) return good;
+    const message = `${this.#setting.place} can't be used: ${fault}. Repair it or remove it; until then its keys are refused.`;
+    throw new BlockhouseError('WORKSPACE_DAMAGED', message);
   }
 }
 
-/** Throws an Error that says what is wrong. */
-export function parseKeys(state: FileState): NamedKey[] {
-  if (state.kind === 'missing') return [];
-  if (state.kind === 'unreadable') throw new Error(state.reason);
-  const json = parseBytes(Buffer.from(state.text));
-  if (!isObject(json) || !Array.isArray(json['keys'])) throw new Error('it must hold an object with a list "keys"');
-  const keys = json['keys'].map(parseKey);
-  const twice = keys.find(({ name }, index) => keys.findIndex((one) => one.name === name) !== index);
-  if (twice !== undefined) throw new Error(`two keys are called ${twice.name}`);
-  return keys;
+/** How keys are stored. */
+export const KEYS: SettingCodec<KeyTable> = {
+  parse: (text) => {
+    if (text === undefined) return tableOf([]);
+    const json = parseBytes(Buffer.from(text));
+    if (!isObject(json) || !Array.isArray(json['keys'])) throw new Error('it must hold an object with a list "keys"');
+    const keys = json['keys'].map(parseKey);
+    const twice = keys.find(({ name }, index) => keys.findIndex((one) => one.name === name) !== index);
+    if (twice !== undefined) throw new Error(`two keys are called ${twice.name}`);
+    return tableOf(keys);
+  },
+  format: ({ byHash }) => `${JSON.stringify({ keys: [...byHash.values()] }, null, 2)}\n`,
+};
+
+function tableOf(keys: readonly NamedKey[]): KeyTable {
+  return { byHash: new Map(keys.map((key) => [key.hash, key])), byName: new Map(keys.map((key) => [key.name, key])) };
 }

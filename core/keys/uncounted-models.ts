@@ -4,9 +4,8 @@ import type { ModelRouter } from '../routing/model-router.ts';
 import type { ModelTarget } from '../routing/model-table.ts';
 import type { Warning } from '../schemas/chat.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
-import { readState } from '../store/files/fresh-file.ts';
-import type { KeySpend } from '../store/port.ts';
-import { KEYS_FILE, parseKeys } from './key-store.ts';
+import type { KeySpend, SettingStore } from '../store/port.ts';
+import { KEYS, KEYS_FILE } from './key-store.ts';
 import { type KeyLimits, mayUse, type NamedKey } from './named-key.ts';
 
 /** What the search needs. */
@@ -33,15 +32,11 @@ export async function capWarnings(limits: Partial<KeyLimits>, options: Uncounted
   return [{ field: 'usdPerDay', message }];
 }
 
-/** The doctor's findings in keys.json, whose absolute path is given. */
-export async function keyFindings(path: string, options: ExaminedKeys): Promise<Finding[]> {
-  let keys: ReturnType<typeof parseKeys>;
-  try {
-    keys = parseKeys(readState(path));
-  } catch (fault) {
-    const fix = 'Repair it or remove it; until then its keys are refused.';
-    return [{ severity: 'error', place: KEYS_FILE, problem: (fault as Error).message.replace(/\.$/, ''), fix }];
-  }
+/** The doctor's findings in keys.json. */
+export async function keyFindings(settings: SettingStore, options: ExaminedKeys): Promise<Finding[]> {
+  const { good, fault } = await settings.check('keys', KEYS);
+  if (fault !== undefined) return [{ severity: 'error', place: KEYS_FILE, problem: fault, fix: 'Repair it or remove it; until then its keys are refused.' }];
+  const keys = [...(good?.byHash.values() ?? [])];
   const findings: Finding[] = [];
   for (const key of keys.filter(hasOnlyCapInUsd)) findings.push(...(await uncountedIn(key, options)));
   return findings;

@@ -1,42 +1,31 @@
-// models.json of the workspace: read again when it changes, and changed by one writer.
+// models.json of the workspace.
 //
 // last-good: a damaged file never counts as an empty one. The last good content stays in use, and the bus reports the damage. If there never was good
 //   content, only provider/model has a meaning: every other name is refused with an error that names the file, but not its path, which applications must not see.
-import { join } from 'node:path';
+import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import { type FileState, FreshFile } from '../store/files/fresh-file.ts';
-import { parseBytes } from '../store/files/json-bytes.ts';
+import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
 import { type AdapterIdOf, EMPTY_TABLE, type ModelsDocument, type ModelTable, parseModelTable } from './model-table.ts';
 
 /** The name of the file in a workspace. */
 export const MODELS_FILE = 'models.json';
 
-/** What the file works with. */
-export interface ModelsFileOptions {
-  readonly workspace: string;
-  readonly bus: CoreBus;
-  readonly adapterIds: readonly string[];
-  readonly adapterIdOf: AdapterIdOf;
-  /** Monotonic milliseconds. */
-  readonly now?: (() => number) | undefined;
-}
-
-interface Good {
+interface Models {
   readonly document: ModelsDocument;
   readonly table: ModelTable;
 }
 
 /** The aliases and the default provider of a workspace. */
 export class ModelsFile {
-  readonly #options: ModelsFileOptions;
-  readonly #file: FreshFile;
-  #good: Good | undefined;
-  #fault: string | undefined;
+  readonly #codec: ModelsCodec;
+  readonly #setting: Setting<Models>;
 
-  constructor(options: ModelsFileOptions) {
-    this.#options = options;
-    this.#file = new FreshFile(join(options.workspace, MODELS_FILE), (state) => this.#take(state), options.now);
+  constructor(settings: SettingStore, codec: ModelsCodec, bus: CoreBus) {
+    this.#codec = codec;
+    this.#setting = settings.open('models', codec, ({ fault }) => {
+      if (fault !== undefined) bus.emit('models.damaged', { file: this.#setting.place, reason: fault });
+    });
   }
 
   /** The present content. The same object until it changes. Throws WORKSPACE_DAMAGED if the file was never good (last-good). */
@@ -46,8 +35,7 @@ export class ModelsFile {
 
   /** The present content; undefined if the file was never good (last-good). */
   lastGood(): ModelTable | undefined {
-    this.#file.refresh();
-    return this.#good?.table;
+    return this.#setting.now().good?.table;
   }
 
   /** The document as it is written. Throws as `table` does. */
@@ -57,8 +45,7 @@ export class ModelsFile {
 
   /** What is wrong with the file now; undefined if nothing is. */
   fault(): string | undefined {
-    this.#file.refresh();
-    return this.#fault;
+    return this.#setting.now().fault;
   }
 
   /** Sets an alias, or removes it with `undefined`. Resolves with false if there was none to remove. Throws INVALID_REQUEST, or WORKSPACE_DAMAGED for a file that can't be read. */
@@ -79,48 +66,36 @@ export class ModelsFile {
 
   /** False if there is nothing to change. */
   async #change(change: (document: ModelsDocument) => ModelsDocument | undefined): Promise<boolean> {
-    let isChanged = false;
-    await this.#file.rewrite(() => {
-      if (this.#fault !== undefined) throw this.#damage(); // overwriting a file that can't be read would lose its content
-      const next = change(this.#good?.document ?? {});
-      isChanged = next !== undefined;
-      if (next === undefined) return undefined;
-      parseModelTable(next, this.#options.adapterIdOf, this.#options.adapterIds);
-      return `${JSON.stringify(next, null, 2)}\n`;
+    return this.#setting.update((state) => {
+      if (state.fault !== undefined) throw damage(state); // overwriting what can't be read would lose it
+      const next = change(state.good?.document ?? {});
+      return next && this.#codec.read(next);
     });
-    return isChanged;
   }
 
-  #current(): Good {
-    this.#file.refresh();
-    if (this.#good === undefined) throw this.#damage();
-    return this.#good;
-  }
-
-  #damage(): BlockhouseError {
-    return new BlockhouseError('WORKSPACE_DAMAGED', `${MODELS_FILE} of the workspace can't be used: ${this.#fault}. Repair it or remove it.`);
-  }
-
-  #take(state: FileState): void {
-    const { adapterIdOf, adapterIds, bus } = this.#options;
-    try {
-      this.#good = parseModels(state, adapterIdOf, adapterIds);
-      this.#fault = undefined;
-    } catch (error) {
-      this.#fault = (error as Error).message;
-      bus.emit('models.damaged', { file: this.#file.path, reason: this.#fault });
-    }
+  #current(): Models {
+    const state = this.#setting.now();
+    if (state.good === undefined) throw damage(state);
+    return state.good;
   }
 }
 
-/** Reads the file as it was found. Throws an Error that says what is wrong, without a full stop. */
-export function parseModels(state: FileState, adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): { document: ModelsDocument; table: ModelTable } {
-  if (state.kind === 'missing') return { document: {}, table: EMPTY_TABLE };
-  if (state.kind === 'unreadable') throw new Error(state.reason);
-  const document = parseBytes(Buffer.from(state.text));
-  try {
-    return { document: document as ModelsDocument, table: parseModelTable(document, adapterIdOf, adapterIds) };
-  } catch (error) {
-    throw new Error((error as Error).message.replace(/\.$/, ''), { cause: error });
-  }
+function damage({ fault }: SettingState<Models>): BlockhouseError {
+  return new BlockhouseError('WORKSPACE_DAMAGED', `${MODELS_FILE} of the workspace can't be used: ${fault}. Repair it or remove it.`);
+}
+
+/** How models.json is stored. */
+export interface ModelsCodec extends SettingCodec<Models> {
+  /** Throws INVALID_REQUEST naming the field. */
+  read(document: unknown): Models;
+}
+
+/** The codec for these providers. */
+export function modelsCodec(adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): ModelsCodec {
+  const read = (document: unknown): Models => ({ document: document as ModelsDocument, table: parseModelTable(document, adapterIdOf, adapterIds) });
+  return {
+    read,
+    parse: (text) => (text === undefined ? { document: {}, table: EMPTY_TABLE } : read(parseBytes(Buffer.from(text)))),
+    format: ({ document }) => `${JSON.stringify(document, null, 2)}\n`,
+  };
 }

@@ -26,7 +26,7 @@ t.test('with a workspace nothing is written until something is to be kept', asyn
   await core.chat(REQUEST);
   t.equal(core.token?.matches('x'), false);
   t.throws(() => readdirSync(workspace), { code: 'ENOENT' });
-  await core.token?.ensure(workspace);
+  await core.token?.ensure();
   await core.credentials?.update('stepped', { apiKey: 'k2' });
   t.same(readdirSync(workspace).sort(), ['.api-token', 'auth.json']);
 });

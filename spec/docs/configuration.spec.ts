@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parseJson } from '../../core/base/json.ts';
-import { parseKeys } from '../../core/keys/key-store.ts';
+import { KEYS } from '../../core/keys/key-store.ts';
 import { ModelsDocument } from '../../core/routing/model-table.ts';
-import { parseModels } from '../../core/routing/models-file.ts';
+import { modelsCodec } from '../../core/routing/models-file.ts';
 
 const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
 const ADAPTERS = ['bedrock', 'openai', 'google', 'anthropic', 'ollama'];
@@ -18,7 +18,7 @@ const named = (text: string): string[] => [...text.matchAll(/^\| (`.+?`(?:, `.+?
 
 t.test('the example of models.json is one, and each of its fields is described', async (t) => {
   const { text, json } = section('models.json');
-  const { table } = parseModels({ kind: 'text', text: json, mode: 0o600 }, (name) => ADAPTERS.find((id) => id === name), ADAPTERS);
+  const { table } = modelsCodec((name) => ADAPTERS.find((id) => id === name), ADAPTERS).parse(json);
   t.equal(table.defaultProvider, 'ollama');
   t.same(table.aliases.get('gpt-4o-mini')?.targets.length, 2);
   t.same(named(text).sort(), Object.keys(ModelsDocument.properties).sort());
@@ -27,7 +27,7 @@ t.test('the example of models.json is one, and each of its fields is described',
 
 t.test('the example of keys.json is one, and each of its fields is described', async (t) => {
   const { text, json } = section('keys.json');
-  const [key] = parseKeys({ kind: 'text', text: json.replace('"…"', `"${'A'.repeat(43)}"`), mode: 0o600 });
+  const [key] = KEYS.parse(json.replace('"…"', `"${'A'.repeat(43)}"`)).byName.values();
   t.match(key, { name: 'my-app', usdPerDay: 5, tokensPerDay: null });
   t.same(named(text).sort(), Object.keys(key ?? {}).sort());
 });

@@ -60,7 +60,7 @@ export async function startServer(t: Test, options: TestServerOptions = {}): Pro
   const adapters: readonly Adapter[] = [createOllama()];
   const core = createCore({ workspace, adapters, env: { OLLAMA_BASE_URL: upstream.url }, ...coreOptions });
   await core.start();
-  await core.token?.ensure(workspace);
+  await core.token?.ensure();
   const token = core.token?.reveal() ?? '';
   const transport = createHttpTransport(core, { log: collectLog(log), ...http });
   const url = await transport.listen(0, '127.0.0.1');

@@ -2,13 +2,14 @@
 //
 // one-change-at-a-time: rewrites are made one after the other, so that none overwrites another.
 // newest-first: a rewrite is made from the newest content. If a person or another process changes the file meanwhile, it is made again.
-import { type BigIntStats, chmodSync, readFileSync, statSync } from 'node:fs';
+import { type BigIntStats, chmodSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import PQueue from 'p-queue';
-import { ensureFolder, replaceFileIf } from './atomic-file.ts';
+import { ensureFolder, replaceFileIf, syncFolder } from './atomic-file.ts';
 
 /** A rotation must take effect within a second; a stat costs some microseconds, so it is not made on every request. */
 const CHECK_EVERY_MS = 200;
+const MISSING = 'missing';
 /** No file of secrets is larger. A larger one is an accident and is not read into memory. */
 const MAX_BYTES = 1024 * 1024;
 
@@ -37,7 +38,7 @@ export class FreshFile {
 
   /** True if something has the file's name now. */
   get exists(): boolean {
-    return look(this.path).stamp !== 'missing';
+    return look(this.path).stamp !== MISSING;
   }
 
   /** Looks at the file if the last look is older than the interval, or at once with `force`. */
@@ -56,22 +57,40 @@ export class FreshFile {
   }
 
   /**
-   * Replaces the file, mode 0600, by what `make` returns; undefined leaves it as it is. `make` is called after each look that found a change, and what
-   * it throws is thrown. newest-first.
+   * Replaces the file, mode 0600, by what `make` returns. Null removes it; undefined leaves it as it is, and resolves with false. `make` is called after
+   * each look that found a change, and what it throws is thrown. newest-first.
    */
-  async rewrite(make: () => string | undefined): Promise<void> {
-    await this.#rewrites.add(async () => {
-      for (let isWritten = false; !isWritten; ) {
+  async rewrite(make: () => string | null | undefined): Promise<boolean> {
+    return this.#rewrites.add(async () => {
+      try {
+        for (;;) {
+          const before = look(this.path).stamp; // not `#stamp`, which is the reason for what can't be read
+          this.refresh(true);
+          const content = make();
+          if (content === undefined) return false;
+          if (await (content === null ? this.#remove(before) : this.#replace(content, before))) return true;
+        }
+      } finally {
         this.refresh(true);
-        const { path } = this;
-        const before = this.#stamp;
-        const content = make();
-        if (content === undefined) return;
-        await ensureFolder(dirname(path));
-        isWritten = (await replaceFileIf(path, content, () => look(path).stamp === before)) !== undefined;
       }
-      this.refresh(true);
     });
+  }
+
+  /** False if the file has changed since. */
+  async #replace(content: string, before: string): Promise<boolean> {
+    const { path } = this;
+    await ensureFolder(dirname(path));
+    return (await replaceFileIf(path, content, () => look(path).stamp === before)) !== undefined;
+  }
+
+  /** False if the file has changed since. A read-only disk refuses to remove even a file that there is not, so that is not tried. */
+  async #remove(before: string): Promise<boolean> {
+    const { stamp } = look(this.path);
+    if (stamp !== before) return false;
+    if (stamp === MISSING) return true;
+    unlinkSync(this.path);
+    await syncFolder(dirname(this.path));
+    return true;
   }
 }
 
@@ -87,7 +106,7 @@ function look(path: string): { stamp: string; read: () => FileState } {
   } catch (error) {
     // Not by `throwIfNoEntry`: newer versions of Node also call a path missing when a file stands in the place of one of its folders.
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    if (reason === 'ENOENT') return { stamp: 'missing', read: () => ({ kind: 'missing' }) };
+    if (reason === 'ENOENT') return { stamp: MISSING, read: () => ({ kind: 'missing' }) };
     return { stamp: `!${reason}`, read: () => ({ kind: 'unreadable', reason }) };
   }
   // An edit may restore the modification time (rsync, cp -p), but no program can set ctime.

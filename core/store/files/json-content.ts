@@ -7,10 +7,10 @@
 // passing-fault: A fault of the system that may pass says nothing about the content. It is thrown, and the file is read again at the next use.
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseBytes } from '../../base/strict-json.ts';
 import { BlockhouseError } from '../../errors.ts';
 import { keepCopy, setAside } from './atomic-file.ts';
 import { isFresh, MISSING, stampOf } from './file-stamp.ts';
-import { parseBytes } from './json-bytes.ts';
 import { isPassingFault, readFault, readRegular } from './regular-file.ts';
 
 /** How a file is read, and the callbacks for its changes. */

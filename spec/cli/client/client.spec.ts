@@ -4,9 +4,9 @@ import t from 'tap';
 import { Client, failureOf, findServer } from '../../../cli/client/client.ts';
 import { openFeed } from '../../../cli/client/socket.ts';
 import { CliError } from '../../../cli/terminal/exit-codes.ts';
-import { writeNewToken } from '../../../core/index.ts';
 import { WorkspaceLock } from '../../../core/store/files/lock.ts';
 import { answer, refusal, startFakeBlockServer } from '../../support/fake-block-server.ts';
+import { writeNewToken } from '../../support/new-token.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
 

@@ -2,9 +2,10 @@ import t from 'tap';
 import { Client, findServer } from '../../../cli/client/client.ts';
 import { connectTo } from '../../../cli/client/connection.ts';
 import { openFeed } from '../../../cli/client/socket.ts';
-import { ownerOf, writeNewToken } from '../../../core/index.ts';
+import { ownerOf } from '../../../core/index.ts';
 import { WorkspaceLock } from '../../../core/store/files/lock.ts';
 import { startFakeBlockServer } from '../../support/fake-block-server.ts';
+import { writeNewToken } from '../../support/new-token.ts';
 import { portOfOther, withOtherUser } from '../../support/other-user.ts';
 import { testFolder } from '../../support/test-folder.ts';
 

@@ -2,7 +2,8 @@ import t from 'tap';
 import { chooseModel } from '../../../cli/talk/model-choice.ts';
 import { createBus } from '../../../core/bus.ts';
 import { type AdapterStatus, type Core, ModelRouter } from '../../../core/index.ts';
-import { ModelsFile } from '../../../core/routing/models-file.ts';
+import { ModelsFile, modelsCodec } from '../../../core/routing/models-file.ts';
+import { openSettings } from '../../../core/store/open.ts';
 
 const context = { signal: new AbortController().signal, command: 'blockhouse' };
 
@@ -58,7 +59,11 @@ t.test('a model may have its adapter before it, as clients of the gateway write 
 t.test('an alias of models.json means its first model, as in the gateway', async (t) => {
   const workspace = t.testdir({ 'models.json': JSON.stringify({ aliases: { fast: ['b/y', 'a/x'], 'a/x': 'b/z' } }) });
   const adapterIds = ['a', 'b'];
-  const file = new ModelsFile({ workspace, bus: createBus(), adapterIds, adapterIdOf: (name) => adapterIds.find((id) => id === name) });
+  const file = new ModelsFile(
+    openSettings(workspace),
+    modelsCodec((name) => adapterIds.find((id) => id === name), adapterIds),
+    createBus(),
+  );
   const core = coreOf({ a: ['x'], b: ['y'] }, ['a', 'b'], file);
   t.match(await chooseModel(core, { model: 'fast' }, context), { adapter: 'b', model: 'y' });
   t.match(await chooseModel(core, { model: 'a/x' }, context), { adapter: 'b', model: 'z' });

@@ -1,8 +1,10 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ApiToken, tokenPath, writeNewToken } from '../../../core/auth/token.ts';
+import { ApiToken } from '../../../core/auth/token.ts';
 import { createBus } from '../../../core/bus.ts';
+import { openSettings } from '../../../core/store/open.ts';
+import { writeNewToken } from '../../support/new-token.ts';
 
 const FORM = /^bh_[A-Za-z0-9_-]{43}$/;
 const GOOD = `bh_${'A'.repeat(43)}`;
@@ -13,10 +15,14 @@ function tokenIn(workspace: string) {
   const rotations: string[] = [];
   bus.on('token.rotated', ({ file }) => rotations.push(file));
   const clock = { ms: 0 };
-  const token = new ApiToken(workspace, bus, () => clock.ms);
+  const token = new ApiToken(
+    openSettings(workspace, () => clock.ms),
+    bus,
+  );
   return { token, rotations, later: (ms: number) => (clock.ms += ms) };
 }
 
+const tokenPath = (workspace: string) => join(workspace, '.api-token');
 const mode = (path: string) => statSync(path).mode & 0o777;
 
 t.test('the first start makes a token of 256 bits that only the owner may read, whatever the umask', async (t) => {
@@ -25,7 +31,7 @@ t.test('the first start makes a token of 256 bits that only the owner may read, 
   t.teardown(() => process.umask(umask));
   const { token } = tokenIn(workspace);
   t.throws(() => token.reveal(), { message: /does not exist.*--new-token/ });
-  await token.ensure(workspace);
+  await token.ensure();
   t.match(token.reveal(), FORM);
   t.equal(readFileSync(tokenPath(workspace), 'utf8'), `${token.reveal()}\n`);
   t.equal(mode(tokenPath(workspace)), 0o600);
@@ -35,7 +41,7 @@ t.test('the first start makes a token of 256 bits that only the owner may read, 
 t.test('a later start keeps the token', async (t) => {
   const workspace = t.testdir({ '.api-token': `${GOOD}\n` });
   const { token } = tokenIn(workspace);
-  await token.ensure(workspace);
+  await token.ensure();
   t.equal(token.reveal(), GOOD);
 });
 
@@ -94,7 +100,7 @@ t.test('a file that holds no token lets nobody in, stops a start, and is not ove
     for (const presented of ['', text.slice(0, 100), text.trim().slice(0, 100), GOOD, 'undefined'])
       t.notOk(token.matches(presented), `${name}: ${presented.slice(0, 20)}`);
     t.throws(() => token.reveal(), { message: /\.api-token can't be used: .*--new-token/ }, name);
-    await t.rejects(token.ensure(workspace), { message: /can't be used/ }, name);
+    await t.rejects(token.ensure(), { message: /can't be used/ }, name);
     t.equal(readFileSync(tokenPath(workspace), 'utf8'), text, name);
   }
 });
@@ -103,7 +109,7 @@ t.test('a folder or a link to nowhere in its place lets nobody in', async (t) =>
   const workspace = t.testdir({ '.api-token': {} });
   const { token } = tokenIn(workspace);
   t.notOk(token.matches(''));
-  await t.rejects(token.ensure(workspace), { message: /not a regular file/ });
+  await t.rejects(token.ensure(), { message: /not a regular file/ });
 });
 
 t.test('the fault of a file names it, never its content', async (t) => {
@@ -152,13 +158,15 @@ t.test('a rotation takes hold within a second: the old token is refused, the new
   t.equal(mode(tokenPath(workspace)), 0o600);
 });
 
-t.test('reveal shows a rotated token at once', async (t) => {
+t.test('reveal shows a rotated token', async (t) => {
   const workspace = t.testdir({});
-  const { token } = tokenIn(workspace);
+  const { token, later } = tokenIn(workspace);
   await writeNewToken(workspace);
   token.reveal();
   const fresh = await writeNewToken(workspace);
+  later(1000);
   t.equal(token.reveal(), fresh);
+  t.equal(await token.renew(), token.reveal(), 'at once where it was made');
 });
 
 t.test('a token that is emptied, removed or replaced by a folder while running shuts everybody out', async (t) => {

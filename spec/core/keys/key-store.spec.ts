@@ -6,6 +6,7 @@ import { createBus } from '../../../core/bus.ts';
 import { KeyStore } from '../../../core/keys/key-store.ts';
 import { hashOfKey, newKey } from '../../../core/keys/named-key.ts';
 import { isTemporaryName } from '../../../core/store/files/atomic-file.ts';
+import { openSettings } from '../../../core/store/open.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
 
@@ -15,7 +16,7 @@ function storeIn(t: Test, content?: string) {
   const told: string[] = [];
   bus.on('keys.damaged', ({ reason }) => told.push(reason));
   const clock = { ms: 0 };
-  const store = new KeyStore({ workspace, bus, now: () => clock.ms, clock: () => NOW });
+  const store = new KeyStore({ settings: openSettings(workspace, () => clock.ms), bus, clock: () => NOW });
   return { store, told, path: join(workspace, 'keys.json'), later: () => (clock.ms += 1000) };
 }
 

@@ -2,7 +2,8 @@ import t from 'tap';
 import { createBus } from '../../../core/bus.ts';
 import type { Adapter } from '../../../core/ports.ts';
 import { ModelRouter } from '../../../core/routing/model-router.ts';
-import { ModelsFile } from '../../../core/routing/models-file.ts';
+import { ModelsFile, modelsCodec } from '../../../core/routing/models-file.ts';
+import { openSettings } from '../../../core/store/open.ts';
 
 const adapters = [
   { id: 'openai', curatedModels: ['gpt-5'], modelNames: /^gpt-/ },
@@ -62,7 +63,11 @@ t.test('a daemon that is down leaves its models out and fails nothing, and is as
 
 t.test('while models.json has never been good, provider/model still has its meaning, and every other name is refused', async (t) => {
   const workspace = t.testdir({ 'models.json': '{' });
-  const file = new ModelsFile({ workspace, bus: createBus(), adapterIds: ['openai'], adapterIdOf: (name) => (name === 'openai' ? name : undefined) });
+  const file = new ModelsFile(
+    openSettings(workspace),
+    modelsCodec((name) => (name === 'openai' ? name : undefined), ['openai']),
+    createBus(),
+  );
   const { one } = router({ file });
   t.match(await one.resolve('openai/gpt-5'), { by: 'provider', targets: [{ adapter: 'openai', model: 'gpt-5' }] });
   t.equal(one.isTranslated('openai'), false);

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../core/bus.ts';
-import { ModelsFile } from '../../../core/routing/models-file.ts';
+import { ModelsFile, modelsCodec } from '../../../core/routing/models-file.ts';
+import { openSettings } from '../../../core/store/open.ts';
 
 const IDS = ['openai', 'ollama'];
 
@@ -12,7 +13,11 @@ function fileIn(t: Test, content?: string) {
   const told: string[] = [];
   bus.on('models.damaged', ({ reason }) => told.push(reason));
   const clock = { ms: 0 };
-  const file = new ModelsFile({ workspace, bus, adapterIds: IDS, adapterIdOf: (name) => IDS.find((id) => id === name), now: () => clock.ms });
+  const file = new ModelsFile(
+    openSettings(workspace, () => clock.ms),
+    modelsCodec((name) => IDS.find((id) => id === name), IDS),
+    bus,
+  );
   const path = join(workspace, 'models.json');
   return { file, path, told, write: (text: string) => writeFileSync(path, text), later: () => (clock.ms += 1000) };
 }

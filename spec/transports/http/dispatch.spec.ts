@@ -1,7 +1,8 @@
 import { get } from 'node:http';
 import t from 'tap';
-import { createCore, writeNewToken } from '../../../core/index.ts';
+import { createCore } from '../../../core/index.ts';
 import { createHttpTransport } from '../../../transports/http/index.ts';
+import { writeNewToken } from '../../support/new-token.ts';
 import { RawClient } from '../../support/raw.ts';
 import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { CHAT, framesOf, readAnswer, responseOf, startServer, until } from '../../support/server.ts';

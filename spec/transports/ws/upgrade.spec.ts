@@ -1,8 +1,8 @@
 import { request as httpRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import { writeNewToken } from '../../../core/index.ts';
 import { WS_PATH } from '../../../transports/ws-path.ts';
+import { writeNewToken } from '../../support/new-token.ts';
 import { exchange, RawClient } from '../../support/raw.ts';
 import { CHAT, readAnswer, responseOf } from '../../support/server.ts';
 import { until } from '../../support/until.ts';

@@ -2,11 +2,11 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parseBytes } from '../../../base/strict-json.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import { ArchiveInfo } from '../../../schemas/block-api.ts';
 import { archiveNotFound, nameInArchive, timeInArchive } from '../../../schemas/names.ts';
 import { compile, type Validator } from '../../../schemas/validate.ts';
-import { parseBytes } from '../json-bytes.ts';
 import { readRegular } from '../regular-file.ts';
 
 /** The file's name in the folder of an archived block. */

@@ -1,8 +1,8 @@
 // The configuration of a block that is not active: in the archive, or as it was imported. Reads only.
 import { join } from 'node:path';
 import { isObject } from '../../../base/json.ts';
+import { parseBytes } from '../../../base/strict-json.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
-import { parseBytes } from '../json-bytes.ts';
 import { readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS } from './block-layout.ts';
 import { parseConfig } from './document-codecs.ts';

@@ -1,6 +1,7 @@
 // The five files of one block, and the archive of its chat. costs.json and pulse.json are derived files: the first can be made again from the ledger,
 // the second from the actor.
 import { join } from 'node:path';
+import { parseBytes } from '../../../base/strict-json.ts';
 import { formatChat, parseChat } from '../../../block/conversation/chat-file.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { noCosts } from '../../../block/costs/costs.ts';
@@ -13,7 +14,6 @@ import type { BlockPulse } from '../../../schemas/block-pulse.ts';
 import type { BlockContents, Conversation, Entries } from '../../port.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
-import { parseBytes } from '../json-bytes.ts';
 import { type ChangeNotice, JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from './block-layout.ts';

@@ -5,11 +5,11 @@
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseBytes } from '../../../base/strict-json.ts';
 import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import { compile, type Validator } from '../../../schemas/validate.ts';
 import { replaceFile } from '../atomic-file.ts';
-import { parseBytes } from '../json-bytes.ts';
 import { readRegular } from '../regular-file.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { configIn } from './config-in-folder.ts';

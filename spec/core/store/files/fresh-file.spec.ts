@@ -156,7 +156,7 @@ t.test('a rewrite is made from the newest content, and made again if the file ch
   await file.rewrite(make);
   t.same(made, ['one', 'one by hand', 'one by hand by hand']);
   t.match(seen.at(-1), { text: 'one by hand by hand, rewritten', mode: 0o600 });
-  await file.rewrite(() => undefined);
+  t.equal(await file.rewrite(() => undefined), false);
   t.match(readFileSync(path, 'utf8'), 'one by hand by hand, rewritten', 'undefined leaves the file as it is');
   await t.rejects(
     file.rewrite(() => {
@@ -165,4 +165,23 @@ t.test('a rewrite is made from the newest content, and made again if the file ch
     /no/,
   );
   t.same(readdirSync(dirname(path)), ['file'], 'no temporary file is left');
+});
+
+t.test('a rewrite may remove the file, unless it changes meanwhile', async (t) => {
+  const { path, seen, file } = watched(t, 'one');
+  let asked = 0;
+  const remove = () => {
+    asked += 1;
+    if (asked === 1) writeFileSync(path, 'by hand');
+    return null;
+  };
+  t.equal(await file.rewrite(remove), true);
+  t.equal(asked, 2);
+  t.match(seen, [{ text: 'one' }, { text: 'by hand' }, { kind: 'missing' }]);
+  t.equal(await file.rewrite(() => null), true, 'there is none');
+  mkdirSync(path);
+  await t.rejects(
+    file.rewrite(() => null),
+    { code: /^E/ },
+  );
 });

@@ -1,7 +1,7 @@
 import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
-import { writeNewToken } from '../../../../core/index.ts';
 import { WS_PATH } from '../../../../transports/ws-path.ts';
+import { writeNewToken } from '../../../support/new-token.ts';
 import { startAsOther, withOtherUser } from '../../../support/other-user.ts';
 import { pageFolder } from '../../../support/page-folder.ts';
 import { RawClient } from '../../../support/raw.ts';

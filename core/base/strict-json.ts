@@ -1,5 +1,5 @@
 // Parses the bytes of a JSON file strictly. Pure: no I/O.
-import { exceededLimit, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson } from '../../base/json.ts';
+import { exceededLimit, MAX_JSON_DEPTH, MAX_JSON_VALUES, parseJson } from './json.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

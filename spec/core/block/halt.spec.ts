@@ -2,10 +2,11 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createBus } from '../../../../core/bus.ts';
-import { HaltSwitch } from '../../../../core/store/files/halt.ts';
-import { AT } from '../../../support/block-files.ts';
-import { testFolder } from '../../../support/test-folder.ts';
+import { HaltSwitch } from '../../../core/block/halt.ts';
+import { createBus } from '../../../core/bus.ts';
+import { openSettings } from '../../../core/store/open.ts';
+import { AT } from '../../support/block-files.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 interface Opened {
   readonly halt: HaltSwitch;
@@ -15,13 +16,13 @@ interface Opened {
   later(): Promise<void>;
 }
 
-/** In a `folder` that isn't there no file can be written. */
+/** In a `folder` that is a link to nowhere, no file can be written. */
 function open(t: Test, files: Parameters<Test['testdir']>[0] = {}, folder = '.'): Opened {
   const workspace = join(testFolder(t, files), folder);
   const bus = createBus();
   const told: unknown[] = [];
   bus.on('workspace.halted', (fact) => void told.push(fact));
-  const halt = new HaltSwitch(workspace, bus, () => Date.parse(AT));
+  const halt = new HaltSwitch(openSettings(workspace), bus, () => Date.parse(AT));
   return { halt, path: join(workspace, 'halted.json'), told, later: () => delay(250) };
 }
 
@@ -31,7 +32,7 @@ t.test('the switch is released until it is set, and outlives the process', async
   t.same(await halt.set({ reason: 'too dear' }), { halted: true, since: AT, reason: 'too dear' });
   t.same(halt.state(), { halted: true, since: AT, reason: 'too dear' });
   t.equal(statSync(path).mode & 0o777, 0o600);
-  const next = new HaltSwitch(join(path, '..'), createBus(), () => 0);
+  const next = new HaltSwitch(openSettings(join(path, '..')), createBus(), () => 0);
   t.same(next.state(), { halted: true, since: AT, reason: 'too dear' });
   t.same(await halt.release(), { halted: false, since: null, reason: null });
   t.same(await halt.release(), { halted: false, since: null, reason: null }, 'again');
@@ -44,13 +45,13 @@ t.test('the switch is released until it is set, and outlives the process', async
 t.test('a switch that is set again keeps its first reason', async (t) => {
   const workspace = testFolder(t, {});
   let now = Date.parse(AT);
-  const halt = new HaltSwitch(workspace, createBus(), () => now);
+  const halt = new HaltSwitch(openSettings(workspace), createBus(), () => now);
   const first = { halted: true, since: AT, reason: 'first' };
   t.same(await halt.set({ reason: 'first' }), first);
   now += 60_000;
   t.same(await halt.set({ reason: 'second' }), first);
   t.same(await halt.set({}), first);
-  t.same(new HaltSwitch(workspace, createBus(), () => now).state(), first, 'in the file, too');
+  t.same(new HaltSwitch(openSettings(workspace), createBus(), () => now).state(), first, 'in the file, too');
   await halt.release();
   t.same(await halt.set({ reason: 'third' }), { halted: true, since: new Date(now).toISOString(), reason: 'third' });
 });
@@ -82,7 +83,7 @@ t.test('any file with the name sets the switch, and removing it releases the swi
 });
 
 t.test('the blocks are halted even if the disk takes no file, until the switch is released', async (t) => {
-  const { halt, told, later } = open(t, {}, 'gone');
+  const { halt, told, later } = open(t, { gone: t.fixture('symlink', 'nowhere/at/all') }, 'gone');
   await t.rejects(halt.set({ reason: 'runaway' }), { code: 'STORAGE_FAILED', message: /^All blocks are halted, but halted\.json can't be written/ });
   await t.rejects(halt.set({ reason: 'second' }), { code: 'STORAGE_FAILED' });
   t.same(halt.state(), { halted: true, since: AT, reason: 'runaway' });

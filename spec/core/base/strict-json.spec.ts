@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseBytes } from '../../../../core/store/files/json-bytes.ts';
+import { parseBytes } from '../../../core/base/strict-json.ts';
 
 t.test('JSON with any text is parsed', (t) => {
   t.same(parseBytes(Buffer.from(' {"a": ["é\\u2028\\ud800", null, 1e300]}\n')), { a: ['é\u2028\ud800', null, 1e300] });
