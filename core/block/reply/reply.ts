@@ -147,12 +147,12 @@ export class Reply {
       signal: this.#controller.signal,
       text: this.#text,
       reserve: (id) => reserveCall(this.#context, id, candidate, window.tokens, this.#controller.signal),
-      onText: (fragment) => this.#grow(fragment),
+      onText: (fragment) => this.#grow(fragment, message),
     });
   }
 
-  #grow(text: string): void {
-    this.#context.growTask(this.#text.length);
+  #grow(text: string, message: ChatEntry): void {
+    if (this.#text.length === text.length) this.#show('streaming', message);
     this.#context.feed.emit({ id: this.#messageId, event: 'content', text });
   }
 
