@@ -159,12 +159,7 @@ export class PulseWriter {
       { quiet },
     );
     this.#lastWritten = last;
-    this.#steps = this.#steps.slice(
-      Math.max(
-        0,
-        this.#steps.findIndex((step) => step === last),
-      ),
-    );
+    if (last !== undefined) this.#steps = this.#steps.slice(Math.max(0, this.#steps.indexOf(last)));
   }
 
   #enqueue(work: () => Promise<void>): void {
