@@ -7,6 +7,7 @@
 // text-is-kept: an attempt that a stop ended keeps the text so far as an interrupted answer. Without any text the message waits for the next run.
 // one-end: every attempt ends in exactly one outcome for the monitor. Only a fault of the disk, or a defect, is thrown, through `broken`.
 import { assign, fromPromise, type SnapshotFrom, sendTo, setup } from 'xstate';
+import { type ActorSystem, fromAbortable } from '../../base/abortable.ts';
 import type { CurrentTask, Reason } from '../../schemas/block-pulse.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import type { FailureKind } from '../actor/backoff.ts';
@@ -57,6 +58,24 @@ export interface Asked {
   readonly candidate: Candidate | undefined;
 }
 
+/** The work of the steps. It rejects with a fault of the disk, or a defect. */
+export interface ReplySteps {
+  /** Reads the files and makes the prompt; null if the message is gone. */
+  prepare(signal: AbortSignal): Promise<Plan | null>;
+  /** Null if the kill switch and the caps allow a call. */
+  checkBudget(plan: Plan): Promise<Pause | null>;
+  /** Counts the attempt; null if the message no longer waits. */
+  begin(): Promise<ChatEntry | null>;
+  /** Ends with what has come when `signal` fires. */
+  callModel(asked: Asked, signal: AbortSignal): Promise<Called>;
+  /** Readers discard the text of the model that failed, because another one is asked. */
+  discard(fault: Fault): void;
+  /** Writes what becomes of the message, and reports it. */
+  save(asked: Asked, ending: Ending): Promise<ReplyOutcome>;
+  /** Puts the message back after an error, which it then throws. */
+  breakOff(error: unknown, attempt: Attempt | null): Promise<never>;
+}
+
 /** The machine's data besides its states. */
 export interface ReplyContext {
   readonly messageId: string;
@@ -82,10 +101,6 @@ const OVER: ReplyOutcome = { kind: 'over', failed: false };
 
 const output = <O>({ event }: { readonly event: { readonly output: O } }): O => event.output;
 const toBroken = { target: '#reply.broken' } as const;
-
-function placeholder<T, I>(name: string) {
-  return fromPromise<T, I>(() => Promise.reject(new Error(`${name} was not provided`)));
-}
 
 function attemptOf({ plan, message }: ReplyContext): Attempt | null {
   return plan === null || message === null ? null : { ...plan, message };
@@ -121,23 +136,20 @@ function endedEarly({ endedBy }: ReplyContext, { failure, bill, text }: Called &
   return { kind: 'requeue', fault: ENDED_EARLY, countsAsAttempt, outcome };
 }
 
-/** The machine without its work, which reply.ts provides. */
-export function createReplyMachine() {
+function setUpReply(stepsOf: (system: ActorSystem) => ReplySteps) {
   return setup({
     types: { context: {} as ReplyContext, events: {} as ReplyEvent, input: {} as { readonly messageId: string }, output: {} as ReplyOutcome },
     actors: {
-      /** Reads the files and makes the prompt; null if the message is gone. Takes `abort`. */
-      prepare: placeholder<Plan | null, { readonly messageId: string }>('prepare'),
-      /** Null if the kill switch and the caps allow a call. */
-      checkBudget: placeholder<Pause | null, Plan>('checkBudget'),
-      /** Counts the attempt; null if the message no longer waits. */
-      begin: placeholder<ChatEntry | null, { readonly messageId: string }>('begin'),
-      /** Takes `abort`, and ends then with what has come. */
-      callModel: placeholder<Called, Asked & { readonly isEnded: boolean }>('callModel'),
-      /** Writes what becomes of the message, and reports it. */
-      save: placeholder<ReplyOutcome, Asked & { readonly ending: Ending }>('save'),
-      /** Puts the message back after a fault of the disk or a defect, which it then throws. */
-      breakOff: placeholder<never, { readonly error: unknown; readonly attempt: Attempt | null }>('breakOff'),
+      prepare: fromAbortable<Plan | null>(({ system, signal }) => stepsOf(system).prepare(signal)),
+      checkBudget: fromPromise<Pause | null, Plan>(({ system, input }) => stepsOf(system).checkBudget(input)),
+      begin: fromPromise<ChatEntry | null>(({ system }) => stepsOf(system).begin()),
+      callModel: fromAbortable<Called, Asked & { readonly isEnded: boolean }>(({ system, input, signal }) =>
+        stepsOf(system).callModel(input, input.isEnded ? AbortSignal.abort() : signal),
+      ),
+      save: fromPromise<ReplyOutcome, Asked & { readonly ending: Ending }>(({ system, input }) => stepsOf(system).save(input, input.ending)),
+      breakOff: fromPromise<never, { readonly error: unknown; readonly attempt: Attempt | null }>(({ system, input }) =>
+        stepsOf(system).breakOff(input.error, input.attempt),
+      ),
     },
     guards: {
       isNull: (_, value: unknown) => value === null,
@@ -155,15 +167,19 @@ export function createReplyMachine() {
       takeNext: assign(({ context: { asked, first, mayHaveRun } }, called: Called) =>
         called.kind !== 'failed' ? {} : { asked: asked + 1, first: first ?? called.failure, mayHaveRun: mayHaveRun || called.failure.mayHaveRun },
       ),
-      /** Readers discard the text of the model that failed; provided in reply.ts. */
-      discardText: (_, _called: Called) => undefined,
+      discard: ({ system }, called: Called) => called.kind === 'failed' && stepsOf(system).discard(called.failure),
       decide: assign(({ context }, called: Called) => ({ ending: endingAfter(context, called) })),
       end: assign((_, outcome: ReplyOutcome | null) => (outcome === null ? {} : { outcome })),
       noteEnd: assign(({ context, event }) => (event.type === 'abort' ? { endedBy: context.endedBy ?? event.cause } : {})),
       /** Only `prepare` and `callModel` take it. */
       abortStep: sendTo('step', ({ event }) => event),
     },
-  }).createMachine({
+  });
+}
+
+/** The machine. `stepsOf` finds the work of a reply by the actor system of that reply. */
+export function createReplyMachine(stepsOf: (system: ActorSystem) => ReplySteps) {
+  return setUpReply(stepsOf).createMachine({
     id: 'reply',
     context: ({ input }) => ({
       messageId: input.messageId,
@@ -184,7 +200,6 @@ export function createReplyMachine() {
         invoke: {
           id: 'step',
           src: 'prepare',
-          input: ({ context: { messageId } }) => ({ messageId }),
           onDone: [
             { guard: { type: 'isNull', params: output }, target: 'done' },
             { target: 'checkingBudget', actions: { type: 'takePlan', params: output } },
@@ -206,7 +221,6 @@ export function createReplyMachine() {
         invoke: {
           id: 'step',
           src: 'begin',
-          input: ({ context: { messageId } }) => ({ messageId }),
           onDone: [
             { guard: { type: 'isNull', params: output }, target: 'done' },
             { target: 'calling', actions: { type: 'takeMessage', params: output } },
@@ -225,7 +239,7 @@ export function createReplyMachine() {
               target: 'calling',
               reenter: true,
               actions: [
-                { type: 'discardText', params: output },
+                { type: 'discard', params: output },
                 { type: 'takeNext', params: output },
               ],
             },

@@ -3,8 +3,8 @@
 // written-together: the answer and its message's outcome are one change of chat.json, after the call is in the ledger and in costs.json.
 // unkept-counts: an attempt counts even if its answer or its bill could not be written, because it may have been paid for.
 // left-is-saved: a reply has an actor of its own, below no monitor, because one that a stop no longer waits for is still saved when it ends.
-import { createActor, fromPromise } from 'xstate';
-import { type ActorSystem, fromAbortable } from '../../base/abortable.ts';
+import { createActor } from 'xstate';
+import type { ActorSystem } from '../../base/abortable.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
@@ -14,20 +14,20 @@ import type { ReplyOutcome } from '../actor/types.ts';
 import { type Candidate, candidatesOf, usableCandidates } from '../status/candidates.ts';
 import { faultReason } from '../status/reasons.ts';
 import { AnswerText } from './answer-text.ts';
-import { type Attempt, countsAsAttempt, isLastAttempt, retryDelayMs } from './attempt.ts';
+import { type Attempt, countsAsAttempt, type Fault, isLastAttempt, retryDelayMs } from './attempt.ts';
 import type { BlockContext } from './block-context.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
 import { ModelCallFailure } from './call-model.ts';
 import { fittedConfig } from './fitted-config.ts';
 import { answerEntry } from './outcome.ts';
-import { type Asked, type Called, type CallFailure, createReplyMachine, type Ending, type Plan, taskOf } from './reply-machine.ts';
+import { type Asked, type Called, type CallFailure, createReplyMachine, type Ending, type Plan, type ReplySteps, taskOf } from './reply-machine.ts';
 import { Settlement } from './save.ts';
 import { buildWindow } from './window.ts';
 
 /** Makes one attempt at a message. Rejects only with a fault of the disk, or a defect. */
 export async function makeReply(context: BlockContext, messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
-  machine ??= provideWork();
+  machine ??= createReplyMachine(replyOf);
   const actor = createActor(machine, { input: { messageId } });
   replies.set(actor.system, new Reply(context, messageId, () => actor.send({ type: 'text.began' })));
   const abort = (): void => actor.send({ type: 'abort', cause: signal.reason === 'cancel' ? 'cancel' : 'stop' });
@@ -49,7 +49,7 @@ export async function makeReply(context: BlockContext, messageId: string, signal
 
 /** All replies share one machine, and its work finds its reply here. */
 const replies = new WeakMap<ActorSystem, Reply>();
-let machine: ReturnType<typeof provideWork> | undefined;
+let machine: ReturnType<typeof createReplyMachine> | undefined;
 
 function replyOf(system: ActorSystem): Reply {
   const reply = replies.get(system);
@@ -57,31 +57,9 @@ function replyOf(system: ActorSystem): Reply {
   return reply;
 }
 
-function provideWork() {
-  type Message = { readonly messageId: string };
-  type Break = { readonly error: unknown; readonly attempt: Attempt | null };
-  return createReplyMachine().provide({
-    actors: {
-      prepare: fromAbortable<Plan | null, Message>(({ system, signal }) => replyOf(system).prepare(signal)),
-      checkBudget: fromPromise<Pause | null, Plan>(({ system, input }) => replyOf(system).checkBudget(input)),
-      begin: fromPromise<ChatEntry | null, Message>(({ system }) => replyOf(system).begin()),
-      callModel: fromAbortable<Called, Asked & { readonly isEnded: boolean }>(({ system, input, signal }) =>
-        replyOf(system).callModel(input, input.isEnded ? AbortSignal.abort() : signal),
-      ),
-      save: fromPromise<ReplyOutcome, Asked & { readonly ending: Ending }>(({ system, input }) => replyOf(system).save(input)),
-      breakOff: fromPromise<never, Break>(({ system, input }) => replyOf(system).breakOff(input.error, input.attempt)),
-    },
-    actions: {
-      discardText: ({ system }, called) => {
-        if (called.kind === 'failed') replyOf(system).settlement.attemptOver(called.failure, true);
-      },
-    },
-  });
-}
-
 /** One attempt at one message. */
-class Reply {
-  readonly settlement: Settlement;
+class Reply implements ReplySteps {
+  readonly #settlement: Settlement;
   readonly #messageId: string;
   readonly #context: BlockContext;
   readonly #onFirstText: () => void;
@@ -90,7 +68,7 @@ class Reply {
     this.#context = context;
     this.#messageId = messageId;
     this.#onFirstText = onFirstText;
-    this.settlement = new Settlement(context, messageId);
+    this.#settlement = new Settlement(context, messageId);
   }
 
   async prepare(signal: AbortSignal): Promise<Plan | null> {
@@ -144,7 +122,7 @@ class Reply {
     const attempt = message.attempts ?? 1;
     world.bus.emit('message.started', { block: name, id: this.#messageId, attempt, provider, model });
     log.write('INFO', 'reply.started', { id: this.#messageId, model, attempt, entries: window.entries, tokens: window.tokens });
-    this.settlement.open(candidate, attempt, text);
+    this.#settlement.open(candidate, attempt, text);
     return world.calls.make({
       block: name,
       candidate,
@@ -170,8 +148,12 @@ class Reply {
     return { kind: 'failed', failure, bill: null, text: '' };
   }
 
-  async save({ attempt: { message }, candidate, ending }: Asked & { readonly ending: Ending }): Promise<ReplyOutcome> {
-    const { settlement } = this;
+  discard(fault: Fault): void {
+    this.#settlement.attemptOver(fault, true);
+  }
+
+  async save({ attempt: { message }, candidate }: Asked, ending: Ending): Promise<ReplyOutcome> {
+    const settlement = this.#settlement;
     switch (ending.kind) {
       case 'answer':
         return this.#answered(ending, message, candidate as Candidate);
@@ -200,7 +182,7 @@ class Reply {
     if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: content.length });
     await recordCall(this.#context, bill, 'chat', this.#messageId);
     const answer = answerEntry(this.#context, { message, candidate, content, status: 'done', bill, stopReason: done.stopReason });
-    await this.settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
+    await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
     return { kind: 'answered', compact: await updateWindow(this.#context) } as const;
   }
 
@@ -208,14 +190,14 @@ class Reply {
     const { world, retryWait } = this.#context;
     const until = world.now() + delayMs;
     const nextAttemptAt = new Date(until).toISOString();
-    await this.settlement.requeue({ countsAsAttempt, nextAttemptAt, fault: failure });
+    await this.#settlement.requeue({ countsAsAttempt, nextAttemptAt, fault: failure });
     retryWait.begin({ id: this.#messageId, nextAttemptAt }, delayMs);
     return { kind: 'wait', until, reason: failure.reason };
   }
 
   /** Readers learn that the attempt is over, and the message goes back to the queue if that can be written. */
   async breakOff(error: unknown, attempt: Attempt | null): Promise<never> {
-    const { settlement } = this;
+    const settlement = this.#settlement;
     const fault = toBlockhouseError(error);
     const isDefect = fault.code === 'INTERNAL_ERROR';
     const isLast = !isDefect && settlement.isOpen && attempt !== null && isLastAttempt(attempt);

@@ -14,7 +14,7 @@ import {
 } from '../../../../core/block/reply/reply-machine.ts';
 import { AT, configOf, userEntry } from '../../../support/block-files.ts';
 
-const machine = createReplyMachine();
+const machine = createReplyMachine(() => t.fail('no work is done here') as never);
 const REASON = { code: 'X', message: 'Why.', fix: null };
 const PAUSE = { kind: 'pause', until: null, reason: REASON, actor: 'budget' } as const;
 const OVER = { kind: 'over', failed: false } as const;
