@@ -32,11 +32,13 @@ export async function makeReply(context: BlockContext, messageId: string, signal
   replies.set(actor.system, new Reply(context, messageId, () => actor.send({ type: 'text.began' })));
   const abort = (): void => actor.send({ type: 'abort', cause: signal.reason === 'cancel' ? 'cancel' : 'stop' });
   signal.addEventListener('abort', abort);
+  let phase: string | undefined;
   try {
     return await new Promise((resolve, reject) => {
       const next = (snapshot: Parameters<typeof taskOf>[0]): void => {
         const task = taskOf(snapshot);
-        if (task !== null) context.setTask(task);
+        if (task !== null && task.phase !== phase) context.setTask(task);
+        phase = task?.phase ?? phase;
       };
       actor.subscribe({ next, error: reject, complete: () => resolve(actor.getSnapshot().output as ReplyOutcome) });
       actor.start();
