@@ -268,6 +268,7 @@ const PAGE_ROOMS = ['base', 'data', 'text', 'parts', 'actions', 'pages', 'app'];
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'core/block/actor/machine.ts createBlockMachine': 'a literal: the states of a block',
   'core/block/actor/monitor-region.ts monitorRegion': 'a literal: the states of a monitor',
+  'core/block/reply/reply-machine.ts createReplyMachine': 'a literal: the states of a reply',
   'core/block/actor/setup.ts setUpMachine': 'a literal: the guards, actions and actors of the machine by name',
   'core/block/blocks.ts createWorkspaceBlocks': 'puts the parts of the blocks together and decides nothing',
   'core/block/operations-monitor.ts monitorOperations': 'an object of short methods that share what they get',

@@ -17,6 +17,7 @@ import { BlockLog } from '../store/files/logs/block-log.ts';
 import type { BlockContents, BlockDocuments, Entries, Stored } from '../store/port.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
+import { pulseOf } from './actor/pulse-of.ts';
 import type { BlockEvent } from './actor/types.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { ChangeGate } from './change-gate.ts';
@@ -103,12 +104,13 @@ export class Block implements BlockContext {
       onStale();
       this.#followers.changed();
     };
-    this.#pulseWriter = new PulseWriter({ name, files: this.files, log: this.log, world, onShown: onStale, onUnwritten, onFault });
     this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
+    const actor = pulseOf(this.#actor.getSnapshot());
+    this.#pulseWriter = new PulseWriter({ name, actor, files: this.files, log: this.log, feed: this.feed, world, onShown: onStale, onUnwritten, onFault });
     owners.set((this.#actor as AnyActorRef).system, this);
     this.#actor.subscribe({
-      next: (snapshot) => this.#pulseWriter.see({ state: stateOf(snapshot), context: snapshot.context }),
+      next: (snapshot) => this.#pulseWriter.see(pulseOf(snapshot), snapshot.context),
       error: (error) => onFault('actor', error),
     });
     this.#actor.start();
@@ -228,15 +230,11 @@ export class Block implements BlockContext {
   }
 
   setTask(task: CurrentTask): void {
-    this.#pulseWriter.setTask(task);
-  }
-
-  growTask(outputChars: number): void {
-    this.#pulseWriter.growTask(outputChars);
+    this.send({ type: 'task.changed', task });
   }
 
   endTask(messageId: string | null): void {
-    this.#pulseWriter.endTask(messageId);
+    this.send({ type: 'task.ended', messageId });
   }
 
   failures(): number {
@@ -246,7 +244,6 @@ export class Block implements BlockContext {
   /** The machine's `openRun`: a monitor is about to start. */
   openRun(): void {
     this.#followers.needWatch(true);
-    this.#pulseWriter.begin();
   }
 
   /** The machine's `closeRun`. */

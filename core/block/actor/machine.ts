@@ -143,6 +143,10 @@ export function createBlockMachine(now: () => number) {
     id: 'block',
     type: 'parallel',
     context: ({ input }) => initialContext(input),
+    on: {
+      'task.changed': { actions: { type: 'takeTask', params: ({ event }) => event.task } },
+      'task.ended': { actions: { type: 'endTask', params: ({ event }) => event.messageId } },
+    },
     states: { life, monitor: monitorRegion(machine), memory, server },
   });
 }

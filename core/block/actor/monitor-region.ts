@@ -28,7 +28,10 @@ const answerStop = { type: 'answer', params: { to: 'block.stop' } } as const;
 const refuseStart = [{ guard: 'isOpen', actions: 'refuseWhileMoving' }, { actions: 'refuseAtEnd' }] as const;
 /** A start that comes while a run ends begins another run after it. */
 const startAfterwards = [{ guard: 'mayStart', actions: { type: 'startAgain', params: causeOf } }, ...refuseStart] as const;
-const toStoppedOrNextRun = [{ guard: 'startsAgain', target: '#monitor.between' }, { target: '#monitor.stopped' }] as const;
+const toStoppedOrNextRun = [
+  { guard: 'startsAgain', target: '#monitor.between', actions: 'noteEnd' },
+  { target: '#monitor.stopped', actions: 'noteEnd' },
+] as const;
 /** Shows a state and answers the callers of a start, which wait for the first state after `starting`. */
 const shows = (state: BlockState) => [{ type: 'show', params: state }, answerStart] as const;
 

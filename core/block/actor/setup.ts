@@ -4,13 +4,14 @@
 import { and, assign, emit, fromPromise, raise, sendTo, setup, stateIn } from 'xstate';
 import { BlockhouseError, type ErrorCode } from '../../errors.ts';
 import type { BlockMemory } from '../../schemas/block-memory.ts';
-import type { BlockState } from '../../schemas/block-pulse.ts';
+import type { BlockState, CurrentTask } from '../../schemas/block-pulse.ts';
 import type { Stored, Unconfirmed } from '../../store/port.ts';
 import { crashLoopReason, crashReason, stalledReason } from '../status/reasons.ts';
 import type { Answer, BlockEvent, BlockInput, Cause, Choice, Command, MachineContext, ReplyOutcome, Ticketed } from './types.ts';
 
 const FRESH_RUN = {
   messageId: null,
+  task: null,
   reason: null,
   wakeUpAt: null,
   isStopping: false,
@@ -27,7 +28,8 @@ const FRESH_RUN = {
 
 /** The context of a block whose monitor has not run yet. */
 export function initialContext({ name, archiveName }: BlockInput): MachineContext {
-  return { name, archiveName, shown: 'stopped', cause: 'start', actor: 'user', trigger: 'manual', wasRunning: false, ...FRESH_RUN };
+  const times = { startedAt: null, stoppedAt: null, lastRun: null };
+  return { name, archiveName, shown: 'stopped', cause: 'start', actor: 'user', trigger: 'manual', wasRunning: false, ...times, ...FRESH_RUN };
 }
 
 /** Older faults of an actor don't count. */
@@ -78,6 +80,7 @@ function wasCancelled(event: object): boolean {
 
 /** The xstate setup of the machine. `now` in epoch milliseconds. */
 export function setUpMachine(now: () => number) {
+  const at = (): string => new Date(now()).toISOString();
   return setup({
     types: {
       context: {} as MachineContext,
@@ -136,7 +139,13 @@ export function setUpMachine(now: () => number) {
       /** Called before everything else of a run; `closeRun` is called after everything else. Both are provided in blocks.ts. */
       openRun: () => undefined,
       closeRun: () => undefined,
-      beginRun: assign((_, cause: Cause) => ({ ...FRESH_RUN, ...cause })),
+      beginRun: assign((_, cause: Cause) => ({ ...FRESH_RUN, ...cause, startedAt: at() })),
+      noteEnd: assign(() => ({ stoppedAt: at() })),
+      takeTask: assign((_, task: CurrentTask) => ({ task })),
+      /** Does nothing for a reply that was left, when another task has begun. */
+      endTask: assign(({ context: { task } }, messageId: string | null) =>
+        task?.messageId === messageId ? { task: null, ...(messageId !== null && { lastRun: at() }) } : {},
+      ),
       show: assign((_, shown: BlockState) => ({ shown })),
       /** Records who or what causes the next step. */
       note: assign((_, { cause, actor }: Cause) => ({ cause, actor })),

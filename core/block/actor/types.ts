@@ -1,7 +1,7 @@
 // The events, answers and context of a block's actor. Pure: types only.
 
 import type { BlockMemory, Compaction } from '../../schemas/block-memory.ts';
-import type { BlockState, Reason, TransitionActor } from '../../schemas/block-pulse.ts';
+import type { BlockState, CurrentTask, Reason, TransitionActor } from '../../schemas/block-pulse.ts';
 import type { Stored, Unconfirmed } from '../../store/port.ts';
 
 /** Why the monitor can't go on now. */
@@ -74,6 +74,10 @@ export type BlockEvent =
   | ({ readonly type: 'file.damaged' } & Cause)
   /** The kill switch was set or released. This does not restart a monitor that has failed. */
   | ({ readonly type: 'halt.changed' } & Cause)
+  /** From the work under way: what it does now. */
+  | { readonly type: 'task.changed'; readonly task: CurrentTask }
+  /** The reply to a message is over, or, with null, a compaction. */
+  | { readonly type: 'task.ended'; readonly messageId: string | null }
   /** From one region to another: the window has passed its threshold; a compaction is over. */
   | { readonly type: 'window.full' }
   | { readonly type: 'memory.settled'; readonly cause: string };
@@ -122,6 +126,12 @@ export interface MachineContext extends BlockInput {
   readonly crashes: readonly number[];
   readonly restarts: number;
   readonly consecutiveFailures: number;
+  /** What the reply or the compaction under way does; null if no model is asked. */
+  readonly task: CurrentTask | null;
+  /** When the last run of this process began and ended, and its last reply ended, ISO 8601; null if there was none. */
+  readonly startedAt: string | null;
+  readonly stoppedAt: string | null;
+  readonly lastRun: string | null;
   /** Why the memory is being compacted. */
   readonly trigger: Extract<Compaction['trigger'], 'threshold' | 'manual'>;
   /** When the block left for the archive. */

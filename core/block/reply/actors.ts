@@ -6,7 +6,7 @@ import type { Choice, ReplyOutcome } from '../actor/types.ts';
 import type { BlockContext } from './block-context.ts';
 import { compact } from './compaction.ts';
 import { beginSession, choiceAfterFault, chooseNext } from './next-message.ts';
-import { Reply } from './reply.ts';
+import { makeReply } from './reply.ts';
 
 /** The actors by their names in the machine. `contextOf` finds the block of an actor. */
 export function monitorActors(contextOf: (system: ActorSystem) => BlockContext) {
@@ -44,12 +44,6 @@ async function begin(context: BlockContext): Promise<Choice> {
   await context.beginRun();
   await beginSession(context);
   return { kind: 'nothing' };
-}
-
-function makeReply(context: BlockContext, messageId: string, signal: AbortSignal): Promise<ReplyOutcome> {
-  const reply = new Reply(context, messageId);
-  signal.addEventListener('abort', () => reply.abort(signal.reason === 'cancel' ? 'cancel' : 'stop'), { once: true });
-  return reply.make();
 }
 
 /**

@@ -1,10 +1,13 @@
 // The data of one attempt at a message, and the rules for another one. Pure: no I/O.
-import { BlockhouseError } from '../../errors.ts';
+import type { BlockhouseError } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import { backoffMs, isStale, judgeFailure, longestWaitMs } from '../actor/backoff.ts';
 import type { Candidate } from '../status/candidates.ts';
 import type { Window } from './window.ts';
+
+/** What a failure means for a message, and what its entry keeps of it. */
+export type Fault = Pick<BlockhouseError, 'code' | 'message' | 'retryable'>;
 
 /** One attempt at a message. */
 export interface Attempt {
@@ -47,11 +50,12 @@ export function countsAsAttempt(failure: BlockhouseError, candidates: readonly C
   return candidates.length > 1 || judgeFailure(failure) === 'transient';
 }
 
+const cancelled = (message: string): Fault => ({ code: 'CANCELLED', message, retryable: false });
 /** A person has cancelled the message. */
-export const CANCELLED = new BlockhouseError('CANCELLED', 'The reply was cancelled.');
+export const CANCELLED = cancelled('The reply was cancelled.');
 /** A stop, or the kill switch, came before any text. */
-export const ENDED_EARLY = new BlockhouseError('CANCELLED', 'The reply was ended before any text had come; the message is still waiting.');
+export const ENDED_EARLY = cancelled('The reply was ended before any text had come; the message is still waiting.');
 /** The kill switch or a cap prevented the call. */
-export const NOT_CALLED = new BlockhouseError('CANCELLED', 'The kill switch or the budget prevented the call; the message is still waiting.');
+export const NOT_CALLED = cancelled('The kill switch or the budget prevented the call; the message is still waiting.');
 /** A person has removed the message or changed its outcome by hand. */
-export const GONE = new BlockhouseError('CANCELLED', 'The message was changed while it was being answered, so the answer was discarded.');
+export const GONE = cancelled('The message was changed while it was being answered, so the answer was discarded.');

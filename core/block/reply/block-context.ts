@@ -47,10 +47,8 @@ export interface BlockContext {
   beginRun(): Promise<void>;
   /** Called after everything else in a run. */
   endRun(): Promise<void>;
-  /** Shows the current task in pulse.json. */
+  /** Shows the current task in pulse.json. While it streams, its length is that of the feed. */
   setTask(task: CurrentTask): void;
-  /** Shows that text arrives. It is not written to disk each time. */
-  growTask(outputChars: number): void;
   /** Called when the reply to a message is over, or, with null, a compaction. */
   endTask(messageId: string | null): void;
   /** The number of failures since the last answer. */

@@ -2,6 +2,7 @@
 import type { BlockhouseError } from '../../errors.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
 import type { Candidate } from '../status/candidates.ts';
+import type { Fault } from './attempt.ts';
 import type { Bill } from './billing.ts';
 import type { BlockContext } from './block-context.ts';
 
@@ -11,7 +12,7 @@ export interface AnswerParts {
   readonly candidate: Candidate;
   readonly content: string;
   readonly status: 'done' | 'interrupted';
-  readonly bill: Bill | undefined;
+  readonly bill: Bill | null;
   readonly stopReason?: ChatEntry['stopReason'];
 }
 
@@ -43,12 +44,12 @@ export function answerEntry(context: Pick<BlockContext, 'files' | 'at'>, parts: 
 }
 
 /** A failure as chat.json keeps it. */
-export function entryError({ code, message, retryable }: BlockhouseError): EntryError {
+export function entryError({ code, message, retryable }: Fault): EntryError {
   return { code, message, retryable };
 }
 
 /** Reports that a message has its answer. */
-export function reportAnswer({ feed, log, world, name }: BlockContext, answer: ChatEntry, bill: Bill | undefined, isCancelled: boolean): void {
+export function reportAnswer({ feed, log, world, name }: BlockContext, answer: ChatEntry, bill: Bill | null, isCancelled: boolean): void {
   const { usage, costUsd, latencyMs, model, replyTo = '' } = answer;
   const shown = answer.status === 'done' ? 'done' : 'interrupted';
   const status = isCancelled ? 'cancelled' : shown;

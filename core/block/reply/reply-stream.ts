@@ -70,6 +70,11 @@ export class ReplyStream {
     return this.#seq;
   }
 
+  /** UTF-16 units of the reply under way (numbered-by-character); 0 if there is none. */
+  get characters(): number {
+    return this.#reply === undefined ? 0 : this.#seq - this.#reply.start.seq;
+  }
+
   /** A reply begins. `text` must contain each fragment before it is emitted. */
   start(fact: Omit<ReplyFact & { event: 'start' }, 'event'>, text: TextSoFar): void {
     this.#seq = this.#counter.next();

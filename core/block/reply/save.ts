@@ -2,11 +2,10 @@
 //
 // reported-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
-import type { BlockhouseError } from '../../errors.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
 import type { BackInQueue, Conversation } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
-import { CANCELLED, GONE } from './attempt.ts';
+import { CANCELLED, type Fault, GONE } from './attempt.ts';
 import type { Bill } from './billing.ts';
 import type { BlockContext } from './block-context.ts';
 import { entryError, reportAnswer, reportAttemptOver, reportUnanswered } from './outcome.ts';
@@ -18,7 +17,7 @@ export interface Requeueing {
   /** ISO 8601; left out: at once. */
   readonly nextAttemptAt?: string;
   /** The reason for readers. The message keeps it as its error, unless it is CANCELLED. */
-  readonly fault: BlockhouseError;
+  readonly fault: Fault;
 }
 
 /** Settles one message that is being answered. */
@@ -44,7 +43,7 @@ export class Settlement {
   }
 
   /** Writes the outcome of the message and its answer in one change. */
-  async answer(answer: ChatEntry, bill: Bill | undefined, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
+  async answer(answer: ChatEntry, bill: Bill | null, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
     const isKept = await this.#conversation.settle(this.#id, outcome, answer);
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
@@ -52,7 +51,7 @@ export class Settlement {
   }
 
   /** The message will not be answered. */
-  fail(fault: BlockhouseError): Promise<void> {
+  fail(fault: Fault): Promise<void> {
     return this.#finish('failed', fault, entryError(fault));
   }
 
@@ -73,12 +72,12 @@ export class Settlement {
   }
 
   /** Tells readers to discard the text of the attempt. */
-  attemptOver(fault: BlockhouseError, willRetry: boolean): void {
+  attemptOver(fault: Fault, willRetry: boolean): void {
     this.#isOpen = false;
     reportAttemptOver(this.#context, this.#id, fault, willRetry);
   }
 
-  async #finish(status: 'failed' | 'cancelled', fault: BlockhouseError, error: EntryError | null): Promise<void> {
+  async #finish(status: 'failed' | 'cancelled', fault: Fault, error: EntryError | null): Promise<void> {
     const outcome = { status, error, finishedAt: this.#context.at() } as const;
     const isKept = await this.#conversation.settle(this.#id, outcome, undefined);
     if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins

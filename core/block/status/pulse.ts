@@ -1,71 +1,79 @@
-// pulse.json shows people and programs what the monitor does. Each step of the machine is one change of it. Pure: no I/O.
-import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Reason, Transition, TransitionActor } from '../../schemas/block-pulse.ts';
-import { statusOf } from './list-entry.ts';
+// pulse.json shows people and programs what the monitor does: what its actor says now, and the last transitions. Pure: no I/O.
+import type { BlockPulse, BlockState, CurrentTask, QueueCounts, Transition } from '../../schemas/block-pulse.ts';
 
 const KEPT_TRANSITIONS = 50;
 
-/** A step of the machine, as pulse.json records it. */
-export interface Step {
-  readonly to: BlockState;
-  readonly cause: string;
-  readonly actor: TransitionActor;
-  /** Epoch milliseconds. */
-  readonly now: number;
-  readonly reason: Reason | null;
-  readonly wakeUpAt: number | null;
-  readonly restarts: number;
-  readonly consecutiveFailures: number;
-  /** When the last reply ended, ISO 8601; null when there was none in this run. */
-  readonly lastRun: string | null;
-  readonly isWanted: boolean;
-  /** Undefined when the chat can't be read; the counts then stay as they were. */
-  readonly queue: QueueCounts | undefined;
+/** The part of a pulse that the actor of a block decides. A time is null as long as the actor has none; the one in the file then stays. */
+export interface ActorPulse
+  extends Pick<
+    BlockPulse,
+    | 'state'
+    | 'status'
+    | 'reason'
+    | 'attention'
+    | 'error'
+    | 'nextWakeUp'
+    | 'currentTask'
+    | 'startedAt'
+    | 'stoppedAt'
+    | 'lastRun'
+    | 'restarts'
+    | 'consecutiveFailures'
+  > {
+  /** A person has stopped the monitor, which config.json records only after its end. */
+  readonly isSentAway: boolean;
 }
 
-/** States that wait for a person. */
-const NEEDS_A_PERSON: ReadonlySet<BlockState> = new Set(['paused', 'failed']);
-const AT_WORK: ReadonlySet<BlockState> = new Set(['working', 'compacting', 'stopping']);
+/** A transition; the file says from which state. */
+export type Step = Omit<Transition, 'from'>;
 
-/** The pulse after a step. */
-export function takeStep(pulse: BlockPulse, step: Step): BlockPulse {
-  const { to, now } = step;
-  const at = new Date(now).toISOString();
-  const transition: Transition = { at, from: pulse.state, to, cause: step.cause, actor: step.actor };
-  const moved = pulse.state === to ? pulse.transitions : [...pulse.transitions, transition].slice(-KEPT_TRANSITIONS);
+/** What a pulse has besides the word of the actor. */
+export interface PulseFacts {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** ISO 8601; null if this process has not seen the block do anything. */
+  readonly lastPulse: string | null;
+  /** The last steps, of which the file may lack some. */
+  readonly steps: readonly Step[];
+  /** Characters of the reply under way. */
+  readonly characters: number;
+  /** Undefined when the chat can't be read; the counts then stay as they were. */
+  readonly queue?: QueueCounts | undefined;
+  /** `enabled` in config.json; undefined when that can't be read. */
+  readonly enabled?: boolean | undefined;
+}
+
+/** The pulse as it is now. `written` is that of the file, which may be old, or edited by hand. */
+export function currentPulse(written: BlockPulse, { isSentAway, ...actor }: ActorPulse, facts: PulseFacts): BlockPulse {
+  const startedAt = actor.startedAt ?? written.startedAt;
+  const isWanted = !isSentAway && (facts.enabled ?? actor.state !== 'stopped');
   return {
-    ...pulse,
-    state: to,
-    status: statusOf(to),
-    reason: step.reason,
-    desired: step.isWanted ? 'running' : 'stopped',
-    attention: NEEDS_A_PERSON.has(to),
-    error: to === 'failed' || to === 'backoff' ? (step.reason?.message ?? null) : null,
-    nextWakeUp: step.wakeUpAt === null ? null : new Date(step.wakeUpAt).toISOString(),
-    currentTask: AT_WORK.has(to) ? pulse.currentTask : null,
-    lastPulse: at,
-    lastRun: step.lastRun ?? pulse.lastRun,
-    startedAt: to === 'starting' && pulse.startedAt === null ? at : pulse.startedAt,
-    // A compaction by hand runs without a monitor, so no monitor stops at its end.
-    stoppedAt: to === 'stopped' && pulse.state !== 'compacting' ? at : pulse.stoppedAt,
-    uptimeSeconds: uptime(pulse, now),
-    restarts: step.restarts,
-    consecutiveFailures: step.consecutiveFailures,
-    queue: step.queue ?? pulse.queue,
-    transitions: moved,
+    ...written,
+    ...actor,
+    desired: isWanted ? 'running' : 'stopped',
+    currentTask: grown(actor.currentTask, facts.characters),
+    lastPulse: facts.lastPulse ?? written.lastPulse,
+    lastRun: actor.lastRun ?? written.lastRun,
+    startedAt,
+    stoppedAt: actor.stoppedAt ?? written.stoppedAt,
+    uptimeSeconds: startedAt === null ? 0 : Math.max(0, Math.round((facts.now - Date.parse(startedAt)) / 1000)),
+    queue: facts.queue ?? written.queue,
+    transitions: withSteps(written, facts.steps),
   };
 }
 
-/** The pulse at the start of a run, without the task of the run before. */
-export function beginRun(pulse: BlockPulse, now: number): BlockPulse {
-  return { ...pulse, startedAt: new Date(now).toISOString(), uptimeSeconds: 0, currentTask: null };
+function grown(task: CurrentTask | null, characters: number): CurrentTask | null {
+  return task === null || task.phase !== 'streaming' ? task : { ...task, outputChars: Math.max(task.outputChars, characters) };
 }
 
-/** The pulse after a heartbeat. */
-export function beat(pulse: BlockPulse, now: number, queue: QueueCounts, task: CurrentTask | null): BlockPulse {
-  return { ...pulse, lastPulse: new Date(now).toISOString(), uptimeSeconds: uptime(pulse, now), queue, currentTask: task };
-}
-
-/** Seconds since the monitor was started. */
-export function uptime({ startedAt }: BlockPulse, now: number): number {
-  return startedAt === null ? 0 : Math.max(0, Math.round((now - Date.parse(startedAt)) / 1000));
+/** Adds the steps that the file lacks. It may have a step although its write failed, if only the confirmation failed. */
+function withSteps({ state, transitions }: BlockPulse, steps: readonly Step[]): Transition[] {
+  const added: Transition[] = [];
+  let from: BlockState = state;
+  for (const { at, to, cause, actor } of steps) {
+    if (transitions.some((one) => one.to === to && one.at === at)) continue;
+    if (from !== to) added.push({ at, from, to, cause, actor });
+    from = to;
+  }
+  return [...transitions, ...added].slice(-KEPT_TRANSITIONS);
 }

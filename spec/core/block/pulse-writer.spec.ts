@@ -2,9 +2,12 @@
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { PulseWriter, type SeenState } from '../../../core/block/pulse-writer.ts';
+import type { Cause } from '../../../core/block/actor/types.ts';
+import { PulseWriter } from '../../../core/block/pulse-writer.ts';
 import type { WorkspaceContext } from '../../../core/block/reply/block-context.ts';
 import { HeartbeatWheel } from '../../../core/block/status/heartbeats.ts';
+import { statusOf } from '../../../core/block/status/list-entry.ts';
+import type { ActorPulse } from '../../../core/block/status/pulse.ts';
 import { createBus } from '../../../core/bus.ts';
 import type { BlockState } from '../../../core/schemas/block-pulse.ts';
 import { openFiles } from '../../../core/store/files/block/files.ts';
@@ -16,6 +19,9 @@ import { until } from '../../support/until.ts';
 const NOW = Date.parse(AT);
 const REASON = { code: 'X', message: 'Why.', fix: null };
 const TASK = { messageId: 'm1', startedAt: AT, attempt: 1, phase: 'waiting-model', outputChars: 0 } as const;
+const STREAMING = { ...TASK, phase: 'streaming', outputChars: 1 } as const;
+const LATER = new Date(NOW + 1000).toISOString();
+const BY: Cause = { cause: 'c', actor: 'monitor' };
 
 function writerIn(t: Test, files: Record<string, unknown> = {}) {
   const contents = { config: configOf({ enabled: true }), ...files };
@@ -33,8 +39,11 @@ function writerIn(t: Test, files: Record<string, unknown> = {}) {
   const bus = createBus();
   bus.on('block.transitioned', ({ from, to, cause }) => told.push(`${from} → ${to}: ${cause}`));
   const set = openFiles(folder, 'a', { onChanged: (file) => changes.push(file), onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
+  const feed = { characters: 0 };
   const pulseWriter = new PulseWriter({
     name: 'a',
+    actor: at('stopped'),
+    feed,
     files: set,
     log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
     world: { bus, now: () => clock.now, heartbeats: new HeartbeatWheel(5) } as WorkspaceContext,
@@ -52,18 +61,20 @@ function writerIn(t: Test, files: Record<string, unknown> = {}) {
     await pulseWriter.written();
     return set.pulse.read();
   };
-  return { pulseWriter, unwritten, files: set, told, changes, faults, lines, clock, pulse, beats: () => beats, folder: join(folder) };
+  const see = (state: BlockState, fields: Partial<ActorPulse> = {}, by = BY): void => pulseWriter.see(at(state, fields), by);
+  return { pulseWriter, see, feed, unwritten, files: set, told, changes, faults, lines, clock, pulse, beats: () => beats, folder: join(folder) };
 }
 
-function at(state: BlockState, context: Partial<SeenState['context']> = {}): SeenState {
-  return { state, context: { reason: null, wakeUpAt: null, cause: 'c', actor: 'monitor', restarts: 0, consecutiveFailures: 0, ...context } };
+function at(state: BlockState, fields: Partial<ActorPulse> = {}): ActorPulse {
+  const times = { startedAt: null, stoppedAt: null, lastRun: null, nextWakeUp: null };
+  const plain = { reason: null, attention: false, error: null, currentTask: null, restarts: 0, consecutiveFailures: 0, isSentAway: false };
+  return { state, status: statusOf(state), ...times, ...plain, ...fields };
 }
 
 t.test('each step is reported at once and written in order', async (t) => {
-  const { pulseWriter, told, lines, pulse } = writerIn(t, { chat: [userEntry('m1', { status: 'queued', processed: false })] });
-  pulseWriter.begin();
-  for (const state of ['starting', 'starting', 'idle', 'idle', 'working'] as const) pulseWriter.see(at(state));
-  pulseWriter.see(at('failed', { reason: REASON, restarts: 1, consecutiveFailures: 2 }));
+  const { see, told, lines, pulse } = writerIn(t, { chat: [userEntry('m1', { status: 'queued', processed: false })] });
+  for (const state of ['starting', 'starting', 'idle', 'idle', 'working'] as const) see(state);
+  see('failed', { reason: REASON, restarts: 1, consecutiveFailures: 2, startedAt: AT });
   t.strictSame(told, ['stopped → starting: c', 'starting → idle: c', 'idle → working: c', 'working → failed: c']);
   const written = await pulse();
   t.match(written, { state: 'failed', startedAt: AT, desired: 'running', restarts: 1, consecutiveFailures: 2, queue: { queued: 1 } });
@@ -75,51 +86,50 @@ t.test('each step is reported at once and written in order', async (t) => {
 });
 
 t.test('the same state is reported once, and a new reason or time is written', async (t) => {
-  const { pulseWriter, told, pulse, changes } = writerIn(t);
-  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  const { see, told, pulse, changes } = writerIn(t);
+  see('backoff', { reason: REASON, nextWakeUp: AT });
   await pulse();
   const before = changes.length;
-  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW }));
+  see('backoff', { reason: { ...REASON }, nextWakeUp: AT });
   await pulse();
   t.equal(changes.length, before);
-  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW + 1000 }));
-  t.match(await pulse(), { nextWakeUp: new Date(NOW + 1000).toISOString() });
+  see('backoff', { reason: REASON, nextWakeUp: LATER });
+  t.match(await pulse(), { nextWakeUp: LATER });
   t.equal((await pulse()).transitions.length, 1);
   t.equal(told.length, 1);
 });
 
 t.test('the wanted state comes from config.json, or from the person who stops the monitor', async (t) => {
   const rows = [
-    ['stopped', { actor: 'user', cause: 'stop' }, 'stopped'],
-    ['stopping', { actor: 'user', cause: 'archive' }, 'stopped'],
-    ['stopped', { actor: 'user', cause: 'restart' }, 'running'],
-    ['stopped', { actor: 'server', cause: 'server stops' }, 'running'],
-    ['idle', { actor: 'user' }, 'running'],
+    ['stopped', true, 'stopped'],
+    ['stopping', true, 'stopped'],
+    ['stopped', false, 'running'],
+    ['idle', false, 'running'],
   ] as const;
-  for (const [value, context, desired] of rows) {
-    await t.test(`${value} ${desired}`, async (t) => {
-      const { pulseWriter, pulse } = writerIn(t);
-      pulseWriter.see(at('starting'));
-      pulseWriter.see(at(value, context));
+  for (const [state, isSentAway, desired] of rows) {
+    await t.test(`${state} ${desired}`, async (t) => {
+      const { see, pulse } = writerIn(t);
+      see('starting');
+      see(state, { isSentAway });
       t.equal((await pulse()).desired, desired);
     });
   }
 });
 
 t.test('steps are written even if other files are damaged', async (t) => {
-  const { pulseWriter, pulse, faults } = writerIn(t, { chat: '{', config: '{' });
-  pulseWriter.see(at('failed', { reason: REASON }));
+  const { see, pulse, faults } = writerIn(t, { chat: '{', config: '{' });
+  see('failed', { reason: REASON });
   t.match(await pulse(), { state: 'failed', desired: 'running', queue: { queued: 0 } });
   t.strictSame(faults, []);
 });
 
 t.test("a pulse.json that can't be written delays nothing and is reported", async (t) => {
-  const { pulseWriter, faults, told, folder } = writerIn(t);
+  const { pulseWriter, see, faults, told, folder } = writerIn(t);
   rmSync(join(folder, 'pulse.json'), { force: true });
   mkdirSync(join(folder, 'pulse.json'));
-  pulseWriter.see(at('starting'));
+  see('starting');
   await pulseWriter.written();
-  pulseWriter.see(at('idle'));
+  see('idle');
   await pulseWriter.written();
   t.equal(told.length, 2);
   t.equal(faults.length, 2);
@@ -127,16 +137,16 @@ t.test("a pulse.json that can't be written delays nothing and is reported", asyn
 });
 
 t.test('steps that could not be written are shown, and written with the next one', async (t) => {
-  const { pulseWriter, unwritten, faults, pulse, folder, clock, changes } = writerIn(t);
-  pulseWriter.see(at('starting'));
+  const { pulseWriter, see, unwritten, faults, pulse, folder, clock, changes } = writerIn(t);
+  see('starting');
   const written = await pulse();
   clock.now += 1;
   rmSync(join(folder, 'pulse.json'));
   mkdirSync(join(folder, 'pulse.json'));
-  pulseWriter.see(at('working'));
+  see('working');
   await pulseWriter.written();
   clock.now += 1;
-  pulseWriter.see(at('backoff', { reason: REASON }));
+  see('backoff', { reason: REASON });
   await pulseWriter.written();
   t.equal(faults.length, 2);
   t.same(unwritten, ['working', 'backoff']);
@@ -154,12 +164,12 @@ t.test('steps that could not be written are shown, and written with the next one
 });
 
 t.test('a pulse.json that was removed or edited does not change what is shown, and the next heartbeat writes it again', async (t) => {
-  const { pulseWriter, pulse, files, folder, clock, beats } = writerIn(t);
-  pulseWriter.begin();
-  pulseWriter.see(at('starting'));
-  pulseWriter.see(at('backoff', { reason: REASON, wakeUpAt: NOW + 60_000 }));
+  const { pulseWriter, see, pulse, files, folder, clock, beats } = writerIn(t);
+  const waits = { reason: REASON, error: 'Why.', nextWakeUp: new Date(NOW + 60_000).toISOString(), startedAt: AT };
+  see('starting', { startedAt: AT });
+  see('backoff', waits);
   await pulse();
-  const runs = { state: 'backoff', status: 'BUSY', reason: REASON, error: 'Why.', startedAt: AT, nextWakeUp: new Date(NOW + 60_000).toISOString() };
+  const runs = { state: 'backoff', status: 'BUSY', ...waits };
   clock.now += 5000;
   for (const change of [
     () => rmSync(join(folder, 'pulse.json')),
@@ -176,52 +186,38 @@ t.test('a pulse.json that was removed or edited does not change what is shown, a
     t.match(await pulse(), runs);
   }
   rmSync(join(folder, 'pulse.json'));
-  pulseWriter.setTask(TASK);
+  see('backoff', { ...waits, currentTask: TASK });
   t.match(await pulse(), { ...runs, currentTask: TASK });
   rmSync(join(folder, 'pulse.json'));
-  pulseWriter.see(at('working'));
+  see('working');
   t.match((await pulse()).transitions.at(-1), { from: 'backoff', to: 'working' });
 });
 
-t.test('a task is written when it begins and when its text begins, and the heartbeat writes its growth', async (t) => {
-  const { pulseWriter, pulse, changes, clock } = writerIn(t);
-  pulseWriter.growTask(1);
-  t.equal((await pulse()).currentTask, null, 'without a task nothing grows');
-  pulseWriter.see(at('working'));
-  pulseWriter.setTask(TASK);
-  t.match(await pulse(), { currentTask: { phase: 'waiting-model' } });
-  pulseWriter.growTask(3);
-  await pulse();
+t.test('a task is written when it begins and when its text begins, and shown with its present length', async (t) => {
+  const { pulseWriter, see, feed, pulse, changes, clock } = writerIn(t, { chat: [userEntry('m1', { status: 'processing', processed: false })] });
+  see('working', { currentTask: TASK, startedAt: AT });
+  t.match(await pulse(), { currentTask: TASK, queue: { queued: 0, processing: 1 } });
+  feed.characters = 3;
+  see('working', { currentTask: STREAMING, startedAt: AT });
+  const written = await pulse();
+  t.match(written, { currentTask: { phase: 'streaming', outputChars: 3 }, uptimeSeconds: 0 });
   const before = changes.length;
-  pulseWriter.growTask(9);
-  t.match(await pulse(), { currentTask: { phase: 'streaming', outputChars: 3 } });
+  feed.characters = 40;
+  clock.now += 7000;
+  t.match(await pulse(), { currentTask: { outputChars: 3 } });
   t.equal(changes.length, before);
-  pulseWriter.endTask('another');
-  pulseWriter.endTask(null);
-  clock.now += 1000;
-  pulseWriter.endTask('m1');
-  pulseWriter.setTask({ ...TASK, messageId: 'm2' });
-  t.match(await pulse(), { currentTask: { messageId: 'm2' }, lastRun: new Date(NOW + 1000).toISOString() });
+  t.match(pulseWriter.present(written), { currentTask: { phase: 'streaming', outputChars: 40 }, uptimeSeconds: 7 });
+  see('idle', { lastRun: LATER });
+  t.match(await pulse(), { currentTask: null, lastRun: LATER });
 });
 
-t.test('the end of a compaction clears its task in any state', async (t) => {
-  const { pulseWriter, pulse } = writerIn(t);
-  pulseWriter.see(at('idle'));
-  pulseWriter.setTask({ ...TASK, messageId: null, phase: 'compacting' });
-  t.match(await pulse(), { currentTask: { phase: 'compacting' } });
-  pulseWriter.endTask(null);
-  t.match(await pulse(), { currentTask: null, lastRun: null });
-});
-
-t.test('a heartbeat is quiet, and writes its time and the current task', async (t) => {
-  const { pulseWriter, files, changes, clock, beats, pulse } = writerIn(t);
-  pulseWriter.begin();
-  pulseWriter.see(at('working'));
-  pulseWriter.setTask(TASK);
-  pulseWriter.growTask(5);
+t.test('a heartbeat is quiet, and writes its time and the length of the reply', async (t) => {
+  const { pulseWriter, see, feed, files, changes, clock, beats, pulse } = writerIn(t);
+  feed.characters = 5;
+  see('working', { currentTask: STREAMING, startedAt: AT });
   await pulse();
   const before = changes.length;
-  pulseWriter.growTask(50);
+  feed.characters = 50;
   clock.now += 90_000;
   pulseWriter.beatEvery(5);
   await until('it has beaten', () => beats() >= 2);
@@ -240,24 +236,10 @@ t.test('a heartbeat that finds a damaged chat is reported, and the next one goes
   await until('it was told twice', () => faults.length >= 2);
 });
 
-t.test('a task is written with the present queue, and shown with its present length', async (t) => {
-  const { pulseWriter, pulse, clock } = writerIn(t, { chat: [userEntry('m1', { status: 'processing', processed: false })] });
-  pulseWriter.begin();
-  pulseWriter.setTask(TASK);
-  t.match(await pulse(), { currentTask: TASK, queue: { queued: 0, processing: 1 } });
-  pulseWriter.growTask(3);
-  pulseWriter.growTask(40);
-  clock.now += 7000;
-  const written = await pulse();
-  t.match(written, { currentTask: { phase: 'streaming', outputChars: 3 }, uptimeSeconds: 0 });
-  t.match(pulseWriter.present(written), { currentTask: { phase: 'streaming', outputChars: 40 }, uptimeSeconds: 7 });
-});
-
 t.test('a heartbeat that changes only the time is shown, and written every ten minutes', async (t) => {
-  const { pulseWriter, pulse, clock, beats, folder } = writerIn(t);
+  const { pulseWriter, see, pulse, clock, beats, folder } = writerIn(t);
   const path = join(folder, 'pulse.json');
-  pulseWriter.begin();
-  pulseWriter.see(at('idle'));
+  see('idle', { startedAt: AT });
   const written = await pulse();
   const { mtimeMs } = statSync(path);
   const beaten = async (): Promise<void> => {

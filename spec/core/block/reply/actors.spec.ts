@@ -6,9 +6,12 @@ import { createBlockMachine } from '../../../../core/block/actor/machine.ts';
 import { SAVING_MS } from '../../../../core/block/actor/setup.ts';
 import { monitorActors } from '../../../../core/block/reply/actors.ts';
 import type { BlockContext } from '../../../../core/block/reply/block-context.ts';
+import { type ModelCall, ModelCallFailure } from '../../../../core/block/reply/call-model.ts';
+import { ReplyStream, StepCounter } from '../../../../core/block/reply/reply-stream.ts';
 import { RetryWait } from '../../../../core/block/status/retry-wait.ts';
+import { createBus } from '../../../../core/bus.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
-import { configOf, memoryOf, userEntry } from '../../../support/block-files.ts';
+import { AT, configOf, memoryOf, userEntry } from '../../../support/block-files.ts';
 import { RUNNABLE, startCore } from '../../../support/blocks.ts';
 import { heldDaemon, pulseIn } from '../../../support/held-daemon.ts';
 import { START, STOP } from '../../../support/monitor-rig.ts';
@@ -206,6 +209,66 @@ t.test('a reply that ends after its run does not affect the reply of the next ru
   t.notOk(isOver, 'it is found, and waited for');
   reads[1]?.open();
   await cancelled;
+  actor.stop();
+});
+
+t.test('a reply that a stop no longer waits for is saved when it ends', async (t) => {
+  const message = userEntry('m1', { status: 'queued', processed: false, timestamp: new Date().toISOString() });
+  const settled: unknown[] = [];
+  const ended = gate();
+  let isAsked = false;
+  const files = {
+    config: { read: async () => configOf(RUNNABLE) },
+    costs: { update: async () => undefined },
+    memory: { read: async () => memoryOf() },
+    conversation: {
+      entries: async () => [message],
+      recover: async () => ({ queued: 1, next: message, over: [] }),
+      begin: async () => ({ ...message, status: 'processing', attempts: 1 }),
+      newId: () => 'a1',
+      settle: async (...outcome: unknown[]) => settled.push(outcome),
+    },
+  };
+  const calls = {
+    billing: { ready: async () => undefined },
+    make: async ({ text, onText }: ModelCall) => {
+      text?.append('Half');
+      onText?.('Half');
+      isAsked = true;
+      await ended.opened;
+      throw new ModelCallFailure(new BlockhouseError('CANCELLED', 'Ended.'), undefined);
+    },
+  };
+  const gateway = { readiness: (id: string) => ({ id, missing: undefined }), contextTokens: async () => undefined };
+  const world = { now: Date.now, random: () => 0, halted: () => ({ halted: false }), gateway, calls, bus: createBus() };
+  const tasks: string[] = [];
+  const context = {
+    name: 'ada',
+    files,
+    world,
+    at: () => AT,
+    failures: () => 0,
+    retryWait: new RetryWait(() => 0),
+    feed: new ReplyStream(new StepCounter(0)),
+    log: { write: () => undefined },
+    setTask: ({ phase }: { phase: string }) => tasks.push(phase),
+    endTask: (id: string) => tasks.push(`end of ${id}`),
+    beginRun: async () => undefined,
+    endRun: async () => undefined,
+  } as unknown as BlockContext;
+  const clock = new SimulatedClock();
+  const actor = createActor(machineOf(context), { clock, input: { name: 'ada', archiveName: null } }).start();
+  void ask(actor, START);
+  await until('the model is asked', () => isAsked);
+  const stopped = ask(actor, STOP);
+  actor.send(STOP);
+  clock.increment(SAVING_MS);
+  await stopped;
+  t.strictSame(settled, []);
+  ended.open();
+  await until('it is over', () => tasks.includes('end of m1'));
+  t.match(settled, [['m1', { status: 'done', error: null }, { content: 'Half', status: 'interrupted', replyTo: 'm1' }]]);
+  t.strictSame(tasks, ['waiting-model', 'streaming', 'end of m1']);
   actor.stop();
 });
 

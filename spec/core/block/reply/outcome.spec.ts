@@ -54,7 +54,7 @@ t.test('an answer names its message, its model and its bill', async (t) => {
 t.test('unknown fields of an answer are null, and a missing stop reason is left out', async (t) => {
   const { context } = contextOf();
   const { attempts: _attempts, startedAt: _start, ...message } = MESSAGE;
-  const answer = answerEntry(context, { message, candidate: CANDIDATE, content: 'Hel', status: 'interrupted', bill: undefined });
+  const answer = answerEntry(context, { message, candidate: CANDIDATE, content: 'Hel', status: 'interrupted', bill: null });
   t.match(answer, { attempts: 1, usage: null, costUsd: null, latencyMs: null, ttftMs: null, startedAt: null });
   t.notOk('stopReason' in answer);
 });

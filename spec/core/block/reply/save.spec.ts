@@ -41,7 +41,7 @@ function settling(message = MESSAGE) {
 t.test('an answer and its message change together, and readers get one event', async (t) => {
   const { settlement, steps, facts, entries } = settling();
   t.ok(settlement.isOpen);
-  await settlement.answer(answerEntry('a1', 'm1'), undefined, { status: 'done', error: null });
+  await settlement.answer(answerEntry('a1', 'm1'), null, { status: 'done', error: null });
   t.notOk(settlement.isOpen);
   t.match(entries(), [{ id: 'm1', status: 'done', processed: true }, { id: 'a1' }]);
   t.match(steps, [{ event: 'start' }, { event: 'done' }]);
@@ -76,7 +76,7 @@ t.test('an edit of the message by hand is not overwritten', async (t) => {
   const byHand = { ...MESSAGE, status: 'cancelled', processed: true } as const;
   for (const end of ['answer', 'fail', 'cancel'] as const) {
     const { settlement, steps, facts, entries } = settling(byHand);
-    if (end === 'answer') await settlement.answer(answerEntry('a1', 'm1'), undefined, { status: 'done' });
+    if (end === 'answer') await settlement.answer(answerEntry('a1', 'm1'), null, { status: 'done' });
     else if (end === 'fail') await settlement.fail(BROKEN);
     else await settlement.cancel();
     t.strictSame(entries(), [byHand]);

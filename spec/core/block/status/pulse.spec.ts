@@ -1,77 +1,92 @@
 import t from 'tap';
-import { beat, beginRun, type Step, takeStep } from '../../../../core/block/status/pulse.ts';
-import { type BlockPulse, STATES } from '../../../../core/schemas/block-pulse.ts';
+import { type ActorPulse, currentPulse, type PulseFacts, type Step } from '../../../../core/block/status/pulse.ts';
+import type { BlockPulse } from '../../../../core/schemas/block-pulse.ts';
 import { AT, pulseOf } from '../../../support/block-files.ts';
 
 const NOW = Date.parse(AT);
 const QUEUE = { queued: 1, processing: 0, failed: 0, oldestQueuedAt: AT };
 const TASK = { messageId: 'm1', startedAt: AT, attempt: 1, phase: 'streaming', outputChars: 5 } as const;
-const REASON = { code: 'X', message: 'Why.', fix: null };
+const IDLE: ActorPulse = {
+  state: 'idle',
+  status: 'ACTIVE',
+  reason: null,
+  attention: false,
+  error: null,
+  nextWakeUp: null,
+  currentTask: null,
+  startedAt: AT,
+  stoppedAt: null,
+  lastRun: null,
+  restarts: 2,
+  consecutiveFailures: 3,
+  isSentAway: false,
+};
 
-function stepTo(to: Step['to'], fields: Partial<Step> = {}): Step {
-  const plain = { cause: 'c', actor: 'monitor', now: NOW, reason: null, wakeUpAt: null, restarts: 0, consecutiveFailures: 0 } as const;
-  return { to, ...plain, lastRun: null, isWanted: true, queue: QUEUE, ...fields };
+function now(written: Partial<BlockPulse>, actor: Partial<ActorPulse> = {}, facts: Partial<PulseFacts> = {}): BlockPulse {
+  return currentPulse(pulseOf(written), { ...IDLE, ...actor }, { now: NOW, lastPulse: AT, steps: [], characters: 0, ...facts });
 }
 
-t.test('a step is one transition, with its cause and its actor', async (t) => {
-  const pulse = takeStep(pulseOf(), stepTo('starting', { cause: 'start', actor: 'user' }));
-  t.match(pulse, { state: 'starting', status: 'BUSY', desired: 'running', attention: false, lastPulse: AT, startedAt: AT, queue: QUEUE });
-  t.strictSame(pulse.transitions, [{ at: AT, from: 'stopped', to: 'starting', cause: 'start', actor: 'user' }]);
+function stepTo(to: Step['to'], at = AT): Step {
+  return { at, to, cause: 'c', actor: 'monitor' };
+}
+
+t.test('the actor decides, whatever the file says', async (t) => {
+  const { isSentAway, ...said } = { ...IDLE, stoppedAt: AT, lastRun: AT, currentTask: TASK };
+  const edited = { state: 'failed', status: 'ERROR', attention: true, error: 'By hand.', restarts: 9, startedAt: 'before', lastRun: 'before' } as const;
+  t.match(now(edited, { ...said, isSentAway }), { ...said, lastPulse: AT });
 });
 
-t.test('another reason for the same state is not a transition', async (t) => {
-  const before = takeStep(pulseOf(), stepTo('paused', { reason: REASON }));
-  const after = takeStep(before, stepTo('paused', { reason: { ...REASON, message: 'Still.' }, wakeUpAt: NOW }));
-  t.match(after, { reason: { message: 'Still.' }, nextWakeUp: AT });
-  t.equal(after.transitions.length, 1);
+t.test('times that the actor does not have stay as they were', async (t) => {
+  const times = { startedAt: '2026-01-01T00:00:00.000Z', stoppedAt: '2026-01-02T00:00:00.000Z', lastRun: '2026-01-03T00:00:00.000Z', lastPulse: AT };
+  t.match(now(times, { startedAt: null }, { lastPulse: null }), times);
+});
+
+t.test('each step is one transition, from the state before it', async (t) => {
+  const { transitions } = now({}, {}, { steps: [stepTo('starting'), stepTo('idle')] });
+  t.strictSame(transitions, [
+    { at: AT, from: 'stopped', to: 'starting', cause: 'c', actor: 'monitor' },
+    { at: AT, from: 'starting', to: 'idle', cause: 'c', actor: 'monitor' },
+  ]);
+  const again = now({ state: 'idle', transitions }, {}, { steps: [stepTo('idle')] });
+  t.strictSame(again.transitions, transitions, 'a step that the file has is not added');
+  const crashed = now({ state: 'starting' }, {}, { steps: [stepTo('starting'), stepTo('idle')] });
+  t.match(crashed.transitions, [{ from: 'starting', to: 'idle' }], 'and none from a state to itself');
 });
 
 t.test('the last fifty transitions are kept, in their order', async (t) => {
   let pulse = pulseOf();
-  for (let count = 0; count < 60; count += 1) pulse = takeStep(pulse, stepTo(count % 2 === 0 ? 'working' : 'idle', { cause: `${count}` }));
+  for (let count = 0; count < 60; count += 1) {
+    const state = count % 2 === 0 ? 'working' : 'idle';
+    pulse = now(pulse, { state }, { steps: [stepTo(state, new Date(NOW + count).toISOString())] });
+  }
   t.equal(pulse.transitions.length, 50);
   t.strictSame(
-    pulse.transitions.map(({ cause }) => Number(cause)),
+    pulse.transitions.map(({ at }) => Date.parse(at) - NOW),
     Array.from({ length: 50 }, (_, index) => index + 10),
   );
 });
 
-t.test('the fields of pulse.json follow from the state', async (t) => {
-  const statuses: Record<string, string> = {
-    paused: 'SLEEPING',
-    failed: 'ERROR',
-    backoff: 'BUSY',
-    idle: 'ACTIVE',
-    stopped: 'SLEEPING',
-    unconfigured: 'SLEEPING',
-  };
-  const before: BlockPulse = pulseOf({ currentTask: TASK, startedAt: AT, stoppedAt: null, lastRun: 'before' });
-  for (const state of STATES) {
-    const pulse = takeStep(before, stepTo(state, { reason: REASON, isWanted: false, restarts: 2, consecutiveFailures: 3 }));
-    t.equal(pulse.status, statuses[state] ?? 'BUSY', state);
-    t.equal(pulse.attention, state === 'paused' || state === 'failed', state);
-    t.equal(pulse.error, state === 'backoff' || state === 'failed' ? 'Why.' : null, state);
-    t.equal(pulse.currentTask !== null, ['working', 'compacting', 'stopping'].includes(state), state);
-    t.equal(pulse.stoppedAt, state === 'stopped' ? AT : null, state);
-    t.match(pulse, { desired: 'stopped', restarts: 2, consecutiveFailures: 3, lastRun: 'before' });
-  }
-  t.equal(takeStep(before, stepTo('failed')).error, null, 'no reason, no error');
-  t.equal(takeStep(before, stepTo('idle', { lastRun: AT })).lastRun, AT);
+t.test('the wanted state comes from config.json, unless a person has just stopped the monitor', async (t) => {
+  const rows = [
+    ['idle', false, true, 'running'],
+    ['idle', false, undefined, 'running'],
+    ['stopped', false, undefined, 'stopped'],
+    ['stopped', false, true, 'running'],
+    ['stopping', true, true, 'stopped'],
+    ['idle', false, false, 'stopped'],
+  ] as const;
+  for (const [state, isSentAway, enabled, desired] of rows) t.equal(now({}, { state, isSentAway }, { enabled }).desired, desired, `${state} ${enabled}`);
 });
 
 t.test('the uptime counts from the start of the run, and is never negative', async (t) => {
-  const started = beginRun(pulseOf({ currentTask: TASK, uptimeSeconds: 99 }), NOW);
-  t.match(started, { startedAt: AT, uptimeSeconds: 0, currentTask: null });
-  t.equal(beat(started, NOW + 90_400, QUEUE, null).uptimeSeconds, 90);
-  t.equal(beat(started, NOW - 3_600_000, QUEUE, null).uptimeSeconds, 0, 'the clock was set back');
-  t.equal(beat(started, NOW + 315_360_000_000, QUEUE, null).uptimeSeconds, 315_360_000, 'and forward by ten years');
-  t.equal(takeStep(started, stepTo('idle', { now: NOW + 2000 })).uptimeSeconds, 2);
-  t.equal(beat(pulseOf(), NOW, QUEUE, null).uptimeSeconds, 0);
+  t.equal(now({}, {}, { now: NOW + 90_400 }).uptimeSeconds, 90);
+  t.equal(now({}, {}, { now: NOW - 3_600_000 }).uptimeSeconds, 0, 'the clock was set back');
+  t.equal(now({}, {}, { now: NOW + 315_360_000_000 }).uptimeSeconds, 315_360_000, 'and forward by ten years');
+  t.equal(now({ uptimeSeconds: 9 }, { startedAt: null }).uptimeSeconds, 0);
 });
 
-t.test('a heartbeat updates the time, the queue and the current task', async (t) => {
-  const before = pulseOf({ state: 'working', transitions: [{ at: AT, from: 'idle', to: 'working', cause: 'c', actor: 'monitor' }] });
-  const after = beat(before, NOW, QUEUE, TASK);
-  t.strictSame({ ...after, lastPulse: null, queue: before.queue, currentTask: null }, before);
-  t.match(after, { lastPulse: AT, queue: QUEUE, currentTask: TASK });
+t.test('a task that streams has the length of the reply, and the queue stays if the chat is unreadable', async (t) => {
+  t.match(now({}, { currentTask: TASK }, { characters: 50, queue: QUEUE }), { currentTask: { outputChars: 50 }, queue: QUEUE });
+  t.match(now({}, { currentTask: { ...TASK, phase: 'saving' } }, { characters: 50 }), { currentTask: { outputChars: 5 } });
+  t.same(now({ queue: QUEUE }).queue, QUEUE);
 });
