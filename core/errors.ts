@@ -121,6 +121,27 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'Another server is using the workspace. The message names its process and address. Never sent over HTTP, because this server does not start then.',
   },
+  STORE_UNREACHABLE: {
+    status: 503,
+    retryable: true,
+    meaning: 'The database that keeps the workspace does not answer, so nothing is known of the outcome. The same request may be sent again.',
+  },
+  STORE_NOT_MIGRATED: {
+    status: 503,
+    retryable: false,
+    meaning:
+      'The database has an older schema than this version needs; `blockhouse migrate` changes it. Never sent over HTTP, because this server does not start then.',
+  },
+  STORE_TOO_NEW: {
+    status: 503,
+    retryable: false,
+    meaning: 'The database has a schema that only newer versions may write. Never sent over HTTP, because this server does not start then.',
+  },
+  LEASE_LOST: {
+    status: 503,
+    retryable: true,
+    meaning: 'Another server has taken the block over, so nothing was changed. Never sent over HTTP: the server that has it answers.',
+  },
   ANSWER_PENDING: {
     status: 504,
     retryable: false,

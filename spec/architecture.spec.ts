@@ -84,7 +84,7 @@ const packageName = (specifier: string): string =>
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
-const CORE_PACKAGES = ['ajv', 'mitt', 'p-queue', 'xstate', 'chokidar', 'pino', '@pydantic/genai-prices', 'modern-tar'];
+const CORE_PACKAGES = ['ajv', 'mitt', 'p-queue', 'xstate', 'chokidar', 'pino', '@pydantic/genai-prices', 'modern-tar', 'pg'];
 const CORE_BUILTINS = [
   'node:crypto',
   'node:fs',
@@ -380,6 +380,7 @@ t.test('the client of the CLI knows the route table by its types alone', async (
 t.test('only their own layer imports these packages', async (t) => {
   const homes: [name: RegExp, folders: string[]][] = [
     [/^@(aws|smithy)/, ['adapters/bedrock']],
+    [/^pg$/, ['core/store/postgres']],
     [/^ws$/, ['transports', 'cli/client/socket.ts']],
     [/^(clipanion|typanion)$/, ['cli']],
     [/^node:(http|https|http2|tls)$/, ['transports', 'adapters', 'cli']],

@@ -59,6 +59,9 @@ const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   WORKSPACE_DAMAGED: 'place',
   STORAGE_FULL: 'place',
   WORKSPACE_BUSY: 'place',
+  STORE_UNREACHABLE: 'place',
+  STORE_NOT_MIGRATED: 'place',
+  STORE_TOO_NEW: 'place',
   SHUTTING_DOWN: 'server',
 };
 

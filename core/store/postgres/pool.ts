@@ -1,0 +1,149 @@
+// The connections to the database, and how a statement runs on one.
+//
+// one-connection: nothing holds a connection while it waits for another one, so a pool of one is enough.
+// unknown-outcome: when the answer to a statement is lost, it is not repeated here, for it may have been executed. The caller gets STORE_UNREACHABLE, and repeats
+//   with the same ids. What the database says that it has undone is repeated here.
+// bounded-wait: every statement has a limit at this end, because a database behind a cut network never answers; every transaction has one at the other end, because
+//   the locks of a frozen server would never go.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { openPool } from './driver.ts';
+import { isConnectionBad, isRepeatable, isUnprepared, toStoreError } from './faults.ts';
+import type { StorePlace } from './place.ts';
+
+/** A statement. `bh.` in it is the schema. */
+export interface Statement {
+  /** Its own, under which each connection plans it once. Empty for a text of several statements, which has no values. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Runs a statement and returns its rows. */
+export type Run = <R extends QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<R[]>;
+
+/** What a database is opened with. */
+export interface DatabaseOptions {
+  /** The most connections. */
+  readonly connections?: number;
+  /** Milliseconds until a statement is given up. */
+  readonly queryTimeoutMs?: number;
+  readonly connectTimeoutMs?: number;
+  /** How often a statement or transaction that the database undoes is tried. */
+  readonly tries?: number;
+}
+
+const TRIES = 5;
+const LONGEST_PAUSE_MS = 500;
+const PAUSE_MS = 10;
+/** bounded-wait, at the other end. */
+const BEGIN = "begin; set local idle_in_transaction_session_timeout = '4s'; set local lock_timeout = '2s'";
+
+/** A database and the schema in it that is the workspace. */
+export class Database {
+  readonly place: StorePlace;
+  readonly #pool: Pool;
+  readonly #tries: number;
+  readonly #texts = new Map<string, string>();
+  #hasNames = true;
+
+  private constructor(place: StorePlace, pool: Pool, tries: number) {
+    this.place = place;
+    this.#tries = tries;
+    this.#pool = pool;
+    // A broken connection is an error of the statement that uses it. Without one it leaves the pool, and the next statement makes another.
+    const ignored = (): void => undefined;
+    pool.on('error', ignored).on('connect', (client) => client.on('error', ignored));
+  }
+
+  /** Connects with the first statement. Rejects with INVALID_REQUEST without the package `pg`. */
+  static async open(place: StorePlace, options: DatabaseOptions = {}): Promise<Database> {
+    const { connections = 6, queryTimeoutMs = 5000, connectTimeoutMs = 3000, tries = TRIES } = options;
+    const pool = await openPool({
+      connectionString: place.url,
+      max: connections,
+      query_timeout: queryTimeoutMs, // bounded-wait
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      application_name: 'blockhouse',
+    });
+    return new Database(place, pool, tries);
+  }
+
+  /** Runs one statement, which is its own transaction. Rejects with STORE_UNREACHABLE, STORAGE_FULL, or the error of the database. */
+  readonly query: Run = (statement, values = []) => this.#repeated((client) => this.#run(client, statement, values));
+
+  /** Runs `work` as one transaction; again from its beginning when the database undoes it. Rejects as `query` does, or with what `work` throws. */
+  transaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
+    return this.#repeated(async (client) => {
+      await send(client, { text: BEGIN });
+      try {
+        const result = await work((statement, values = []) => this.#run(client, statement, values));
+        await send(client, { text: 'commit' });
+        return result;
+      } catch (error) {
+        if (!(error instanceof DriverError && isConnectionBad(error.cause))) await send(client, { text: 'rollback' });
+        throw error;
+      }
+    });
+  }
+
+  /** The text with the schema of this workspace. */
+  text(text: string): string {
+    const known = this.#texts.get(text) ?? text.replaceAll(/\bbh\./g, `${this.place.schema}.`);
+    this.#texts.set(text, known);
+    return known;
+  }
+
+  /** Waits for the statements that run. */
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  async #connect(): Promise<PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  async #repeated<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const client = await this.#connect();
+      let error: unknown;
+      try {
+        return await work(client);
+      } catch (caught) {
+        if (!(caught instanceof DriverError)) throw caught;
+        error = caught.cause;
+      } finally {
+        client.release(error !== undefined && isConnectionBad(error));
+      }
+      if (isUnprepared(error)) this.#hasNames = false;
+      else if (!isRepeatable(error) || tries === this.#tries) throw toStoreError(error); // unknown-outcome
+      await delay(Math.min(PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2));
+    }
+  }
+
+  async #run<R extends QueryResultRow>(client: PoolClient, { name, text }: Statement, values: readonly unknown[]): Promise<R[]> {
+    return (await send<R>(client, { ...(this.#hasNames && { name }), text: this.text(text), values: [...values] })).rows;
+  }
+}
+
+/** What the driver has thrown, apart from what the code between two statements throws. */
+class DriverError extends Error {
+  override readonly cause: unknown;
+
+  constructor(cause: unknown) {
+    super('a statement failed');
+    this.cause = cause;
+  }
+}
+
+async function send<R extends QueryResultRow>(client: PoolClient, query: QueryConfig): Promise<QueryResult<R>> {
+  try {
+    return await client.query<R>(query);
+  } catch (error) {
+    throw new DriverError(error);
+  }
+}

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { isConnectionBad, isRepeatable, isUnprepared, sqlStateOf, toStoreError } from '../../../../core/store/postgres/faults.ts';
+
+const failure = (fields: object): Error => Object.assign(new Error('text of the database'), fields);
+
+t.test('each kind of failure has its meaning', async (t) => {
+  const cases: [error: Error, meaning: { state?: string; repeat?: true; bad?: true; code?: string; retryable?: boolean }][] = [
+    [failure({ code: '40001' }), { state: '40001', repeat: true, code: 'STORE_UNREACHABLE', retryable: true }],
+    [failure({ code: '40P01' }), { state: '40P01', repeat: true, code: 'STORE_UNREACHABLE' }],
+    [failure({ code: '55P03' }), { state: '55P03', repeat: true, code: 'STORE_UNREACHABLE' }],
+    [failure({ code: '53300' }), { state: '53300', bad: true, code: 'STORE_UNREACHABLE' }],
+    [failure({ code: '53100' }), { state: '53100', bad: true, code: 'STORAGE_FULL' }],
+    [failure({ code: '57P01' }), { state: '57P01', bad: true, code: 'STORE_UNREACHABLE' }],
+    [failure({ code: '25006' }), { state: '25006', bad: true, code: 'STORE_UNREACHABLE' }],
+    [failure({ code: '28P01' }), { state: '28P01', code: 'STORE_UNREACHABLE', retryable: false }],
+    [failure({ code: '23505' }), { state: '23505' }],
+    [failure({ code: 'ECONNRESET', syscall: 'read' }), { bad: true, code: 'STORE_UNREACHABLE' }],
+    [failure({ code: 'EPIPE', syscall: 'write' }), { bad: true, code: 'STORE_UNREACHABLE' }],
+    [failure({}), { bad: true, code: 'STORE_UNREACHABLE' }],
+  ];
+  for (const [error, { state, repeat = false, bad = false, code, retryable = true }] of cases) {
+    const name = state ?? (error as NodeJS.ErrnoException).code ?? 'none';
+    t.equal(sqlStateOf(error), state, name);
+    t.equal(isRepeatable(error), repeat, name);
+    t.equal(isConnectionBad(error), bad, name);
+    if (code === undefined) t.equal(toStoreError(error), error, name);
+    else t.match(toStoreError(error), { code, retryable, cause: error }, name);
+  }
+  t.equal(isUnprepared(failure({ code: '26000' })), true);
+  t.equal(isUnprepared(undefined), false);
+});
