@@ -1,0 +1,67 @@
+// What is of this store alone. The laws of all stores are in spec/conformance/store/.
+import t from 'tap';
+import { PostgresSettings } from '../../../../core/store/postgres/settings.ts';
+import { NUMBER } from '../../../conformance/store/settings-suite.ts';
+import { migrated } from '../../../support/migrated.ts';
+import { noPostgres } from '../../../support/postgres.ts';
+
+t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('what a node knows holds for ten minutes without the database', async (t) => {
+    const { openByProxy, ask } = await migrated(t);
+    const { database, proxy } = await openByProxy();
+    let ms = 0;
+    const settings = await PostgresSettings.open(database, () => ms);
+    t.teardown(() => settings.close());
+    const keys = settings.open('keys', NUMBER, () => undefined);
+    await keys.update(() => 5);
+    proxy.refuse();
+    await t.rejects(settings.look(), { code: 'STORE_UNREACHABLE' });
+    settings.hint();
+    ms += 600_000;
+    t.strictSame(keys.now(), { good: 5, fault: undefined });
+    await t.rejects(
+      keys.update(() => 6),
+      { code: 'STORE_UNREACHABLE' },
+    );
+    ms += 1;
+    t.match(keys.now(), { good: 5, fault: /ten minutes/ });
+    t.equal(keys.now(), keys.now());
+    proxy.heal();
+    await settings.look();
+    t.strictSame(keys.now(), { good: 5, fault: undefined });
+    await ask("update bh.setting set value = 'x', rev = rev - 1 where key = 'keys'");
+    await settings.look();
+    t.strictSame(keys.now(), { good: 5, fault: undefined }, 'what is older replaces nothing');
+  });
+
+  t.test('without a first look there are no settings', async (t) => {
+    const { openByProxy } = await migrated(t);
+    const { database, proxy } = await openByProxy();
+    proxy.refuse();
+    await t.rejects(PostgresSettings.open(database), { code: 'STORE_UNREACHABLE' });
+  });
+
+  t.test('a node looks by itself, each second', async (t) => {
+    const { database, ask } = await migrated(t);
+    const settings = await PostgresSettings.open(database);
+    t.teardown(() => settings.close());
+    const models = settings.open('models', NUMBER, () => undefined);
+    t.equal(models.now().good, 0);
+    await ask("insert into bh.setting (key, value) values ('models', '3')");
+    while (models.now().good !== 3) await new Promise((done) => setTimeout(done, 20));
+    t.pass();
+  });
+
+  t.test('the database never has the token itself', async (t) => {
+    const { database } = await migrated(t);
+    const settings = await PostgresSettings.open(database);
+    t.teardown(() => settings.close());
+    const token = settings.open('token', { parse: (text) => text ?? '', format: (text) => text }, () => undefined);
+    await t.rejects(
+      token.update(() => 'bh_secret'),
+      { code: 'INTERNAL_ERROR' },
+    );
+    await token.update(() => 'a'.repeat(64));
+    t.equal(token.now().good, 'a'.repeat(64));
+  });
+});

@@ -1,0 +1,51 @@
+// A database with the schema of this version, for one test.
+import type { Test } from 'tap';
+import { assertMigrated } from '../../core/store/postgres/migrate.ts';
+import { parseStorePlace } from '../../core/store/postgres/place.ts';
+import { Database, type DatabaseOptions, type Statement } from '../../core/store/postgres/pool.ts';
+import { ask, postgresStore } from './postgres.ts';
+import { type StoreProxy, storeProxy } from './store-proxy.ts';
+
+/** A fresh workspace in PostgreSQL. */
+export interface Migrated {
+  readonly store: string;
+  readonly database: Database;
+  /** Another server's way to it. */
+  open(options?: DatabaseOptions): Promise<Database>;
+  /** Another server's way to it, which may be cut. */
+  openByProxy(options?: DatabaseOptions): Promise<{ readonly database: Database; readonly proxy: StoreProxy }>;
+  /** One statement, past the store. */
+  ask(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+}
+
+/** Ends with the test. */
+export async function migrated(t: Test): Promise<Migrated> {
+  const store = await postgresStore(t);
+  const openAt = async (place: string, options: DatabaseOptions = {}): Promise<Database> => {
+    const database = await Database.open(parseStorePlace(place), { connections: 3, ...options });
+    t.teardown(() => database.close());
+    return database;
+  };
+  const database = await openAt(store);
+  await assertMigrated(database);
+  return {
+    store,
+    database,
+    open: (options) => openAt(store, options),
+    openByProxy: async (options) => {
+      const proxy = await storeProxy(t, store);
+      return { proxy, database: await openAt(proxy.store, options) };
+    },
+    ask: (text, values) => ask(store, text, values),
+  };
+}
+
+/** The database understands each of these statements, and each has a name of its own. */
+export async function statementsAreSound(t: Test, statements: Readonly<Record<string, Statement>>): Promise<void> {
+  const { database, ask } = await migrated(t);
+  const all = Object.entries(statements);
+  t.equal(new Set(all.map(([, { name }]) => name)).size, all.length);
+  for (const [constant, { name, text }] of all) {
+    await t.resolves(ask(`prepare ${name.replaceAll('-', '_')} as ${database.text(text)}`), constant);
+  }
+}
