@@ -1,0 +1,184 @@
+// One server among those that share a workspace, and the blocks that it has.
+//
+// new-id: the id of a server is made for each join and never used again, so a server that was given up can't be taken for the one that comes back.
+// fence: whoever gets a block gets a number with it that is greater than all before. What an owner writes carries it, and the store refuses an older one.
+// sure-until: a lease surely stands for its length from the moment before its renewal was sent. Only this machine's monotonic clock is compared with itself.
+// lost-once: a server whose row is gone has nothing any more; it ends its work and joins again under another id.
+// reaper-is-sound: only a server whose own renewals went through for a whole lease gives up others, since after a failover all rows look old.
+import { randomUUID } from 'node:crypto';
+import { BlockhouseError } from '../../errors.ts';
+import { sqlStateOf } from './faults.ts';
+import { PROTOCOL } from './migrate.ts';
+import type { Database } from './pool.ts';
+import { CLAIM, JOIN, LEAVE, MINE, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
+
+/** A block that a server has. */
+export interface Claim {
+  readonly block: number;
+  readonly name: string;
+  readonly owner: string;
+  readonly fence: number;
+}
+
+/** What a server says of itself. */
+export interface NodeFacts {
+  readonly version: string;
+  /** Where other servers and people reach it. */
+  readonly url: string | null;
+}
+
+/** What a membership works with. */
+export interface MembershipOptions {
+  readonly leaseMs?: number;
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** The state in which a block is given back. */
+export interface Rest {
+  readonly state: string;
+  /** ISO 8601: look again then. Null: when something comes. */
+  readonly dueAt: string | null;
+}
+
+const LEASE_MS = 8000;
+const RENEWALS_IN_A_LEASE = 4;
+const REAP_EVERY_MS = 500;
+const NO_ROW = '23503';
+type Row = Omit<Claim, 'owner'>;
+
+/** One join of a server. */
+export class Membership {
+  readonly node = randomUUID(); // new-id
+  readonly #lost = new AbortController();
+  readonly #database: Database;
+  readonly #leaseMs: number;
+  readonly #clock: () => number;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #sureUntil = Number.NEGATIVE_INFINITY;
+  /** Since when every renewal has been answered before the one before ended. */
+  #unbrokenSince = Number.POSITIVE_INFINITY;
+  /** The database's clock minus ours. */
+  #offset = 0;
+
+  private constructor(database: Database, { leaseMs = LEASE_MS, clock = () => performance.now() }: MembershipOptions) {
+    this.#database = database;
+    this.#leaseMs = leaseMs;
+    this.#clock = clock;
+  }
+
+  /** Rejects with STORE_UNREACHABLE. */
+  static async join(database: Database, { version, url }: NodeFacts, options: MembershipOptions = {}): Promise<Membership> {
+    const membership = new Membership(database, options);
+    await membership.#lease(JOIN, [version, PROTOCOL, url]);
+    return membership;
+  }
+
+  /** Fires when nothing of this server may be written any more. lost-once. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** No model call begins after this, in monotonic milliseconds. sure-until. */
+  get sureUntil(): number {
+    return this.#sureUntil;
+  }
+
+  /** Epoch milliseconds by the database's clock. */
+  now(): number {
+    return this.#clock() + this.#offset;
+  }
+
+  /** Renews the lease and gives up dead servers, until the end or `lost`. */
+  start(): void {
+    const every = (ms: number, work: () => Promise<unknown>): void => {
+      // What failed is tried at the next beat, and the lease says how long that may go on.
+      const timer = setInterval(() => void work().catch(() => undefined), ms);
+      timer.unref();
+      this.#timers.push(timer);
+    };
+    every(this.#leaseMs / RENEWALS_IN_A_LEASE, () => this.renew());
+    every(REAP_EVERY_MS, () => this.reap());
+  }
+
+  /** Rejects with STORE_UNREACHABLE. */
+  async renew(): Promise<void> {
+    if (this.lost.aborted) return;
+    if (!(await this.#lease(RENEW, []))) this.#lose();
+  }
+
+  /** Gives up servers whose lease has ended, and returns their ids. */
+  async reap(): Promise<readonly string[]> {
+    if (this.lost.aborted || this.#clock() - this.#unbrokenSince < this.#leaseMs) return []; // reaper-is-sound
+    return (await this.#database.query<{ id: string }>(REAP, [this.#leaseMs])).map(({ id }) => id);
+  }
+
+  /** Takes blocks that have something to do and that nobody has, those that wait longest first. */
+  async claim(room: number): Promise<readonly Claim[]> {
+    return this.#claims(await this.#asMember(() => this.#database.query<Row>(CLAIM, [this.node, room])));
+  }
+
+  /** The blocks of this server that have something to do, also those whose claim was answered into a broken connection. */
+  async mine(): Promise<readonly Claim[]> {
+    return this.#claims(await this.#database.query<Row>(MINE, [this.node]));
+  }
+
+  /** Throws BLOCK_NOT_FOUND. */
+  async take(block: number): Promise<Claim | { readonly heldBy: string }> {
+    for (;;) {
+      const [claim] = this.#claims(await this.#asMember(() => this.#database.query<Row>(TAKE, [this.node, block])));
+      if (claim !== undefined) return claim;
+      const [row] = await this.#database.query<{ owner: string | null }>(OWNER, [block]);
+      if (row === undefined) throw new BlockhouseError('BLOCK_NOT_FOUND', 'There is no such block.');
+      if (row.owner !== null) return { heldBy: row.owner };
+    }
+  }
+
+  /** False if the block is not ours any more. */
+  async release({ block, owner, fence }: Claim, { state, dueAt }: Rest): Promise<boolean> {
+    return (await this.#database.query(RELEASE, [block, owner, fence, state, dueAt])).length > 0;
+  }
+
+  /** All that this server has is free at once. */
+  async leave(): Promise<void> {
+    this.#lose();
+    await this.#database.query(LEAVE, [this.node]);
+  }
+
+  async #lease(statement: typeof JOIN, more: readonly unknown[]): Promise<boolean> {
+    const before = this.#clock();
+    const [row] = await this.#database.query<{ now: number }>(statement, [this.node, this.#leaseMs, ...more]);
+    const after = this.#clock();
+    if (row === undefined) return false;
+    if (before >= this.#sureUntil) this.#unbrokenSince = before;
+    this.#sureUntil = before + this.#leaseMs; // sure-until
+    this.#offset = row.now - (before + after) / 2;
+    return true;
+  }
+
+  #lose(): void {
+    for (const timer of this.#timers.splice(0)) clearInterval(timer);
+    this.#sureUntil = Number.NEGATIVE_INFINITY;
+    this.#lost.abort();
+  }
+
+  /** Throws LEASE_LOST where the database has no such server any more. */
+  async #asMember<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (sqlStateOf(error) !== NO_ROW) throw error;
+      this.#lose();
+      throw leaseLost();
+    }
+  }
+
+  #claims(rows: readonly Row[]): readonly Claim[] {
+    return rows.map((row) => ({ ...row, owner: this.node }));
+  }
+}
+
+/** What a write of an owner throws when it is the owner no more. */
+export function leaseLost(): BlockhouseError {
+  return new BlockhouseError('LEASE_LOST', 'Another server has this block now.');
+}

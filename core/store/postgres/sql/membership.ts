@@ -1,0 +1,62 @@
+// The statements of servers and of the blocks that they have. All times are the database's. Pure: no I/O.
+const NOW_MS = '(extract(epoch from clock_timestamp()) * 1000)::float8 as now';
+
+/** $1 the server, $2 the lease in ms, $3 version, $4 protocol, $5 address. */
+export const JOIN = {
+  name: 'node-join',
+  text: `
+insert into bh.node (id, expires_at, version, protocol, url) values ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4, $5)
+returning ${NOW_MS}`,
+};
+
+/** A row that has expired but is still there is renewed, for nothing was taken from it. No row: it was reaped. */
+export const RENEW = {
+  name: 'node-renew',
+  text: `update bh.node set expires_at = clock_timestamp() + $2::float8 * interval '1 ms' where id = $1 returning ${NOW_MS}`,
+};
+
+export const LEAVE = { name: 'node-leave', text: 'delete from bh.node where id = $1' };
+
+/** The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. */
+export const REAP = {
+  name: 'node-reap',
+  text: `
+delete from bh.node where id in (
+  select id from bh.node where expires_at < clock_timestamp() and pg_postmaster_start_time() < clock_timestamp() - $1::float8 * interval '1 ms'
+  for update skip locked)
+returning id`,
+};
+
+/** $1 the server, $2 how many at most. */
+export const CLAIM = {
+  name: 'block-claim',
+  text: `
+with c as (
+  select id from bh.block where owner is null and wanted and due_at <= clock_timestamp() and archive_name is null
+  order by due_at limit $2 for update skip locked)
+update bh.block b set owner = $1, fence = fence + 1 from c where b.id = c.id
+returning b.id as block, b.name, b.fence`,
+};
+
+export const MINE = { name: 'block-mine', text: 'select id as block, name, fence from bh.block where owner = $1 and due_at <= clock_timestamp()' };
+
+/** Whoever asks for a block that it has already gets its own claim. */
+export const TAKE = {
+  name: 'block-take',
+  text: `
+update bh.block set owner = $1, fence = case when owner is null then fence + 1 else fence end
+where id = $2 and (owner is null or owner = $1) and archive_name is null
+returning id as block, name, fence`,
+};
+
+export const OWNER = { name: 'block-owner', text: 'select owner from bh.block where id = $1' };
+
+/** $1 block, $2 owner, $3 fence, $4 the state, $5 when to look again. What waits, or broke off, is due at once. */
+export const RELEASE = {
+  name: 'block-release',
+  text: `
+update bh.block set owner = null, state = $4,
+  due_at = coalesce($5::timestamptz, case when queued + processing > 0 then clock_timestamp() end)
+where id = $1 and owner = $2 and fence = $3
+returning id`,
+};

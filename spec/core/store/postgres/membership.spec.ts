@@ -1,0 +1,133 @@
+import t, { type Test } from 'tap';
+import { Membership, type MembershipOptions } from '../../../../core/store/postgres/membership.ts';
+import type { Database } from '../../../../core/store/postgres/pool.ts';
+import { type Migrated, migrated } from '../../../support/migrated.ts';
+import { noPostgres } from '../../../support/postgres.ts';
+
+const FACTS = { version: '1.0.0', url: null };
+const join = (database: Database, options?: MembershipOptions): Promise<Membership> => Membership.join(database, FACTS, options);
+
+async function withBlocks(t: Test, count: number): Promise<Migrated> {
+  const world = await migrated(t);
+  await world.ask(
+    "insert into bh.block (name, wanted, due_at) select 'block-' || n, true, clock_timestamp() - (10 - n) * interval '1 s' from generate_series(1, $1::int) n",
+    [count],
+  );
+  return world;
+}
+
+t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('M2: a block is claimed by one, however many ask, and each claim has a higher fence', async (t) => {
+    const { database, open } = await withBlocks(t, 9);
+    const nodes = await Promise.all([database, await open(), await open()].map((each) => join(each)));
+    const claims = (await Promise.all(nodes.map((node) => node.claim(9)))).flat();
+    t.strictSame(
+      claims.map(({ name }) => name).sort(),
+      Array.from({ length: 9 }, (_, n) => `block-${n + 1}`),
+    );
+    t.ok(claims.every(({ fence }) => fence === 1));
+    const [first] = claims;
+    const owner = nodes.find(({ node }) => node === first?.owner);
+    if (first === undefined || owner === undefined) throw new Error('nothing was claimed');
+    t.equal(await owner.release(first, { state: 'idle', dueAt: null }), true);
+    t.equal(await owner.release(first, { state: 'idle', dueAt: null }), false, 'not ours any more');
+    t.strictSame(await owner.claim(9), [], 'what has nothing to do is left alone');
+    t.match(await nodes[0]?.take(first.block), { fence: 2 });
+    t.match(await nodes[1]?.take(first.block), { heldBy: nodes[0]?.node });
+  });
+
+  t.test('what waits longest is claimed first, and as much as there is room', async (t) => {
+    const { database } = await withBlocks(t, 3);
+    const node = await join(database);
+    t.match(await node.claim(2), [{ name: 'block-1' }, { name: 'block-2' }]);
+    t.match(await node.mine(), [{ name: 'block-1' }, { name: 'block-2' }]);
+    t.match(await node.claim(2), [{ name: 'block-3' }]);
+  });
+
+  t.test('a claim whose answer was lost is found among what is ours', async (t) => {
+    const { openByProxy } = await withBlocks(t, 1);
+    const { database, proxy } = await openByProxy();
+    const node = await join(database);
+    await node.mine();
+    proxy.loseAnswerTo('for update skip locked');
+    await t.rejects(node.claim(1), { code: 'STORE_UNREACHABLE' });
+    const mine = [...(await node.mine()), ...(await node.claim(1))];
+    t.match(mine, [{ name: 'block-1', fence: 1 }]);
+  });
+
+  t.test('taking a block again gives the same claim, and one that does not exist is not found', async (t) => {
+    const { database } = await withBlocks(t, 1);
+    const node = await join(database);
+    const [claim] = await node.claim(1);
+    t.strictSame(await node.take(claim?.block ?? 0), claim);
+    await t.rejects(node.take(999), { code: 'BLOCK_NOT_FOUND' });
+  });
+
+  t.test('M1: a server whose lease has ended loses its blocks to others, and knows it', async (t) => {
+    const { database, open, ask } = await withBlocks(t, 3);
+    let ms = 0;
+    const dead = await join(database, { leaseMs: 100 });
+    const living = await join(await open(), { leaseMs: 100, clock: () => ms });
+    const [claim] = await dead.claim(1);
+    await ask("update bh.node set expires_at = clock_timestamp() - interval '1 h' where id = $1", [dead.node]);
+    t.strictSame(await living.reap(), [], 'not before its own renewals went through for a lease');
+    ms = 50;
+    await living.renew();
+    ms = 100;
+    t.strictSame(await living.reap(), [dead.node]);
+    t.match((await living.claim(2)).map(({ name, fence }) => [name, fence]).sort(), [
+      ['block-1', 2],
+      ['block-2', 1],
+    ]);
+    t.equal(dead.lost.aborted, false);
+    await dead.renew();
+    t.equal(dead.lost.aborted, true);
+    t.equal(dead.sureUntil, Number.NEGATIVE_INFINITY);
+    await dead.renew();
+    t.equal(await dead.release(claim as never, { state: 'idle', dueAt: null }), false);
+    await t.rejects(dead.claim(1), { code: 'LEASE_LOST' });
+    t.not((await join(database)).node, dead.node);
+  });
+
+  t.test('a lease that has ended, but was not given up, is renewed', async (t) => {
+    const { database, ask } = await withBlocks(t, 1);
+    const node = await join(database);
+    await node.claim(1);
+    await ask("update bh.node set expires_at = clock_timestamp() - interval '1 h'");
+    await node.renew();
+    t.equal(node.lost.aborted, false);
+    t.equal((await node.mine()).length, 1);
+  });
+
+  t.test('a lease is sure from before its renewal was sent, and time is the database’s', async (t) => {
+    const { database } = await migrated(t);
+    let ms = 1000;
+    const node = await join(database, { leaseMs: 8000, clock: () => (ms += 10) });
+    t.equal(node.sureUntil, 1010 + 8000);
+    t.ok(Math.abs(node.now() - Date.now()) < 60_000);
+  });
+
+  t.test('a server that ends in order frees its blocks at once, what was under way included', async (t) => {
+    const { database, open, ask } = await withBlocks(t, 1);
+    const [first, second] = [await join(database), await join(await open())];
+    const [claim] = await first.claim(1);
+    await ask('update bh.block set processing = 1, queued = 1');
+    t.equal(await first.release(claim as never, { state: 'idle', dueAt: null }), true);
+    t.match(await second.claim(1), [{ fence: 2 }], 'a block with something to do is due');
+    await second.leave();
+    t.equal(second.lost.aborted, true);
+    t.match(await first.claim(1), [{ fence: 3 }]);
+  });
+
+  t.test('a server renews by itself', async (t) => {
+    const { database, ask } = await migrated(t);
+    const node = await join(database, { leaseMs: 200 });
+    node.start();
+    const [before] = await ask('select expires_at from bh.node');
+    const isLater = async (): Promise<boolean> =>
+      ((await ask('select expires_at from bh.node'))[0] as { expires_at: Date }).expires_at > (before as { expires_at: Date }).expires_at;
+    while (!(await isLater())) await new Promise((done) => setTimeout(done, 20));
+    await node.leave();
+    t.strictSame(await ask('select id from bh.node'), []);
+  });
+});
