@@ -49,3 +49,9 @@ export async function statementsAreSound(t: Test, statements: Readonly<Record<st
     await t.resolves(ask(`prepare ${name.replaceAll('-', '_')} as ${database.text(text)}`), constant);
   }
 }
+
+/** A new block; its number. */
+export async function blockIn({ ask }: Pick<Migrated, 'ask'>, name: string): Promise<number> {
+  const [row] = await ask('insert into bh.block (name, wanted) values ($1, true) returning id::int', [name]);
+  return row?.['id'] as number;
+}

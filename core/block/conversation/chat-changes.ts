@@ -2,7 +2,7 @@
 //
 // one-status: a message has exactly one status. It leaves `queued` and `processing` for an outcome, or goes back into the queue.
 import { BlockhouseError } from '../../errors.ts';
-import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
 import type { Added, BackInQueue, Change, Entries, MessageToAppend, Outcome } from '../../store/port.ts';
 import { bytesOf, isWaiting } from './chat-file.ts';
 
@@ -45,9 +45,14 @@ function assertRoom(entries: Entries, added: ChatEntry, cap: number): number {
     waiting += 1;
     bytes += bytesOf(entry);
   }
-  const limit = waiting >= cap ? `queue.cap is ${cap}` : `waiting messages are limited to ${WAITING_BYTES} bytes in total`;
   if (waiting < cap && bytes <= WAITING_BYTES) return waiting;
-  throw new BlockhouseError('QUEUE_FULL', `The queue is full: ${waiting} messages are already waiting (${limit}). Try again later.`, {
+  throw queueFull(waiting, cap);
+}
+
+/** What a message gets for which there is no room, where so many wait. */
+export function queueFull(waiting: number, cap: number): BlockhouseError {
+  const limit = waiting >= cap ? `queue.cap is ${cap}` : `waiting messages are limited to ${WAITING_BYTES} bytes in total`;
+  return new BlockhouseError('QUEUE_FULL', `The queue is full: ${waiting} messages are already waiting (${limit}). Try again later.`, {
     retryAfterMs: RETRY_AFTER_MS,
   });
 }
@@ -124,16 +129,31 @@ export function nextIn(entries: Entries): ChatEntry | undefined {
 export function cancel(entries: Entries, id: string, at: string): Change<Entries, { readonly entry: ChatEntry; readonly hadFailed: boolean }> {
   const before = entryIn(entries, id);
   const hadFailed = before.role === 'user' && before.status === 'failed';
-  if (!isWaiting(before) && !hadFailed) throw new BlockhouseError('WRONG_STATE', `The message is ${before.status} already.`);
+  if (!isWaiting(before) && !hadFailed) throw notCancellable(before);
   const entry: ChatEntry = { ...before, status: 'cancelled', processed: true, finishedAt: at };
   return { value: entries.with(entries.indexOf(before), entry), result: { entry, hadFailed } };
+}
+
+/** What the cancellation of an entry gets that neither waits nor has failed. */
+export function notCancellable({ status }: Pick<ChatEntry, 'status'>): BlockhouseError {
+  return new BlockhouseError('WRONG_STATE', `The message is ${status} already.`);
+}
+
+/** What the repetition of an entry gets that can't be queued again. */
+export function notRepeatable({ status }: Pick<ChatEntry, 'status'>): BlockhouseError {
+  return new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be retried; this one is ${status}.`);
 }
 
 /** The active entry of this id. Throws MESSAGE_NOT_FOUND. */
 export function entryIn(entries: Entries, id: string): ChatEntry {
   const entry = entries.find((candidate) => candidate.id === id);
   if (entry !== undefined) return entry;
-  throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no active message of this id; an archived one can only be read, and sent again.');
+  throw notActive();
+}
+
+/** What a change of a message gets that is not active. */
+export function notActive(): BlockhouseError {
+  return new BlockhouseError('MESSAGE_NOT_FOUND', 'The block has no active message of this id; an archived one can only be read, and sent again.');
 }
 
 const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
@@ -143,15 +163,18 @@ const AGAIN: ReadonlySet<string> = new Set(['failed', 'cancelled', 'expired']);
  * and QUEUE_FULL like `appendMessage`.
  */
 export function queueAgain(entries: Entries, entry: ChatEntry, { at, cap }: { readonly at: string; readonly cap: number }): Change<Entries, ChatEntry> {
-  if (entry.role !== 'user' || !AGAIN.has(entry.status)) {
-    throw new BlockhouseError('WRONG_STATE', `Only a failed, cancelled or expired message can be retried; this one is ${entry.status}.`);
-  }
+  if (entry.role !== 'user' || !AGAIN.has(entry.status)) throw notRepeatable(entry);
   assertRoom(entries, entry, cap);
   const { nextAttemptAt: _due, startedAt: _start, finishedAt: _end, ...rest } = entry;
   const result: ChatEntry = { ...rest, status: 'queued', processed: false, attempts: 0, error: null, timestamp: at };
   const others = entries.filter(({ id, replyTo }) => id !== entry.id && replyTo !== entry.id);
   return { value: [...others, result], result };
 }
+
+/** Why a message expires. */
+export const EXPIRED: EntryError = { code: 'EXPIRED', message: 'It waited too long to be answered. Retry it if it still matters.', retryable: true };
+/** Why a message fails whose last attempt broke off. */
+export const CRASHED: EntryError = { code: 'CRASHED', message: 'The server stopped each time while the message was being answered.', retryable: true };
 
 /** The limits of a recovery. `now` and `at` are the same time, as a number and in ISO 8601. */
 interface Recovery {
@@ -178,11 +201,9 @@ export function recover(entries: Entries, recovery: Recovery): Entries {
 function recoverOne(entry: ChatEntry, { now, at, staleAfterMs, maxAttempts }: Recovery): ChatEntry {
   if (entry.status === 'queued') {
     if (!(now - Date.parse(entry.timestamp) > staleAfterMs)) return entry; // also for a timestamp that is no time
-    const error = { code: 'EXPIRED', message: 'It waited too long to be answered. Retry it if it still matters.', retryable: true };
-    return { ...entry, status: 'expired', processed: true, finishedAt: at, error };
+    return { ...entry, status: 'expired', processed: true, finishedAt: at, error: EXPIRED };
   }
   // One attempt more than usual, because the crash may have had another cause.
   if ((entry.attempts ?? 0) <= maxAttempts) return { ...entry, status: 'queued', processed: false };
-  const error = { code: 'CRASHED', message: 'The server stopped each time while the message was being answered.', retryable: true };
-  return { ...entry, status: 'failed', processed: true, finishedAt: at, error };
+  return { ...entry, status: 'failed', processed: true, finishedAt: at, error: CRASHED };
 }

@@ -121,8 +121,7 @@ create table bh.lineage (
 create table bh.reservation (
   call_id text primary key,
   block text not null,
-  node text references bh.node on delete set null,
-  fence bigint,
+  node text references bh.node on delete cascade,
   usd numeric(18, 9) not null,
   tokens bigint not null,
   at timestamptz not null default clock_timestamp()

@@ -1,0 +1,240 @@
+// The conversation of one block in PostgreSQL. Each change is one statement (sql/conversation.ts).
+//
+// fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
+// growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
+import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
+import { bytesOf } from '../../block/conversation/chat-file.ts';
+import { EntryIds } from '../../block/conversation/entry-ids.ts';
+import { ACTIVE_ENTRIES } from '../../block/conversation/retention.ts';
+import { BlockhouseError } from '../../errors.ts';
+import type { MessageFound } from '../../schemas/chat-api.ts';
+import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import type { Added, BackInQueue, Conversation, Entries, MessageToAppend, Outcome, PagePlace, Recovered, RecoverRules } from '../port.ts';
+import { sqlStateOf } from './faults.ts';
+import { type Claim, leaseLost } from './membership.ts';
+import { entryOf, type MessageRow, valuesOf } from './message-row.ts';
+import type { Database, Statement } from './pool.ts';
+import * as sql from './sql/conversation.ts';
+
+/** What a conversation works with. */
+export interface PostgresConversationOptions {
+  readonly database: Database;
+  readonly block: number;
+  /** The claim of the server that has the block. Left out: everything but the owner's work can be done. */
+  readonly claim?: Claim | undefined;
+  /** The present time by the database's clock, ISO 8601. */
+  at(): string;
+}
+
+/** The most bytes in a page, except that a page has at least one entry. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+const IS_THERE = '23505';
+/** growing-ids: each try knows the greatest id, so only many writers at the same moment need more than two. */
+const MOST_TRIES = 100;
+
+/** What is known of a message that was to be changed by the owner. */
+interface Owned {
+  readonly ours: boolean;
+  readonly done: boolean;
+}
+
+/** One block's conversation. */
+export class PostgresConversation implements Conversation {
+  readonly #database: Database;
+  readonly #block: number;
+  readonly #claim: Claim | undefined;
+  readonly #at: () => string;
+  readonly #ids: EntryIds;
+
+  constructor({ database, block, claim, at }: PostgresConversationOptions) {
+    this.#database = database;
+    this.#block = block;
+    this.#claim = claim;
+    this.#at = at;
+    this.#ids = new EntryIds(() => Date.parse(at()));
+  }
+
+  newId(): string {
+    return this.#ids.next();
+  }
+
+  async border(): Promise<string> {
+    return this.#growing(async (id) => ((await this.#run(sql.BORDER, [id])).length > 0 ? id : undefined));
+  }
+
+  async entries(): Promise<Entries> {
+    return this.#entriesOf(await this.#run<MessageRow>(sql.ENTRIES, [ACTIVE_ENTRIES]));
+  }
+
+  async page({ limit, before, since }: PagePlace): Promise<Entries> {
+    const seq = await this.#seqOf(since ?? before);
+    if (since !== undefined) return firstOf(this.#entriesOf(await this.#run<MessageRow>(sql.AFTER, [seq, limit])));
+    const newestFirst = this.#entriesOf(await this.#run<MessageRow>(sql.BEFORE, [seq ?? Number.MAX_SAFE_INTEGER, limit]));
+    return firstOf(newestFirst).toReversed();
+  }
+
+  async message(id: string): Promise<MessageFound> {
+    const entries = this.#entriesOf(await this.#run<MessageRow>(sql.MESSAGE, [id]));
+    const entry = entries.find((one) => one.id === id);
+    if (entry === undefined) throw notFound(id);
+    return { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
+  }
+
+  async append({ content, channel, clientId, cap }: MessageToAppend): Promise<Added> {
+    return this.#growing(async (id) => {
+      const shared = { id, role: 'user', content, timestamp: this.#at(), processed: false, status: 'queued', channel } as const;
+      const entry: ChatEntry = { ...shared, ...(clientId !== undefined && { clientId }), attempts: 0, error: null };
+      const [row] = await this.#run<{ position: number }>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
+      return row === undefined ? this.#known(id, clientId, cap) : { entry, position: row.position, isNew: true };
+    });
+  }
+
+  async recover({ staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
+    const at = this.#at();
+    const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
+    const look = async () => {
+      type Look = MessageRow & { ours: boolean; queued: number; processing: number; stale: boolean };
+      const [row] = await this.#run<Look>(sql.LOOK, [...this.#fence(), stale]);
+      if (row?.ours !== true) throw leaseLost();
+      return row;
+    };
+    let now = await look();
+    let over: Entries = [];
+    if (now.processing > 0 || now.stale) {
+      over = this.#entriesOf(
+        await this.#run<MessageRow>(sql.RECOVER, [...this.#fence(), stale, maxAttempts, at, JSON.stringify(EXPIRED), JSON.stringify(CRASHED)]),
+      );
+      now = await look();
+    }
+    return { queued: now.queued, next: this.#entriesOf(now.id === null ? [] : [now])[0], over };
+  }
+
+  async begin(id: string): Promise<ChatEntry | undefined> {
+    const [row] = await this.#run<MessageRow & Owned>(sql.BEGIN, [...this.#fence(), id, this.#at()]);
+    if (row?.ours !== true) throw leaseLost();
+    return this.#entriesOf(row.id === null ? [] : [row])[0];
+  }
+
+  /** An answer whose id is not the greatest gets a new one. Throws LEASE_LOST. */
+  async settle(id: string, { status, finishedAt, error, ...others }: Outcome, answer: ChatEntry | undefined): Promise<boolean> {
+    const outcome = Object.keys(others).length === 0 ? null : JSON.stringify(others);
+    const fields = [id, status, finishedAt ?? null, JSON.stringify(error ?? null), error !== undefined, outcome, answer !== undefined];
+    const try_ = async (newId?: string): Promise<boolean | undefined> => {
+      const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
+      const [row] = await this.#run<Owned & { last_id: string }>(sql.SETTLE, [...this.#fence(), ...fields, ...valuesOf(entry)]);
+      if (row?.ours !== true) throw leaseLost();
+      return row.done || answer === undefined || entry.id > row.last_id ? row.done : undefined;
+    };
+    return (await try_()) ?? this.#growing(try_);
+  }
+
+  async requeue(id: string, { nextAttemptAt, error, countsAsAttempt }: BackInQueue): Promise<boolean> {
+    const values = [id, nextAttemptAt ?? null, JSON.stringify(error ?? null), error !== undefined, countsAsAttempt];
+    const [row] = await this.#run<Owned>(sql.REQUEUE, [...this.#fence(), ...values]);
+    if (row?.ours !== true) throw leaseLost();
+    return row.done;
+  }
+
+  async requeueAll(): Promise<void> {
+    if ((await this.#run(sql.REQUEUE_ALL, this.#fence())).length === 0) throw leaseLost();
+  }
+
+  async cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }> {
+    const [row] = await this.#run<MessageRow & { had_failed: boolean }>(sql.CANCEL, [id, this.#at()]);
+    if (row === undefined) throw notCancellable(await this.#active(id));
+    return { entry: entryOf(row), hadFailed: row.had_failed };
+  }
+
+  async retry(id: string, cap: number): Promise<ChatEntry> {
+    const [row] = await this.#run<MessageRow>(sql.RETRY, [id, this.#at(), cap, WAITING_BYTES]);
+    if (row !== undefined) return entryOf(row);
+    const entry = await this.#active(id);
+    if (entry.role !== 'user' || !['failed', 'cancelled', 'expired'].includes(entry.status)) throw notRepeatable(entry);
+    throw queueFull((await this.#standing()).waiting, cap);
+  }
+
+  /** The first value is always the block. */
+  #run<R extends object = object>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
+    return this.#database.query<R>(statement, [this.#block, ...values]);
+  }
+
+  /** fenced. */
+  #fence(): readonly [owner: string, fence: number] {
+    if (this.#claim === undefined) throw leaseLost();
+    return [this.#claim.owner, this.#claim.fence];
+  }
+
+  /** Calls `make` with greater and greater ids until it has a result. growing-ids. */
+  async #growing<R>(make: (id: string) => Promise<R | undefined>): Promise<R> {
+    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+      const result = await make(this.#ids.next());
+      if (result !== undefined) return result;
+      const [row] = await this.#run<{ last_id: string }>(sql.LAST_ID);
+      if (row === undefined) throw noBlock();
+      this.#ids.follow([{ id: row.last_id }]);
+    }
+    throw new BlockhouseError('STORE_UNREACHABLE', 'Too many servers write to this block at the same moment. Try again.');
+  }
+
+  /** Why a message was not added: the earlier one of its clientId, QUEUE_FULL, or undefined where only its id was too small. */
+  async #known(id: string, clientId: string | undefined, cap: number): Promise<Added | undefined> {
+    const standing = await this.#standing(clientId);
+    if (standing.known) return { entry: entryOf(standing), position: isWaiting(standing) ? standing.position : 0, isNew: false };
+    if (standing.last_id >= id) return undefined;
+    throw queueFull(standing.waiting, cap);
+  }
+
+  async #standing(clientId?: string) {
+    type Standing = MessageRow & { last_id: string; waiting: number; archive_name: string | null; known: boolean; position: number };
+    const [row] = await this.#run<Standing>(sql.STANDING, [clientId ?? null]);
+    if (row === undefined || row.archive_name !== null) throw noBlock();
+    return row;
+  }
+
+  async #active(id: string): Promise<ChatEntry> {
+    const entry = (await this.#run<MessageRow>(sql.MESSAGE, [id])).find((row) => row.id === id);
+    if (entry === undefined) throw notActive();
+    return entryOf(entry);
+  }
+
+  async #seqOf(id: string | undefined): Promise<number | undefined> {
+    if (id === undefined) return undefined;
+    const [row] = await this.#run<{ seq: number }>(sql.SEQ, [id]);
+    if (row === undefined) throw notFound(id);
+    return row.seq;
+  }
+
+  #entriesOf(rows: readonly MessageRow[]): Entries {
+    this.#ids.follow(rows);
+    return rows.map(entryOf);
+  }
+}
+
+/** Values for the columns of an answer that is not written. */
+const NO_ANSWER: ChatEntry = { id: '', role: 'assistant', content: '', timestamp: new Date(0).toISOString(), processed: true, status: 'done', channel: 'web' };
+
+function unlessThere(error: unknown): [] {
+  if (sqlStateOf(error) === IS_THERE) return [];
+  throw error;
+}
+
+function isWaiting({ status }: Pick<MessageRow, 'status'>): boolean {
+  return status === 'queued' || status === 'processing';
+}
+
+function firstOf(entries: Entries): Entries {
+  let bytes = 0;
+  const end = entries.findIndex((entry, index) => {
+    bytes += bytesOf(entry);
+    return index > 0 && bytes > PAGE_BYTES;
+  });
+  return end === -1 ? entries : entries.slice(0, end);
+}
+
+function notFound(id: string): BlockhouseError {
+  return new BlockhouseError('MESSAGE_NOT_FOUND', `The block has no message ${JSON.stringify(id.slice(0, 64))}.`);
+}
+
+function noBlock(): BlockhouseError {
+  return new BlockhouseError('BLOCK_NOT_FOUND', 'There is no such block.');
+}

@@ -1,0 +1,89 @@
+// An entry of a conversation as a row, and back. Pure: no I/O.
+//
+// any-text: PostgreSQL has no texts with a NUL or with half a surrogate pair, and JSON escapes both. So such a content is kept in `rest`, which is JSON that is
+// never looked into.
+import { bytesOf } from '../../block/conversation/chat-file.ts';
+import type { ChatEntry } from '../../schemas/chat-entry.ts';
+
+/** What a statement returns of a message. */
+export interface MessageRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly role: ChatEntry['role'];
+  readonly status: ChatEntry['status'];
+  readonly content: string;
+  readonly client_id: string | null;
+  readonly reply_to: string | null;
+  readonly attempts: number;
+  readonly at: Date;
+  readonly next_attempt_at: Date | null;
+  readonly started_at: Date | null;
+  readonly finished_at: Date | null;
+  readonly error: ChatEntry['error'];
+  /** What came with the outcome. */
+  readonly outcome: Partial<ChatEntry> | null;
+  readonly rest: Partial<ChatEntry>;
+}
+
+const NO_TEXT = /[\p{Surrogate}\0]/u;
+const WAITING: ReadonlySet<string> = new Set(['queued', 'processing']);
+
+/** The entry of a row. */
+export function entryOf(row: MessageRow): ChatEntry {
+  const time = (field: 'nextAttemptAt' | 'startedAt' | 'finishedAt', at: Date | null): object => (at === null ? {} : { [field]: at.toISOString() });
+  const isUser = row.role === 'user';
+  return {
+    id: row.id,
+    role: row.role,
+    content: row.content,
+    timestamp: row.at.toISOString(),
+    processed: !isUser || !WAITING.has(row.status),
+    status: row.status,
+    channel: 'web',
+    ...(row.reply_to !== null && { replyTo: row.reply_to }),
+    ...(row.client_id !== null && { clientId: row.client_id }),
+    attempts: row.attempts,
+    error: row.error ?? null,
+    ...row.rest,
+    ...row.outcome,
+    ...time('nextAttemptAt', row.next_attempt_at),
+    ...time('startedAt', row.started_at),
+    ...time('finishedAt', row.finished_at),
+  };
+}
+
+/** The values of a new entry, in the order of the columns in `sql/conversation.ts`: id to rest. */
+export function valuesOf(entry: ChatEntry): unknown[] {
+  const {
+    id,
+    role,
+    status,
+    content,
+    clientId,
+    replyTo,
+    attempts,
+    timestamp,
+    nextAttemptAt,
+    startedAt,
+    finishedAt,
+    error,
+    processed: _derived,
+    ...others
+  } = entry;
+  const isText = !NO_TEXT.test(content); // any-text
+  const rest = JSON.stringify(isText ? others : { ...others, content });
+  const times = [timestamp, nextAttemptAt ?? null, startedAt ?? null, finishedAt ?? null];
+  return [
+    id,
+    role,
+    status,
+    isText ? content : '',
+    bytesOf(entry),
+    clientId ?? null,
+    replyTo ?? null,
+    attempts ?? 0,
+    ...times,
+    JSON.stringify(error ?? null),
+    rest,
+  ];
+}

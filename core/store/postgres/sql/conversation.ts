@@ -1,0 +1,196 @@
+// The statements of a conversation. Pure: no I/O.
+//
+// block-first: every change locks the row of its block before rows of messages, and finds its numbers there, so that changes of a block come one after the other.
+// own-columns: a statement that waits for a lock goes on with the newest version of the locked row, but still sees other rows as they were. So each row
+//   decides by its own columns; what depends on other rows is a second statement.
+
+const COLUMNS = 'id, role, status, content, bytes, client_id, reply_to, attempts, at, next_attempt_at, started_at, finished_at, error, rest';
+const SHOWN =
+  'm.seq, m.id, m.role, m.status, m.content, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at, m.finished_at, m.error, m.outcome, m.rest';
+/** Of the owner alone: $1 the block, $2 its owner, $3 the fence. */
+const OWNED = 'select * from bh.block where id = $1 and owner = $2 and fence = $3 for update';
+const WAITING = "('queued', 'processing')";
+
+/** The values $from and following for COLUMNS. */
+function entryValues(from: number): string {
+  const types = ['text', 'text', 'text', 'text', 'int', 'text', 'text', 'int', 'timestamptz', 'timestamptz', 'timestamptz', 'timestamptz', 'json', 'json'];
+  return types.map((type, index) => `$${from + index}::${type}`).join(', ');
+}
+
+/** $1 block, $2 cap, $3 the most bytes, $4 and following the entry. No row: no room, an id that is not the greatest, or no block. 23505: its clientId is known. */
+export const APPEND = {
+  name: 'message-append',
+  text: `
+with b as (
+  update bh.block set next_seq = next_seq + 1, queued = queued + 1, waiting_bytes = waiting_bytes + $8::int, last_id = $4::text,
+    due_at = least(due_at, clock_timestamp())
+  where id = $1 and archive_name is null and last_id < $4::text and queued + processing < $2 and waiting_bytes + $8::int <= $3
+  returning id, next_seq, queued + processing - 1 as position)
+insert into bh.message (block_id, seq, ${COLUMNS}) select b.id, b.next_seq, ${entryValues(4)} from b
+returning (select position from b) as position`,
+};
+
+/** What tells why APPEND did nothing. $1 block, $2 clientId. */
+export const STANDING = {
+  name: 'block-standing',
+  text: `
+select b.last_id, b.queued + b.processing as waiting, b.archive_name, m.seq is not null as known, ${SHOWN},
+  (select count(*)::int from bh.message o where o.block_id = b.id and o.status in ${WAITING} and o.seq < m.seq) as position
+from bh.block b left join bh.message m on m.block_id = b.id and m.client_id = $2 where b.id = $1`,
+};
+
+/** $4 the message, $5 the time. */
+export const BEGIN = {
+  name: 'message-begin',
+  text: `
+with b as (${OWNED}),
+m as (
+  update bh.message m set status = 'processing', attempts = m.attempts + 1, started_at = $5::timestamptz, next_attempt_at = null
+  from b where b.processing = 0 and m.block_id = $1 and m.id = $4 and m.status = 'queued'
+  returning m.*),
+u as (update bh.block k set queued = k.queued - 1, processing = k.processing + 1 from m where k.id = m.block_id)
+select b.id is not null as ours, ${SHOWN} from (select) one left join b on true left join m on true`,
+};
+
+/** $4 the message, $5 status, $6 finished at, $7 error (left as it is without $8), $9 more of the outcome, $10 whether there is an answer, $11 and following the answer. */
+export const SETTLE = {
+  name: 'message-settle',
+  text: `
+with b as (${OWNED}),
+old as (
+  select m.seq, m.status, m.bytes from b join bh.message m on m.block_id = $1
+  where m.id = $4 and m.role = 'user' and m.status in ${WAITING} and (not $10::boolean or $11::text > b.last_id) for update of m),
+m as (
+  update bh.message m set status = $5, finished_at = coalesce($6::timestamptz, m.finished_at), next_attempt_at = null,
+    error = case when $8::boolean then $7::json else m.error end, outcome = coalesce($9::json, m.outcome)
+  from old where m.block_id = $1 and m.seq = old.seq returning m.seq),
+a as (insert into bh.message (block_id, seq, ${COLUMNS}) select b.id, b.next_seq + 1, ${entryValues(11)} from b, m where $10::boolean),
+u as (
+  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing')::int,
+    failed = k.failed + ($5 = 'failed')::int, waiting_bytes = k.waiting_bytes - old.bytes,
+    next_seq = k.next_seq + $10::boolean::int, last_id = case when $10::boolean then $11::text else k.last_id end,
+    due_at = case when k.queued - (old.status = 'queued')::int > 0 then clock_timestamp() end
+  from old, m where k.id = $1)
+select b.id is not null as ours, m.seq is not null as done, b.last_id from (select) one left join b on true left join m on true`,
+};
+
+/** $4 the message, $5 next attempt, $6 error (left as it is without $7), $8 whether the attempt counts. */
+export const REQUEUE = {
+  name: 'message-requeue',
+  text: `
+with b as (${OWNED}),
+old as (select m.seq, m.status, m.attempts from b join bh.message m on m.block_id = $1 where m.id = $4 and m.role = 'user' and m.status in ${WAITING} for update of m),
+m as (
+  update bh.message m set status = 'queued', started_at = null, next_attempt_at = coalesce($5::timestamptz, m.next_attempt_at),
+    attempts = greatest(old.attempts - (old.status = 'processing')::int, 0) + $8::boolean::int, error = case when $7::boolean then $6::json else m.error end
+  from old where m.block_id = $1 and m.seq = old.seq returning m.seq),
+u as (
+  update bh.block k set queued = k.queued + (old.status = 'processing')::int, processing = k.processing - (old.status = 'processing')::int,
+    due_at = coalesce($5::timestamptz, clock_timestamp())
+  from old, m where k.id = $1)
+select b.id is not null as ours, m.seq is not null as done from (select) one left join b on true left join m on true`,
+};
+
+/** By anybody. $1 block, $2 the message, $3 the time. */
+export const CANCEL = {
+  name: 'message-cancel',
+  text: `
+with b as (select id from bh.block where id = $1 for update),
+old as (
+  select m.seq, m.status, m.bytes from b join bh.message m on m.block_id = $1
+  where m.id = $2 and m.role = 'user' and m.status in ('queued', 'processing', 'failed') for update of m),
+m as (update bh.message m set status = 'cancelled', finished_at = $3::timestamptz from old where m.block_id = $1 and m.seq = old.seq returning m.*),
+u as (
+  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing')::int,
+    failed = k.failed - (old.status = 'failed')::int, waiting_bytes = k.waiting_bytes - case when old.status = 'failed' then 0 else old.bytes end
+  from old, m where k.id = $1)
+select old.status = 'failed' as had_failed, ${SHOWN} from old, m`,
+};
+
+/** By anybody: the message goes to the end, without its answer. $1 block, $2 the message, $3 the time, $4 cap, $5 the most bytes. */
+export const RETRY = {
+  name: 'message-retry',
+  text: `
+with b as (select id, next_seq, queued, processing, waiting_bytes from bh.block where id = $1 for update),
+old as (
+  select m.seq, m.status, m.bytes from b join bh.message m on m.block_id = $1
+  where m.id = $2 and m.role = 'user' and m.status in ('failed', 'cancelled', 'expired') and b.queued + b.processing < $4 and b.waiting_bytes + m.bytes <= $5
+  for update of m),
+d as (delete from bh.message a using old where a.block_id = $1 and a.reply_to = $2),
+m as (
+  update bh.message m set seq = b.next_seq + 1, status = 'queued', at = $3::timestamptz, attempts = 0, error = 'null',
+    next_attempt_at = null, started_at = null, finished_at = null
+  from old, b where m.block_id = $1 and m.seq = old.seq returning m.*),
+u as (
+  update bh.block k set queued = k.queued + 1, failed = k.failed - (old.status = 'failed')::int, waiting_bytes = k.waiting_bytes + old.bytes,
+    next_seq = k.next_seq + 1, due_at = least(k.due_at, clock_timestamp())
+  from old, m where k.id = $1)
+select ${SHOWN} from m`,
+};
+
+/** Whether there is anything to put in order, and whose turn it is. $4: older messages expire. */
+export const LOOK = {
+  name: 'block-look',
+  text: `
+select coalesce(b.owner = $2 and b.fence = $3, false) as ours, b.queued, b.processing,
+  exists (select from bh.message s where s.block_id = b.id and s.status = 'queued' and s.at < $4::timestamptz) as stale, ${SHOWN}
+from bh.block b left join lateral (
+  select * from bh.message q where q.block_id = b.id and q.status = 'queued' and q.role = 'user' order by q.seq limit 1) m on true
+where b.id = $1`,
+};
+
+/** $4 as in LOOK, $5 the most attempts, $6 the time, $7 why a message expires, $8 why it fails. The messages that are over come back. */
+export const RECOVER = {
+  name: 'block-recover',
+  text: `
+with b as (${OWNED}),
+p as (
+  update bh.message m set status = case when m.attempts <= $5 then 'queued' else 'failed' end,
+    finished_at = case when m.attempts <= $5 then m.finished_at else $6::timestamptz end, error = case when m.attempts <= $5 then m.error else $8::json end
+  from b where m.block_id = $1 and m.status = 'processing' returning m.*),
+e as (
+  update bh.message m set status = 'expired', finished_at = $6::timestamptz, error = $7::json
+  from b where m.block_id = $1 and m.status = 'queued' and m.at < $4::timestamptz returning m.*),
+over as (select * from p where status = 'failed' union all select * from e),
+u as (
+  update bh.block k set queued = k.queued + (select count(*) from p where status = 'queued') - (select count(*) from e),
+    processing = k.processing - (select count(*) from p), failed = k.failed + (select count(*) from p where status = 'failed'),
+    waiting_bytes = k.waiting_bytes - (select coalesce(sum(bytes), 0) from over), due_at = clock_timestamp()
+  from b where k.id = b.id)
+select ${SHOWN} from over m order by m.seq`,
+};
+
+/** What is being answered goes back into the queue, and the attempt counts. */
+export const REQUEUE_ALL = {
+  name: 'block-requeue-all',
+  text: `
+with b as (${OWNED}),
+p as (update bh.message m set status = 'queued', started_at = null from b where m.block_id = $1 and m.status = 'processing' returning m.seq),
+u as (
+  update bh.block k set queued = k.queued + (select count(*) from p), processing = k.processing - (select count(*) from p), due_at = clock_timestamp()
+  from b where k.id = b.id and exists (select from p))
+select b.id from b`,
+};
+
+/** No message may have a smaller id from now on. No row: there is a greater one. */
+export const BORDER = { name: 'block-border', text: 'update bh.block set last_id = $2 where id = $1 and last_id < $2 returning id' };
+export const LAST_ID = { name: 'block-last-id', text: 'select last_id from bh.block where id = $1' };
+
+/** $2 so many of the newest, and all that wait. */
+export const ENTRIES = {
+  name: 'messages-active',
+  text: `
+select ${SHOWN} from bh.message m where m.block_id = $1 and m.seq > coalesce((
+  select n.seq from bh.message n where n.block_id = $1 order by n.seq desc offset $2 limit 1), -1)
+union all
+select ${SHOWN} from bh.message m where m.block_id = $1 and m.status in ${WAITING} and m.seq <= coalesce((
+  select n.seq from bh.message n where n.block_id = $1 order by n.seq desc offset $2 limit 1), -1)
+order by seq`,
+};
+/** An entry and its answer. */
+export const MESSAGE = { name: 'message', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and (m.id = $2 or m.reply_to = $2) order by m.seq` };
+export const SEQ = { name: 'message-seq', text: 'select seq from bh.message where block_id = $1 and id = $2' };
+/** Before $2, the newest first, $3 at most. */
+export const BEFORE = { name: 'messages-before', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and m.seq < $2 order by m.seq desc limit $3` };
+/** After $2, $3 at most. */
+export const AFTER = { name: 'messages-after', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and m.seq > $2 order by m.seq limit $3` };

@@ -1,0 +1,214 @@
+// What several servers on one conversation see. The laws of all stores are in spec/conformance/store/.
+import t, { type Test } from 'tap';
+import { PostgresConversation } from '../../../../core/store/postgres/conversation.ts';
+import { type Claim, Membership } from '../../../../core/store/postgres/membership.ts';
+import type { Database } from '../../../../core/store/postgres/pool.ts';
+import type { MessageToAppend } from '../../../../core/store/port.ts';
+import { fullAnswer } from '../../../conformance/store/conversation-suite.ts';
+import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
+import { noPostgres } from '../../../support/postgres.ts';
+
+const RULES = { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 };
+const message = (content: string, fields: Partial<MessageToAppend> = {}): MessageToAppend => ({
+  content,
+  channel: 'web',
+  clientId: undefined,
+  cap: 1000,
+  ...fields,
+});
+
+class Server {
+  readonly node: Membership;
+  readonly database: Database;
+
+  private constructor(node: Membership, database: Database) {
+    this.node = node;
+    this.database = database;
+  }
+
+  static async join(database: Database): Promise<Server> {
+    return new Server(await Membership.join(database, { version: '1.0.0', url: null }), database);
+  }
+
+  async take(block: number): Promise<Claim> {
+    const claim = await this.node.take(block);
+    if ('heldBy' in claim) throw new Error('somebody has it');
+    return claim;
+  }
+
+  conversation(block: number, claim?: Claim, clockIsOff = 0): PostgresConversation {
+    return new PostgresConversation({ database: this.database, block, claim, at: () => new Date(Date.now() + clockIsOff).toISOString() });
+  }
+}
+
+async function servers(t: Test): Promise<Migrated & { block: number; a: Server; b: Server }> {
+  const world = await migrated(t);
+  const block = await blockIn(world, 'ada');
+  return { ...world, block, a: await Server.join(world.database), b: await Server.join(await world.open()) };
+}
+
+/** J4: the counters of the block are those of its rows. */
+async function countersAgree(t: Test, { ask }: Pick<Migrated, 'ask'>): Promise<void> {
+  const counted = `
+    select b.queued - count(*) filter (where m.status = 'queued') as queued, b.processing - count(*) filter (where m.status = 'processing') as processing,
+      b.failed - count(*) filter (where m.status = 'failed') as failed,
+      b.waiting_bytes - coalesce(sum(m.bytes) filter (where m.status in ('queued', 'processing')), 0) as bytes
+    from bh.block b left join bh.message m on m.block_id = b.id group by b.id`;
+  for (const row of await ask(counted)) t.strictSame(row, { queued: '0', processing: '0', failed: '0', bytes: '0' });
+}
+
+t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('the work of an owner is refused without a claim, and with an old one', async (t) => {
+    const { a, b, block, ask } = await servers(t);
+    const old = a.conversation(block, await a.take(block));
+    const { entry } = (await b.conversation(block).append(message('hi'))) as { entry: { id: string } };
+    await old.begin(entry.id);
+    await ask('update bh.block set owner = null');
+    const now = b.conversation(block, await b.take(block));
+    const answer = fullAnswer(old, entry.id);
+    for (const conversation of [a.conversation(block), old]) {
+      await t.rejects(conversation.begin(entry.id), { code: 'LEASE_LOST' });
+      await t.rejects(conversation.settle(entry.id, { status: 'done' }, answer), { code: 'LEASE_LOST' });
+      await t.rejects(conversation.requeue(entry.id, { countsAsAttempt: true }), { code: 'LEASE_LOST' });
+      await t.rejects(conversation.requeueAll(), { code: 'LEASE_LOST' });
+      await t.rejects(conversation.recover(RULES), { code: 'LEASE_LOST' });
+    }
+    t.match(await now.recover(RULES), { queued: 1, next: { id: entry.id, attempts: 1 } });
+    await now.begin(entry.id);
+    t.equal(await now.settle(entry.id, { status: 'done' }, fullAnswer(now, entry.id)), true);
+    t.equal((await old.entries()).length, 2, 'anybody may read');
+  });
+
+  t.test('C4: nothing is begun while another message is in process', async (t) => {
+    const { a, block } = await servers(t);
+    const owner = a.conversation(block, await a.take(block));
+    const [first, second] = [await owner.append(message('1')), await owner.append(message('2'))] as { entry: { id: string } }[];
+    t.ok(await owner.begin(first?.entry.id ?? ''));
+    t.equal(await owner.begin(second?.entry.id ?? ''), undefined);
+    await owner.cancel(first?.entry.id ?? '');
+    t.ok(await owner.begin(second?.entry.id ?? ''));
+  });
+
+  t.test('C5: ids grow although the clocks of two servers are an hour apart, answers included', async (t) => {
+    const { a, b, block } = await servers(t);
+    const ahead = a.conversation(block, undefined, 3_600_000);
+    const owner = b.conversation(block, await b.take(block));
+    for (let turn = 0; turn < 4; turn += 1) {
+      await ahead.append(message(`ahead ${turn}`));
+      await owner.append(message(`behind ${turn}`));
+      const { next } = await owner.recover(RULES);
+      await owner.begin(next?.id ?? '');
+      const answer = fullAnswer(owner, next?.id ?? '');
+      await ahead.append(message(`during the answer ${turn}`));
+      t.equal(await owner.settle(next?.id ?? '', { status: 'done' }, answer), true);
+    }
+    const border = await owner.border();
+    const ids = (await ahead.entries()).map(({ id }) => id);
+    t.strictSame([...ids].sort(), ids);
+    t.ok(ids.every((id) => id < border));
+    const later = await ahead.append(message('later'));
+    t.ok((later as { entry: { id: string } }).entry.id > border);
+  });
+
+  t.test('two servers that append and cancel at once, and one that answers, lose nothing, and the counters agree', async (t) => {
+    const world = await servers(t);
+    const { a, b, block } = world;
+    const owner = a.conversation(block, await a.take(block));
+    const posters = [a.conversation(block), b.conversation(block)];
+    const posted = new Set<string>();
+    const post = async (from: PostgresConversation, name: string): Promise<void> => {
+      for (let n = 0; n < 40; n += 1) {
+        const { entry } = (await from.append(message(`${name}${n}`, { clientId: `${name}${n}` }))) as { entry: { id: string } };
+        posted.add(entry.id);
+        if (n % 8 === 0) await from.cancel(entry.id).catch((error: { code: string }) => t.equal(error.code, 'WRONG_STATE'));
+        if (n % 16 === 0) await from.retry(entry.id, 1000).catch((error: { code: string }) => t.equal(error.code, 'WRONG_STATE'));
+      }
+    };
+    let isPosting = true;
+    const answer = async (): Promise<void> => {
+      for (;;) {
+        const wasPosting = isPosting;
+        const { next } = await owner.recover(RULES);
+        if (next === undefined && !wasPosting) return;
+        if (next === undefined || (await owner.begin(next.id)) === undefined) continue;
+        if (Math.random() < 0.1) await owner.requeue(next.id, { countsAsAttempt: false });
+        else await owner.settle(next.id, { status: 'done' }, fullAnswer(owner, next.id));
+      }
+    };
+    const posting = Promise.all(posters.flatMap((from, index) => [post(from, `p${index}-`), post(from, `q${index}-`)])).finally(() => {
+      isPosting = false;
+    });
+    await Promise.all([posting, answer()]);
+    const rows = await world.ask('select role, status, count(*)::int as n from bh.message group by 1, 2 order by 1, 2');
+    const of = (role: string, status: string): number => Number(rows.find((row) => row['role'] === role && row['status'] === status)?.['n'] ?? 0);
+    t.equal(posted.size, 160);
+    t.equal(of('user', 'done') + of('user', 'cancelled'), 160);
+    t.equal(of('assistant', 'done'), of('user', 'done'));
+    await countersAgree(t, world);
+    t.strictSame(await world.ask('select due_at from bh.block'), [{ due_at: null }], 'nothing is left to do');
+  });
+
+  t.test('one clientId at two servers at once is one message, and both get its id', async (t) => {
+    const { a, b, block } = await servers(t);
+    for (let n = 0; n < 10; n += 1) {
+      const both = (await Promise.all([a, b].map((server) => server.conversation(block).append(message('hi', { clientId: String(n) }))))) as {
+        entry: { id: string };
+      }[];
+      t.equal(both[0]?.entry.id, both[1]?.entry.id);
+    }
+    t.equal((await a.conversation(block).entries()).length, 10);
+  });
+
+  t.test('a message whose acceptance was not heard is sent again, and is there once', async (t) => {
+    const world = await servers(t);
+    const { database, proxy } = await world.openByProxy();
+    const poster = new PostgresConversation({ database, block: world.block, at: () => new Date().toISOString() });
+    await poster.entries();
+    proxy.loseAnswerTo('insert into');
+    await t.rejects(poster.append(message('hi', { clientId: 'mine' })), { code: 'STORE_UNREACHABLE' });
+    await poster.append(message('hi', { clientId: 'mine' }));
+    t.equal((await poster.entries()).length, 1);
+    await countersAgree(t, world);
+  });
+
+  t.test('the entries are the newest, and all that wait', async (t) => {
+    const { a, block, ask } = await servers(t);
+    const conversation = a.conversation(block);
+    await conversation.append(message('waits'));
+    await ask(
+      `insert into bh.message (block_id, seq, id, role, status, content, bytes, at)
+      select $1, n, 'old' || n, 'user', 'done', 'x', 1, clock_timestamp() from generate_series(2, 700) n`,
+      [block],
+    );
+    const entries = await conversation.entries();
+    t.equal(entries.length, 501);
+    t.match(entries[0], { content: 'waits' });
+    t.equal((await conversation.page({ limit: 1000 })).length, 700);
+  });
+
+  t.test('a page has so many bytes at most, and one entry at least', async (t) => {
+    const { a, block } = await servers(t);
+    const conversation = a.conversation(block);
+    for (const letter of ['a', 'b', 'c']) {
+      const { entry } = (await conversation.append(message(letter.repeat(5_000_000)))) as { entry: { id: string } };
+      await conversation.cancel(entry.id);
+    }
+    const page = await conversation.page({ limit: 9 });
+    t.strictSame(
+      page.map(({ content }) => content[0]),
+      ['c'],
+    );
+    t.strictSame(
+      (await conversation.page({ limit: 9, before: page[0]?.id })).map(({ content }) => content[0]),
+      ['b'],
+    );
+  });
+
+  t.test('a block that is gone or archived takes nothing', async (t) => {
+    const { a, block, ask } = await servers(t);
+    await t.rejects(a.conversation(999).append(message('hi')), { code: 'BLOCK_NOT_FOUND' });
+    await t.rejects(a.conversation(999).border(), { code: 'BLOCK_NOT_FOUND' });
+    await ask("update bh.block set archive_name = 'ada-1'");
+    await t.rejects(a.conversation(block).append(message('hi')), { code: 'BLOCK_NOT_FOUND' });
+  });
+});
