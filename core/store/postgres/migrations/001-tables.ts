@@ -112,10 +112,12 @@ create table bh.spend (
   newest timestamptz not null,
   primary key (part, quarter)
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
--- What \`before\` has counts for \`part\`, too: a name has a new part after each rename.
+-- What \`before\` has counts for \`part\`, too: a name has a new part after each rename. With
+-- \`is_rename\` it is the same block under another name, otherwise the name as it was used before.
 create table bh.lineage (
   part bigint not null,
   before bigint not null,
+  is_rename boolean not null,
   primary key (part, before)
 );
 create table bh.reservation (

@@ -1,0 +1,218 @@
+// What blocks have spent, in PostgreSQL.
+//
+// one-step: of two reservations of a block, on whichever servers, the second one sees the first: both hold the lock of the block's budget while they look.
+// counted-once: a line has a key of its caller, its time and its id, so that one whose answer was lost is sent again as it is.
+// paid-counts: a call that could not be written was paid all the same. It waits in memory and is written with the next lines; `ready` refuses until then.
+// ends-with-its-server: reservations of a server that is given up go with it.
+import { randomUUID } from 'node:crypto';
+import { dayStart, monthStart } from '../../base/calendar.ts';
+import { hasCaps, judgeBudget } from '../../block/costs/budget.ts';
+import type { BudgetVerdict, CallToReserve, LedgerLine, LedgerLines, LedgerStore, Reserved, Spend } from '../port.ts';
+import type { Database, Run } from './pool.ts';
+import * as sql from './sql/ledger.ts';
+
+/** What a ledger works with. */
+export interface PostgresLedgerOptions {
+  readonly database: Database;
+  /** The id of this server's membership; null where it has none. */
+  readonly node: string | null;
+  /** Epoch milliseconds by the database's clock. */
+  now(): number;
+}
+
+interface LineRow {
+  readonly at: Date;
+  readonly call_id: string;
+  readonly block: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly purpose: LedgerLine['purpose'];
+  readonly message_id: string | null;
+  readonly usage: LedgerLine['usage'];
+  readonly cost_usd: number | null;
+  readonly failed: boolean;
+}
+
+/** A reservation of another server may have ended meanwhile. */
+const LOOK_AGAIN_MS = 1000;
+const LINES_AT_ONCE = 1000;
+/** More than any sum of money that is meant; the column has nine digits before the point. */
+const MOST_USD = 99_999_999;
+/** PostgreSQL has no such texts. */
+const NO_TEXT = /[\p{Surrogate}\0]/gu;
+
+/** What all blocks of a workspace have spent. */
+export class PostgresLedger implements LedgerStore {
+  readonly #database: Database;
+  readonly #node: string | null;
+  readonly #now: () => number;
+  /** paid-counts. */
+  #unwritten: LedgerLine[] = [];
+  /** Reservations that ended without a line. */
+  #released: string[] = [];
+  /** By block: who waits for room beside its calls under way. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  constructor({ database, node, now }: PostgresLedgerOptions) {
+    this.#database = database;
+    this.#node = node;
+    this.#now = now;
+  }
+
+  async reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved> {
+    if (!hasCaps(call.budget)) return (await this.#stand(this.#database.query, call)).alone;
+    const reserved = await this.#database.transaction(async (run): Promise<BudgetVerdict | 'beside'> => {
+      await run(sql.LOCK, [call.block]); // one-step
+      const { alone, beside } = await this.#stand(run, call);
+      if (alone.kind === 'exceeded') return alone;
+      if (beside.kind === 'exceeded') return 'beside';
+      const { usd, tokens } = call.worstCase;
+      await run(sql.HOLD, [call.id, call.block, this.#node, moneyOf(usd), Math.ceil(tokens)]);
+      return alone;
+    });
+    return reserved === 'beside' ? { kind: 'beside', changed: this.#changed(call.block, signal) } : reserved;
+  }
+
+  /** What can't be taken back now is taken back a second later. */
+  release({ block, id }: Pick<CallToReserve, 'block' | 'id'>): void {
+    this.#released.push(id);
+    void this.#takeBack(block);
+  }
+
+  async append(line: LedgerLine): Promise<void> {
+    this.#unwritten.push(line.id === undefined ? { ...line, id: randomUUID() } : line);
+    await this.ready();
+  }
+
+  async ready(): Promise<void> {
+    for (let [line] = this.#unwritten; line !== undefined; [line] = this.#unwritten) {
+      await this.#database.query(sql.ADD, valuesOf(line)); // counted-once
+      this.#unwritten = this.#unwritten.filter((one) => one !== line);
+      this.#tell(line.block);
+    }
+  }
+
+  async carry(from: string, to: string): Promise<void> {
+    if (from === to) return;
+    await this.#database.transaction(async (run) => {
+      for (const block of [from, to].sort()) await run(sql.LOCK, [block]);
+      await run(sql.CARRY, [from, to]);
+    });
+  }
+
+  async spend(block: string, sinceMs: number): Promise<Spend> {
+    const [row] = await this.#database.query<{ usd: number; tokens: number }>(sql.SPEND, [block, isoOf(sinceMs)]);
+    return { usd: row?.usd ?? 0, tokens: row?.tokens ?? 0 };
+  }
+
+  async newest(block: string): Promise<number | undefined> {
+    const [row] = await this.#database.query<{ at: Date | null }>(sql.NEWEST, [block]);
+    return row?.at?.getTime();
+  }
+
+  async *newestFirst(block: string, sinceMs: number): AsyncGenerator<LedgerLine> {
+    let before: readonly [at: unknown, id: string] = ['infinity', ''];
+    for (;;) {
+      const rows = await this.#database.query<LineRow>(sql.LINES_BACK, [block, isoOf(sinceMs), ...before, LINES_AT_ONCE]);
+      yield* rows.map(lineOf);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < LINES_AT_ONCE) return;
+      before = [last.at, last.call_id];
+    }
+  }
+
+  lines(): LedgerLines {
+    const database = this.#database;
+    return {
+      damagedLines: 0,
+      firstDamaged: undefined,
+      async *[Symbol.asyncIterator]() {
+        let after: readonly [at: unknown, id: string] = ['-infinity', ''];
+        for (;;) {
+          const rows = await database.query<LineRow>(sql.LINES, [...after, LINES_AT_ONCE]);
+          yield* rows.map(lineOf);
+          const last = rows.at(-1);
+          if (last === undefined || rows.length < LINES_AT_ONCE) return;
+          after = [last.at, last.call_id];
+        }
+      },
+    };
+  }
+
+  /** The verdict on a call alone, and beside the block's calls under way. */
+  async #stand(run: Run, { id, block, budget, worstCase }: CallToReserve): Promise<{ alone: BudgetVerdict; beside: BudgetVerdict }> {
+    type Stand = Readonly<Record<'day_usd' | 'day_tokens' | 'month_usd' | 'month_tokens' | 'held_usd' | 'held_tokens', number>>;
+    const now = this.#now();
+    const starts = [dayStart(now, budget.timezone), monthStart(now, budget.timezone)].map(isoOf);
+    const [row] = await run<Stand>(sql.STAND, [block, ...starts, id]);
+    const { day_usd = 0, day_tokens = 0, month_usd = 0, month_tokens = 0, held_usd = 0, held_tokens = 0 } = row ?? {};
+    const [day, month] = [
+      { usd: day_usd, tokens: day_tokens },
+      { usd: month_usd, tokens: month_tokens },
+    ];
+    const judge = (all: CallToReserve['worstCase']): BudgetVerdict => judgeBudget({ budget, day, month, worstCase: all, now });
+    const isBeside = held_usd > 0 || held_tokens > 0;
+    return { alone: judge(worstCase), beside: judge(isBeside ? { usd: (worstCase.usd ?? 0) + held_usd, tokens: worstCase.tokens + held_tokens } : worstCase) };
+  }
+
+  async #takeBack(block: string): Promise<void> {
+    const ids = this.#released;
+    if (ids.length === 0) return;
+    try {
+      await this.#database.query(sql.RELEASE, [ids]);
+      this.#released = this.#released.filter((id) => !ids.includes(id));
+      this.#tell(block);
+    } catch {
+      setTimeout(() => void this.#takeBack(block), LOOK_AGAIN_MS).unref(); // ends-with-its-server, at the latest
+    }
+  }
+
+  #tell(block: string): void {
+    for (const end of [...(this.#waiting.get(block) ?? [])]) end();
+  }
+
+  /** Resolves when a call of the block has ended here, when one may have ended elsewhere, or when `signal` fires. */
+  #changed(block: string, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(block) ?? new Set();
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', end);
+        waiting.delete(end);
+        if (waiting.size === 0 && this.#waiting.get(block) === waiting) this.#waiting.delete(block);
+        resolve();
+      };
+      const timer = setTimeout(end, signal.aborted ? 0 : LOOK_AGAIN_MS);
+      this.#waiting.set(block, waiting.add(end));
+      signal.addEventListener('abort', end, { once: true });
+    });
+  }
+}
+
+function valuesOf({ at, id, block, provider, model, purpose, messageId, usage, costUsd, failed }: LedgerLine): unknown[] {
+  const texts = [block, provider, model, purpose].map((text) => text.replace(NO_TEXT, '\ufffd'));
+  return [
+    at,
+    id,
+    ...texts,
+    messageId,
+    usage === null ? null : JSON.stringify(usage),
+    costUsd,
+    failed === true,
+    Math.ceil(usage?.totalTokens ?? 0),
+    moneyOf(costUsd),
+  ];
+}
+
+function lineOf({ at, call_id, block, provider, model, purpose, message_id, usage, cost_usd, failed }: LineRow): LedgerLine {
+  const shared = { at: at.toISOString(), block, provider, model, purpose, usage, costUsd: cost_usd, messageId: message_id, id: call_id };
+  return failed ? { ...shared, failed: true } : shared;
+}
+
+function moneyOf(usd: number | null): number {
+  return Math.min(usd ?? 0, MOST_USD);
+}
+
+function isoOf(ms: number): string {
+  return new Date(ms).toISOString();
+}

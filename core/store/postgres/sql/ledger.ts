@@ -1,0 +1,87 @@
+// The statements of the ledger of blocks. Pure: no I/O.
+//
+// after-the-lock: what is decided from other rows than the locked one is a statement after the one that waited for the lock, since a statement sees the other
+//   rows as they were before it waited.
+
+/** The parts of a name's history: its own, and those that were carried to it. $1 the block. */
+const PARTS = `
+with recursive p (part) as (
+  select part from bh.budget where block = $1 union select l.before from bh.lineage l join p on l.part = p.part)`;
+const QUARTER = "'15 minutes', ";
+
+/** The lock under which a block reserves. Makes its row. */
+export const LOCK = {
+  name: 'budget-lock',
+  text: 'insert into bh.budget (block) values ($1) on conflict (block) do update set block = excluded.block',
+};
+
+/** $2 and $3 begin the day and the month; $4 is the call that asks, whose reservation may be here already. */
+export const STAND = {
+  name: 'budget-stand',
+  text: `${PARTS},
+held as (select coalesce(sum(usd), 0) as usd, coalesce(sum(tokens), 0) as tokens from bh.reservation where block = $1 and call_id <> $4)
+select coalesce(sum(s.cost_usd) filter (where s.quarter >= $2::timestamptz), 0) as day_usd,
+  coalesce(sum(s.tokens) filter (where s.quarter >= $2::timestamptz), 0) as day_tokens,
+  coalesce(sum(s.cost_usd) filter (where s.quarter >= $3::timestamptz), 0) as month_usd,
+  coalesce(sum(s.tokens) filter (where s.quarter >= $3::timestamptz), 0) as month_tokens,
+  (select usd from held) as held_usd, (select tokens from held) as held_tokens
+from p join bh.spend s on s.part = p.part and s.quarter >= least($2::timestamptz, $3::timestamptz)`,
+};
+
+export const HOLD = {
+  name: 'budget-hold',
+  text: 'insert into bh.reservation (call_id, block, node, usd, tokens) values ($1, $2, $3, $4, $5) on conflict (call_id) do nothing',
+};
+export const RELEASE = { name: 'budget-release', text: 'delete from bh.reservation where call_id = any($1::text[])' };
+
+/** A line, its sums, and the end of its reservation. $1 at, $2 call, $3 block, $4 provider, $5 model, $6 purpose, $7 message, $8 usage, $9 cost, $10 failed, $11 tokens, $12 cost to count. */
+export const ADD = {
+  name: 'ledger-add',
+  text: `
+with p as (insert into bh.budget (block) values ($3) on conflict (block) do update set block = excluded.block returning part),
+l as (
+  insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed)
+  select $1::timestamptz, $2, $3, p.part, $4, $5, $6, $7, $8::jsonb, $9::float8, $10::boolean from p
+  on conflict do nothing returning at, part),
+d as (delete from bh.reservation where call_id = $2)
+insert into bh.spend as s (part, quarter, calls, tokens, cost_usd, newest)
+select part, date_bin(${QUARTER}at, timestamptz 'epoch'), 1, $11::bigint, $12::numeric, at from l
+on conflict (part, quarter) do update set calls = s.calls + 1, tokens = s.tokens + excluded.tokens, cost_usd = s.cost_usd + excluded.cost_usd,
+  newest = greatest(s.newest, excluded.newest)`,
+};
+
+/** After LOCK of both. $1 from, $2 to: both get a new part; that of \`to\` knows what both had. */
+export const CARRY = {
+  name: 'ledger-carry',
+  text: `
+with f as (select part from bh.budget where block = $1), t as (select part from bh.budget where block = $2),
+nf as (update bh.budget set part = default where block = $1 returning part),
+nt as (update bh.budget set part = default where block = $2 returning part)
+insert into bh.lineage (part, before, is_rename)
+select nf.part, f.part, false from nf, f union all select nt.part, t.part, false from nt, t union all select nt.part, f.part, true from nt, f`,
+};
+
+/** Since $2; the quarter of an hour that it falls into counts whole. */
+export const SPEND = {
+  name: 'ledger-spend',
+  text: `${PARTS}
+select coalesce(sum(s.cost_usd), 0) as usd, coalesce(sum(s.tokens), 0) as tokens
+from p join bh.spend s on s.part = p.part and s.quarter >= date_bin(${QUARTER}$2::timestamptz, timestamptz 'epoch')`,
+};
+export const NEWEST = { name: 'ledger-newest', text: `${PARTS} select max(s.newest) as at from p join bh.spend s on s.part = p.part` };
+
+const COLUMNS = 'l.at, l.call_id, l.block, l.provider, l.model, l.purpose, l.message_id, l.usage, l.cost_usd, l.failed';
+/** After $1 and $2, the oldest first. */
+export const LINES = {
+  name: 'ledger-lines',
+  text: `select ${COLUMNS} from bh.ledger l where (l.at, l.call_id) > ($1::timestamptz, $2::text) order by l.at, l.call_id limit $3`,
+};
+/** Of the block itself, whatever its name was: after $2 and before $3 and $4, the newest first. */
+export const LINES_BACK = {
+  name: 'ledger-lines-back',
+  text: `
+with recursive p (part) as (
+  select part from bh.budget where block = $1 union select l.before from bh.lineage l join p on l.part = p.part and l.is_rename)
+select ${COLUMNS} from bh.ledger l where l.part in (select part from p) and l.at > $2::timestamptz
+  and (l.at, l.call_id) < ($3::timestamptz, $4::text) order by l.at desc, l.call_id desc limit $5`,
+};

@@ -1,0 +1,139 @@
+// The laws of the ledger of blocks, over any store (core/store/port.ts).
+import type { Test } from 'tap';
+import type { CallToReserve, LedgerLine, LedgerStore } from '../../../core/store/port.ts';
+import { configOf } from '../../support/block-files.ts';
+
+/** Makes an empty ledger. */
+export type OpenLedger = (t: Test, now: () => number) => Promise<LedgerStore>;
+
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+const HOUR = 3_600_000;
+const budgetOf = (caps: object): CallToReserve['budget'] => configOf({ budget: caps }).budget;
+
+/** One call that cost a quarter of a dollar, and 10 tokens. */
+export function lineOf(id: string, fields: Partial<LedgerLine> = {}): LedgerLine {
+  const usage = { inputTokens: 4, outputTokens: 6, totalTokens: 10 };
+  return {
+    at: new Date(NOON).toISOString(),
+    block: 'ada',
+    provider: 'echo',
+    model: 'echo-1',
+    purpose: 'chat',
+    usage,
+    costUsd: 0.25,
+    messageId: 'm1',
+    id,
+    ...fields,
+  };
+}
+
+export function callOf(id: string, usd: number, caps: object = { dailyUsd: 1 }, block = 'ada'): CallToReserve {
+  return { id, block, budget: budgetOf(caps), worstCase: { usd, tokens: 100 } };
+}
+
+async function all(lines: AsyncIterable<LedgerLine>): Promise<LedgerLine[]> {
+  const found: LedgerLine[] = [];
+  for await (const line of lines) found.push(line);
+  return found;
+}
+
+/** Every law as a fact. */
+export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
+  const opened = async (t: Test) => {
+    const clock = { ms: NOON };
+    return { ledger: await open(t, () => clock.ms), clock };
+  };
+
+  t.test(`${store}: L1: a line that was appended before changes nothing`, async (t) => {
+    const { ledger } = await opened(t);
+    const line = lineOf('1');
+    await Promise.all([ledger.append(line), ledger.append(line)]);
+    await ledger.append(line);
+    t.strictSame(await ledger.spend('ada', NOON - HOUR), { usd: 0.25, tokens: 10 });
+    t.strictSame(await all(ledger.lines()), [line]);
+    await ledger.ready();
+  });
+
+  t.test(`${store}: a line comes back as it was, without price and usage, too`, async (t) => {
+    const { ledger } = await opened(t);
+    const lines = [lineOf('1'), lineOf('2', { usage: null, costUsd: null, messageId: null, failed: true, at: new Date(NOON + 1).toISOString() })];
+    for (const line of lines) await ledger.append(line);
+    t.strictSame(await all(ledger.lines()), lines);
+    t.strictSame(await all(ledger.newestFirst('ada', NOON - 1)), [lines[1], lines[0]]);
+    t.strictSame(await all(ledger.newestFirst('ada', NOON)), [lines[1]], 'after the instant');
+    t.strictSame(await all(ledger.newestFirst('eve', 0)), []);
+    t.strictSame(await ledger.spend('ada', NOON), { usd: 0.25, tokens: 10 });
+    t.equal(await ledger.newest('ada'), NOON + 1);
+    t.equal(await ledger.newest('eve'), undefined);
+    t.equal(ledger.lines().damagedLines, 0);
+  });
+
+  t.test(`${store}: a block may spend what its caps leave`, async (t) => {
+    const { ledger, clock } = await opened(t);
+    await ledger.append(lineOf('1', { costUsd: 0.75 }));
+    await ledger.append(lineOf('2', { costUsd: 5, block: 'eve' }));
+    t.match(await ledger.reserve(callOf('a', 0.25), new AbortController().signal), {
+      kind: 'ok',
+      stand: { day: { usd: 0.75, tokens: 10 }, month: { usd: 0.75 } },
+    });
+    ledger.release(callOf('a', 0.25));
+    t.match(await ledger.reserve(callOf('b', 0.26), new AbortController().signal), { kind: 'exceeded', cap: 'dailyUsd' });
+    t.match(await ledger.reserve(callOf('c', 0, { dailyTokens: 109 }), new AbortController().signal), { kind: 'exceeded', cap: 'dailyTokens' });
+    t.match(await ledger.reserve(callOf('d', 0.5, { monthlyUsd: 1 }), new AbortController().signal), { kind: 'exceeded', cap: 'monthlyUsd' });
+    clock.ms += 12 * HOUR;
+    t.match(await ledger.reserve(callOf('f', 1), new AbortController().signal), { kind: 'ok', stand: { day: { usd: 0 }, month: { usd: 0.75 } } }, 'a new day');
+    t.match(await ledger.reserve(callOf('e', 99, {}), new AbortController().signal), { kind: 'ok' }, 'without caps everything is allowed');
+  });
+
+  t.test(`${store}: of calls that come at once, as many are held as fit`, async (t) => {
+    const { ledger } = await opened(t);
+    const kinds = await Promise.all(
+      Array.from({ length: 10 }, async (_, n) => (await ledger.reserve(callOf(String(n), 0.25), new AbortController().signal)).kind),
+    );
+    t.equal(kinds.filter((kind) => kind === 'ok').length, 4);
+    t.equal(kinds.filter((kind) => kind === 'beside').length, 6);
+    t.match(await ledger.reserve(callOf('x', 1, { dailyUsd: 1 }, 'eve'), new AbortController().signal), { kind: 'ok' }, 'another block has its own');
+  });
+
+  t.test(`${store}: L3: a line ends its reservation, and so does a call that cost nothing`, { timeout: 60_000 }, async (t) => {
+    const { ledger } = await opened(t);
+    const reserve = async (id: string, usd: number): Promise<string> => (await ledger.reserve(callOf(id, usd), new AbortController().signal)).kind;
+    t.equal(await reserve('a', 1), 'ok');
+    const beside = await ledger.reserve(callOf('b', 0.75), new AbortController().signal);
+    if (beside.kind !== 'beside') throw new Error(beside.kind);
+    await Promise.all([beside.changed, ledger.append(lineOf('a'))]);
+    t.equal(await reserve('b', 0.75), 'ok');
+    t.equal(await reserve('c', 0.75), 'beside');
+    ledger.release({ block: 'ada', id: 'b' });
+    ledger.release({ block: 'ada', id: 'nobody' });
+    while ((await reserve('c', 0.75)) !== 'ok') await new Promise((done) => setTimeout(done, 5));
+    const aborted = new AbortController();
+    const last = await ledger.reserve(callOf('d', 0.75), aborted.signal);
+    t.equal(last.kind, 'beside');
+    aborted.abort();
+    if (last.kind === 'beside') await last.changed;
+  });
+
+  t.test(`${store}: what was spent under another name counts once, however often it is carried`, async (t) => {
+    const { ledger } = await opened(t);
+    const spent = async (block: string): Promise<number> => (await ledger.spend(block, NOON - HOUR)).usd;
+    await ledger.append(lineOf('1', { costUsd: 1 }));
+    await ledger.append(lineOf('2', { costUsd: 2, block: 'bob' }));
+    await ledger.carry('ada', 'bob');
+    await ledger.append(lineOf('3', { costUsd: 4, block: 'bob' }));
+    await ledger.carry('bob', 'ada');
+    await ledger.carry('ada', 'bob');
+    await ledger.carry('bob', 'bob');
+    t.equal(await spent('bob'), 7);
+    await ledger.append(lineOf('4', { costUsd: 8 }));
+    t.equal(await spent('ada'), 15);
+    t.equal(await spent('bob'), 7, 'what comes later is of its own name');
+    t.strictSame(
+      (await all(ledger.newestFirst('bob', 0))).map(({ id }) => id),
+      ['3', '1'],
+      'of the block itself, under whichever name',
+    );
+    await ledger.carry('nobody', 'bob');
+    t.equal(await spent('bob'), 7);
+  });
+}

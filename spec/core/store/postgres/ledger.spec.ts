@@ -1,0 +1,102 @@
+// What several servers on one ledger see. The laws of all stores are in spec/conformance/store/.
+import t, { type Test } from 'tap';
+import { PostgresLedger } from '../../../../core/store/postgres/ledger.ts';
+import { Membership } from '../../../../core/store/postgres/membership.ts';
+import type { Database } from '../../../../core/store/postgres/pool.ts';
+import { callOf, lineOf } from '../../../conformance/store/ledger-suite.ts';
+import { migrated } from '../../../support/migrated.ts';
+import { noPostgres } from '../../../support/postgres.ts';
+
+const NOON = Date.parse('2026-11-20T12:00:00.000Z');
+const now = (): number => NOON;
+const ledgerOn = (database: Database, node: string | null = null): PostgresLedger => new PostgresLedger({ database, node, now });
+
+t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('four servers that ask for one block at once hold what fits, and no more', async (t) => {
+    const { database, open, ask } = await migrated(t);
+    const ledgers = [database, await open(), await open(), await open()].map((each) => ledgerOn(each));
+    const work = async (ledger: PostgresLedger, server: number): Promise<number> => {
+      let held = 0;
+      for (let n = 0; n < 20; n += 1)
+        if ((await ledger.reserve(callOf(`${server}-${n}`, 1, { dailyUsd: 25 }), new AbortController().signal)).kind === 'ok') held += 1;
+      return held;
+    };
+    const held = await Promise.all(ledgers.map(work));
+    t.equal(
+      held.reduce((sum, each) => sum + each, 0),
+      25,
+    );
+    t.strictSame(await ask('select count(*)::int as n from bh.reservation'), [{ n: 25 }]);
+  });
+
+  t.test('what a server holds goes with it when it is given up', async (t) => {
+    const { database, ask } = await migrated(t);
+    const node = await Membership.join(database, { version: '1.0.0', url: null });
+    t.equal((await ledgerOn(database, node.node).reserve(callOf('a', 1), new AbortController().signal)).kind, 'ok');
+    t.equal((await ledgerOn(database).reserve(callOf('b', 1), new AbortController().signal)).kind, 'beside');
+    await ask('delete from bh.node');
+    t.equal((await ledgerOn(database).reserve(callOf('b', 1), new AbortController().signal)).kind, 'ok');
+  });
+
+  t.test('a paid call counts although the database was away, once', async (t) => {
+    const { openByProxy, ask } = await migrated(t);
+    const { database, proxy } = await openByProxy();
+    const ledger = ledgerOn(database);
+    await ledger.ready();
+    await ledger.spend('ada', 0);
+    proxy.loseAnswerTo('insert into');
+    await t.rejects(ledger.append(lineOf('1')), { code: 'STORE_UNREACHABLE' });
+    proxy.refuse();
+    const { id: _none, ...line } = lineOf('2');
+    await t.rejects(ledger.append(line), { code: 'STORE_UNREACHABLE' });
+    await t.rejects(ledger.ready(), { code: 'STORE_UNREACHABLE' });
+    proxy.heal();
+    await ledger.ready();
+    t.strictSame(await ledger.spend('ada', NOON), { usd: 0.5, tokens: 20 });
+    t.strictSame(await ask('select count(*)::int as n from bh.ledger'), [{ n: 2 }]);
+  });
+
+  t.test('a reservation that could not be taken back is taken back later', async (t) => {
+    const { openByProxy, ask } = await migrated(t);
+    const { database, proxy } = await openByProxy();
+    const ledger = ledgerOn(database);
+    await ledger.reserve(callOf('a', 1), new AbortController().signal);
+    proxy.refuse();
+    ledger.release(callOf('a', 1));
+    const held = async (): Promise<unknown> => (await ask('select count(*)::int as n from bh.reservation'))[0]?.['n'];
+    t.equal(await held(), 1);
+    proxy.heal();
+    while ((await held()) !== 0) await new Promise((done) => setTimeout(done, 20));
+  });
+
+  t.test('all lines are read in pieces, in both directions', async (t: Test) => {
+    const { database, ask } = await migrated(t);
+    const ledger = ledgerOn(database);
+    await ledger.append(lineOf('first'));
+    await ask(`
+      insert into bh.ledger (at, call_id, block, part, provider, model, purpose)
+      select timestamptz '2026-11-20T12:00:00Z' + n / 3 * interval '1 s', n, 'ada', (select part from bh.budget), 'echo', 'echo-1', 'chat' from generate_series(1, 2500) n`);
+    const seen = new Set<string | undefined>();
+    let last = '';
+    for await (const { at, id } of ledger.lines()) {
+      if (at < last) t.fail('the oldest come first');
+      seen.add(id);
+      last = at;
+    }
+    t.equal(seen.size, 2501);
+    let count = 0;
+    for await (const { at } of ledger.newestFirst('ada', 0)) {
+      if (at > last) t.fail('the newest come first');
+      last = at;
+      count += 1;
+    }
+    t.equal(count, 2501);
+  });
+
+  t.test('a name that is no text for the database, and a cost beyond all measure, are kept nearly', async (t) => {
+    const ledger = ledgerOn((await migrated(t)).database);
+    await ledger.append(lineOf('1', { model: 'a\0b', costUsd: 1e12 }));
+    for await (const { model, costUsd } of ledger.lines()) t.strictSame([model, costUsd], ['a\ufffdb', 1e12]);
+    t.equal((await ledger.spend('ada', 0)).usd, 99_999_999);
+  });
+});
