@@ -130,7 +130,7 @@ create table bh.reservation (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.01);
 create index reservation_block on bh.reservation (block);
 
--- Calls of clients. The request id may be the client's own, and come twice.
+-- Calls of clients. The request id may be the client's own, and come twice. A row may have the sums of several calls.
 create table bh.gateway_call (
   at timestamptz not null,
   node text not null,
@@ -140,11 +140,15 @@ create table bh.gateway_call (
   provider text not null,
   model text not null,
   usage jsonb,
-  tokens bigint not null default 0,
-  cost_usd numeric(18, 9),
+  tokens bigint not null,
+  cost_usd double precision,
+  least_usd double precision,
   first_text_ms int,
   duration_ms int not null,
   error text,
+  calls int not null default 1,
+  failed int not null,
+  unpriced int not null,
   primary key (at, node, n)
 ) partition by range (at);
 create table bh.gateway_call_rest partition of bh.gateway_call default;

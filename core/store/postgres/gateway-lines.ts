@@ -1,0 +1,112 @@
+// The lines of clients' calls that wait to be written, as columns of a statement. Pure: no I/O.
+//
+// money-stays: when very many lines wait, because the database is away, further ones of a key, model and day are added up. Their details are lost, their sums are not.
+import type { GatewayCall } from '../port.ts';
+
+/** A line, and the number that it has on its server. */
+export interface GatewayLine {
+  readonly n: number;
+  readonly call: Omit<GatewayCall, 'id'>;
+  readonly tokens: number;
+  /** More than one where calls were added up. */
+  readonly calls: number;
+  readonly failed: number;
+  readonly unpriced: number;
+}
+
+/** PostgreSQL has no such texts. */
+const NO_TEXT = /[\p{Surrogate}\0]/gu;
+const DAY_CHARACTERS = '2026-11-22'.length;
+
+/** Nothing that a call says lowers a sum. */
+function countable(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+}
+
+/** Lines in the order of their calls' ends. */
+export class GatewayLines {
+  readonly #most: number;
+  #lines: GatewayLine[] = [];
+  /** money-stays: by key, model and day, their places among the lines. */
+  readonly #folded = new Map<string, number>();
+  #last = 0;
+
+  /** `most`: so many keep their details. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#lines.length;
+  }
+
+  /** Adds a call, and returns its line. */
+  add({ id: _id, ...call }: GatewayCall): GatewayLine {
+    const { costUsd, leastUsd = null, usage, error } = call;
+    const unpriced = usage !== null && costUsd === null && leastUsd === null ? 1 : 0;
+    this.#last += 1;
+    const line = { n: this.#last, call, tokens: Math.ceil(countable(usage?.totalTokens)), calls: 1, failed: error === null ? 0 : 1, unpriced };
+    if (this.#lines.length < this.#most) this.#lines.push(line);
+    else this.#fold(line);
+    return line;
+  }
+
+  /** All lines, which wait on. */
+  peek(): readonly GatewayLine[] {
+    return this.#lines;
+  }
+
+  /** All lines; from now on none of them changes. */
+  take(): readonly GatewayLine[] {
+    const lines = this.#lines;
+    this.#lines = [];
+    this.#folded.clear();
+    return lines;
+  }
+
+  #fold(line: GatewayLine): void {
+    const { key, provider, model, at, usage } = line.call;
+    const group = JSON.stringify([key, provider, model, at.slice(0, DAY_CHARACTERS), usage === null]);
+    const place = this.#folded.get(group);
+    const before = place === undefined ? undefined : this.#lines[place];
+    if (place === undefined || before === undefined) {
+      this.#folded.set(group, this.#lines.length);
+      this.#lines.push(line);
+    } else this.#lines[place] = sumOf(before, line);
+  }
+}
+
+/** What the call counts towards a cap in money, in whole billionths of a dollar: the dust of floats would let calls through for ever. */
+export function billionthsOf({ call }: GatewayLine): number {
+  return call.usage === null ? 0 : Math.round(countable(call.costUsd ?? call.leastUsd) * 1e9);
+}
+
+/** The columns in the order of the statement. */
+export function columnsOf(lines: readonly GatewayLine[]): unknown[][] {
+  const text = (value: string): string => value.replace(NO_TEXT, '\ufffd');
+  const column = (value: (line: GatewayLine) => unknown): unknown[] => lines.map(value);
+  return [
+    column(({ call }) => call.at),
+    column(({ n }) => n),
+    column(({ call }) => text(call.requestId)),
+    column(({ call }) => call.key),
+    column(({ call }) => text(call.provider)),
+    column(({ call }) => text(call.model)),
+    column(({ call }) => (call.usage === null ? null : JSON.stringify(call.usage))),
+    column(({ tokens }) => tokens),
+    column(({ call }) => (call.costUsd === null ? null : countable(call.costUsd))),
+    column(({ call }) => (call.leastUsd == null ? null : countable(call.leastUsd))),
+    column(({ call }) => call.firstTextMs),
+    column(({ call }) => call.durationMs),
+    column(({ call }) => call.error),
+    column(({ calls }) => calls),
+    column(({ failed }) => failed),
+    column(({ unpriced }) => unpriced),
+  ];
+}
+
+function sumOf(a: GatewayLine, b: GatewayLine): GatewayLine {
+  const cost = [a, b].reduce((sum, { call }) => sum + countable(call.costUsd ?? call.leastUsd), 0);
+  const [calls, failed, unpriced] = [a.calls + b.calls, a.failed + b.failed, a.unpriced + b.unpriced];
+  return { ...a, call: { ...a.call, costUsd: unpriced === calls ? null : cost, leastUsd: null }, tokens: a.tokens + b.tokens, calls, failed, unpriced };
+}

@@ -1,0 +1,70 @@
+import t from 'tap';
+import { billionthsOf, columnsOf, GatewayLines } from '../../../../core/store/postgres/gateway-lines.ts';
+import type { GatewayCall } from '../../../../core/store/port.ts';
+
+const USAGE = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
+const CALL: GatewayCall = {
+  at: '2026-11-20T12:00:00.000Z',
+  requestId: 'r',
+  key: 'k',
+  provider: 'p',
+  model: 'm',
+  usage: USAGE,
+  costUsd: 0.5,
+  firstTextMs: 1,
+  durationMs: 2,
+  error: null,
+};
+
+t.test('lines are numbered, and taken once', async (t) => {
+  const lines = new GatewayLines(10);
+  t.match(lines.add({ ...CALL, id: 'x' }), { n: 1, tokens: 3, calls: 1, failed: 0, unpriced: 0 });
+  t.match(lines.add({ ...CALL, error: 'UPSTREAM_FAILED', costUsd: null }), { n: 2, failed: 1, unpriced: 1 });
+  t.equal(lines.peek().length, 2);
+  t.equal(lines.size, 2);
+  t.equal(lines.take().length, 2);
+  t.equal(lines.size, 0);
+  t.match(lines.add(CALL), { n: 3 });
+});
+
+t.test('money-stays: beyond so many, calls of a key, model and day are added up', async (t) => {
+  const lines = new GatewayLines(1);
+  lines.add(CALL);
+  for (const call of [
+    CALL,
+    { ...CALL, costUsd: null, leastUsd: 0.25 },
+    { ...CALL, costUsd: null },
+    { ...CALL, model: 'other' },
+    { ...CALL, at: '2026-11-21T00:00:00.000Z' },
+  ])
+    lines.add(call);
+  t.match(
+    lines.take().map(({ n, tokens, calls, unpriced, call: { costUsd } }) => ({ n, tokens, calls, unpriced, costUsd })),
+    [
+      { n: 1, calls: 1 },
+      { n: 2, tokens: 9, calls: 3, unpriced: 1, costUsd: 0.75 },
+      { n: 5, calls: 1 },
+      { n: 6, calls: 1 },
+    ],
+  );
+  lines.add(CALL);
+  lines.add({ ...CALL, costUsd: null });
+  lines.add({ ...CALL, costUsd: null });
+  t.match(lines.take()[1], { calls: 2, call: { costUsd: null } });
+});
+
+t.test('nothing lowers a sum, and no text is refused', async (t) => {
+  const lines = new GatewayLines(9);
+  const cost = (call: Partial<GatewayCall>): number => billionthsOf(lines.add({ ...CALL, ...call }));
+  t.strictSame(
+    [cost({}), cost({ costUsd: -1 }), cost({ costUsd: Number.NaN }), cost({ costUsd: null, leastUsd: 1e-9 }), cost({ usage: null })],
+    [5e8, 0, 0, 1, 0],
+  );
+  lines.add({ ...CALL, model: 'a\0', usage: null, leastUsd: 2 });
+  const columns = columnsOf(lines.take());
+  t.equal(columns.length, 16);
+  t.strictSame(
+    columns.map((column) => column.at(-1)),
+    ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0],
+  );
+});
