@@ -86,7 +86,7 @@ export { readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { type LogFields, type LogLevel as LineLevel, rounded } from './store/files/logs/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
-export { openSettings } from './store/open.ts';
+export { openSettings, openStoreSchema } from './store/open.ts';
 export type { GatewayCall, LogRange } from './store/port.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';

@@ -20,7 +20,7 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'costs', holds: ['core/block/costs/'], imports: ['base', 'schemas', 'store port'] },
   { name: 'file store', holds: ['core/store/files/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs'] },
   { name: 'PostgreSQL store', holds: ['core/store/postgres/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'costs'] },
-  { name: 'store', holds: ['core/store/open.ts'], imports: ['store port', 'file store'] },
+  { name: 'store', holds: ['core/store/open.ts'], imports: ['store port', 'file store', 'PostgreSQL store'] },
   { name: 'auth', holds: ['core/auth/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'file store'] },
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
   { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'file store', 'gateway'] },

@@ -75,7 +75,18 @@ export async function migrate(place: StorePlace, onStep?: (done: Migration) => v
   return done;
 }
 
-/** What `migrate` would do now, as a text for `psql`. */
+/** What is to be done now in a database, by name, and as a text for `psql`. Throws as `pendingMigrations` does. */
+export async function planMigrations(place: StorePlace): Promise<{ readonly names: readonly string[]; readonly script: string }> {
+  const database = await Database.open(place, { connections: 1 });
+  try {
+    const pending = await pendingMigrations(database.query);
+    return { names: pending.map(({ name }) => name), script: pending.length === 0 ? '' : migrationScript(database, pending) };
+  } finally {
+    await database.close();
+  }
+}
+
+/** Steps as a text for `psql`. */
 export function migrationScript(database: Database, pending: readonly Migration[]): string {
   const steps = pending.map(
     ({ name, text }) => `-- ${name}\n${text.trim()}\ninsert into bh.setting (key, value) values ('schema.${name}', '${hashOf(text)}');\n`,
