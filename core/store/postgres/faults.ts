@@ -10,7 +10,8 @@ const UNPREPARED: ReadonlySet<string> = new Set(['42P05', '26000']);
 const REFUSED: ReadonlySet<string> = new Set(['28000', '28P01', '3D000', '42501']);
 /** Classes: connection, resources, shutdown by an administrator or after a crash, system error. */
 const AWAY: readonly string[] = ['08', '53', '57', '58'];
-const READ_ONLY = '25006';
+/** Read only: a standby. Idle in a transaction for too long, or the transaction too long: the database has closed the connection. */
+const CLOSED: ReadonlySet<string> = new Set(['25006', '25P03', '25P04']);
 const DISK_FULL = '53100';
 const RETRY_AFTER_MS = 1000;
 
@@ -33,7 +34,7 @@ export function isUnprepared(error: unknown): boolean {
 /** True if the connection should not be used again: it is broken, its answer may still come, or it leads to a standby. */
 export function isConnectionBad(error: unknown): boolean {
   const state = sqlStateOf(error);
-  return state === undefined || state === READ_ONLY || AWAY.includes(state.slice(0, 2));
+  return state === undefined || CLOSED.has(state) || AWAY.includes(state.slice(0, 2));
 }
 
 /** What a caller gets: STORAGE_FULL, STORE_UNREACHABLE, or the error itself where the statement is wrong. */

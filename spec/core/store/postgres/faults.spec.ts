@@ -12,6 +12,7 @@ t.test('each kind of failure has its meaning', async (t) => {
     [failure({ code: '53100' }), { state: '53100', bad: true, code: 'STORAGE_FULL' }],
     [failure({ code: '57P01' }), { state: '57P01', bad: true, code: 'STORE_UNREACHABLE' }],
     [failure({ code: '25006' }), { state: '25006', bad: true, code: 'STORE_UNREACHABLE' }],
+    [failure({ code: '25P03' }), { state: '25P03', bad: true, code: 'STORE_UNREACHABLE' }],
     [failure({ code: '28P01' }), { state: '28P01', code: 'STORE_UNREACHABLE', retryable: false }],
     [failure({ code: '23505' }), { state: '23505' }],
     [failure({ code: 'ECONNRESET', syscall: 'read' }), { bad: true, code: 'STORE_UNREACHABLE' }],

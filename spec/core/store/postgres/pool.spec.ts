@@ -129,6 +129,20 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal((await Promise.all(Array.from({ length: 50 }, () => database.transaction((run) => run(ONE))))).length, 50);
   });
 
+  t.test('a server that freezes within a transaction does not keep its locks', async (t) => {
+    const store = await postgresStore(t);
+    const [frozen, other] = [await open(t, {}, store), await open(t, {}, store)];
+    await ask(store, `create schema ${frozen.place.schema}`);
+    await ask(store, 'create table bh.sum as select 0 as n');
+    const stuck = frozen.transaction(async (run) => {
+      await run(ADD, [100]);
+      t.strictSame(await other.transaction((one) => one(ADD, [1])), [{ n: 1 }], 'the other one waited, and was repeated');
+      return run(ADD, [100]);
+    });
+    await t.rejects(stuck, { code: 'STORE_UNREACHABLE' });
+    t.strictSame(await other.query(ADD, [0]), [{ n: 1 }]);
+  });
+
   t.test('a wrong database is told by its name', async (t) => {
     const url = new URL(await postgresStore(t));
     url.pathname = '/elsewhere';
