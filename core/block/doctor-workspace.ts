@@ -11,13 +11,13 @@ import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../store/files/atomic-file.ts';
 import type { BlockFolders } from '../store/files/block/block-folders.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/files/block/block-layout.ts';
-import { parseConfig } from '../store/files/block/document-codecs.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
 import { foreignKind } from '../store/files/own-folder.ts';
 import { readFault, readRegular } from '../store/files/regular-file.ts';
 import { FileSettings } from '../store/files/settings.ts';
 import type { LedgerStore } from '../store/port.ts';
+import { parseConfig } from './documents/document-codecs.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json', 'keys.json'] as const;
 

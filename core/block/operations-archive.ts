@@ -13,7 +13,6 @@ import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { configIn } from '../store/files/block/config-in-folder.ts';
-import { formatFile } from '../store/files/block/document-codecs.ts';
 import { checkFiles } from '../store/files/block/files.ts';
 import { measure } from '../store/files/folder-size.ts';
 import { isPassingFault, readFault } from '../store/files/regular-file.ts';
@@ -23,6 +22,7 @@ import type { BlockMachine } from './actor/machine.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { waitingIn } from './conversation/counts.ts';
+import { formatFile } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import { renameBlock } from './operations-rename.ts';
 import { assertConfigSize } from './status/config-rules.ts';

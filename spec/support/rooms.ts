@@ -18,11 +18,12 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'store port', holds: ['core/store/port.ts'], imports: ['ground', 'schemas'] },
   { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
   { name: 'costs', holds: ['core/block/costs/'], imports: ['base', 'schemas', 'store port'] },
-  { name: 'file store', holds: ['core/store/files/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs'] },
+  { name: 'documents', holds: ['core/block/documents/'], imports: ['base', 'schemas'] },
+  { name: 'file store', holds: ['core/store/files/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs', 'documents'] },
   { name: 'store', holds: ['core/store/open.ts'], imports: ['store port', 'file store'] },
   { name: 'auth', holds: ['core/auth/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'file store'] },
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
-  { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'file store', 'gateway'] },
+  { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'documents', 'gateway'] },
   { name: 'actor', holds: ['core/block/actor/'], imports: ['ground', 'schemas', 'store port', 'gateway', 'status'] },
   {
     name: 'reply',
@@ -41,6 +42,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'store port',
       'conversation',
       'costs',
+      'documents',
       'file store',
       'auth',
       'gateway',
@@ -79,10 +81,6 @@ export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
   'core/block/operations-rename.ts': 'a rename is two moves and a note; BlockStore',
   'core/block/pulse-writer.ts': 'the type of its log; LogStore',
   'core/block/reply/block-context.ts': 'the types of its log and watches; LogStore, Signals',
-  'core/block/explained.ts': 'completes a configuration; a codec that is pure',
-  'core/block/operations-config.ts': 'completes a configuration; a codec that is pure',
-  'core/block/operations-memory.ts': 'makes fresh documents; a codec that is pure',
-  'core/block/status/config-rules.ts': 'completes a configuration; a codec that is pure',
 };
 
 /** Of the commands and what they share. */

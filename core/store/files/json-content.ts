@@ -8,6 +8,7 @@
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseBytes } from '../../base/strict-json.ts';
+import { UncopiedDamage } from '../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../errors.ts';
 import { keepCopy, setAside } from './atomic-file.ts';
 import { isFresh, MISSING, stampOf } from './file-stamp.ts';
@@ -58,9 +59,6 @@ export interface Snapshot<T> {
   /** The damaged content has no copy yet. */
   readonly isUnkept?: boolean;
 }
-
-/** Thrown by `parse` for content that must not be copied to another file, because it may hold a key. */
-export class UncopiedDamage extends Error {}
 
 /** How often damaged content is read before it counts as damaged (settled-read), and the pause in between. */
 const LOOKS = 2;

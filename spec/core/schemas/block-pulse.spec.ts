@@ -1,6 +1,6 @@
 import t from 'tap';
+import { freshPulse } from '../../../core/block/documents/document-codecs.ts';
 import { PulseFile, STATES } from '../../../core/schemas/block-pulse.ts';
-import { freshPulse } from '../../../core/store/files/block/document-codecs.ts';
 import { refusedField } from '../../support/refused-field.ts';
 
 t.test('a fresh pulse is valid', async (t) => {

@@ -10,6 +10,7 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { formatFile } from '../../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
@@ -18,7 +19,6 @@ import type { Stored, Unconfirmed } from '../../port.ts';
 import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../atomic-file.ts';
 import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
 import { BLOCK_FOLDERS } from './block-layout.ts';
-import { formatFile } from './document-codecs.ts';
 import { freshFiles } from './files.ts';
 
 /** The result of making a block. */

@@ -5,6 +5,7 @@ import { parseBytes } from '../../../base/strict-json.ts';
 import { formatChat, parseChat } from '../../../block/conversation/chat-file.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { noCosts } from '../../../block/costs/costs.ts';
+import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from '../../../block/documents/document-codecs.ts';
 import type { BlockFile } from '../../../bus.ts';
 import { invalidRequest } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
@@ -17,7 +18,6 @@ import { FileConversation } from '../chat/conversation.ts';
 import { type ChangeNotice, JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from './block-layout.ts';
-import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './document-codecs.ts';
 
 /** Callbacks for changes of a block's files. */
 export interface FileListener {

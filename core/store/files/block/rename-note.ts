@@ -6,6 +6,7 @@ import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseBytes } from '../../../base/strict-json.ts';
+import { formatFile } from '../../../block/documents/document-codecs.ts';
 import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import { compile, type Validator } from '../../../schemas/validate.ts';
@@ -13,7 +14,6 @@ import { replaceFile } from '../atomic-file.ts';
 import { readRegular } from '../regular-file.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { configIn } from './config-in-folder.ts';
-import { formatFile } from './document-codecs.ts';
 
 /** A rename that has begun. */
 export interface RenameNote {
