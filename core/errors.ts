@@ -220,6 +220,11 @@ export function passingFault(error: unknown): string | undefined {
   return code !== undefined && syscall !== undefined && PASSING.has(code) ? code : undefined;
 }
 
+/** What a report on the bus says of an error: the message of one of ours, and the code of the system's. */
+export function faultText(error: unknown): string {
+  return error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
+}
+
 /**
  * Turns any error into a BlockhouseError that keeps it as the cause: STORAGE_FAILED for a temporary fault of the operating system, otherwise
  * INTERNAL_ERROR. A BlockhouseError is returned as it is.

@@ -19,8 +19,8 @@ import type { KeyStore } from './keys/key-store.ts';
 import { ensureFolder } from './store/files/atomic-file.ts';
 import type { Ledger } from './store/files/ledger/ledger.ts';
 import { type LockHolder, WorkspaceLock } from './store/files/lock.ts';
-import type { FolderWatches } from './store/files/watch.ts';
 import type { SettingStore } from './store/port.ts';
+import type { Store } from './store/store.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */
@@ -42,7 +42,7 @@ interface Held {
   readonly blocks: WorkspaceBlocks;
   readonly calls: ModelCalls;
   readonly ledger: Ledger;
-  readonly watches: FolderWatches;
+  readonly store: Store;
   readonly prices: Prices;
   readonly accounts: GatewayAccounts;
 }
@@ -202,9 +202,9 @@ export class WorkspaceSession {
     const { workspace, settings, bus, gateway, credentials, keys, options } = this.#options;
     const now = options.clock ?? Date.now;
     const parts = await import('./workspace-parts.ts');
-    const { createWorkspaceBlocks, FolderWatches, GatewayAccounts, GatewayLedger, HaltSwitch, HeartbeatWheel, Ledger, ModelCalls, Prices, StepCounter } = parts;
+    const { createWorkspaceBlocks, FileStore, GatewayAccounts, GatewayLedger, HaltSwitch, HeartbeatWheel, Ledger, ModelCalls, Prices, StepCounter } = parts;
     const ledger = new Ledger(workspace, bus, now);
-    const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
+    const store = new FileStore({ workspace, bus, now });
     const halt = new HaltSwitch(settings, bus, now);
     const prices = new Prices();
     const gatewayLedger = new GatewayLedger({ workspace, bus, now });
@@ -216,7 +216,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       ledger,
-      watches,
+      store,
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
@@ -225,7 +225,7 @@ export class WorkspaceSession {
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, watches, prices, accounts };
+    return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, store, prices, accounts };
   }
 
   /** Undefined if it was never started, or could not be: the caller of `start` gets the failure. */
@@ -237,7 +237,7 @@ export class WorkspaceSession {
     const held = this.#held ?? (await this.#started()); // at once where it can be: from this moment on, changes are refused
     if (held === undefined) return;
     await held.blocks.close();
-    await held.watches.close();
+    await held.store.blocks.close();
     await held.calls.ended();
     await held.ledger.close();
   }

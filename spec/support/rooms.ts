@@ -15,7 +15,7 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'base', holds: ['core/base/'], imports: ['ground'] },
   { name: 'schemas', holds: ['core/schemas/'], imports: ['ground', 'base'] },
   { name: 'bus', holds: ['core/bus.ts', 'core/event-ring.ts'], imports: ['ground'] },
-  { name: 'store port', holds: ['core/store/port.ts'], imports: ['ground', 'schemas'] },
+  { name: 'store port', holds: ['core/store/port.ts', 'core/store/store.ts'], imports: ['ground', 'schemas'] },
   { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
   { name: 'costs', holds: ['core/block/costs/'], imports: ['base', 'schemas', 'store port'] },
   { name: 'documents', holds: ['core/block/documents/'], imports: ['base', 'schemas'] },
@@ -28,7 +28,7 @@ export const CORE_ROOMS: readonly Room[] = [
   {
     name: 'reply',
     holds: ['core/block/reply/'],
-    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'file store', 'gateway', 'status', 'actor'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'gateway', 'status', 'actor'],
   },
   { name: 'routing', holds: ['core/routing/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'gateway'] },
   {
@@ -71,16 +71,6 @@ export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
   'core/block/doctor.ts': 'the doctor looks at files',
   'core/block/doctor-offline.ts': 'the doctor looks at files',
   'core/block/doctor-workspace.ts': 'the doctor looks at files',
-  'core/block/block.ts': 'opens its files, its log and its watches; BlockStore',
-  'core/block/blocks.ts': 'lists, moves and reads folders; BlockStore, ArchiveStore, LogStore',
-  'core/block/followers.ts': 'watches a folder; Signals',
-  'core/block/lifecycle.ts': 'the index of blocks, and renames that broke off; BlockStore',
-  'core/block/open-blocks.ts': 'the index of blocks; BlockStore',
-  'core/block/operations.ts': 'moves folders; BlockStore',
-  'core/block/operations-archive.ts': 'moves and packs folders; ArchiveStore',
-  'core/block/operations-rename.ts': 'a rename is two moves and a note; BlockStore',
-  'core/block/pulse-writer.ts': 'the type of its log; LogStore',
-  'core/block/reply/block-context.ts': 'the types of its log and watches; LogStore, Signals',
 };
 
 /** Of the commands and what they share. */

@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseBytes } from '../../base/strict-json.ts';
 import { UncopiedDamage } from '../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../errors.ts';
+import type { ChangeNotice } from '../store.ts';
 import { keepCopy, setAside } from './atomic-file.ts';
 import { isFresh, MISSING, stampOf } from './file-stamp.ts';
 import { isPassingFault, readFault, readRegular } from './regular-file.ts';
@@ -38,16 +39,6 @@ export interface JsonContentOptions<T> {
   onChanged?(value: T, change: ChangeNotice): void;
   /** Called once for each damaged content. `copy` is the name of the file that keeps it. */
   onDamaged?(reason: string, copy: string | undefined): void;
-}
-
-/** How the content has changed. */
-export interface ChangeNotice {
-  /** True if this server wrote it, not a person or another program. */
-  readonly own: boolean;
-  /** True if the writer asked for no callbacks. */
-  readonly quiet: boolean;
-  /** True if the content before it was damaged. */
-  readonly healed: boolean;
 }
 
 /** The content at one moment. `value` is undefined while it is damaged, and before the first reading. */

@@ -16,16 +16,11 @@ import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import { archiveName } from '../../../schemas/names.ts';
 import type { Stored, Unconfirmed } from '../../port.ts';
+import type { Built } from '../../store.ts';
 import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../atomic-file.ts';
 import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
 import { BLOCK_FOLDERS } from './block-layout.ts';
 import { freshFiles } from './files.ts';
-
-/** The result of making a block. */
-export interface Built {
-  readonly name: string;
-  readonly unconfirmed: Unconfirmed;
-}
 
 /** The folders `blocks` and `archive` of a workspace. */
 export class BlockFolders {
