@@ -105,11 +105,11 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     explain: async (name) => explained(await blocks.find(name)),
     logs: async (name) => (await blocks.find(name)).log.newest(),
     logPart: async (name, file, range = {}) => (await blocks.find(name)).log.part(file, range),
-    costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
+    costs: ({ by, block }) => reportCosts(world.store.ledger.lines(), by, block),
     check: () =>
       examine({
         workspace: world.workspace,
-        ledger: world.ledger,
+        ledger: world.store.ledger,
         adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)),
         isPriceKnown: (candidate) => world.calls.billing.isPriceKnown(candidate),
         read,

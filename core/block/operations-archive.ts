@@ -60,7 +60,7 @@ export class Moves {
     await world.store.blocks.assertFree(name);
     await blocks.dismiss(name);
     // spending-follows. Before the move, so that a crash in between doesn't lift a cap.
-    if (name !== info.originalName) await world.ledger.carry(info.originalName, name);
+    if (name !== info.originalName) await world.store.ledger.carry(info.originalName, name);
     return archive.restore(info, config);
   }
 

@@ -1,7 +1,7 @@
 // What the core asks of a store as a whole: the blocks with their logs, and the archive. Pure: types only.
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { BlockContents, BlockDocuments, LogRange, Stored, Unconfirmed } from './port.ts';
+import type { BlockContents, BlockDocuments, GatewayBook, LedgerStore, LogRange, Stored, Unconfirmed } from './port.ts';
 
 /** The levels of a log line, the least important first. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -161,8 +161,14 @@ export interface Built {
   readonly unconfirmed: Unconfirmed;
 }
 
-/** Everything that a workspace keeps. */
+/** Everything that a workspace keeps, besides its settings. This process holds the workspace, so that no other one answers its blocks. */
 export interface Store {
   readonly blocks: BlockStore;
   readonly archive: ArchiveStore;
+  readonly ledger: LedgerStore;
+  readonly gateway: GatewayBook;
+  /** Tells other programs where this server answers. Rejects with WORKSPACE_BUSY when another server has the workspace. */
+  announce(url: string): Promise<void>;
+  /** Gives the workspace to others, after the last write. A second call does nothing. */
+  close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'costs', holds: ['core/block/costs/'], imports: ['base', 'schemas', 'store port'] },
   { name: 'documents', holds: ['core/block/documents/'], imports: ['base', 'schemas'] },
   { name: 'file store', holds: ['core/store/files/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs', 'documents'] },
-  { name: 'store', holds: ['core/store/open.ts'], imports: ['store port', 'file store'] },
+  { name: 'store', holds: ['core/store/open.ts'], imports: ['bus', 'store port', 'file store'] },
   { name: 'auth', holds: ['core/auth/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'file store'] },
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },
   { name: 'status', holds: ['core/block/status/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'documents', 'gateway'] },
@@ -62,10 +62,7 @@ export const CORE_ROOMS: readonly Room[] = [
 
 /** The files outside `core/store/` that import the file store, and why. A second store would have to be threaded through them, so the list only shrinks. */
 export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
-  'core/workspace-parts.ts': 'puts a workspace together',
-  'core/workspace-session.ts': 'puts a workspace together, and holds its lock',
-  'core/runtime.ts': 'opens the ledger of calls without holding the workspace, for the doctor',
-  'core/index.ts': 'exports the lock and the log of a folder to the CLI',
+  'core/index.ts': 'exports the lock and the log of the server to the CLI, which are of one machine with any store',
   'core/auth/credentials.ts': 'auth.json is of one machine with any store',
   'core/auth/socket-owner.ts': 'a missing file in /proc means that there is no such process',
   'core/block/doctor.ts': 'the doctor looks at files',

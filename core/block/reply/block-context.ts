@@ -3,7 +3,7 @@ import type { CoreBus } from '../../bus.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { CurrentTask } from '../../schemas/block-pulse.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import type { BlockDocuments, LedgerStore } from '../../store/port.ts';
+import type { BlockDocuments } from '../../store/port.ts';
 import type { LogStore, Store } from '../../store/store.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
@@ -17,7 +17,6 @@ export interface WorkspaceContext {
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
-  readonly ledger: LedgerStore;
   readonly store: Store;
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
