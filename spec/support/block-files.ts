@@ -8,8 +8,8 @@ import type { ChatEntry } from '../../core/schemas/chat-entry.ts';
 
 export const AT = '2026-11-20T14:03:22.123Z';
 
-export function configOf(fields: Readonly<Record<string, unknown>> = {}): BlockConfig {
-  return completeConfig(fields, 'a', AT);
+export function configOf(fields: Readonly<Record<string, unknown>> = {}, name = 'a'): BlockConfig {
+  return completeConfig(fields, name, AT);
 }
 
 export function memoryOf(fields: Partial<BlockMemory> & { readonly firstKeptId?: string } = {}): BlockMemory {
