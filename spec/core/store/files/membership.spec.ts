@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../../core/bus.ts';
@@ -31,12 +31,21 @@ t.test('it has an address, and is over when it is left', async (t) => {
   await membership.leave();
 });
 
-t.test('another server with an address is told at once, and one that still starts at the second look', async (t) => {
-  const { path, lost } = await joined(t);
-  const other = { pid: process.pid, startedAt: '2999-01-01T00:00:00.000Z', processStart: null, version: '1' };
-  writeFileSync(path, JSON.stringify({ ...other, url: null }));
-  await until('it is told', () => lost.length > 0);
+const OTHER = { pid: process.pid, startedAt: '2999-01-01T00:00:00.000Z', processStart: null, version: '1' };
+
+t.test('another server in the lock is told, and again as long as nobody leaves', async (t) => {
+  const { membership, path, lost } = await joined(t);
+  writeFileSync(path, JSON.stringify({ ...OTHER, url: 'http://y' }));
+  await until('it is told twice', () => lost.length > 1);
   t.equal(lost[0], process.pid);
+  await membership.leave();
+  t.match(JSON.parse(readFileSync(path, 'utf8')), { url: 'http://y' }, 'the lock of the other one stays');
+});
+
+t.test('another server without an address is told if it is still there at the second look', async (t) => {
+  const { path, lost } = await joined(t);
+  writeFileSync(path, JSON.stringify({ ...OTHER, url: null }));
+  await until('it is told', () => lost.length > 0);
 });
 
 t.test('a lock that can not be looked at is told once', async (t) => {
