@@ -3,7 +3,7 @@
 // no-late-wait: A wait for the next attempt never outlasts the time until the stream opens by itself, so that the failure still gets its status.
 // opened-is-final: After the reader has begun to get the answer, no further attempt is made.
 // made-only: Only the failure of an attempt that was made leads to another one. A full queue, an open breaker and a closing gateway end the request.
-// reserve-send-settle: An attempt is sent only after the account of its client has admitted it, which is when it has its place. However the call ends, it is
+// reserve-send-settle: An attempt is sent only after its account has admitted it, which is when it has its place. However the call ends, it is
 //   settled once, before its caller gets the outcome: what was sent is paid for. A caller who leaves a call that is read on (read-on.ts) gets it at once.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import { callerLeft, endWhenCallerLeaves, offAbort, onAbort, sleep } from '../base/abort.ts';
@@ -34,6 +34,7 @@ export interface AttemptsOptions {
   readonly random: () => number;
   /** The calls under way. */
   readonly live: LinkedList<LiveCall>;
+  /** For calls that bring none. */
   readonly accounts: CallAccounts | undefined;
 }
 
@@ -119,12 +120,16 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return sumUsage(this.#lostUsage, this.#attempt?.usageSoFar());
   }
 
+  get #accounts(): CallAccounts | undefined {
+    return this.#call.accounts ?? this.#options.accounts;
+  }
+
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. Throws what `CallAccounts.accept` throws. */
   run<R>(resultOf: (answered: T) => R): Promise<R> {
-    const { bus, live, accounts } = this.#options;
-    const { kind, requestId, adapter, model, reader, caller, key, isBilled } = this.#call;
+    const { bus, live } = this.#options;
+    const { kind, requestId, adapter, model, reader, caller, key } = this.#call;
     try {
-      this.#hold = isBilled === true ? undefined : accounts?.accept(this);
+      this.#hold = this.#accounts?.accept(this);
     } catch (error) {
       this.#destination.leave();
       throw error;
@@ -292,16 +297,15 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     if (this.#hasEnded) return; // it was abandoned
     this.#hasEnded = true;
     this.#readOn?.end();
-    const { bus, accounts } = this.#options;
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
     const fact = this.#finished(usage, code);
-    if (fact.isBilled !== true) accounts?.settle(fact, this, this.#hold); // reserve-send-settle
-    bus.emit('call.finished', fact);
+    this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
+    this.#options.bus.emit('call.finished', fact);
   }
 
   #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
-    const { kind, requestId, adapter, model, tier, caller, key, isBilled } = this.#call;
+    const { kind, requestId, adapter, model, tier, caller, key } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     return {
       kind,
@@ -310,7 +314,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       model: keptText(model),
       caller,
       key,
-      isBilled,
       address: this.#destination.address,
       tier: tier === undefined ? undefined : keptText(tier),
       usage,
