@@ -228,7 +228,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const { adapter, config, signal } = this.#call;
     const { settings, closing, now } = this.#options;
     if (signal.aborted) throw callerLeft(signal.reason);
-    this.#call.tellTurn();
     assertOpen(closing);
     const prepared = settings.configured(adapter, config, signal); // fresh-settings
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);

@@ -31,6 +31,4 @@ export interface CallOptions {
   readonly limitsCalls?: boolean | undefined;
   /** For a large request: lets other work of the event loop run between its steps. */
   turn?(): Promise<void>;
-  /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
-  onTurn?(): void;
 }

@@ -178,9 +178,4 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     this.#promptHash ??= digestOf(this.content());
     return this.#promptHash;
   }
-
-  /** Tells the caller that an attempt is about to be made. Throws what the caller throws. */
-  tellTurn(): void {
-    this.#options.onTurn?.();
-  }
 }
