@@ -16,19 +16,19 @@ import type { CallOptions } from '../../gateway/call-options.ts';
 import type { PricedModel } from '../../gateway/pricing.ts';
 import type { StreamSink } from '../../ports.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
-import type { ChatDone } from '../../schemas/chat.ts';
+import type { ChatDone, Message, StopReason } from '../../schemas/chat.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
+import type { AssistantMessage, ContentPart } from '../../types.ts';
 import { CallRefused, haltPause } from '../actor/call-refused.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { AnswerText } from './answer-text.ts';
 import { type Bill, Billing, type BillingOptions } from './billing.ts';
-import type { TextMessage } from './window.ts';
 
 /** A call to make. */
 export interface ModelCall {
   readonly block: string;
   readonly candidate: Candidate;
-  readonly messages: readonly TextMessage[];
+  readonly messages: readonly Message[];
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
   readonly signal: AbortSignal;
@@ -42,8 +42,9 @@ export interface ModelCall {
 
 /** An answer and its bill. */
 export interface ModelAnswer {
-  readonly content: string;
-  readonly done: ChatDone;
+  /** What the model has said, and called, with the state of its provider: as a later prompt may have it. */
+  readonly message: AssistantMessage & { readonly content: readonly ContentPart[] };
+  readonly stopReason: StopReason;
   readonly bill: Bill;
   /** True when the model had more to say. */
   readonly isCut: boolean;
@@ -131,8 +132,10 @@ export class ModelCalls {
       if (!text.isCut) throw new ModelCallFailure(toBlockhouseError(error), await running.bill);
     }
     const bill = (await running.bill) as Bill; // billed-first
-    const { usage, stopReason } = done ?? { usage: bill.usage, stopReason: 'max_tokens' };
-    return { content: text.toString(), done: { ...done, usage, stopReason: text.isCut ? 'max_tokens' : stopReason }, bill, isCut: text.isCut }; // cut-answer
+    const { toolCalls, providerMetadata, stopReason = 'max_tokens' } = done ?? {};
+    const state = { ...(toolCalls !== undefined && { toolCalls }), ...(providerMetadata !== undefined && { providerMetadata }) };
+    const message = { role: 'assistant', content: text.toParts(), ...state } as const;
+    return { message, stopReason: text.isCut ? 'max_tokens' : stopReason, bill, isCut: text.isCut }; // cut-answer
   }
 }
 
