@@ -1,9 +1,11 @@
 import t from 'tap';
 import { buildWindow, needsCompaction, planCompaction, summaryMessages, windowStand } from '../../../../core/block/reply/window.ts';
 import { textOf, textParts } from '../../../../core/gateway/parts.ts';
+import { toPrompt } from '../../../../core/gateway/prompt.ts';
 import type { Message } from '../../../../core/schemas/chat.ts';
 import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
 import { AT, answerEntry as answer, configOf, memoryOf, pair, userEntry as user } from '../../../support/block-files.ts';
+import { hostileTexts } from '../../../support/hostile-texts.ts';
 
 const waiting = (id: string, content = `question ${id}`): ChatEntry => user(id, { status: 'processing', processed: false, content });
 const contents = (messages: readonly Message[]): string[] => messages.map(({ role, content }) => textOf(content, role));
@@ -48,6 +50,19 @@ t.test('the history comes before the message, which is always last', async (t) =
     ['user', 'assistant', 'user', 'assistant', 'user'],
   );
   t.equal(window.entries, 5);
+});
+
+t.test('providers get the text of an entry as it is', async (t) => {
+  const texts = hostileTexts().filter((text) => text.trim() !== '');
+  const history = [...texts.flatMap((content, n) => [user(`${n}`, { content }), answer(`${n}a`, `${n}`, { content })]), waiting('last')];
+  const config = configOf({ memory: { maxContextTokens: 1_000_000 } });
+  const { messages } = buildWindow({ config, memory: memoryOf(), history, messageId: 'last' });
+  const { turns } = toPrompt({ adapter: 'x', model: 'm', messages });
+  t.strictSame(
+    turns.map((turn) => 'text' in turn && turn.text),
+    history.map(({ content }) => content),
+  );
+  t.notOk(turns.some((turn) => 'parts' in turn));
 });
 
 t.test('a message that is answered again is shown without its old answer', async (t) => {
