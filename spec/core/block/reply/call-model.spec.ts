@@ -257,6 +257,24 @@ t.test('a call is made after its reservation, which is released at its end', asy
   t.equal(stepped.calls.length, 2);
 });
 
+t.test('a call that is aborted during its reservation is not made, and its reservation is released after it', async (t) => {
+  const order: string[] = [];
+  const { calls, stepped } = callsOf([HELLO], { release: () => void order.push('released') });
+  const controller = new AbortController();
+  const reserved = gate();
+  const reserve = async (): Promise<void> => {
+    controller.abort();
+    await reserved.opened;
+    order.push('reserved');
+  };
+  const left = failureOf(calls.make(callOf({ signal: controller.signal, reserve })));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate); // the gateway gives it up
+  reserved.open();
+  t.match(await left, { failure: { code: 'CANCELLED' }, bill: undefined });
+  t.strictSame(order, ['reserved', 'released']);
+  t.equal(stepped.calls.length, 0);
+});
+
 t.test("no call is made while a bill can't be written", async (t) => {
   const { calls, stepped } = callsOf([HELLO], { ready: () => Promise.reject(Object.assign(new Error('no'), { code: 'EISDIR' })) });
   await t.rejects(calls.make(callOf()), { code: 'STORAGE_FAILED', message: /EISDIR/ });
