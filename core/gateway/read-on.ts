@@ -6,7 +6,7 @@
 // never-told: of an answer that did not come to its end, the call counts the largest output that its request allowed, by estimate, and never less than what
 //   came. The exception is a stream of a model that reasons openly or not at all: it had shown what it had generated, so only that counts. An answer that ended
 //   without usage counts its text, as it does for a caller who stays.
-// timed-out: an answer that fell silent while its caller waits counts what a model generates in the time that it took, within the same bounds. Else a caller
+// timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
 //   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
 import type { Usage } from '../types.ts';
 
