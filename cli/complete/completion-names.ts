@@ -1,5 +1,5 @@
-// The names that a completion can offer: blocks and archives from their folders, providers and models from the running server, or without one from
-// a core of this process. Only the latter load the core.
+// The names that a completion can offer. Blocks and archives come from their folders; providers and models come from the running server, or from a core
+// of this process if no server runs, which is the only case that loads the core.
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
