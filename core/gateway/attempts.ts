@@ -18,7 +18,7 @@ import type { CallSettings } from './call-settings.ts';
 import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { Destination } from './destinations.ts';
 import type { CallState, LiveCall } from './live.ts';
-import { ReadOn, withUnseen } from './read-on.ts';
+import { generatedIn, ReadOn, withUnseen } from './read-on.ts';
 import { retryDelayMs } from './retry.ts';
 
 /** What all requests of a gateway share. */
@@ -51,6 +51,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #firstTextAt: number | undefined;
   /** When it first got its place. */
   #placedAt: number | undefined;
+  /** When the last attempt was sent. */
+  #sentAt = 0;
   /** What the failed attempts are known to have used. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
@@ -186,7 +188,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   /** Settles a call that is still open after the gateway has closed, because its adapter ignores the abort. */
   abandon(): void {
-    const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true));
+    const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true, false));
     this.#end(usage, 'SHUTTING_DOWN');
   }
 
@@ -232,6 +234,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const prepared = settings.configured(adapter, config, signal); // fresh-settings
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
     this.#count += 1;
+    this.#sentAt = now();
     this.#attempt = attempt;
     return attempt.make(this.#readOn === undefined ? prepared : { ...prepared, until: this.#readOn.until });
   };
@@ -281,15 +284,16 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#attempt = undefined;
     attempt.fail(failure); // its adapter may not have noticed that the caller left
     this.#firstTextAt ??= attempt.firstTextAt;
-    this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent));
+    this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent, wasGivenUp(failure)));
     return failure;
   }
 
-  /** never-told. */
-  #usedBy(attempt: Attempt<T>, wasSent: boolean): Usage | undefined {
+  /** never-told, timed-out (read-on.ts). */
+  #usedBy(attempt: Attempt<T>, wasSent: boolean, isGivenUp: boolean): Usage | undefined {
     const used = attempt.usageSoFar(wasSent);
-    const isUntold = this.#readOn !== undefined && wasSent && this.#call.signal.aborted;
-    return isUntold ? withUnseen(used, this.#call.mostUnseen) : used;
+    const { mostUnseen, signal } = this.#call;
+    if (this.#readOn === undefined || !wasSent || !(isGivenUp || signal.aborted)) return used;
+    return withUnseen(used, signal.aborted ? mostUnseen : Math.min(mostUnseen, generatedIn(this.#options.now() - this.#sentAt)));
   }
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
@@ -323,6 +327,11 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
     };
   }
+}
+
+/** Somebody no longer waits for a model that may be at work: we, or a proxy that says so by its status. */
+function wasGivenUp({ code, mayHaveRun, upstreamStatus }: BlockhouseError): boolean {
+  return code === 'UPSTREAM_TIMEOUT' || (mayHaveRun && upstreamStatus !== undefined);
 }
 
 /** False only where the adapter says so: nothing of the request had been sent. */

@@ -272,7 +272,7 @@ export class Gateway {
     const adapter = this.#registry.inUrl(name);
     checkVerify(body);
     if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
-      throw invalidRequest('provider', `must be ${adapter.id}, the adapter in the URL`);
+      throw invalidRequest('provider', `must be ${adapter.id}, the provider in the URL`);
     }
     const signal = options.signal ?? never();
     try {

@@ -244,7 +244,7 @@ t.test('verify has three outcomes: it works, it does not, and a wrong request', 
 
 t.test('a body whose provider contradicts the URL is refused', async (t) => {
   const core = createCore({ adapters: [steppedAdapter(), steppedAdapter([], { id: 'second' })], env: ENV });
-  await t.rejects(core.verify('stepped', { provider: 'second' }), { code: 'INVALID_REQUEST', message: /must be stepped, the adapter in the URL/ });
+  await t.rejects(core.verify('stepped', { provider: 'second' }), { code: 'INVALID_REQUEST', message: /must be stepped, the provider in the URL/ });
 });
 
 t.test('adapters do not share a queue', async (t) => {
