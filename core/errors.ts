@@ -23,7 +23,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: "The key refuses calls whose price is not known, and the model's is not. The message says how to go on.",
   },
-  ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
+  ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no provider with the id in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {
     status: 404,
@@ -109,7 +109,7 @@ export const ERROR_TABLE = {
   UPSTREAM_AUTH: { status: 502, retryable: false, meaning: 'The provider rejected the credentials.' },
   UPSTREAM_FAILED: { status: 502, retryable: true, meaning: 'The provider failed or is overloaded.' },
   UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read or was cut short." },
-  ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The adapter has no usable credentials. The message lists every way to set them.' },
+  ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The provider has no usable credentials. The message lists every way to set them.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {
     status: 503,

@@ -62,8 +62,8 @@ function readChunk(data: string, name = ''): FrameFacts {
   const chunk = tryParseJson(data);
   if (name === 'error') return { error: streamError(chunk ?? data) };
   if (!isObject(chunk)) return { isCut: true };
-  if (isError(chunk['error'])) return { error: streamError(chunk['error']) };
   const usage = usageOfChat(chunk);
+  if (isError(chunk['error'])) return { usage, error: streamError(chunk['error']) };
   const choices = asArray(chunk['choices']);
   return {
     usage,

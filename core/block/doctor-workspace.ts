@@ -69,7 +69,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
   } catch (fault) {
     return [found((fault as Error).message)];
   }
-  if (!isObject(stored)) return [found('it must contain a JSON object with one entry for each adapter')];
+  if (!isObject(stored)) return [found('it must contain a JSON object with one entry for each provider')];
   const isBad = ([, entry]: [string, unknown]): boolean => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string');
   const entries = Object.entries(stored);
   const sound = Object.fromEntries(entries.filter((entry) => !isBad(entry))) as Record<string, object>;
@@ -81,7 +81,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
 
 function unusedFinding({ entry, field, meant }: UnusedSetting): Finding {
   const [name, setting] = [shown(entry), shown(field ?? '')];
-  const problem = field === undefined ? `there is no adapter ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
+  const problem = field === undefined ? `there is no provider ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
   return warning('auth.json', problem, meant === undefined ? 'Remove it if no other program uses it.' : `Rename it if you meant ${meant}.`);
 }
 

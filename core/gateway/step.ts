@@ -4,7 +4,7 @@
 //   several, and no provider takes a call without its result right after it.
 import { invalidRequest } from '../errors.ts';
 import type { ContentPart, Message, ToolCall, ToolResult } from '../types.ts';
-import { type Content, isBlank, partsOf, textOf } from './parts.ts';
+import { type Content, isBlank, partsOf, textOf, textParts } from './parts.ts';
 import type { PromptToolResult, Turn, TurnPiece } from './turns.ts';
 
 type UserTurn = Extract<Turn, { readonly role: 'user' }>;
@@ -150,7 +150,7 @@ function oneTurn(messages: readonly AssistantTurn[]): AssistantTurn {
 }
 
 function saidParts({ text, parts }: AssistantTurn): readonly ContentPart[] {
-  return parts ?? (text === '' ? [] : [{ type: 'text', text }]);
+  return parts ?? textParts(text);
 }
 
 /** A client that brings one answer back in several messages has its state in one of them. */

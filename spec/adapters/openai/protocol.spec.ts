@@ -23,6 +23,7 @@ t.test('chunks with usage, a finish reason or an error are read', async (t) => {
   t.match(chat.readFrame('{"choices":[{"delta":{},"finish_reason":null}],"usage":null}'), { isUsageOnly: false, mayEnd: false, usage: undefined });
   t.match(chat.readFrame('[DONE]'), { isEnd: true });
   t.match(chat.readFrame('{"error":{"message":"Busy"}}'), { error: { message: 'Busy' } });
+  t.match(chat.readFrame('{"error":{"message":"Busy"},"usage":{"completion_tokens":5}}'), { error: { message: 'Busy' }, usage: { outputTokens: 5 } });
   t.match(chat.readFrame('{"error":null,"choices":[]}'), { isUsageOnly: false });
   for (const odd of ['', 'null', '{']) t.same(chat.readFrame(odd), { isCut: true });
   t.notOk(chat.marks.some((mark) => '{"choices":[{"delta":{"content":"usage"},"finish_reason":null}],"usage":null}'.includes(mark)));
