@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { replaceFile } from '../../../../core/store/files/atomic-file.ts';
+import { fakeTimers, realTimers, someTurns } from '../../../support/fake-timers.ts';
 import { argsForFile } from '../../../support/node-args.ts';
 import { until } from '../../../support/until.ts';
 import { openWatch, standing } from '../../../support/watched.ts';
@@ -102,13 +103,17 @@ t.test('a missing folder is watched as soon as it exists, and a link is not a fo
   const parent = t.testdir({ outside: { secret: '' } });
   const folder = join(parent, 'block');
   symlinkSync(join(parent, 'outside'), folder);
+  const pass = fakeTimers(t);
   const { told, faults } = openWatch(t, folder);
+  await someTurns();
   writeFileSync(join(parent, 'outside', 'secret'), 'changed');
-  await delay(1500);
+  for (let look = 0; look < 2; look += 1) await pass(1000);
   t.strictSame(told, [], 'nothing is told from outside');
   unlinkSync(folder);
   mkdirSync(folder);
   writeFileSync(join(folder, 'one'), '');
+  await pass(1000);
+  realTimers();
   await until('the folder is watched', () => told.includes('one'));
   t.strictSame(faults, []);
 });
@@ -158,9 +163,9 @@ t.test('a link in the folder is reported, and changes of its target are not', as
 });
 
 t.test('an impossible folder name is reported once, and not thrown', async (t) => {
+  const pass = fakeTimers(t);
   const { faults, told } = openWatch(t, join(t.testdir({}), 'x'.repeat(300)));
-  await until('the fault is told', () => faults.length > 0);
-  await delay(1500);
+  for (let look = 0; look < 3; look += 1) await pass(1000);
   t.match(faults, [{ code: 'ENAMETOOLONG' }]);
   t.equal(faults.length, 1);
   t.strictSame(told, []);
