@@ -8,16 +8,11 @@ const TURNS = 50;
 /** From now to the end of the test. Returns what lets so many milliseconds pass, and then some turns of the event loop. */
 export function fakeTimers(t: Test): (ms: number) => Promise<void> {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
-  t.teardown(realTimers);
+  t.teardown(() => mock.timers.reset());
   return async (ms) => {
     mock.timers.tick(ms);
     await someTurns();
   };
-}
-
-/** Ends `fakeTimers` before the end of the test; timers that wait are forgotten. */
-export function realTimers(): void {
-  mock.timers.reset();
 }
 
 /** Enough turns of the event loop for what was written on this machine to be read. */

@@ -19,8 +19,8 @@ t.test('each heartbeat keeps its interval until it is ended', async (t) => {
   await pass(40);
   t.strictSame(counts(), [16, 2]);
   const again = wheel.every(5, () => beats.push('again'));
-  await pass(5);
-  t.equal(beats.at(-1), 'again');
+  await pass(40);
+  t.equal(beats.filter((one) => one === 'again').length, 8);
   again();
 });
 
