@@ -12,8 +12,8 @@ const isCompiled = env[IS_COMPILED] === '1';
 const loader = isCompiled ? [] : ['--import=tsx'];
 const placeOf = (source: string): string => join(ROOT, isCompiled ? compiledPath(source) : source);
 
-/** The URL by which this process imports a source file, a path from the root of the repository: for a path that is known only when the spec runs. */
-export function urlOfSource(source: string): string {
+/** The address by which a spec imports a source file whose name it only finds at run time, a path from the root of the repository. */
+export function addressOf(source: string): string {
   return pathToFileURL(placeOf(source)).href;
 }
 
@@ -24,6 +24,6 @@ export function argsForFile(source: string): string[] {
 
 /** Arguments that run the text of a module, whose imports from us are paths from the root of the repository: `'./core/index.ts'`. */
 export function argsForText(module: string): string[] {
-  const text = module.replace(/'\.\/([^'\n]+\.ts)'/g, (_, source: string) => `'${urlOfSource(source)}'`);
+  const text = module.replace(/'\.\/([^'\n]+\.ts)'/g, (_, source: string) => `'${addressOf(source)}'`);
   return [...loader, '--input-type=module', '--eval', text];
 }
