@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { noCosts } from '../../../core/block/costs/costs.ts';
+import { freshPulse } from '../../../core/block/documents/document-codecs.ts';
 import { CostsFile } from '../../../core/schemas/block-costs.ts';
 import { PulseFile, STATES } from '../../../core/schemas/block-pulse.ts';
 import { HistoryPage, MAX_MESSAGE_CHARACTERS, PostMessage } from '../../../core/schemas/chat-api.ts';
@@ -11,7 +12,6 @@ import { GatewayFigures, GatewayRequests } from '../../../core/schemas/gateway-l
 import * as schemas from '../../../core/schemas/index.ts';
 import { SessionCode, SessionKey, SessionTicket, SignIn } from '../../../core/schemas/session.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';
-import { freshPulse } from '../../../core/store/files/block/document-codecs.ts';
 import { addressOf } from '../../support/node-args.ts';
 import { refusedField } from '../../support/refused-field.ts';
 
