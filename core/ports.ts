@@ -3,6 +3,7 @@
 import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt, PromptOptions } from './gateway/prompt.ts';
+import type { AssistantTurn } from './gateway/turns.ts';
 import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } from './types.ts';
 
 /**
@@ -213,6 +214,11 @@ export interface Adapter {
   contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` describe this attempt. */
   chat(call: ChatCall): Promise<void>;
+  /**
+   * What goes back to this model of the state that an earlier answer left in its turn, besides the text and the calls of the turn: its size is estimated. Undefined
+   * if nothing does. Absent for an adapter that sends no state. Must not throw.
+   */
+  replayed?(model: string, turn: AssistantTurn): unknown;
   /** Counts the tokens of a prompt without an inference. Absent if the provider can't. Rejects with a BlockhouseError. */
   countTokens?(call: TokenCountCall): Promise<number>;
   /** Absent if the provider makes no embeddings. */

@@ -11,6 +11,7 @@ import { forwardedTier, MESSAGES } from './protocol.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer, readUsage } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
+import { replayed } from './thinking.ts';
 
 /** The newer 2026-10-21 answers 400 to any temperature, even for models that take one. Anthropic still serves this version. */
 const API_VERSION = '2023-06-01';
@@ -53,6 +54,7 @@ export function createAnthropic(): Adapter {
     protocol: () => MESSAGES,
     forwardedTier,
     buildChat: buildRequest,
+    replayed,
     countTokens: tokenQuestion,
     readAnswer,
     readUsage: (answer) => readUsage(asObject(answer)['usage']),

@@ -10,7 +10,7 @@ import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { forwardedTier, protocolOf } from './protocol.ts';
-import { buildRequest } from './request.ts';
+import { buildRequest, replayed } from './request.ts';
 import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
 import { ResponsesDecoder } from './stream.ts';
@@ -42,6 +42,7 @@ export function createOpenAI(): Adapter {
     protocol: protocolOf,
     forwardedTier,
     buildChat: buildRequest,
+    replayed,
     readAnswer,
     readUsage: (json, { settings }) => (apiOf(settings) === 'chat' ? usageOfChat(asObject(json)) : usageOfResponse(asObject(json))),
     createDecoder,

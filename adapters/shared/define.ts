@@ -44,6 +44,7 @@ export function defineAdapter(provider: Provider): Adapter {
     }),
     ...(provider.forwardedTier !== undefined && { forwardedTier: provider.forwardedTier.bind(provider) }),
     ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, fetchFor) }),
+    ...(provider.replayed !== undefined && { replayed: provider.replayed.bind(provider) }),
     ...(provider.countTokens !== undefined && { countTokens: (call) => countTokens(fetchFor(call), provider, call) }),
     ...(provider.contextTokens !== undefined && { contextTokens: async (call, model) => contextTokens(upstream, provider, call, model) }),
     ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),

@@ -1,6 +1,7 @@
 // The interface that an adapter folder implements. Its parts are pure; the driver (define.ts) does the I/O. Pure: no I/O.
 import {
   type Adapter,
+  type AssistantTurn,
   BlockhouseError,
   type ChatEvent,
   type EmbedBatch,
@@ -102,6 +103,8 @@ export interface Provider {
   forwardedTier?(request: ForwardedRequest): string | undefined;
   buildChat(context: ChatContext): WireRequest;
   readonly embedding?: EmbeddingProvider;
+  /** See `Adapter.replayed`. */
+  replayed?(model: string, turn: AssistantTurn): unknown;
   /** For a provider that counts tokens without an inference. */
   countTokens?(context: ChatContext): TokenQuestion;
   /** How the ids of its models look; see `Adapter.modelNames`. */
