@@ -68,6 +68,7 @@ export type {
   EmbedCall,
   Embedding,
   ForwardCall,
+  ForwardedAnswer,
   ForwardedRequest,
   ForwardTarget,
   PricedCall,

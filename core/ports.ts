@@ -96,6 +96,14 @@ export interface ForwardedRequest {
   readonly hidesUsage: boolean;
 }
 
+/** What a forwarded request says of the answer that it allows. */
+export interface ForwardedAnswer {
+  /** The most output tokens of one answer; absent if it sets no limit. */
+  readonly limit?: number | undefined;
+  /** How many answers it asks for; 1 if absent. */
+  readonly choices?: number | undefined;
+}
+
 /** Takes the answer of one forwarded request. The adapter calls it synchronously, and never after its promise has settled. */
 export interface ForwardSink {
   /** Called once, right before the first bytes. `headers` are those that the client gets. */
@@ -229,6 +237,8 @@ export interface Adapter {
   forward?(call: ForwardCall): Promise<void>;
   /** The processing tier that a request in the provider's own protocol asks for, if it may cost more than the standard one. Must not throw. */
   forwardedTier?(request: ForwardedRequest): string | undefined;
+  /** What a request in the provider's own protocol says of its answer, by the fields that this protocol knows. Must not throw. */
+  forwardedAnswer?(request: ForwardedRequest): ForwardedAnswer;
   /** How the ids of this provider's models look, for names that come without a provider. */
   readonly modelNames?: RegExp;
   /**

@@ -21,6 +21,7 @@ export type {
   ChatEvent,
   EventSink,
   ForwardCall,
+  ForwardedAnswer,
   ForwardedRequest,
   ForwardTarget,
   ReportedUsage,

@@ -7,7 +7,7 @@ import { asArray, asObject } from '../shared/read.ts';
 import { pricedModel } from '../shared/tiers.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { forwardedTier, MESSAGES } from './protocol.ts';
+import { forwardedAnswer, forwardedTier, MESSAGES } from './protocol.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer, readUsage } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
@@ -53,6 +53,7 @@ export function createAnthropic(): Adapter {
     authorize: (_request, settings) => ({ 'anthropic-version': API_VERSION, ...keyHeader(settings) }),
     protocol: () => MESSAGES,
     forwardedTier,
+    forwardedAnswer,
     buildChat: buildRequest,
     replayed,
     countTokens: tokenQuestion,

@@ -9,7 +9,7 @@ import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './e
 import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { forwardedTier, protocolOf } from './protocol.ts';
+import { forwardedAnswer, forwardedTier, protocolOf } from './protocol.ts';
 import { buildRequest, replayed } from './request.ts';
 import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
@@ -41,6 +41,7 @@ export function createOpenAI(): Adapter {
     authorize: (_request, settings) => authorize(settings),
     protocol: protocolOf,
     forwardedTier,
+    forwardedAnswer,
     buildChat: buildRequest,
     replayed,
     readAnswer,

@@ -43,6 +43,7 @@ export function defineAdapter(provider: Provider): Adapter {
       forward: (call) => forward(upstream, provider, call),
     }),
     ...(provider.forwardedTier !== undefined && { forwardedTier: provider.forwardedTier.bind(provider) }),
+    ...(provider.forwardedAnswer !== undefined && { forwardedAnswer: provider.forwardedAnswer.bind(provider) }),
     ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, fetchFor) }),
     ...(provider.replayed !== undefined && { replayed: provider.replayed.bind(provider) }),
     ...(provider.countTokens !== undefined && { countTokens: (call) => countTokens(fetchFor(call), provider, call) }),

@@ -6,6 +6,7 @@ import {
   type ChatEvent,
   type EmbedBatch,
   type EmbedCall,
+  type ForwardedAnswer,
   type ForwardedRequest,
   type PricedCall,
   type Prompt,
@@ -101,6 +102,8 @@ export interface Provider {
   protocol?(settings: ResolvedSettings): Protocol | undefined;
   /** See `Adapter.forwardedTier`. */
   forwardedTier?(request: ForwardedRequest): string | undefined;
+  /** See `Adapter.forwardedAnswer`. */
+  forwardedAnswer?(request: ForwardedRequest): ForwardedAnswer;
   buildChat(context: ChatContext): WireRequest;
   readonly embedding?: EmbeddingProvider;
   /** See `Adapter.replayed`. */

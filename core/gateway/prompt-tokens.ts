@@ -1,7 +1,7 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
 import { TokenEstimate } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
-import { bodySize, FILE_TOKENS, fileTokens, imageTokens, MEDIA_TOKENS } from './media-tokens.ts';
+import { bodyTokens, FILE_TOKENS, fileTokens, imageTokens, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt } from './prompt.ts';
 import type { Turn } from './turns.ts';
 
@@ -33,7 +33,7 @@ function count({ system = '', turns, tools, options, replayed }: Prompt): number
 
 /** The caller could have written the state, so it may be as long as a text and hold files. */
 function stateTokens(state: unknown): number {
-  return state === undefined ? 0 : bodySize(state, Buffer.byteLength(JSON.stringify(state))).tokens;
+  return state === undefined ? 0 : bodyTokens(state, Buffer.byteLength(JSON.stringify(state)));
 }
 
 function addTexts(turn: Turn, sum: TokenEstimate): void {
@@ -49,11 +49,11 @@ function addTexts(turn: Turn, sum: TokenEstimate): void {
 function mediaIn(turn: Turn, sum: TokenEstimate): number {
   const lists: readonly (readonly ContentPart[])[] = turn.role === 'tool' ? turn.results.map(({ parts = [] }) => parts) : [turn.parts ?? []];
   let media = 0;
-  for (const { type, text, data } of lists.flat()) {
+  for (const { type, text, data, mediaType } of lists.flat()) {
     if (type === 'text' || type === 'reasoning') continue;
     if (type === 'document' && text !== undefined) sum.add(text);
     else if (type === 'image') media += data === undefined ? MEDIA_TOKENS : imageTokens(data);
-    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data));
+    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data, mediaType));
   }
   return media;
 }

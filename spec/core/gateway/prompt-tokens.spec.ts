@@ -89,6 +89,12 @@ const USE = { type: 'tool_use', id: 'c1', name: 'f', input: { a: 1 } };
 const TOOL_USE = { toolUse: { toolUseId: 'c1', name: 'f', input: { a: 1 } } };
 const openai = (item: object) => ({ openai: { model: 'o3', reasoning: [{ before: 'c1', item: { type: 'reasoning', encrypted_content: 'x', ...item } }] } });
 
+t.test('a document whose type is that of a text counts as one, whatever it begins with', async (t) => {
+  const data = Buffer.from(`%PDF-1.4\n${'the cat sat on the mat '.repeat(20_000)}`).toString('base64');
+  t.ok(tokensOf([user({ type: 'document', mediaType: 'text/plain', data })]) > 100_000);
+  t.ok(tokensOf([user({ type: 'document', mediaType: 'application/pdf', data })]) < 25_000);
+});
+
 t.test('what an earlier answer left for its provider counts as far as it goes back', async (t) => {
   const result = { type: 'web_fetch_tool_result', tool_use_id: 's', content: { type: 'web_fetch_result', content: BIG } };
   for (const [what, id, model, state, ofCall] of [
