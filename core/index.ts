@@ -52,7 +52,7 @@ export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
 export type { ChatStreamEvent } from './gateway/stream.ts';
-export type { PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
+export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
@@ -68,6 +68,7 @@ export type {
   EmbedCall,
   Embedding,
   ForwardCall,
+  ForwardedAnswer,
   ForwardedRequest,
   ForwardTarget,
   PricedCall,

@@ -1,7 +1,7 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
-import type { ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
-import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
+import type { ForwardedAnswer, ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
+import { ANSWER_HEADERS, type FrameFacts, limitIn, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
@@ -47,6 +47,17 @@ export function protocolOf(settings: ResolvedSettings): Protocol {
 export function forwardedTier({ fields }: ForwardedRequest): string | undefined {
   const tier = fields?.['service_tier'];
   return mayCostMore(tier) ? tier : undefined;
+}
+
+/** Asked for more answers, no server gives any. */
+const MAX_CHOICES = 9999;
+
+/** See `Adapter.forwardedAnswer`. */
+export function forwardedAnswer({ path, fields }: ForwardedRequest): ForwardedAnswer {
+  if (path !== CHAT.path) return { limit: limitIn(fields, 'max_output_tokens') };
+  const choices = Number(fields?.['n']); // some servers read a number in a text
+  const most = Number.isInteger(choices) && choices > 1 ? { choices: Math.min(choices, MAX_CHOICES) } : {};
+  return { limit: limitIn(fields, 'max_tokens', 'max_completion_tokens'), ...most };
 }
 
 function withSearch(url: URL, search: string): URL {

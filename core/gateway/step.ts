@@ -5,10 +5,9 @@
 import { invalidRequest } from '../errors.ts';
 import type { ContentPart, Message, ToolCall, ToolResult } from '../types.ts';
 import { type Content, isBlank, partsOf, textOf, textParts } from './parts.ts';
-import type { PromptToolResult, Turn, TurnPiece } from './turns.ts';
+import type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './turns.ts';
 
 type UserTurn = Extract<Turn, { readonly role: 'user' }>;
-type AssistantTurn = Extract<Turn, { readonly role: 'assistant' }>;
 
 /** A message as far as its schema has checked it: `assertFields` compares its fields with its role. */
 export interface CheckedMessage {
