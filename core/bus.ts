@@ -60,8 +60,6 @@ export type CoreEvents = {
     readonly address?: string | undefined;
     /** The processing tier that the request asked for. */
     readonly tier?: string | undefined;
-    /** True if the caller keeps account of the call itself, as monitors do. */
-    readonly isBilled?: boolean | undefined;
     /** Milliseconds from acceptance to the first attempt; absent when there was none. */
     readonly queuedMs?: number | undefined;
     /** Milliseconds from acceptance to the first text; absent when there was none. */

@@ -23,7 +23,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: "The key refuses calls whose price is not known, and the model's is not. The message says how to go on.",
   },
-  ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no adapter with the id in the URL.' },
+  ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no provider with the id in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {
     status: 404,
@@ -109,7 +109,7 @@ export const ERROR_TABLE = {
   UPSTREAM_AUTH: { status: 502, retryable: false, meaning: 'The provider rejected the credentials.' },
   UPSTREAM_FAILED: { status: 502, retryable: true, meaning: 'The provider failed or is overloaded.' },
   UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read or was cut short." },
-  ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The adapter has no usable credentials. The message lists every way to set them.' },
+  ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The provider has no usable credentials. The message lists every way to set them.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {
     status: 503,
@@ -239,6 +239,11 @@ const PASSING = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EBU
 export function passingFault(error: unknown): string | undefined {
   const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   return code !== undefined && syscall !== undefined && PASSING.has(code) ? code : undefined;
+}
+
+/** What a report on the bus says of an error: the message of one of ours, and the code of the system's. */
+export function faultText(error: unknown): string {
+  return error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
 }
 
 /**

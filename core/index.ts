@@ -52,7 +52,7 @@ export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
 export type { ChatStreamEvent } from './gateway/stream.ts';
-export type { PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
+export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
@@ -68,6 +68,7 @@ export type {
   EmbedCall,
   Embedding,
   ForwardCall,
+  ForwardedAnswer,
   ForwardedRequest,
   ForwardTarget,
   PricedCall,
@@ -84,9 +85,10 @@ export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export { readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
-export { type LogFields, type LogLevel as LineLevel, rounded } from './store/files/logs/log-lines.ts';
+export { rounded } from './store/files/logs/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
 export { openSettings, openStoreSchema } from './store/open.ts';
 export type { GatewayCall, LogRange } from './store/port.ts';
+export type { LogFields, LogLevel as LineLevel } from './store/store.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';

@@ -3,6 +3,7 @@
 import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt, PromptOptions } from './gateway/prompt.ts';
+import type { AssistantTurn } from './gateway/turns.ts';
 import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } from './types.ts';
 
 /**
@@ -93,6 +94,14 @@ export interface ForwardedRequest {
   readonly fields?: Readonly<Record<string, unknown>>;
   /** True if the client has not asked for the frame that has only the usage, so it does not get it. */
   readonly hidesUsage: boolean;
+}
+
+/** What a forwarded request says of the answer that it allows. */
+export interface ForwardedAnswer {
+  /** The most output tokens of one answer; absent if it sets no limit. */
+  readonly limit?: number | undefined;
+  /** How many answers it asks for; 1 if absent. */
+  readonly choices?: number | undefined;
 }
 
 /** Takes the answer of one forwarded request. The adapter calls it synchronously, and never after its promise has settled. */
@@ -213,6 +222,11 @@ export interface Adapter {
   contextTokens?(call: AdapterCall, model: string): Promise<number | undefined>;
   /** Makes one attempt. Rejects with a BlockhouseError whose `retryable` and `mayHaveRun` describe this attempt. */
   chat(call: ChatCall): Promise<void>;
+  /**
+   * What goes back to this model of the state that an earlier answer left in its turn, besides the text and the calls of the turn: its size is estimated. Undefined
+   * if nothing does. Absent for an adapter that sends no state. Must not throw.
+   */
+  replayed?(model: string, turn: AssistantTurn): unknown;
   /** Counts the tokens of a prompt without an inference. Absent if the provider can't. Rejects with a BlockhouseError. */
   countTokens?(call: TokenCountCall): Promise<number>;
   /** Absent if the provider makes no embeddings. */
@@ -223,6 +237,8 @@ export interface Adapter {
   forward?(call: ForwardCall): Promise<void>;
   /** The processing tier that a request in the provider's own protocol asks for, if it may cost more than the standard one. Must not throw. */
   forwardedTier?(request: ForwardedRequest): string | undefined;
+  /** What a request in the provider's own protocol says of its answer, by the fields that this protocol knows. Must not throw. */
+  forwardedAnswer?(request: ForwardedRequest): ForwardedAnswer;
   /** How the ids of this provider's models look, for names that come without a provider. */
   readonly modelNames?: RegExp;
   /**

@@ -12,7 +12,7 @@ export type { EgressRule } from './gateway/egress.ts';
 export type { Prompt, PromptOptions, SystemPart } from './gateway/prompt.ts';
 export type { QueueLimits } from './gateway/queue.ts';
 export type { ChatStream, ChatStreamEvent } from './gateway/stream.ts';
-export type { PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
+export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export type { VisiblePart } from './gateway/visible-parts.ts';
 export type {
   Adapter,
@@ -21,6 +21,7 @@ export type {
   ChatEvent,
   EventSink,
   ForwardCall,
+  ForwardedAnswer,
   ForwardedRequest,
   ForwardTarget,
   ReportedUsage,

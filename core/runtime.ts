@@ -30,7 +30,7 @@ import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, 
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
-import { openSettings } from './store/open.ts';
+import { openSettings, readGatewayBook } from './store/open.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -329,10 +329,8 @@ async function checkOffline(workspace: string, gateway: Gateway): Promise<Doctor
 async function todaysSpending(workspace: string, session: WorkspaceSession | undefined, now: CoreOptions['clock']): Promise<Accounts['spentToday']> {
   const accounts = session?.accounts;
   if (accounts !== undefined) return (key) => accounts.spentToday(key);
-  const { GatewayLedger } = await import('./store/files/ledger/gateway-ledger.ts');
-  const ledger = new GatewayLedger({ workspace, bus: createBus(), now, readsOnly: true });
-  await ledger.read();
-  return async (key) => ledger.spentToday(key);
+  const book = await readGatewayBook(workspace, now);
+  return async (key) => book.spentToday(key);
 }
 
 function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession {

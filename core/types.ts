@@ -29,7 +29,7 @@ export interface AdapterStatus {
   readonly ready: boolean;
   /** True if auth.json or the environment has a key */
   readonly hasSecret: boolean;
-  /** Why the adapter is not ready: no credential, no answer, invalid settings, or a credential that was not looked for */
+  /** Why the provider is not ready: no credential, no answer, invalid settings, or a credential that was not looked for */
   readonly problem?: 'credential' | 'unreachable' | 'settings' | 'unchecked';
   readonly detail?: string;
 }
@@ -87,7 +87,7 @@ export interface ShownSetting {
 
 /** The body of POST `/v1/adapters/{id}/verify`. */
 export interface VerifyRequest {
-  /** Adapter id; must be the one in the URL */
+  /** Provider id; must be the one in the URL */
   readonly provider?: string;
   /** Settings for this request. They override auth.json, the environment and the defaults */
   readonly config?: ChatConfig;
@@ -241,7 +241,7 @@ export interface Cure {
   readonly label: string;
   /** The block that it concerns, if it is another one */
   readonly block?: string;
-  /** The adapter whose key is needed */
+  /** The provider whose key is needed */
   readonly adapter?: string;
   /** The field of the configuration, or the id of the message */
   readonly field?: string;
@@ -367,7 +367,7 @@ export interface WasReset {
 
 /** The model of a block and its settings, without keys. Settings have the names and meanings of `ChatConfig`; `candidatesOf` sends all of them. */
 export interface BlockAdapter {
-  /** Adapter id */
+  /** Provider id */
   readonly provider: AdapterId;
   /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
@@ -395,7 +395,7 @@ export interface BlockAdapter {
 
 /** The model of a block and its settings, in a change: the region must be one of AWS. */
 export interface BlockAdapterPatch {
-  /** Adapter id */
+  /** Provider id */
   readonly provider: AdapterId;
   /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
@@ -429,7 +429,7 @@ export interface BlockConfigFile {
   readonly adapter?: BlockAdapter | null;
   /** Models to try in this order if the first one fails permanently */
   readonly fallbacks?: readonly {
-    /** Adapter id */
+    /** Provider id */
     readonly provider: AdapterId;
     /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
     readonly model: string;
@@ -502,7 +502,7 @@ export interface BlockConfigPatch {
   readonly adapter?: BlockAdapterPatch | null;
   /** Models to try in this order if the first one fails permanently */
   readonly fallbacks?: readonly {
-    /** Adapter id */
+    /** Provider id */
     readonly provider: AdapterId;
     /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
     readonly model: string;
@@ -944,7 +944,7 @@ export interface ChatReasoning {
 
 /** The body of POST `/v1/chat`. */
 export interface ChatRequest {
-  /** Adapter id */
+  /** Provider id */
   readonly adapter: AdapterId;
   /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
@@ -1222,7 +1222,7 @@ export type SetCredential = Readonly<Record<string, string>>;
 
 /** What is to be embedded, and by whom. */
 export interface EmbedRequest {
-  /** Adapter id */
+  /** Provider id */
   readonly adapter: AdapterId;
   /** Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes */
   readonly model: string;
@@ -1326,7 +1326,7 @@ export interface SetAlias {
 
 /** The body of PUT `/api/models`. */
 export interface SetDefaultProvider {
-  /** Adapter id; null for none */
+  /** Provider id; null for none */
   readonly defaultProvider: string | null;
 }
 

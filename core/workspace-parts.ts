@@ -6,6 +6,3 @@ export { StepCounter } from './block/reply/reply-stream.ts';
 export { HeartbeatWheel } from './block/status/heartbeats.ts';
 export { Prices } from './gateway/pricing.ts';
 export { GatewayAccounts } from './keys/gateway-accounts.ts';
-export { GatewayLedger } from './store/files/ledger/gateway-ledger.ts';
-export { Ledger } from './store/files/ledger/ledger.ts';
-export { FolderWatches } from './store/files/watch.ts';

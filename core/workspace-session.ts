@@ -16,11 +16,9 @@ import type { Gateway } from './gateway/gateway.ts';
 import type { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
-import { ensureFolder } from './store/files/atomic-file.ts';
-import type { Ledger } from './store/files/ledger/ledger.ts';
-import { type LockHolder, WorkspaceLock } from './store/files/lock.ts';
-import type { FolderWatches } from './store/files/watch.ts';
+import { openStore } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
+import type { Store } from './store/store.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */
@@ -34,15 +32,10 @@ export interface SessionOptions {
   readonly options: WorkspaceOptions;
 }
 
-const LOCK_CHECK_MS = 1000;
-
 interface Held {
-  readonly lock: WorkspaceLock;
-  readonly lockCheck: NodeJS.Timeout;
   readonly blocks: WorkspaceBlocks;
   readonly calls: ModelCalls;
-  readonly ledger: Ledger;
-  readonly watches: FolderWatches;
+  readonly store: Store;
   readonly prices: Prices;
   readonly accounts: GatewayAccounts;
 }
@@ -54,10 +47,6 @@ export class WorkspaceSession {
   #held: Held | undefined;
   #stopping: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #lockFault: string | undefined;
-  #isKeeping = false;
-  /** The process that the lock named when it was last found to name another one. */
-  #seen: number | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -99,7 +88,7 @@ export class WorkspaceSession {
 
   async announce(url: string): Promise<void> {
     if (this.#held === undefined) throw new Error('Call start() first.');
-    await this.#held.lock.announce(url);
+    await this.#held.store.announce(url);
   }
 
   /** Loads the price data if there are blocks that need it; otherwise the first block loads it. */
@@ -148,75 +137,53 @@ export class WorkspaceSession {
 
   /** lock-first. */
   async #open(): Promise<Held> {
-    const { workspace } = this.#options;
-    await ensureFolder(workspace);
-    const lock = await WorkspaceLock.acquire(workspace);
+    const { workspace, bus, credentials, options } = this.#options;
+    const store = await openStore({ workspace, bus, now: options.clock ?? Date.now, onLost: (other) => this.#lost(other) });
     try {
-      const { blocks, ...rest } = await this.#build();
-      this.#options.credentials?.tellDamage();
-      await rest.ledger.tellDamage();
-      await blocks.open();
-      const lockCheck = setInterval(() => void this.#keepLock(lock), LOCK_CHECK_MS).unref();
-      return { lock, lockCheck, blocks, ...rest };
+      const held = await this.#build(store);
+      credentials?.tellDamage();
+      await store.ledger.tellDamage();
+      await held.blocks.open();
+      return held;
     } catch (error) {
-      await lock.release();
+      await store.close();
       throw error;
     }
   }
 
   /** lost-lock. */
-  async #keepLock(lock: WorkspaceLock): Promise<void> {
-    if (this.#isKeeping) return; // the last check still hangs on the disk
-    this.#isKeeping = true;
+  async #lost({ pid }: { readonly pid: number }): Promise<void> {
+    if (this.#closing !== undefined) return;
     try {
-      const other = await lock.keep();
-      this.#lockFault = undefined;
-      if (other === undefined || this.#closing !== undefined || this.#mayPass(other)) return;
-      try {
-        await this.closeAll();
-      } finally {
-        this.#options.bus.emit('workspace.lost', { pid: other.pid });
-      }
-    } catch (error) {
-      this.#tellLockFault((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+      await this.closeAll();
     } finally {
-      this.#isKeeping = false;
+      this.#options.bus.emit('workspace.lost', { pid });
     }
   }
 
-  /** True for a server without an address: it may fail to listen on our port and be gone at the next check. */
-  #mayPass({ pid, url }: LockHolder): boolean {
-    const isNew = url === null && this.#seen !== pid;
-    this.#seen = pid;
-    return isNew;
-  }
-
-  /** Reports a fault once, until it changes. */
-  #tellLockFault(error: string): void {
-    if (error === this.#lockFault) return;
-    this.#lockFault = error;
-    this.#options.bus.emit('workspace.fault', { what: '.lock', error });
-  }
-
-  async #build(): Promise<Omit<Held, 'lock' | 'lockCheck'>> {
+  async #build(store: Store): Promise<Held> {
     const { workspace, settings, bus, gateway, credentials, keys, options } = this.#options;
     const now = options.clock ?? Date.now;
     const parts = await import('./workspace-parts.ts');
-    const { createWorkspaceBlocks, FolderWatches, GatewayAccounts, GatewayLedger, HaltSwitch, HeartbeatWheel, Ledger, ModelCalls, Prices, StepCounter } = parts;
-    const ledger = new Ledger(workspace, bus, now);
-    const watches = new FolderWatches({ onFault: (folder, error) => bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }) });
+    const { createWorkspaceBlocks, GatewayAccounts, HaltSwitch, HeartbeatWheel, ModelCalls, Prices, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
     const prices = new Prices();
-    const gatewayLedger = new GatewayLedger({ workspace, bus, now });
-    const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: gatewayLedger, now });
-    const calls = new ModelCalls({ gateway, ledger, prices, bus, now, halted: () => halt.state(), concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS });
+    const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now });
+    const calls = new ModelCalls({
+      gateway,
+      ledger: store.ledger,
+      prices,
+      bus,
+      now,
+      halted: () => halt.state(),
+      concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS,
+    });
     const world = {
       workspace,
       bus,
       gateway,
       calls,
-      ledger,
-      watches,
+      store,
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
@@ -225,7 +192,7 @@ export class WorkspaceSession {
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: createWorkspaceBlocks(world, halt), calls, ledger, watches, prices, accounts };
+    return { blocks: createWorkspaceBlocks(world, halt), calls, store, prices, accounts };
   }
 
   /** Undefined if it was never started, or could not be: the caller of `start` gets the failure. */
@@ -237,9 +204,9 @@ export class WorkspaceSession {
     const held = this.#held ?? (await this.#started()); // at once where it can be: from this moment on, changes are refused
     if (held === undefined) return;
     await held.blocks.close();
-    await held.watches.close();
+    await held.store.blocks.close();
     await held.calls.ended();
-    await held.ledger.close();
+    await held.store.ledger.close();
   }
 
   async #close(): Promise<void> {
@@ -248,8 +215,7 @@ export class WorkspaceSession {
       await this.stop();
     } finally {
       this.#held = undefined;
-      clearInterval(held?.lockCheck);
-      await held?.accounts.close().finally(() => held.lock.release()); // lock-first
+      await held?.accounts.close().finally(() => held.store.close()); // lock-first
     }
   }
 }

@@ -7,10 +7,11 @@ import { asArray, asObject } from '../shared/read.ts';
 import { pricedModel } from '../shared/tiers.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { forwardedTier, MESSAGES } from './protocol.ts';
+import { forwardedAnswer, forwardedTier, MESSAGES } from './protocol.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer, readUsage } from './response.ts';
 import { AnthropicDecoder } from './stream.ts';
+import { replayed } from './thinking.ts';
 
 /** The newer 2026-10-21 answers 400 to any temperature, even for models that take one. Anthropic still serves this version. */
 const API_VERSION = '2023-06-01';
@@ -52,7 +53,9 @@ export function createAnthropic(): Adapter {
     authorize: (_request, settings) => ({ 'anthropic-version': API_VERSION, ...keyHeader(settings) }),
     protocol: () => MESSAGES,
     forwardedTier,
+    forwardedAnswer,
     buildChat: buildRequest,
+    replayed,
     countTokens: tokenQuestion,
     readAnswer,
     readUsage: (answer) => readUsage(asObject(answer)['usage']),

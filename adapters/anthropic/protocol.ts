@@ -1,8 +1,8 @@
 // Messages as a protocol that clients speak themselves. Pure: no I/O.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
-import type { ForwardedRequest } from '../../core/index.ts';
+import type { ForwardedAnswer, ForwardedRequest } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
-import { type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
+import { type FrameFacts, limitIn, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 import { readErrorObject } from './errors.ts';
 import { VERSION_SUFFIX } from './request.ts';
@@ -25,6 +25,11 @@ export const MESSAGES: Protocol = {
 export function forwardedTier({ fields = {} }: ForwardedRequest): string | undefined {
   const { service_tier: tier, speed, inference_geo: place } = fields;
   return [tier, speed].find(mayCostMore) ?? (isDearerPlace(place) ? place : undefined);
+}
+
+/** See `Adapter.forwardedAnswer`. */
+export function forwardedAnswer({ fields }: ForwardedRequest): ForwardedAnswer {
+  return { limit: limitIn(fields, 'max_tokens') };
 }
 
 function readFrame(data: string, name = ''): FrameFacts {

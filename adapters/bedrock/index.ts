@@ -10,6 +10,7 @@ import { readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { pricedModel } from './prices.ts';
+import { replayed } from './reasoning.ts';
 import { buildRequest, tokenQuestion } from './request.ts';
 import { readAnswer, readUsage } from './response.ts';
 import { BedrockDecoder } from './stream.ts';
@@ -34,6 +35,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     missingCredential: (settings) => keyProblem(settings) ?? endpointProblem(settings),
     authorize: (request, settings) => authorizer.authorize(request, settings),
     buildChat: buildRequest,
+    replayed,
     countTokens: tokenQuestion,
     readAnswer,
     readUsage,

@@ -7,9 +7,10 @@
 //   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isObject } from '../../core/base/json.ts';
 import { prefixDigest } from '../shared/claude.ts';
-import { type AssistantTurn, type MergedTurn, writtenText } from '../shared/merge-turns.ts';
+import type { AssistantTurn } from '../../core/index.ts';
+import { type MergedTurn, writtenText } from '../shared/merge-turns.ts';
 import { asObject, asString } from '../shared/read.ts';
-import { stateIn } from '../shared/turn-state.ts';
+import { given, stateIn } from '../shared/turn-state.ts';
 import type { AssistantBlock, BedrockBlock, BedrockMessage, BedrockRequest, ReasoningContent } from './schema.ts';
 
 /** The part of a request that comes before its messages. */
@@ -66,6 +67,13 @@ function withReasoning(message: BedrockMessage, content: readonly AssistantBlock
     return [next !== undefined && 'cachePoint' in next ? [block, next] : [block]];
   });
   return content.flatMap((block): BedrockBlock[] => ('toolUse' in block ? (calls.shift() ?? [block]) : [block]));
+}
+
+/** See `Adapter.replayed`. */
+export function replayed(model: string, turn: AssistantTurn): unknown {
+  const { content = [] } = stateOf([turn], model) ?? {};
+  const isSame = textOf(content) === writtenText(turn);
+  return given(content.map((block) => ('toolUse' in block || ('text' in block && isSame) ? undefined : block)));
 }
 
 /** The reasoning of a turn; undefined if the model, the text or the calls differ from what the model wrote. */

@@ -6,7 +6,7 @@ import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { pricedModel } from './prices.ts';
-import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
+import { buildRequest, replayed, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer, readUsage } from './response.ts';
 import { GoogleDecoder } from './stream.ts';
 
@@ -45,6 +45,7 @@ export function createGoogle(): Adapter {
     missingCredential,
     authorize: (_request, settings) => authorize(settings),
     buildChat: buildRequest,
+    replayed,
     countTokens: tokenQuestion,
     readAnswer,
     readUsage,

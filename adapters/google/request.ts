@@ -2,13 +2,13 @@
 //
 // Gemini refuses empty parts, except a text part with a signature. A call and its response both carry Gemini's own id, or neither carries one.
 // A signature goes back only to the model that made it; other models get the documented sentinel.
-import type { Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
+import type { AssistantTurn, Prompt, PromptToolResult, Tool, ToolCall, Warning } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
-import { type AssistantTurn, type MergedTurn, mergeTurns, textsAndCalls } from '../shared/merge-turns.ts';
+import { type MergedTurn, mergeTurns, textsAndCalls } from '../shared/merge-turns.ts';
 import type { ChatContext, TokenQuestion, WireRequest } from '../shared/provider.ts';
 import { asString, metadataOf } from '../shared/read.ts';
 import { objectSchema } from '../shared/tools.ts';
-import { REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
+import { given, REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
 import { toGoogleParts } from './content.ts';
 import { generationOptions, toolConfig } from './options.ts';
 import type { GoogleContent, GoogleFunctionDeclaration, GooglePart, GoogleRequest } from './schema.ts';
@@ -145,6 +145,13 @@ function signatureOf(holder: AssistantTurn | ToolCall, model: string): string | 
 /** `thoughtSignature` is the name that earlier versions gave it. */
 function signatureIn(metadata: Record<string, unknown> | undefined): string | undefined {
   return asString(metadata?.['thought_signature']) ?? asString(metadata?.['thoughtSignature']) ?? asString(metadata?.['textSignature']);
+}
+
+/** See `Adapter.replayed`. The id of a call stands in its result, too. */
+export function replayed(model: string, turn: AssistantTurn): unknown {
+  const id = bareModel(model);
+  const ids = turn.toolCalls.map(geminiId);
+  return given([...ids, ...ids, ...[turn, ...turn.toolCalls].map((holder) => signatureOf(holder, id))]);
 }
 
 /** True if `model` did not make every signature, so that some are not sent. */

@@ -9,8 +9,8 @@ import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './e
 import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
-import { forwardedTier, protocolOf } from './protocol.ts';
-import { buildRequest } from './request.ts';
+import { forwardedAnswer, forwardedTier, protocolOf } from './protocol.ts';
+import { buildRequest, replayed } from './request.ts';
 import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
 import { ResponsesDecoder } from './stream.ts';
@@ -41,7 +41,9 @@ export function createOpenAI(): Adapter {
     authorize: (_request, settings) => authorize(settings),
     protocol: protocolOf,
     forwardedTier,
+    forwardedAnswer,
     buildChat: buildRequest,
+    replayed,
     readAnswer,
     readUsage: (json, { settings }) => (apiOf(settings) === 'chat' ? usageOfChat(asObject(json)) : usageOfResponse(asObject(json))),
     createDecoder,

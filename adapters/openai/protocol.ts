@@ -1,7 +1,7 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
-import type { ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
-import { ANSWER_HEADERS, type FrameFacts, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
+import type { ForwardedAnswer, ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
+import { ANSWER_HEADERS, type FrameFacts, limitIn, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
@@ -49,6 +49,17 @@ export function forwardedTier({ fields }: ForwardedRequest): string | undefined 
   return mayCostMore(tier) ? tier : undefined;
 }
 
+/** Asked for more answers, no server gives any. */
+const MAX_CHOICES = 9999;
+
+/** See `Adapter.forwardedAnswer`. */
+export function forwardedAnswer({ path, fields }: ForwardedRequest): ForwardedAnswer {
+  if (path !== CHAT.path) return { limit: limitIn(fields, 'max_output_tokens') };
+  const choices = Number(fields?.['n']); // some servers read a number in a text
+  const most = Number.isInteger(choices) && choices > 1 ? { choices: Math.min(choices, MAX_CHOICES) } : {};
+  return { limit: limitIn(fields, 'max_tokens', 'max_completion_tokens'), ...most };
+}
+
 function withSearch(url: URL, search: string): URL {
   return search === '' ? url : new URL(url.href + search);
 }
@@ -62,8 +73,8 @@ function readChunk(data: string, name = ''): FrameFacts {
   const chunk = tryParseJson(data);
   if (name === 'error') return { error: streamError(chunk ?? data) };
   if (!isObject(chunk)) return { isCut: true };
-  if (isError(chunk['error'])) return { error: streamError(chunk['error']) };
   const usage = usageOfChat(chunk);
+  if (isError(chunk['error'])) return { usage, error: streamError(chunk['error']) };
   const choices = asArray(chunk['choices']);
   return {
     usage,

@@ -1,10 +1,10 @@
 // A prompt as a request to OpenAI: picks the endpoint, and builds the Responses form. Pure: no I/O.
-import type { Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
-import { type AssistantTurn, textsAndCalls } from '../shared/merge-turns.ts';
+import type { AssistantTurn, Prompt, Tool, ToolCall, Turn, Warning } from '../../core/index.ts';
+import { textsAndCalls } from '../shared/merge-turns.ts';
 import type { ChatContext, WireRequest } from '../shared/provider.ts';
 import { asArray, asObject, metadataOf } from '../shared/read.ts';
 import { idMapper, objectSchema } from '../shared/tools.ts';
-import { REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
+import { given, REASONING_OF_ANOTHER } from '../shared/turn-state.ts';
 import { toInputParts, toOutput } from './content.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
@@ -76,8 +76,14 @@ function reasoningBefore(call: ToolCall, turn: AssistantTurn, reasoner: string |
   if (reasoner === undefined || state?.['model'] !== reasoner) return [];
   return asArray(state['reasoning']).flatMap((entry) => {
     const { before, item } = asObject(entry);
-    return before === call.id && isReasoningItem(item) ? [item] : [];
+    const reasoning = before === call.id ? readReasoning(asObject(item)) : undefined;
+    return reasoning === undefined ? [] : [reasoning];
   });
+}
+
+/** See `Adapter.replayed`. */
+export function replayed(model: string, turn: AssistantTurn): unknown {
+  return isReasoningModel(model) ? given(turn.toolCalls.flatMap((call) => reasoningBefore(call, turn, model))) : undefined;
 }
 
 /** True if a turn has reasoning that `model` did not write. */
@@ -88,8 +94,25 @@ function hasForeignReasoning(turns: readonly Turn[], model: string): boolean {
   });
 }
 
-/** An item without encrypted content refers to something that was never stored, which gives 404. */
-function isReasoningItem(item: unknown): item is ReasoningItem {
-  const { type, encrypted_content } = asObject(item);
-  return type === 'reasoning' && typeof encrypted_content === 'string';
+/**
+ * Reasoning as an answer has it: the caller could have added more. Undefined for an item without encrypted content: it refers to something that was never
+ * stored, which gives 404.
+ */
+function readReasoning({ type, id, summary, content, encrypted_content, status }: Record<string, unknown>): ReasoningItem | undefined {
+  if (type !== 'reasoning' || typeof encrypted_content !== 'string') return undefined;
+  return {
+    type,
+    ...(typeof id === 'string' && { id }),
+    summary: textsIn(summary),
+    ...(Array.isArray(content) && { content: textsIn(content) }),
+    encrypted_content,
+    ...((typeof status === 'string' || status === null) && { status }),
+  };
+}
+
+function textsIn(list: unknown): { type: string; text: string }[] {
+  return asArray(list).flatMap((part) => {
+    const { type, text } = asObject(part);
+    return (type === 'summary_text' || type === 'reasoning_text') && typeof text === 'string' ? [{ type, text }] : [];
+  });
 }

@@ -3,11 +3,14 @@
 // compares them with the official client's types. Pure: types only.
 import type { Reasoning } from '../../core/index.ts';
 
-/** A reasoning item of an earlier answer, sent back unchanged. */
+/** A reasoning item of an earlier answer, sent back as it came. */
 export interface ReasoningItem {
   type: 'reasoning';
+  id?: string;
+  summary: { type: string; text: string }[];
+  content?: { type: string; text: string }[];
   encrypted_content: string;
-  [field: string]: unknown;
+  status?: string | null;
 }
 
 /** A part of a user's message or of a tool's output in a Responses request. */

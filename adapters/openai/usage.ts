@@ -1,7 +1,10 @@
 // Token counts as OpenAI's two endpoints report them. Counts of both include their details; the tier stands beside them. Pure: no I/O.
+//
+// reasoning-beside: xAI and Google's server for OpenAI's protocol leave reasoning out of `completion_tokens`, and count it in `total_tokens` alone.
+// citations-beside: Perplexity bills the tokens of its reasoning and citations, and has them beside all other counts.
 import { isObject } from '../../core/base/json.ts';
 import type { ReportedUsage } from '../../core/index.ts';
-import { asCount, asObject, asPart } from '../shared/read.ts';
+import { asCount, asObject, asPart, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 
 /** What an answer of either endpoint says of itself at its top level. */
@@ -10,23 +13,26 @@ interface Metered {
   readonly service_tier?: unknown;
 }
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Of Responses; undefined if there is none. */
 export function usageOfResponse({ usage, service_tier: tier }: Metered): ReportedUsage | undefined {
   if (!isObject(usage)) return undefined;
-  return usageOf(usage['input_tokens'], usage['output_tokens'], usage['input_tokens_details'], usage['output_tokens_details'], tier);
+  return usageOf(usage, usage['input_tokens'], usage['output_tokens'], usage['input_tokens_details'], usage['output_tokens_details'], tier);
 }
 
 /** Of Chat Completions, whole or one chunk; undefined if there is none. */
 export function usageOfChat({ usage, service_tier: tier }: Metered): ReportedUsage | undefined {
   if (!isObject(usage)) return undefined;
-  return usageOf(usage['prompt_tokens'], usage['completion_tokens'], usage['prompt_tokens_details'], usage['completion_tokens_details'], tier);
+  return usageOf(usage, usage['prompt_tokens'], usage['completion_tokens'], usage['prompt_tokens_details'], usage['completion_tokens_details'], tier);
 }
 
-function usageOf(input: unknown, output: unknown, ofInput: unknown, ofOutput: unknown, tier: unknown): ReportedUsage {
+function usageOf(usage: Fields, input: unknown, output: unknown, ofInput: unknown, ofOutput: unknown, tier: unknown): ReportedUsage {
   const [inputDetails, outputDetails] = [asObject(ofInput), asObject(ofOutput)];
+  const citations = asCount(usage['citation_tokens']);
   return {
-    inputTokens: asCount(input),
-    outputTokens: asCount(output),
+    inputTokens: sumCounts(asCount(input), citations),
+    outputTokens: sumCounts(outputOf(usage, asCount(input), asCount(output)), citations === undefined ? 0 : asCount(usage['reasoning_tokens'])), // citations-beside
     cacheReadTokens: asCount(inputDetails['cached_tokens']),
     cacheWriteTokens: asCount(inputDetails['cache_write_tokens']),
     inputAudioTokens: asPart(inputDetails['audio_tokens']),
@@ -34,4 +40,10 @@ function usageOf(input: unknown, output: unknown, ofInput: unknown, ofOutput: un
     reasoningTokens: asCount(outputDetails['reasoning_tokens']),
     unpricedTier: mayCostMore(tier) || undefined,
   };
+}
+
+/** reasoning-beside. */
+function outputOf({ total_tokens: reported }: Fields, input: number | undefined, output: number | undefined): number | undefined {
+  const total = asCount(reported);
+  return total === undefined || input === undefined ? output : Math.max(output ?? 0, total - input);
 }

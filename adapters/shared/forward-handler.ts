@@ -13,14 +13,14 @@ import { Chunks } from '../../core/base/chunks.ts';
 import { tryParseJson } from '../../core/base/json.ts';
 import { membersOf, skipBlanks } from '../../core/base/json-members.ts';
 import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
-import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, secretsOf } from '../../core/index.ts';
+import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
 import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { redact, redactJson } from './redact.ts';
-import { assertFewValues, BodyCollector, toError, tooLarge } from './response-handlers.ts';
+import { assertFewValues, BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
 /** A longer frame with an error is not searched for secrets and does not go out. */
 const ERROR_FRAME_BYTES = 256 * 1024;
@@ -57,6 +57,8 @@ export class ForwardHandler implements UpstreamHandler {
   #error: ProviderError | undefined;
   /** The client has got the frame of the error. */
   #isErrorSent = false;
+  /** The provider has reported that it worked on the request. */
+  #hasUse = false;
   /** Comments before the first frame with data (error-is-error). */
   readonly #held = new Chunks();
 
@@ -183,7 +185,7 @@ export class ForwardHandler implements UpstreamHandler {
     const data = dataOf(text);
     if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
     const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data, eventOf(text));
-    if (usage !== undefined) this.#call.sink.usage(usage);
+    if (usage !== undefined) this.#tellUse(usage);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
@@ -203,11 +205,17 @@ export class ForwardHandler implements UpstreamHandler {
     if (body.isError) throw this.#statusFault(body.answer());
     const bytes = body.bytes();
     const members = this.#membersIn(bytes);
+    const usage = this.#protocol.readUsage(members);
     const error = this.#protocol.errorIn?.(members);
+    if (error === undefined || tellsUse(usage)) this.#tellUse(usage);
     if (error !== undefined) throw this.#fault(error, undefined); // error-is-error
-    this.#call.sink.usage(this.#protocol.readUsage(members));
     this.#call.sink.head(this.#headers, false);
     this.#call.sink.bytes(bytes);
+  }
+
+  #tellUse(usage: ReportedUsage): void {
+    this.#hasUse ||= tellsUse(usage);
+    this.#call.sink.usage(usage);
   }
 
   #membersIn(bytes: Buffer): Readonly<Record<string, unknown>> {
@@ -240,7 +248,7 @@ export class ForwardHandler implements UpstreamHandler {
 
   #fault(error: ProviderError, providerFault: ProviderFault | undefined): BlockhouseError {
     const secrets = this.#secrets();
-    const mayHaveRun = this.#hasBegun || error.mayHaveRun === true;
+    const mayHaveRun = this.#hasBegun || (error.mayHaveRun ?? this.#hasUse);
     return withFault(fromProviderError(error, { name: this.#provider.displayName, secrets, mayHaveRun }), providerFault);
   }
 }

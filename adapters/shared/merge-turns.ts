@@ -1,9 +1,6 @@
 // Turns for the providers that want strictly alternating roles and tool results inside the user's turn.
 // Pure: no I/O.
-import type { PromptToolResult, ToolCall, Turn, TurnPiece, Warning } from '../../core/index.ts';
-
-/** A prompt's turn of the assistant, with its text and calls. */
-export type AssistantTurn = Extract<Turn, { role: 'assistant' }>;
+import type { AssistantTurn, PromptToolResult, ToolCall, Turn, TurnPiece, Warning } from '../../core/index.ts';
 
 /** A prompt's turn of the user: text, or parts. */
 export type UserTurn = Extract<Turn, { role: 'user' }>;

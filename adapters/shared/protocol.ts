@@ -1,5 +1,6 @@
 // How a provider's own protocol looks from outside, so that requests and answers can pass as they are. Pure: no I/O.
-import type { ReportedUsage, ResolvedSettings } from '../../core/index.ts';
+import { isCount } from '../../core/base/tokens.ts';
+import type { ForwardedRequest, ReportedUsage, ResolvedSettings } from '../../core/index.ts';
 import type { ProviderError } from './provider-errors.ts';
 
 /** What one frame of a streamed answer says. */
@@ -44,3 +45,9 @@ export interface Protocol {
 export const REQUEST_HEADERS = ['accept', 'content-type', 'idempotency-key'] as const;
 /** The name of headers that tell a client when to try again and what to quote in a complaint. */
 export const ANSWER_HEADERS = /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|x-ratelimit-.+)$/;
+
+/** The largest of the limits in these fields of a request; undefined if it has none. Some servers take a 0 for no limit. */
+export function limitIn(fields: ForwardedRequest['fields'], ...names: readonly string[]): number | undefined {
+  const limits = names.map((name) => fields?.[name]).filter((limit) => isCount(limit) && limit > 0) as number[];
+  return limits.length === 0 ? undefined : Math.max(...limits);
+}

@@ -74,7 +74,7 @@ export function fromProviderError(
     readonly status?: number | undefined;
     readonly headers?: IncomingHttpHeaders | undefined;
     readonly secrets: readonly string[];
-    /** Absent for an error status: the provider refused the request, or reports its own failure. */
+    /** Absent for most error statuses: the provider refused the request, or reports its own failure. */
     readonly mayHaveRun?: boolean;
   },
 ): BlockhouseError {

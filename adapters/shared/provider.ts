@@ -1,10 +1,12 @@
 // The interface that an adapter folder implements. Its parts are pure; the driver (define.ts) does the I/O. Pure: no I/O.
 import {
   type Adapter,
+  type AssistantTurn,
   BlockhouseError,
   type ChatEvent,
   type EmbedBatch,
   type EmbedCall,
+  type ForwardedAnswer,
   type ForwardedRequest,
   type PricedCall,
   type Prompt,
@@ -100,8 +102,12 @@ export interface Provider {
   protocol?(settings: ResolvedSettings): Protocol | undefined;
   /** See `Adapter.forwardedTier`. */
   forwardedTier?(request: ForwardedRequest): string | undefined;
+  /** See `Adapter.forwardedAnswer`. */
+  forwardedAnswer?(request: ForwardedRequest): ForwardedAnswer;
   buildChat(context: ChatContext): WireRequest;
   readonly embedding?: EmbeddingProvider;
+  /** See `Adapter.replayed`. */
+  replayed?(model: string, turn: AssistantTurn): unknown;
   /** For a provider that counts tokens without an inference. */
   countTokens?(context: ChatContext): TokenQuestion;
   /** How the ids of its models look; see `Adapter.modelNames`. */

@@ -16,12 +16,19 @@ import { withoutMark } from '../outbound/lines.ts';
 import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
 import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
 
+/** A page begins so, after any blanks and a byte order mark. */
+const PAGE = /^(?:\xef\xbb\xbf)?\s*</;
+const PAGE_START_BYTES = 256;
+/** Request timeout, gateway timeout, and the timeout of Cloudflare's proxy: whoever gave up waiting, the model may go on, and its provider bills it. */
+const GAVE_UP_WAITING: ReadonlySet<number> = new Set([408, 504, 524]);
+
 /** The error for an answer with an error status, under the provider's name and without the call's secrets. */
 export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
   return fromProviderError(provider.readError(answer, call.settings), {
     name: provider.displayName,
     status: answer.status,
     headers: answer.headers,
+    ...(GAVE_UP_WAITING.has(answer.status) && { mayHaveRun: true }),
     secrets: secretsOf(provider.settings, call.settings),
   });
 }
@@ -42,7 +49,8 @@ export function readFailure(error: unknown, provider: Provider, call: AdapterCal
   return fromProviderError(providerError, { name: provider.displayName, secrets: secretsOf(provider.settings, call.settings), mayHaveRun });
 }
 
-function tellsUse(usage: ReportedUsage | undefined): boolean {
+/** True for usage of more than nothing. */
+export function tellsUse(usage: ReportedUsage | undefined): boolean {
   return (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0) > 0;
 }
 
@@ -91,9 +99,9 @@ export class BodyCollector implements UpstreamHandler {
     return this.#chunks.join();
   }
 
-  /** The size of what has come of an answer; 0 for an error. */
+  /** The size of what has come of an answer; 0 for an error, and for the page of a proxy that no model has written. */
   get answerBytes(): number {
-    return this.isError ? 0 : this.#chunks.bytes;
+    return this.isError || PAGE.test(this.bytes().toString('latin1', 0, PAGE_START_BYTES)) ? 0 : this.#chunks.bytes;
   }
 
   text(): string {

@@ -1,6 +1,5 @@
 // The provider's own state in a turn of the assistant. Pure: no I/O.
-import type { Warning } from '../../core/index.ts';
-import type { AssistantTurn } from './merge-turns.ts';
+import type { AssistantTurn, Warning } from '../../core/index.ts';
 import { metadataOf } from './read.ts';
 
 /** The warning about reasoning of a model that only this model can use. */
@@ -14,4 +13,10 @@ export function stateIn(turn: AssistantTurn, adapterId: string): Record<string, 
   const own = metadataOf(turn, adapterId);
   if (own !== undefined || turn.parts === undefined) return own;
   return turn.parts.map((part) => metadataOf(part, adapterId)).find((found) => found !== undefined);
+}
+
+/** The parts that there are, for `Adapter.replayed`; undefined if there is none. */
+export function given(parts: readonly unknown[]): readonly unknown[] | undefined {
+  const found = parts.filter((part) => part !== undefined);
+  return found.length === 0 ? undefined : found;
 }

@@ -206,7 +206,7 @@ export class Api {
     return this.#call('DELETE /api/halt', {});
   }
 
-  /** The default model of an adapter. Throws for an unknown id, with a list of the known ones. */
+  /** The default model of a provider. Throws for an unknown id, with a list of the known ones. */
   async defaultModel(provider: string): Promise<string> {
     const adapters = await this.adapters();
     const found = adapters.find(({ id }) => id === provider);

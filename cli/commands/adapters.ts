@@ -1,4 +1,4 @@
-// `blockhouse adapters`, `models` and `verify`. They ask the running server, and work without one.
+// `blockhouse providers`, `models` and `verify`. They ask the running server, and work without one.
 import { Command, Option } from 'clipanion';
 import type { Core } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
@@ -12,15 +12,15 @@ const category = 'Providers';
 
 /** Prints `{from, adapters: [metadata + ready, hasSecret, problem?, detail?]}`, or a table. */
 export class AdaptersCommand extends ServerCommand {
-  static override readonly paths = [['adapters']];
+  static override readonly paths = [['providers'], ['adapters']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'List the adapters and whether each can be used',
+    description: 'List the providers and whether each can be used',
     details: `
       Looks for keys, for a local daemon that answers, and for credentials that the provider's own tools keep. Tries no key: \`$0 verify <id>\`
       does. Asks the running server, which has an environment of its own; without one, it looks from this shell.
     `,
-    examples: [['Which can I use?', '$0 adapters']],
+    examples: [['Which can I use?', '$0 providers']],
   });
 
   protected override async run(): Promise<ExitKind> {
@@ -42,12 +42,12 @@ export class ModelsCommand extends ServerCommand {
     category,
     description: 'List models, or show what a model name means',
     details: `
-      Without a name, it lists every name that a client may send: the aliases first. With the id of an adapter, it lists the models of that adapter; with
-      any other name, it shows which models of which providers are asked for it. Asks the running server, which has an environment of its own; the list
-      of one adapter works without a server too.
+      Without a name, it lists every name that a client may send: the aliases first. With the id of a provider, it lists the models of that
+      provider; with any other name, it shows which models of which providers are asked for it. Asks the running server, which has an environment of
+      its own; the list of one provider works without a server too.
     `,
     examples: [
-      ['The models of one adapter', '$0 models <id>'],
+      ['The models of one provider', '$0 models <id>'],
       ['Every name that clients may send', '$0 models'],
       ['What a name means', '$0 models small-model'],
     ],
@@ -76,13 +76,13 @@ export class ModelsCommand extends ServerCommand {
         names,
         names.models.map(({ id }) => oneLine(id)),
       );
-      if (names.models.length === 0 && !this.json) await this.say(`No adapter can be used yet. \`${this.hint('adapters')}\` says what is missing.`);
+      if (names.models.length === 0 && !this.json) await this.say(`No provider can be used yet. \`${this.hint('providers')}\` says what is missing.`);
       return 'ok';
     });
   }
 }
 
-/** An alias of an adapter, such as another name of its provider, is no model name: the server knows it in URLs. */
+/** Another name of a provider is no model name: the server knows it in URLs. */
 function asUnknown(api: Api, id: string) {
   return async (error: unknown) => {
     try {
@@ -98,7 +98,7 @@ export class VerifyCommand extends ServerCommand {
   static override readonly paths = [['verify']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Check the credential of an adapter, or its address',
+    description: 'Check the credential of a provider, or its address',
     details: `
       Never sends anything to a model, so it costs nothing. Asks the running server, which has an environment of its own; without one,
       it checks from this shell. Ends with exit code 3 when the check fails.

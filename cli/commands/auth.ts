@@ -15,7 +15,7 @@ export class AuthSetCommand extends BaseCommand {
   static override readonly paths = [['auth', 'set']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Store the key of an adapter',
+    description: 'Store the key of a provider',
     details: `
       Asks for the values without showing them, or reads them from standard input: the value of one field, or a JSON object
       with several. There is no way to give a value on the command line, where the shell's history would keep it. A new address
@@ -82,7 +82,7 @@ export class AuthListCommand extends ServerCommand {
     const asked = { server: (api: Api) => api.settings(), shell: async (core: Core) => ({ settings: core.settings() }) };
     return this.withServerOrShell(asked, async ({ settings }, from) => {
       const rows = settings.map(({ adapter, field, value, source }) => [adapter, field, value, source]);
-      await this.print({ from, settings }, rows.length === 0 ? [] : columns([['ADAPTER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
+      await this.print({ from, settings }, rows.length === 0 ? [] : columns([['PROVIDER', 'FIELD', 'VALUE', 'SOURCE'], ...rows]));
       if (rows.length === 0) await this.say(`Nothing is stored, and no environment variable is set; \`${this.hint('auth', 'set', '<id>')}\` stores a key.`);
       return 'ok';
     });
@@ -94,7 +94,7 @@ export class AuthRemoveCommand extends BaseCommand {
   static override readonly paths = [['auth', 'rm']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Remove everything stored for an adapter',
+    description: 'Remove everything stored for a provider',
     details: 'Environment variables stay as they are.',
     examples: [['Forget a key', '$0 auth rm <id>']],
   });
@@ -105,7 +105,7 @@ export class AuthRemoveCommand extends BaseCommand {
     const { inWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
-      // An entry that belongs to no adapter can be removed, too.
+      // An entry that belongs to no provider can be removed, too.
       const id = core.credentials?.ids().includes(this.id) ? this.id : adapterOf(core, this.id).id;
       const removed = await inWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
       await this.print({ adapter: id, removed }, []);
@@ -131,6 +131,6 @@ export class AuthCommand extends BaseCommand {
 
 /** Checks the id first, because the core's message repeats it, and it may be a key in the wrong place. */
 function adapterOf(core: Core, id: string): Adapter {
-  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `There is no such adapter. Use one of ${core.adapterIds().join(', ')}.`);
+  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `There is no such provider. Use one of ${core.adapterIds().join(', ')}.`);
   return core.adapter(id);
 }

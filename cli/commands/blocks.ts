@@ -142,7 +142,7 @@ export class NewCommand extends ServerCommand {
   });
 
   description = Option.String('--description', { description: 'What it is for' });
-  provider = Option.String('-a,--adapter,--provider', { description: 'Adapter id, see `blockhouse adapters`' });
+  provider = Option.String('-a,--adapter,--provider', { description: 'Provider id, see `blockhouse providers`' });
   model = Option.String('-m,--model', { description: 'Model id, see `blockhouse models <id>`' });
   system = Option.String('-s,--system', { description: 'Instructions for the model' });
   goals = Option.Array('--goal', [], { description: 'What to work towards; may be given several times' });
@@ -163,7 +163,7 @@ export class NewCommand extends ServerCommand {
     });
   }
 
-  /** What makes the new block answer: what its adapter lacks, or else its start. */
+  /** What makes the new block answer: what its provider lacks, or else its start. */
   async #nextStep(api: Api): Promise<string> {
     const { adapter } = await api.config(this.name);
     if (adapter === null) {
@@ -206,7 +206,7 @@ export class NewCommand extends ServerCommand {
     const known = typeof base === 'object' && base !== null ? (base as { provider?: unknown }) : {};
     const provider = this.provider ?? known.provider;
     if (this.provider === undefined && this.model === undefined) return undefined;
-    if (typeof provider !== 'string') throw new CliError('usage', `--model also needs --provider; \`${this.command} adapters\` lists the providers.`);
+    if (typeof provider !== 'string') throw new CliError('usage', `--model also needs --provider; \`${this.command} providers\` lists them.`);
     const isOther = this.provider !== undefined && this.provider !== known.provider;
     const model = this.model ?? (isOther ? await api.defaultModel(provider) : undefined);
     // The other fields of the base, such as an address, belong to the base's own provider.

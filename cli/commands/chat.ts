@@ -26,8 +26,8 @@ export class ChatCommand extends TalkCommand {
       with a model needs no server and is gone when the command ends. One with a block stays in the block's history, as with
       \`blockhouse attach\`.
 
-      One word is a block if a block has that name and neither \`--adapter\` nor \`--model\` is given; otherwise it is a message. Without
-      \`--adapter\`, the message goes to the only adapter that is ready, or to the one that lists the model.
+      One word is a block if a block has that name and neither \`--provider\` nor \`--model\` is given; otherwise it is a message. Without
+      \`--provider\`, the message goes to the only provider that is ready, or to the one that lists the model.
 
       Piped input follows the message after a blank line, or is the message if there is none. If the pipe stays empty for 10 seconds
       (1 second if a program other than a shell opened it), the message is sent without it; with \`-\` as the message, the command waits
@@ -40,18 +40,18 @@ export class ChatCommand extends TalkCommand {
       With \`--json\`, each event of the stream is one JSON line; with \`--json --no-stream\`, the answer is one document.
     `,
     examples: [
-      ['Talk with a model', '$0 chat --adapter <id>'],
-      ['Ask a model', '$0 chat --adapter <id> "Why is the sky blue?"'],
-      ['Ask about a log', 'cat error.log | $0 chat --adapter <id> "What went wrong?"'],
-      ['Ask about an image', '$0 chat --adapter <id> --image photo.png "What is this?"'],
-      ['Get JSON', '$0 chat --adapter <id> --schema answer.schema.json "Three rivers?"'],
+      ['Talk with a model', '$0 chat --provider <id>'],
+      ['Ask a model', '$0 chat --provider <id> "Why is the sky blue?"'],
+      ['Ask about a log', 'cat error.log | $0 chat --provider <id> "What went wrong?"'],
+      ['Ask about an image', '$0 chat --provider <id> --image photo.png "What is this?"'],
+      ['Get JSON', '$0 chat --provider <id> --schema answer.schema.json "Three rivers?"'],
       ['Talk with a block', '$0 chat my-block'],
       ['Ask a block', '$0 chat my-block "Any news?"'],
     ],
   });
 
-  adapter = Option.String('-a,--adapter', { description: 'Adapter id, see `blockhouse adapters`' });
-  model = Option.String('-m,--model', { description: "Model id, adapter/model or an alias; default: the adapter's own" });
+  provider = Option.String('-a,--adapter,--provider', { description: 'Provider id, see `blockhouse providers`' });
+  model = Option.String('-m,--model', { description: "Model id, provider/model or an alias; default: the provider's own" });
   system = Option.String('-s,--system', { description: 'Instructions for the model' });
   maxTokens = Option.String('--max-tokens', {
     validator: t.cascade(t.isNumber(), [t.isInteger(), t.isAtLeast(1)]),
@@ -70,7 +70,7 @@ export class ChatCommand extends TalkCommand {
     const { isBlock, mayBeBlock } = await import('../client/block-place.ts');
     const { workspace } = await this.config();
     const { first, second } = this;
-    if (second !== undefined && this.#namesModel) throw new CliError('usage', `${ONE_ARGUMENT} --adapter and --model do not go with a block.`);
+    if (second !== undefined && this.#namesModel) throw new CliError('usage', `${ONE_ARGUMENT} --provider and --model do not go with a block.`);
     if (first !== undefined && !this.#namesModel && (await isBlock(workspace, first))) return this.#blockTurn(first, second);
     if (second !== undefined) throw new CliError('usage', `There is no block ${oneLine(first ?? '')}. ${ONE_ARGUMENT}`);
     if (first === undefined && this.isConversation) return this.#conversation();
@@ -86,12 +86,12 @@ export class ChatCommand extends TalkCommand {
   async #notABlock(workspace: string, word: string): Promise<void> {
     const { nearestBlock } = await import('../client/block-place.ts');
     const meant = await nearestBlock(workspace, word);
-    if (meant !== undefined) throw new CliError('usage', `There is no block ${word}; did you mean ${meant}? To ask a model, add --adapter or --model.`);
+    if (meant !== undefined) throw new CliError('usage', `There is no block ${word}; did you mean ${meant}? To ask a model, add --provider or --model.`);
     await this.say(`note: there is no block ${word}, so this goes to a model.`);
   }
 
   get #namesModel(): boolean {
-    return this.adapter !== undefined || this.model !== undefined;
+    return this.provider !== undefined || this.model !== undefined;
   }
 
   protected override jsonFailure(body: Partial<ErrorBody>): unknown {
@@ -165,7 +165,7 @@ export class ChatCommand extends TalkCommand {
 
   async #target(core: Core, signal: AbortSignal): Promise<Pick<ChatRequest, 'adapter' | 'model'>> {
     const { chooseModel } = await import('../talk/model-choice.ts');
-    const { adapter, model } = this;
+    const { provider: adapter, model } = this;
     return chooseModel(core, { adapter, model }, { signal, command: this.command });
   }
 

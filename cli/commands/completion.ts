@@ -11,7 +11,7 @@ export class CompletionCommand extends BaseCommand {
     category: 'Other',
     description: 'Complete commands, blocks and models in your shell',
     details: `
-      Prints a script for bash, zsh or fish. It completes commands, options, and the names of blocks, archives, adapters and models.
+      Prints a script for bash, zsh or fish. It completes commands, options, and the names of blocks, archives, providers and models.
       Run the line below for your shell once, and open a new shell. The script only defines a function, so your shell starts as fast as
       before, and it stays valid after an upgrade.
     `,

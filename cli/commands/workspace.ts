@@ -22,7 +22,7 @@ export class DoctorCommand extends ServerCommand {
     category,
     description: 'Check every file and message of the workspace',
     details: `
-      Changes nothing, and needs no server: without one, it reads the files itself. With \`--online\`, it also tries the key of each adapter
+      Changes nothing, and needs no server: without one, it reads the files itself. With \`--online\`, it also tries the key of each provider
       that has one, which calls no model. Ends with exit code 1 when it finds an error.
     `,
     examples: [
@@ -32,7 +32,7 @@ export class DoctorCommand extends ServerCommand {
     ],
   });
 
-  online = Option.Boolean('--online', false, { description: 'Try the keys of the adapters, too' });
+  online = Option.Boolean('--online', false, { description: 'Try the keys of the providers, too' });
 
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
@@ -63,7 +63,7 @@ export class DoctorCommand extends ServerCommand {
     return { ...report, ok: report.ok && (providers ?? []).every(({ ok }) => ok), ...(providers !== undefined && { providers }) };
   }
 
-  /** The results of the adapters that have something to try. */
+  /** The results of the providers that have something to try. */
   async #triedBy(
     list: () => Promise<{ readonly adapters: readonly AdapterStatus[] }>,
     verify: (id: string) => Promise<VerifyResult>,
@@ -77,7 +77,7 @@ export class DoctorCommand extends ServerCommand {
     const { findings, providers } = checked;
     await this.print(checked, [...this.#lines(checked), ...(providers ?? []).map((provider) => this.#providerLine(provider))]);
     const { blocks, files, messages } = checked.checked;
-    const tried = providers === undefined ? '' : `, ${plural(providers.length, 'adapter')}`;
+    const tried = providers === undefined ? '' : `, ${plural(providers.length, 'provider')}`;
     const wrong = findings.length + (providers ?? []).filter(({ ok }) => !ok).length;
     const found = wrong === 0 ? 'nothing wrong' : plural(wrong, 'finding');
     await this.say(`Checked ${plural(blocks, 'block')}, ${plural(files, 'file')}, ${plural(messages, 'message')}${tried}: ${found}.`);

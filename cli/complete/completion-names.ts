@@ -1,5 +1,5 @@
-// The names that a completion can offer: blocks and archives from their folders, adapters and models from the running server, or without one from
-// a core of this process. Only the latter load the core.
+// The names that a completion can offer. Blocks and archives come from their folders; providers and models come from the running server, or from a core
+// of this process if no server runs, which is the only case that loads the core.
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -64,15 +64,15 @@ function foldersIn(place: string, names: Names): string[] {
   return entries.flatMap((entry) => (entry.isDirectory() && /^[a-z0-9]/.test(entry.name) ? [entry.name] : []));
 }
 
-/** Who knows the adapters and their models. */
+/** Who knows the providers and their models. */
 interface Source {
   readonly ids: () => Promise<readonly string[]>;
   readonly models: (id: string) => Promise<readonly string[]>;
 }
 
-/** The models of the adapter that the line names, or of all. */
+/** The models of the provider that the line names, or of all. */
 function models(names: Names): Promise<readonly string[]> {
-  const given = names.values.get('--adapter');
+  const given = names.values.get('--provider');
   return asked(names, async (source) => {
     const ids = given === undefined ? await source.ids() : [given];
     const lists = await Promise.allSettled(ids.map((id) => source.models(id))); // a daemon that does not run has no models

@@ -1,4 +1,4 @@
-// The values of `auth set`: which fields an adapter has, how the values are asked for or read, and which values are valid.
+// The values of `auth set`: which fields a provider has, how the values are asked for or read, and which values are valid.
 // A message names the field and never repeats the value.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import { type Adapter, isAddress, maskSecret, type SettingSpec, secretsToRenew, settingFault } from '../../core/index.ts';
@@ -7,7 +7,7 @@ import { createPrompter, type PromptStreams } from '../terminal/prompt.ts';
 
 /**
  * The named field, or the fields that `auth set` asks for: those that a request may contain, too. An address has a default and is asked for
- * only when the adapter needs no key, because there may be nothing else to set then. Throws a CliError for an unknown field.
+ * only when the provider needs no key, because there may be nothing else to set then. Throws a CliError for an unknown field.
  */
 export function fieldsOf(adapter: Adapter, named?: string): string[] {
   const all = Object.keys(adapter.settings);
@@ -66,7 +66,7 @@ export function parseValues(adapter: Adapter, fields: readonly string[], text: s
   if (value === '') throw new CliError('usage', 'Standard input is empty; pipe in the value.');
   // No key, address or name begins with these characters, so it is meant as JSON.
   if (/^[{["]/.test(value)) return parseObject(adapter, value);
-  // An adapter that needs no key may get an address or a key, so its field must be named.
+  // A provider that needs no key may get an address or a key, so its field must be named.
   const [field, second] = fields.length === 1 || !adapter.authRequired ? fields : fields.filter((name) => adapter.settings[name]?.secret);
   if (field !== undefined && second === undefined) return { [field]: value };
   throw new CliError(

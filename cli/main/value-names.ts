@@ -2,7 +2,6 @@
 
 /** The word for the value of an option, by the long name of the option, which means the same in every command. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {
-  '--adapter': 'id',
   '--as': 'new-name',
   '--by': 'grouping',
   '--cancel': 'message-id',

@@ -19,7 +19,7 @@ export interface BannerFacts {
   readonly adapters: readonly AdapterStatus[];
 }
 
-/** The lines of the banner: the address, a call to try, the adapters. */
+/** The lines of the banner: the address, a call to try, the providers. */
 export function banner(facts: BannerFacts, style: Style): string[] {
   return [
     '',
@@ -38,7 +38,7 @@ export function banner(facts: BannerFacts, style: Style): string[] {
     '',
     ...curl(facts).map((line) => `    ${line}`),
     '',
-    `  ${style.bold('Adapters')}`,
+    `  ${style.bold('Providers')}`,
     '',
     ...adapterLines(facts.adapters, style).map((line) => `    ${line}`),
     '',
@@ -48,7 +48,7 @@ export function banner(facts: BannerFacts, style: Style): string[] {
   ];
 }
 
-/** A chat request that works when it is pasted; uses an adapter that is ready, if there is one. */
+/** A chat request that works when it is pasted; uses a provider that is ready, if there is one. */
 function curl({ url, tokenCommand, adapters }: BannerFacts): string[] {
   const adapter =
     adapters.find(({ ready, hasSecret }) => ready && hasSecret) ?? adapters.find(({ ready }) => ready) ?? adapters.find(({ authRequired }) => !authRequired);

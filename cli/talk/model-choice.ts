@@ -3,7 +3,7 @@ import type { AdapterStatus, Core } from '../../core/index.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
 
-/** An adapter and one of its models. */
+/** A provider and one of its models. */
 export interface ModelChoice {
   readonly adapter: string;
   readonly model: string;
@@ -17,8 +17,9 @@ export interface ChoiceContext {
 }
 
 /**
- * Completes a choice. A model may be an alias of models.json, whose first model is meant, or have its adapter before it, as `adapter/model`. Otherwise, it belongs to the ready adapter that lists it; nothing at all means the only ready adapter, because another choice
- * could cost money that the person did not mean to spend. Rejects with a CliError that says what to add.
+ * Completes a choice. A model may be an alias of models.json, whose first model is meant, or have its provider before it, as `provider/model`. Any
+ * other model belongs to the ready provider that lists it. If neither is named, the only ready provider is meant; with several, the person must
+ * choose, because a wrong choice could cost money. Rejects with a CliError that says what to add.
  */
 export async function chooseModel(
   core: Core,
@@ -30,15 +31,15 @@ export async function chooseModel(
   if (named !== undefined) return named;
   const ready = (await core.status({ signal })).filter((status) => status.ready);
   const [only, ...others] = ready;
-  if (only === undefined) throw new CliError('credentials', `No adapter is ready yet; \`${command} adapters\` shows what each one needs.`);
+  if (only === undefined) throw new CliError('credentials', `No provider is ready yet; \`${command} providers\` shows what each one needs.`);
   if (others.length === 0) return { adapter: only.id, model: model ?? (await usualModel(core, only, signal)) };
   const ids = ready.map(({ id }) => id).join(', ');
-  if (model === undefined) throw new CliError('usage', `Several adapters are ready (${ids}); choose one, for instance with \`-a ${only.id}\`.`);
+  if (model === undefined) throw new CliError('usage', `Several providers are ready (${ids}); choose one, for instance with \`-a ${only.id}\`.`);
   for (const { id } of ready) if ((await core.models(id, { signal })).models.includes(model)) return { adapter: id, model };
-  throw new CliError('usage', `No ready adapter (${ids}) lists the model ${oneLine(model)}; name its adapter with --adapter.`);
+  throw new CliError('usage', `No ready provider (${ids}) lists the model ${oneLine(model)}; name its provider with --provider.`);
 }
 
-/** The default model; for an adapter that does not have it, such as a local daemon with other models, the first that it has. */
+/** The default model; for a provider that does not have it, such as a local daemon with other models, the first that it has. */
 async function usualModel(core: Core, { id, defaultModel }: AdapterStatus, signal: AbortSignal): Promise<string> {
   const { models } = await core.models(id, { signal });
   return models.includes(defaultModel) ? defaultModel : (models[0] ?? defaultModel);

@@ -7,11 +7,11 @@ export const EXIT_CODES = {
   unexpected: { code: 1, meaning: 'A defect in Blockhouse, a question that was answered with no, or a failure that has no code of its own.' },
   usage: {
     code: 2,
-    meaning: 'Wrong usage or input: an unknown command, option, adapter, block or message, a value out of range, or a request that the server refuses.',
+    meaning: 'Wrong usage or input: an unknown command, option, provider, block or message, a value out of range, or a request that the server refuses.',
   },
   credentials: {
     code: 3,
-    meaning: 'No valid credential: the adapter has none, the provider refused it, `verify` failed, or the server refused the token.',
+    meaning: 'No valid credential: there is none, the provider refused it, `verify` failed, or the server refused the token.',
   },
   provider: { code: 4, meaning: 'No answer from the provider: it is unreachable, too slow, limits the rate, or returned an error or an unreadable answer.' },
   place: { code: 5, meaning: "The port, the workspace or one of its files can't be used." },

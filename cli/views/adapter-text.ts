@@ -1,4 +1,4 @@
-// Adapters and whether they can be used, as text. Pure: no I/O.
+// Providers and whether they can be used, as text. Pure: no I/O.
 import type { AdapterStatus } from '../../core/index.ts';
 import { type Cell, type Column, table } from '../terminal/layout.ts';
 import { oneLine, type Paint, type Style } from '../terminal/output.ts';
@@ -18,7 +18,7 @@ export function mark({ ready, problem }: Pick<AdapterStatus, 'ready' | 'problem'
   return problem === 'unchecked' ? '◌' : '○';
 }
 
-/** The state of an adapter in a few words, such as `has a key`. */
+/** The state of a provider in a few words, such as `has a key`. */
 export function readiness({ ready, hasSecret, authRequired, problem, detail, envVars }: AdapterStatus): string {
   if (ready) return hasSecret ? 'has a key' : authRequired ? 'credentials found' : 'answers, needs no key';
   if (problem === 'unchecked') return 'looks for credentials at the first call';
@@ -27,7 +27,7 @@ export function readiness({ ready, hasSecret, authRequired, problem, detail, env
   return oneLine(detail ?? 'its settings are invalid');
 }
 
-/** The table of `adapters`. */
+/** The table of `providers`. */
 export function adapterTable(adapters: readonly AdapterStatus[], view: Omit<View, 'now'>): string[] {
   const rows = adapters.map((adapter): Cell[] => {
     const paint = paintOf(adapter, view.style);

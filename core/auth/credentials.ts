@@ -143,7 +143,7 @@ function parseStored(state: FileState): Stored {
   if (state.kind === 'missing') return new Map();
   if (state.kind === 'unreadable') throw new Error(state.reason);
   const json = parseBytes(Buffer.from(state.text)); // its errors don't quote the text, which contains keys
-  if (!isObject(json)) throw new Error('it must contain a JSON object with one entry for each adapter');
+  if (!isObject(json)) throw new Error('it must contain a JSON object with one entry for each provider');
   return new Map(Object.entries(json));
 }
 

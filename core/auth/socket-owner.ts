@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { isIP, isIPv4, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { expandIPv6 } from '../base/ipv6.ts';
-import { undefinedFor } from '../store/files/regular-file.ts';
+import { undefinedFor } from '../base/undefined-for.ts';
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const LISTENS = '0A';

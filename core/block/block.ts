@@ -2,7 +2,6 @@
 //
 // one-truth: only the snapshot of the actor says what the block does and may do.
 // told-in-order: a change of a file is reported to the list first, then to the followers, then to the actor.
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorRef, createActor, waitFor } from 'xstate';
 import type { ActorSystem } from '../base/abortable.ts';
@@ -10,11 +9,8 @@ import type { BlockFile } from '../bus.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
-import { CONFIG_DEFAULTS } from '../store/files/block/document-codecs.ts';
-import { type BlockFileSet, FILE_NAMES, type FileListener, openFiles, readContents } from '../store/files/block/files.ts';
-import type { ChangeNotice } from '../store/files/json-file.ts';
-import { BlockLog } from '../store/files/logs/block-log.ts';
 import type { BlockContents, BlockDocuments, Entries, Stored } from '../store/port.ts';
+import type { ChangeNotice, LogStore, StoredBlock } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
 import { pulseOf } from './actor/pulse-of.ts';
@@ -22,6 +18,7 @@ import type { BlockEvent } from './actor/types.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { ChangeGate } from './change-gate.ts';
 import { isWaiting } from './conversation/chat-file.ts';
+import { CONFIG_DEFAULTS } from './documents/document-codecs.ts';
 import { Followers } from './followers.ts';
 import { PulseWriter } from './pulse-writer.ts';
 import type { BlockContext, WorkspaceContext } from './reply/block-context.ts';
@@ -30,8 +27,6 @@ import { restingPulse, withWish } from './status/list-entry.ts';
 import { unlessDamaged } from './status/readiness.ts';
 import { RetryWait } from './status/retry-wait.ts';
 
-/** Names that have a watch of their own, or that are temporary. */
-const OWN_FILE = /^$|^(config|memory|costs|pulse|chat)\.json$|\.tmp$|^logs$|^chat-archive$/;
 /** The channel in log names: a run answers messages of any channel. */
 const LOG_CHANNEL = 'monitor';
 /** An editor may remove a file before it writes the new one. */
@@ -51,7 +46,6 @@ export function blockOf(system: ActorSystem): Block {
 /** The options of a block. */
 export interface BlockOptions {
   readonly name: string;
-  readonly folder: string;
   readonly world: WorkspaceContext;
   readonly machine: BlockMachine;
   /** Called when the list's entry of the block may be out of date. */
@@ -62,15 +56,14 @@ export interface BlockOptions {
 /** A block that is held in memory. */
 export class Block implements BlockContext {
   readonly name: string;
-  readonly folder: string;
+  readonly stored: StoredBlock;
   readonly files: BlockDocuments;
-  readonly log: BlockLog;
+  readonly log: LogStore;
   readonly feed: ReplyStream;
   readonly retryWait: RetryWait;
   readonly world: WorkspaceContext;
   /** Copies under way: the block does not move before they are complete. */
   readonly copies = new ChangeGate();
-  readonly #files: BlockFileSet;
   readonly #onStale: () => void;
   readonly #onFault: BlockOptions['onFault'];
   readonly #pulseWriter: PulseWriter;
@@ -79,32 +72,29 @@ export class Block implements BlockContext {
   #logLimits: BlockConfig['logs'] = CONFIG_DEFAULTS.logs;
 
   /** `restored` is the actor of a block that comes from the archive; the block keeps it. */
-  constructor({ name, folder, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
+  constructor({ name, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
     this.name = name;
-    this.folder = folder;
     this.world = world;
     this.#onStale = onStale;
     this.#onFault = onFault;
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
-    const listener: FileListener = {
+    this.stored = world.store.blocks.block(name, {
       onChanged: (file, change) => this.#changed(file, change),
       onDamaged: (file, reason, copy) => this.#damaged(file, reason, copy),
       onRebuilt: (file, reason) => world.bus.emit('block.rebuilt', { block: name, file, reason }),
-    };
-    this.#files = openFiles(folder, name, listener, () => this.at());
-    this.files = this.#files;
-    this.log = new BlockLog(join(folder, 'logs'), {
-      limits: () => this.#logLimits,
-      onFault: (error) => onFault('log', error),
-      onWritten: (file, offset, text) => this.#followers.logged({ file, offset, text }),
-      now: () => world.now(),
+      onOther: () => this.#followers.changed(),
+      onLogged: (file, offset, text) => this.#followers.logged({ file, offset, text }),
+      onLogFault: (error) => onFault('log', error),
+      logLimits: () => this.#logLimits,
     });
+    this.files = this.stored.documents;
+    this.log = this.stored.log;
     const onUnwritten = (): void => {
       onStale();
       this.#followers.changed();
     };
-    this.#followers = new Followers({ folder, watches: world.watches, feed: this.feed, onTouched: (fileName) => this.#touched(fileName) });
+    this.#followers = new Followers({ feed: this.feed, watch: () => this.stored.watch() });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     const actor = pulseOf(this.#actor.getSnapshot());
     this.#pulseWriter = new PulseWriter({ name, actor, files: this.files, log: this.log, feed: this.feed, world, onShown: onStale, onUnwritten, onFault });
@@ -127,7 +117,7 @@ export class Block implements BlockContext {
 
   /** True when nothing is being read or written. */
   get isQuiet(): boolean {
-    return !FILE_NAMES.some((file) => this.#files[file].isBusy);
+    return this.stored.isQuiet;
   }
 
   get isRunning(): boolean {
@@ -150,7 +140,7 @@ export class Block implements BlockContext {
 
   /** The contents of all files, with the current pulse. Throws BLOCK_DAMAGED. */
   async contents(): Promise<BlockContents> {
-    const contents = await readContents(this.#files);
+    const contents = await this.stored.contents();
     return { ...contents, pulse: this.#asItIs(contents.pulse, contents.config, contents.chat) };
   }
 
@@ -218,14 +208,12 @@ export class Block implements BlockContext {
     this.#followers.pause();
     this.#pulseWriter.endBeat();
     await this.#pulseWriter.written();
-    await Promise.all(FILE_NAMES.map((file) => this.#files[file].close()));
-    await this.log.close();
+    await this.stored.close();
   }
 
   /** Allows writes again, after a failed move. */
   reopen(): void {
-    for (const file of FILE_NAMES) this.#files[file].reopen();
-    this.log.reopen();
+    this.stored.reopen();
     this.#followers.resume();
   }
 
@@ -313,13 +301,5 @@ export class Block implements BlockContext {
     this.world.bus.emit('block.damaged', { block: this.name, file, reason, copy });
     this.#followers.changed();
     this.send({ type: 'file.damaged', cause: `${file} damaged`, actor: 'server' });
-  }
-
-  #touched(fileName: string): void {
-    for (const file of FILE_NAMES) {
-      if (fileName === '' || fileName === `${file}.json`) void this.#files[file].refresh();
-    }
-    // We don't use other files, but followers may show them.
-    if (!OWN_FILE.test(fileName)) this.#followers.changed();
   }
 }

@@ -1,15 +1,10 @@
 // Assembles `core.blocks`: each operation finds its block, sends a command to its actor or changes a file, and answers.
 
-import { join } from 'node:path';
 import { fromPromise } from 'xstate';
 import type { BlockFile } from '../bus.ts';
-import { BlockhouseError } from '../errors.ts';
-import { BlockFolders } from '../store/files/block/block-folders.ts';
-import { BlockIndex, sweep } from '../store/files/block/block-index.ts';
-import { openFiles, readContents } from '../store/files/block/files.ts';
-import { newestLogs } from '../store/files/logs/block-log.ts';
-import { readLogPart } from '../store/files/logs/log-part.ts';
+import { faultText } from '../errors.ts';
 import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
+import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
 import type { Blocks } from './api.ts';
 import { Block, blockOf } from './block.ts';
@@ -39,26 +34,15 @@ export interface WorkspaceBlocks extends Blocks, Lifecycle {}
 /** Makes the blocks of a workspace. */
 export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch): WorkspaceBlocks {
   const onFault = (what: string, error: unknown, block?: string): void => {
-    const text = error instanceof BlockhouseError ? error.message : ((error as NodeJS.ErrnoException).code ?? String(error));
-    world.bus.emit('workspace.fault', { what, error: text, ...(block !== undefined && { block }) });
+    world.bus.emit('workspace.fault', { what, error: faultText(error), ...(block !== undefined && { block }) });
   };
-  const folders = new BlockFolders(world.workspace);
-  const index: BlockIndex = new BlockIndex({
-    folder: folders.blocks,
-    read: (name) => read(name),
-    entryOf,
-    damagedEntry,
-    isOpen: (name) => blocks.has(name),
-    now: () => world.now(),
-    onFault,
-  });
+  const index: BlockList = world.store.blocks.list({ read: (name) => read(name), entryOf, damagedEntry, isOpen: (name) => blocks.has(name) });
   const blocks: OpenBlocks = new OpenBlocks({
     index,
     make: (name, actor) =>
       new Block(
         {
           name,
-          folder: folders.folderOf(name),
           world,
           machine: machine(),
           onStale: () => index.markStale(name),
@@ -66,17 +50,14 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
         },
         actor,
       ),
-    sweep: (name) => sweep(folders.folderOf(name), onFault),
   });
   const feed = new FleetFeed({ list: () => index.list(), isStale: () => index.isStale, onFault: (error) => onFault('blocks', error) });
   const gate = new ChangeGate();
   const context: OperationsContext = {
     world,
-    folders,
     blocks,
     gate,
     change: (name, work) => gate.pass(async () => work(await blocks.find(name))),
-    onMoved: () => index.rescan(),
     onFault,
   };
   let made: BlockMachine | undefined;
@@ -93,11 +74,9 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   /** Reads a block for the list. A block that is not open is closed again, and reading it doesn't make its entry out of date. */
   const read = async (name: string): Promise<BlockContents> => {
     if (blocks.has(name)) return (await blocks.find(name)).contents();
-    blocks.prepare(name);
     const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => world.bus.emit('block.damaged', { block: name, file, reason, copy });
     const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
-    const files = openFiles(folders.folderOf(name), name, { onChanged: () => undefined, onDamaged, onRebuilt }, () => new Date(world.now()).toISOString());
-    const contents = await readContents(files);
+    const contents = await world.store.blocks.contents(name, { onDamaged, onRebuilt });
     return { ...contents, pulse: restingPulse(contents.pulse, contents.config, contents.chat, world.gateway) };
   };
 
@@ -124,22 +103,13 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       return { name, ...files };
     },
     explain: async (name) => explained(await blocks.find(name)),
-    async logs(name) {
-      const block = await blocks.find(name);
-      await block.log.flush();
-      return newestLogs(join(block.folder, 'logs'));
-    },
-    async logPart(name, file, range = {}) {
-      const block = await blocks.find(name);
-      await block.log.flush();
-      return readLogPart(join(block.folder, 'logs'), file, range);
-    },
-    costs: ({ by, block }) => reportCosts(world.ledger.lines(), by, block),
+    logs: async (name) => (await blocks.find(name)).log.newest(),
+    logPart: async (name, file, range = {}) => (await blocks.find(name)).log.part(file, range),
+    costs: ({ by, block }) => reportCosts(world.store.ledger.lines(), by, block),
     check: () =>
       examine({
         workspace: world.workspace,
-        folders,
-        ledger: world.ledger,
+        ledger: world.store.ledger,
         adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)),
         isPriceKnown: (candidate) => world.calls.billing.isPriceKnown(candidate),
         read,

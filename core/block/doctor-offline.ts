@@ -20,7 +20,6 @@ export async function examineOffline(workspace: string, gateway: Gateway): Promi
   const prices = new Prices();
   return examine({
     workspace,
-    folders,
     ledger: new Ledger(workspace, createBus()),
     adapters: gateway.adapterIds().map((id) => gateway.adapter(id)),
     isPriceKnown: (candidate) => isPriceKnown({ gateway, prices }, candidate),

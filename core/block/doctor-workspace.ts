@@ -11,13 +11,13 @@ import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../store/files/atomic-file.ts';
 import type { BlockFolders } from '../store/files/block/block-folders.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/files/block/block-layout.ts';
-import { parseConfig } from '../store/files/block/document-codecs.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
 import { foreignKind } from '../store/files/own-folder.ts';
 import { readFault, readRegular } from '../store/files/regular-file.ts';
 import { FileSettings } from '../store/files/settings.ts';
 import type { LedgerStore } from '../store/port.ts';
+import { parseConfig } from './documents/document-codecs.ts';
 
 const SECRET_FILES = ['.api-token', 'auth.json', 'keys.json'] as const;
 
@@ -69,7 +69,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
   } catch (fault) {
     return [found((fault as Error).message)];
   }
-  if (!isObject(stored)) return [found('it must contain a JSON object with one entry for each adapter')];
+  if (!isObject(stored)) return [found('it must contain a JSON object with one entry for each provider')];
   const isBad = ([, entry]: [string, unknown]): boolean => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string');
   const entries = Object.entries(stored);
   const sound = Object.fromEntries(entries.filter((entry) => !isBad(entry))) as Record<string, object>;
@@ -81,7 +81,7 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
 
 function unusedFinding({ entry, field, meant }: UnusedSetting): Finding {
   const [name, setting] = [shown(entry), shown(field ?? '')];
-  const problem = field === undefined ? `there is no adapter ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
+  const problem = field === undefined ? `there is no provider ${name}, so the entry has no effect` : `${name} has no setting ${setting}, so it has no effect`;
   return warning('auth.json', problem, meant === undefined ? 'Remove it if no other program uses it.' : `Rename it if you meant ${meant}.`);
 }
 

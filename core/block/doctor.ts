@@ -9,7 +9,7 @@ import type { BlockConfig } from '../schemas/block-config.ts';
 import { isBlockName } from '../schemas/names.ts';
 import type { DoctorReport, Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../store/files/atomic-file.ts';
-import type { BlockFolders } from '../store/files/block/block-folders.ts';
+import { BlockFolders } from '../store/files/block/block-folders.ts';
 import { FILE_NAMES } from '../store/files/block/files.ts';
 import { ARCHIVE_LIMITS } from '../store/files/chat/chat-archive.ts';
 import { readFault, readLines } from '../store/files/regular-file.ts';
@@ -21,7 +21,6 @@ import { type Candidate, candidatesOf } from './status/candidates.ts';
 /** What is examined. */
 export interface Examined {
   readonly workspace: string;
-  readonly folders: BlockFolders;
   readonly ledger: LedgerStore;
   readonly adapters: readonly Adapter[];
   /** Whether calls of a model count towards a cap in USD. */
@@ -31,8 +30,9 @@ export interface Examined {
 }
 
 /** Examines every file and reports what it finds. Throws only if the workspace itself can't be read. */
-export async function examine({ workspace, folders, ledger, adapters, isPriceKnown, read }: Examined): Promise<DoctorReport> {
+export async function examine({ workspace, ledger, adapters, isPriceKnown, read }: Examined): Promise<DoctorReport> {
   const findings = await examineWorkspace(workspace, ledger, adapters);
+  const folders = new BlockFolders(workspace);
   const checked = { blocks: 0, files: 0, messages: 0 };
   for (const item of itemsOf(folders.blocks)) {
     if (isTemporaryName(item.name)) continue;

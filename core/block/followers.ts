@@ -1,20 +1,17 @@
-// The followers of a block, and the watch on its folder.
+// The followers of a block, and the watch for changes by others.
 //
-// watch-when-needed: the folder is watched only while the monitor runs or the block has a follower.
+// watch-when-needed: the block is watched only while the monitor runs or the block has a follower.
 // followers-apart: an error that a follower throws becomes a process warning; it doesn't reach other followers or the block.
 // silent-after-gone: after `onGone` no callback of a follower is called.
 import { callApart } from '../bus.ts';
-import type { FolderWatches } from '../store/files/watch.ts';
 import type { FollowOptions, LogLines, StopFollowing } from './api.ts';
 import type { ReplyStream } from './reply/reply-stream.ts';
 
 /** What followers need of their block. */
 export interface FollowersOptions {
-  readonly folder: string;
-  readonly watches: FolderWatches;
   readonly feed: ReplyStream;
-  /** Called when any program changes a file in the folder; with '' when the folder disappears. */
-  onTouched(fileName: string): void;
+  /** Begins to look for changes by others. Returns a function that ends it. */
+  watch(): () => void;
 }
 
 interface Following {
@@ -86,8 +83,7 @@ export class Followers {
 
   /** watch-when-needed. */
   #watchAsNeeded(): void {
-    const { watches, folder, onTouched } = this.#options;
     if (!this.#isNeeded && this.#all.size === 0) this.pause();
-    else this.#unwatch ??= watches.watch(folder, (file) => onTouched(file));
+    else this.#unwatch ??= this.#options.watch();
   }
 }

@@ -1,8 +1,7 @@
 // Opens the blocks of a workspace when the server starts, wakes those that wait, and closes all of them when the server ends.
 //
 // nothing-after-close: `close` refuses new changes and starts of monitors, and waits for the changes that have begun. After it nothing is written.
-import type { BlockIndex } from '../store/files/block/block-index.ts';
-import { endRename, RENAME_NOTE } from '../store/files/block/rename-note.ts';
+import type { BlockList } from '../store/store.ts';
 import type { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
 import type { OperationsContext } from './operations.ts';
@@ -22,14 +21,14 @@ export interface Lifecycle {
 }
 
 interface Parts {
-  readonly index: BlockIndex;
+  readonly index: BlockList;
   readonly feed: Pick<FleetFeed, 'close'>;
   readonly halt: HaltSwitch;
   readonly monitors: MonitorOperations;
 }
 
 /** The start and the end of all blocks of a workspace. */
-export function lifecycleOf({ world, folders, blocks, gate, onFault }: OperationsContext, { index, feed, halt, monitors }: Parts): Lifecycle {
+export function lifecycleOf({ world, blocks, gate, onFault }: OperationsContext, { index, feed, halt, monitors }: Parts): Lifecycle {
   const closing = new AbortController();
   let resuming: Promise<void> = Promise.resolve();
   let watchdog: NodeJS.Timeout | undefined;
@@ -48,8 +47,7 @@ export function lifecycleOf({ world, folders, blocks, gate, onFault }: Operation
   };
   return {
     async open() {
-      await folders.open(onFault);
-      await endRename(folders, world.now()).catch((error: unknown) => onFault(`archive/${RENAME_NOTE}`, error));
+      await world.store.blocks.open();
       world.bus.on('credentials.changed', onCredentials);
       world.bus.on('workspace.halted', onHalt);
       // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.

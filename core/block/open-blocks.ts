@@ -3,11 +3,10 @@
 // one-object: each block has at most one object while any code refers to it, so that each file has one writer. An object that was dropped is found
 //   again until it is garbage collected.
 // wait-for-moves: while a block moves, `find` waits for the end of the move.
-// swept-first: what a crash left behind in a folder is removed before the block is opened for the first time.
 
 import { blockNotFound } from '../schemas/names.ts';
-import type { BlockIndex } from '../store/files/block/block-index.ts';
 import type { Unconfirmed } from '../store/port.ts';
+import type { BlockList } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import type { Block } from './block.ts';
 
@@ -16,10 +15,9 @@ const KEPT_IDLE = 200;
 
 /** What the registry needs. */
 export interface OpenBlocksOptions {
-  readonly index: Pick<BlockIndex, 'has' | 'names'>;
+  readonly index: Pick<BlockList, 'has' | 'names'>;
   /** Makes the object of a block; `restored` is the actor of a block that comes from the archive. */
   make(name: string, restored?: BlockActor): Block;
-  sweep(name: string): void;
 }
 
 /** The registry of blocks: one object, and so one actor, for each. */
@@ -30,7 +28,6 @@ export class OpenBlocks {
   readonly #lent = new Map<string, WeakRef<Block>>();
   /** Blocks that are being restored, by their new names. */
   readonly #arriving = new Map<string, Promise<unknown>>();
-  readonly #swept = new Set<string>();
   #isClosed = false;
 
   constructor(options: OpenBlocksOptions) {
@@ -108,7 +105,6 @@ export class OpenBlocks {
   forget(name: string): void {
     this.#open.delete(name);
     this.#lent.delete(name);
-    this.#swept.delete(name);
   }
 
   /** Ends the monitor of an earlier block with this name whose folder was removed by hand, before a new block gets the name. */
@@ -118,13 +114,6 @@ export class OpenBlocks {
     await Promise.all([left.end(), left.end()]); // at once
     await left.close();
     this.forget(name);
-  }
-
-  /** Removes what a crash left behind, before the block is opened for the first time. */
-  prepare(name: string): void {
-    if (this.#swept.has(name)) return;
-    this.#swept.add(name);
-    this.#options.sweep(name);
   }
 
   /** Ends everything that runs, and prevents new starts. When `hurry` resolves, replies are aborted at once. */
@@ -146,7 +135,6 @@ export class OpenBlocks {
 
   #make(name: string): Block {
     this.#letGo();
-    this.prepare(name);
     return this.#began(this.#options.make(name));
   }
 

@@ -8,15 +8,9 @@
 
 import PQueue from 'p-queue';
 import { createActor } from 'xstate';
-import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { configIn } from '../store/files/block/config-in-folder.ts';
-import { formatFile } from '../store/files/block/document-codecs.ts';
-import { checkFiles } from '../store/files/block/files.ts';
-import { measure } from '../store/files/folder-size.ts';
-import { isPassingFault, readFault } from '../store/files/regular-file.ts';
 import type { Stored, Unconfirmed } from '../store/port.ts';
 import { ask } from './actor/ask.ts';
 import type { BlockMachine } from './actor/machine.ts';
@@ -44,39 +38,35 @@ export class Moves {
 
   /** Moves the block. The actor calls it only when no monitor runs and nothing is compacted. */
   async archive(block: Block, wasRunning: boolean): Promise<Stored> {
-    const { blocks, folders, world, onMoved } = this.#context;
+    const { blocks, world } = this.#context;
     const { name } = block;
     await block.copies.emptied();
     const facts = await factsOf(block, wasRunning);
     await block.close();
-    const stored = await folders.store(name, facts, new Date(world.now())).catch((error: unknown) => {
+    const stored = await world.store.archive.store(name, facts, new Date(world.now())).catch((error: unknown) => {
       block.reopen();
       throw error;
     });
     blocks.forget(name);
-    onMoved();
     world.bus.emit('block.archived', { block: name, archiveName: stored.archiveName });
     return stored;
   }
 
   async restore({ archiveName, name }: Archived & Named): Promise<Unconfirmed> {
-    const { blocks, folders, world } = this.#context;
-    const info = await folders.find(archiveName);
-    const config = await configIn(folders.archivedFolder(info), name, world.now()).catch((error: Error) => {
-      if (isPassingFault(error)) throw error;
-      const place = `archive/${archiveName}/config.json`;
-      throw new BlockhouseError('BLOCK_DAMAGED', `${place} can't be used: ${readFault(error)}. Repair it by hand.`, { cause: error });
-    });
-    folders.assertFree(name);
+    const { blocks, world } = this.#context;
+    const { archive } = world.store;
+    const info = await archive.find(archiveName);
+    const config = await archive.config(info, name);
+    await world.store.blocks.assertFree(name);
     await blocks.dismiss(name);
     // spending-follows. Before the move, so that a crash in between doesn't lift a cap.
-    if (name !== info.originalName) await world.ledger.carry(info.originalName, name);
-    return folders.restore(info, config);
+    if (name !== info.originalName) await world.store.ledger.carry(info.originalName, name);
+    return archive.restore(info, config);
   }
 
   async remove({ archiveName }: Archived): Promise<Unconfirmed> {
-    const { folders } = this.#context;
-    return folders.remove(await folders.find(archiveName));
+    const { archive } = this.#context.world.store;
+    return archive.remove(await archive.find(archiveName));
   }
 }
 
@@ -96,7 +86,7 @@ export function archiveOperations(
   context: OperationsContext,
   options: ArchiveOperationsOptions,
 ): Pick<Blocks, 'archive' | 'archives' | 'rename' | 'restore' | 'purge' | 'export' | 'import'> {
-  const { blocks, folders, gate, change } = context;
+  const { blocks, world, gate, change } = context;
   const turns = new PQueue({ concurrency: 1 }); // one-at-a-time
   const imports = new PQueue({ concurrency: IMPORTS_AT_ONCE }); // few-imports
   /** Work that still waits when the server ends is refused. */
@@ -109,7 +99,7 @@ export function archiveOperations(
     );
   return {
     archive: (name) => change(name, (block) => archive(block, options)),
-    archives: () => folders.list(),
+    archives: () => world.store.archive.list(),
     async rename(from, body) {
       gate.assertOpen();
       checkRename(body);
@@ -134,9 +124,7 @@ export function archiveOperations(
       const block = await blocks.find(name);
       return block.copies.pass(async () => {
         await block.pulse(); // waits for earlier writes
-        // The checked content, because the file on disk may be replaced meanwhile by one with a key in it.
-        const { packFolder } = await import('../store/files/bundle/bundle.ts'); // its packages are loaded with the first export
-        return packFolder(block.folder, name, { 'config.json': formatFile(await block.files.config.read()) });
+        return block.stored.pack();
       });
     },
     import: (bundle, wanted) => inTurn(() => importBundle(context, bundle, wanted), imports),
@@ -155,24 +143,18 @@ async function archive(block: Block, { onStayed }: ArchiveOperationsOptions): Pr
 }
 
 /** The actor of the archived block becomes that of the restored one. */
-async function restore(
-  { folders, world, blocks, onMoved }: OperationsContext,
-  machine: BlockMachine,
-  given: string,
-  wanted: string | undefined,
-): Promise<Named> {
-  const { archiveName, originalName } = await folders.find(given);
+async function restore({ world, blocks }: OperationsContext, machine: BlockMachine, given: string, wanted: string | undefined): Promise<Named> {
+  const { archiveName, originalName } = await world.store.archive.find(given);
   const name = wanted ?? originalName;
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await blocks.restore(name, actor);
-  onMoved();
   world.bus.emit('block.restored', { block: name, archiveName });
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
 
-async function purge({ folders, world }: OperationsContext, machine: BlockMachine, given: string): Promise<Archived> {
-  const { archiveName, originalName } = await folders.find(given);
+async function purge({ world }: OperationsContext, machine: BlockMachine, given: string): Promise<Archived> {
+  const { archiveName, originalName } = await world.store.archive.find(given);
   const actor = createActor(machine, { input: { name: originalName, archiveName } }).start();
   const unconfirmed = await ask(actor, { type: 'block.remove' });
   world.bus.emit('archive.removed', { archiveName });
@@ -180,33 +162,20 @@ async function purge({ folders, world }: OperationsContext, machine: BlockMachin
   return { archiveName };
 }
 
-async function importBundle({ folders, world, blocks, onMoved }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
+async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
   if (wanted !== undefined) assertNewName(wanted);
-  const { name, unconfirmed } = await folders.build(
-    async (folder) => {
-      const { unpackInto } = await import('../store/files/bundle/bundle-unpack.ts');
-      await unpackInto(bundle, folder);
-    },
-    async (folder) => {
-      const config = await configIn(folder, wanted, world.now()).catch((error: Error) => {
-        if (isPassingFault(error)) throw error;
-        throw invalidRequest('', `The config.json in the archive can't be used: ${readFault(error)}.`);
-      });
-      await checkFiles(folder);
-      assertNewName(config.name);
-      assertConfigSize(config);
-      await blocks.dismiss(config.name);
-      return config;
-    },
-  );
-  onMoved();
+  const { name, unconfirmed } = await world.store.archive.import(bundle, wanted, async (config) => {
+    assertNewName(config.name);
+    assertConfigSize(config);
+    await blocks.dismiss(config.name);
+  });
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
   return { name };
 }
 
 async function factsOf(block: Block, wasRunning: boolean): Promise<Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>> {
-  const size = await measure(block.folder);
+  const size = await block.stored.measure();
   const contents = await block.contents().catch(unlessDamaged); // a damaged block can be archived too
   if (contents === undefined) return { ...size, wasRunning };
   const { config, costs, chat } = contents;

@@ -7,9 +7,9 @@ import type { BlockConfig } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { completeConfig } from '../store/files/block/document-codecs.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
+import { completeConfig } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import { applyPatch, type BaseURLCheck } from './status/config-rules.ts';
@@ -28,7 +28,7 @@ export function configOperations(context: OperationsContext): Pick<Blocks, 'crea
 }
 
 /** A new block is stopped, even if its configuration has `enabled`. */
-async function create({ world, folders, blocks, onMoved }: OperationsContext, body: unknown): ReturnType<Blocks['create']> {
+async function create({ world, blocks }: OperationsContext, body: unknown): ReturnType<Blocks['create']> {
   checkCreate(body);
   const { name } = body;
   assertNewName(name);
@@ -36,8 +36,7 @@ async function create({ world, folders, blocks, onMoved }: OperationsContext, bo
   const config = body.config === undefined ? fresh : { ...patched(world, fresh, body.config, 'config.'), rev: 1 };
   await blocks.settled(name);
   await blocks.dismiss(name);
-  const { unconfirmed } = await folders.create({ ...config, enabled: false });
-  onMoved();
+  const unconfirmed = await world.store.blocks.create({ ...config, enabled: false });
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // the block exists anyway
   const unheeded = config.enabled ? [{ field: 'config.enabled', message: `A new block is stopped. To start it: blockhouse start ${name}` }] : [];

@@ -1,9 +1,8 @@
 // Renames a block: it is archived, and restored under its new name. Both moves are safe by themselves.
 //
 // nowhere-lost: between the two moves the block is in the archive, complete. When the second move fails, the first one is undone. After a crash the
-//   next start ends the rename (rename-note.ts).
+//   next start ends the rename (`open` of the store).
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import { forgetRename, noteRename } from '../store/files/block/rename-note.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
 
@@ -15,33 +14,29 @@ export interface RenameSteps {
 }
 
 /** A monitor that ran, or was about to, runs again, also when the name stays. Throws NAME_TAKEN and BLOCK_DAMAGED before anything moves. */
-export async function renameBlock(
-  { blocks, folders, world }: OperationsContext,
-  steps: RenameSteps,
-  from: string,
-  to: string,
-): Promise<{ readonly name: string }> {
+export async function renameBlock({ blocks, world }: OperationsContext, steps: RenameSteps, from: string, to: string): Promise<{ readonly name: string }> {
+  const store = world.store.blocks;
   const block = await blocks.find(from);
-  folders.assertFree(to);
+  await store.assertFree(to);
   const { config } = await block.contents();
   const wasRunning = block.isRunning || config.enabled; // the server may not have started it yet
-  await noteRename(folders, { from, to, wasRunning, at: new Date(world.now()).toISOString() });
+  await store.beginRename({ from, to, wasRunning, at: new Date(world.now()).toISOString() });
   const { archiveName } = await steps.archive(block).catch(async (error: unknown) => {
-    await forgetRename(folders);
+    await store.endRename();
     throw error;
   });
   try {
     await steps.restore(archiveName, to);
   } catch (error) {
     await undo(steps, archiveName, from, wasRunning, toBlockhouseError(error));
-    await forgetRename(folders);
+    await store.endRename();
     throw error;
   }
   try {
     if (wasRunning) await started(steps, from, to);
     return { name: to };
   } finally {
-    await forgetRename(folders);
+    await store.endRename();
   }
 }
 

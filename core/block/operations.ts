@@ -1,5 +1,4 @@
 // The context that all operations on blocks share. Pure: types only.
-import type { BlockFolders } from '../store/files/block/block-folders.ts';
 import type { Block } from './block.ts';
 import type { ChangeGate } from './change-gate.ts';
 import type { OpenBlocks } from './open-blocks.ts';
@@ -8,12 +7,9 @@ import type { WorkspaceContext } from './reply/block-context.ts';
 /** Passed to each group of operations. */
 export interface OperationsContext {
   readonly world: WorkspaceContext;
-  readonly folders: BlockFolders;
   readonly blocks: OpenBlocks;
   readonly gate: ChangeGate;
   /** Finds the block and does the work; a shutdown waits for it. Rejects with SHUTTING_DOWN, BLOCK_NOT_FOUND. */
   change<T>(name: string, work: (block: Block) => Promise<T>): Promise<T>;
-  /** Called after a block was added, moved or removed. */
-  onMoved(): void;
   onFault(what: string, error: unknown, block?: string): void;
 }

@@ -7,8 +7,8 @@
 
 import PQueue from 'p-queue';
 import type { BlockPulse } from '../schemas/block-pulse.ts';
-import type { BlockLog } from '../store/files/logs/block-log.ts';
 import type { BlockDocuments } from '../store/port.ts';
+import type { LogStore } from '../store/store.ts';
 import type { Cause } from './actor/types.ts';
 import { countQueue } from './conversation/counts.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
@@ -21,7 +21,7 @@ export interface PulseWriterOptions {
   /** What the actor says at first, which is not written. */
   readonly actor: ActorPulse;
   readonly files: BlockDocuments;
-  readonly log: BlockLog;
+  readonly log: LogStore;
   readonly feed: Pick<ReplyStream, 'characters'>;
   readonly world: WorkspaceContext;
   /** Called when the shown pulse changes, because the list is then out of date. */

@@ -1,4 +1,4 @@
-// What the gateway asks of those who keep the account of its clients' calls: reserve, send, settle. Types alone.
+// What the gateway asks of those who keep the account of its calls: reserve, send, settle. Types alone.
 import type { CoreEvents } from '../bus.ts';
 import type { ChatConfig, Usage } from '../types.ts';
 
@@ -30,13 +30,13 @@ export interface AccountedCall {
   usageSoFar(): Usage | undefined;
 }
 
-/** Room under the limits of a key for one call. */
+/** Room for one call under the limits of its key or its block. */
 export interface Hold {
   /** True if what the call uses must be known also when its caller leaves (read-on.ts). */
   readonly readsOn: boolean;
   /**
    * Called right before each attempt, when the call has its place. Undefined, or a promise that resolves, lets the call be sent. Rejects or throws
-   * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read.
+   * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read. A call whose caller leaves meanwhile is settled at once.
    */
   reserve(): Promise<void> | undefined;
 }
@@ -46,13 +46,17 @@ export type Asking = Pick<AccountedCall, 'key' | 'askedAs' | 'adapterId' | 'mode
 
 /** Keeps the account of calls. */
 export interface CallAccounts {
+  /** A call has passed its checks. Returns undefined if nothing limits it. What it throws refuses the call. */
+  accept(call: AccountedCall): Hold | undefined;
+  /** The call has ended, however it did. Called once for each call that was accepted, with what `accept` has returned. Must not throw. */
+  settle(end: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void;
+}
+
+/** Keeps the account of the calls of clients. `accept` throws what `check` throws. */
+export interface ClientAccounts extends CallAccounts {
   /**
    * Throws KEY_FORBIDDEN for a key that may not ask this model, KEY_CAP_REACHED for one that has spent what it may spend, WRONG_STATE where the limits of a
    * key can't be checked.
    */
   check(asking: Asking): void;
-  /** A call has passed its checks. Returns undefined if nothing limits it. Throws what `check` throws. */
-  accept(call: AccountedCall): Hold | undefined;
-  /** The call has ended, however it did. Called once for each call that was accepted, with what `accept` has returned. Must not throw. */
-  settle(end: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void;
 }

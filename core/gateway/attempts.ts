@@ -3,7 +3,7 @@
 // no-late-wait: A wait for the next attempt never outlasts the time until the stream opens by itself, so that the failure still gets its status.
 // opened-is-final: After the reader has begun to get the answer, no further attempt is made.
 // made-only: Only the failure of an attempt that was made leads to another one. A full queue, an open breaker and a closing gateway end the request.
-// reserve-send-settle: An attempt is sent only after the account of its client has admitted it, which is when it has its place. However the call ends, it is
+// reserve-send-settle: An attempt is sent only after its account has admitted it, which is when it has its place. However the call ends, it is
 //   settled once, before its caller gets the outcome: what was sent is paid for. A caller who leaves a call that is read on (read-on.ts) gets it at once.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import { callerLeft, endWhenCallerLeaves, offAbort, onAbort, sleep } from '../base/abort.ts';
@@ -18,7 +18,7 @@ import type { CallSettings } from './call-settings.ts';
 import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { Destination } from './destinations.ts';
 import type { CallState, LiveCall } from './live.ts';
-import { ReadOn, withUnseen } from './read-on.ts';
+import { generatedIn, ReadOn, withUnseen } from './read-on.ts';
 import { retryDelayMs } from './retry.ts';
 
 /** What all requests of a gateway share. */
@@ -34,6 +34,7 @@ export interface AttemptsOptions {
   readonly random: () => number;
   /** The calls under way. */
   readonly live: LinkedList<LiveCall>;
+  /** For calls that bring none. */
   readonly accounts: CallAccounts | undefined;
 }
 
@@ -50,6 +51,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #firstTextAt: number | undefined;
   /** When it first got its place. */
   #placedAt: number | undefined;
+  /** When the last attempt was sent. */
+  #sentAt = 0;
   /** What the failed attempts are known to have used. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
@@ -119,12 +122,16 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return sumUsage(this.#lostUsage, this.#attempt?.usageSoFar());
   }
 
+  get #accounts(): CallAccounts | undefined {
+    return this.#call.accounts ?? this.#options.accounts;
+  }
+
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. Throws what `CallAccounts.accept` throws. */
   run<R>(resultOf: (answered: T) => R): Promise<R> {
-    const { bus, live, accounts } = this.#options;
-    const { kind, requestId, adapter, model, reader, caller, key, isBilled } = this.#call;
+    const { bus, live } = this.#options;
+    const { kind, requestId, adapter, model, reader, caller, key } = this.#call;
     try {
-      this.#hold = isBilled === true ? undefined : accounts?.accept(this);
+      this.#hold = this.#accounts?.accept(this);
     } catch (error) {
       this.#destination.leave();
       throw error;
@@ -181,7 +188,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   /** Settles a call that is still open after the gateway has closed, because its adapter ignores the abort. */
   abandon(): void {
-    const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true));
+    const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true, false));
     this.#end(usage, 'SHUTTING_DOWN');
   }
 
@@ -223,11 +230,11 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const { adapter, config, signal } = this.#call;
     const { settings, closing, now } = this.#options;
     if (signal.aborted) throw callerLeft(signal.reason);
-    this.#call.tellTurn();
     assertOpen(closing);
     const prepared = settings.configured(adapter, config, signal); // fresh-settings
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
     this.#count += 1;
+    this.#sentAt = now();
     this.#attempt = attempt;
     return attempt.make(this.#readOn === undefined ? prepared : { ...prepared, until: this.#readOn.until });
   };
@@ -277,31 +284,31 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#attempt = undefined;
     attempt.fail(failure); // its adapter may not have noticed that the caller left
     this.#firstTextAt ??= attempt.firstTextAt;
-    this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent));
+    this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent, wasGivenUp(failure)));
     return failure;
   }
 
-  /** never-told. */
-  #usedBy(attempt: Attempt<T>, wasSent: boolean): Usage | undefined {
+  /** never-told, timed-out (read-on.ts). */
+  #usedBy(attempt: Attempt<T>, wasSent: boolean, isGivenUp: boolean): Usage | undefined {
     const used = attempt.usageSoFar(wasSent);
-    const isUntold = this.#readOn !== undefined && wasSent && this.#call.signal.aborted;
-    return isUntold ? withUnseen(used, this.#call.mostUnseen) : used;
+    const { mostUnseen, signal } = this.#call;
+    if (this.#readOn === undefined || !wasSent || !(isGivenUp || signal.aborted)) return used;
+    return withUnseen(used, signal.aborted ? mostUnseen : Math.min(mostUnseen, generatedIn(this.#options.now() - this.#sentAt)));
   }
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
     if (this.#hasEnded) return; // it was abandoned
     this.#hasEnded = true;
     this.#readOn?.end();
-    const { bus, accounts } = this.#options;
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
     const fact = this.#finished(usage, code);
-    if (fact.isBilled !== true) accounts?.settle(fact, this, this.#hold); // reserve-send-settle
-    bus.emit('call.finished', fact);
+    this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
+    this.#options.bus.emit('call.finished', fact);
   }
 
   #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
-    const { kind, requestId, adapter, model, tier, caller, key, isBilled } = this.#call;
+    const { kind, requestId, adapter, model, tier, caller, key } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     return {
       kind,
@@ -310,7 +317,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       model: keptText(model),
       caller,
       key,
-      isBilled,
       address: this.#destination.address,
       tier: tier === undefined ? undefined : keptText(tier),
       usage,
@@ -321,6 +327,11 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
     };
   }
+}
+
+/** Somebody no longer waits for a model that may be at work: we, or a proxy that says so by its status. */
+function wasGivenUp({ code, mayHaveRun, upstreamStatus }: BlockhouseError): boolean {
+  return code === 'UPSTREAM_TIMEOUT' || (mayHaveRun && upstreamStatus !== undefined);
 }
 
 /** False only where the adapter says so: nothing of the request had been sent. */

@@ -1,4 +1,5 @@
 // The options of a call. Pure: types only.
+import type { CallAccounts } from './account.ts';
 
 /** Options of a call, besides the request itself. */
 export interface CallOptions {
@@ -20,8 +21,8 @@ export interface CallOptions {
   readonly key?: string | undefined;
   /** The name by which the client has asked for the model, such as an alias. A key that may use this name may use the model; without it, the list of the key must have provider/model. */
   readonly askedAs?: string | undefined;
-  /** The caller keeps account of the call itself, so the ledger of gateway calls leaves it out. */
-  readonly isBilled?: boolean | undefined;
+  /** Who keeps the account of the call, if it is not the gateway, whose ledger leaves it out then: a block has its own. Limits of a `key` don't hold for it. */
+  readonly accounts?: CallAccounts | undefined;
   /** False for one attempt only: the caller asks another model rather than the same once more. */
   readonly repeats?: boolean | undefined;
   /** True leaves the limit of a request without `maxTokens` to the provider. Without it, the limit is 4096. */
@@ -30,6 +31,4 @@ export interface CallOptions {
   readonly limitsCalls?: boolean | undefined;
   /** For a large request: lets other work of the event loop run between its steps. */
   turn?(): Promise<void>;
-  /** Called right before each attempt. If it throws, no attempt is made and the request fails with that error. */
-  onTurn?(): void;
 }

@@ -17,7 +17,7 @@ import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { CallAccounts } from './account.ts';
+import type { ClientAccounts } from './account.ts';
 import { adapterStatus, mustSearch, type StatusOptions } from './adapter-status.ts';
 import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
 import type { CallOptions } from './call-options.ts';
@@ -49,7 +49,7 @@ export interface GatewayOptions {
   readonly queue: QueueLimits;
   readonly allowedOrigins: ReadonlySet<string>;
   /** The account of the calls of clients; undefined where there is none. */
-  readonly accounts?: CallAccounts | undefined;
+  readonly accounts?: ClientAccounts | undefined;
   /** Where this process serves the gateway; no call goes there. */
   readonly ownAddresses?: OwnAddresses;
   /** Repetitions of a failed attempt at most; 0 for none. */
@@ -272,7 +272,7 @@ export class Gateway {
     const adapter = this.#registry.inUrl(name);
     checkVerify(body);
     if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
-      throw invalidRequest('provider', `must be ${adapter.id}, the adapter in the URL`);
+      throw invalidRequest('provider', `must be ${adapter.id}, the provider in the URL`);
     }
     const signal = options.signal ?? never();
     try {

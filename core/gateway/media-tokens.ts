@@ -4,8 +4,13 @@
 //   and so is a file whose bytes are text, whatever it begins with.
 // at-most-shown: a small file can be a large image or a long document. An image counts by the pixels that its head tells, a PDF by its pages.
 // as-decoded: files and references count however they are escaped.
+// data-is-text: what is data of the application is read as text, whatever it begins with and however its members are named: what tools were called with, the
+//   schemas, and all else that describes a tool.
+// as-declared: so is what says of itself that it is a text.
+import { isObject } from '../base/json.ts';
 import { ASCII_CHARACTERS_PER_TOKEN } from '../base/tokens.ts';
 import { bytesAt, isWebP, pagesOf, pixelsOf } from './media-heads.ts';
+import { DATA, SCHEMAS } from './request-data.ts';
 
 /** What an image costs about, and any file at least. Anthropic counts up to some 1,600 for an image, OpenAI and Google for one of usual size less. */
 export const MEDIA_TOKENS = 1600;
@@ -37,13 +42,26 @@ const HEADS: readonly (readonly [head: string, bytesAToken: number])[] = [
   ['ZkxhQw', BYTES_A_TOKEN_OF_AUDIO],
 ];
 
-/** The tokens of a file by its base64 (known-media). */
-export function fileTokens(base64: string): number {
-  const bytesAToken = HEADS.find(([head, each]) => base64.startsWith(head) && (each === BYTES_A_TOKEN_OF_PDF || !isText(base64)))?.[1];
+/** Types whose files may be media. Where there is none, the file tells. */
+const MEDIA_TYPES = /^\s*(?:$|(?:image|audio|video)\/|application\/(?:(?:x-)?pdf|octet-stream))/i;
+
+/** as-declared. */
+function isDeclaredText(mediaType: unknown): boolean {
+  return typeof mediaType === 'string' && !MEDIA_TYPES.test(mediaType);
+}
+
+/** The tokens of a file by its base64 (known-media), and by its type if it has one. */
+export function fileTokens(base64: string, mediaType?: string): number {
+  const bytesAToken = isDeclaredText(mediaType) ? undefined : headOf(base64);
   const bytes = (base64.length / 4) * 3;
   if (bytesAToken === undefined) return Math.ceil(bytes / ASCII_CHARACTERS_PER_TOKEN);
   if (bytesAToken === BYTES_A_TOKEN_OF_IMAGE || isWebP(bytesAt(base64, 0, 12))) return imageTokens(base64);
   return Math.max(bytesAToken === BYTES_A_TOKEN_OF_PDF ? pageTokens(base64) : MEDIA_TOKENS, Math.ceil(bytes / bytesAToken));
+}
+
+/** The bytes a token of the kind of file that it begins as. */
+function headOf(base64: string): number | undefined {
+  return HEADS.find(([head, each]) => base64.startsWith(head) && (each === BYTES_A_TOKEN_OF_PDF || !isText(base64)))?.[1];
 }
 
 /** The tokens of an image by its base64 (at-most-shown). */
@@ -89,7 +107,7 @@ const FILE_FIELDS: ReadonlySet<string> = new Set(['data', 'file_data', 'url', 'i
 const MIN_FILE_LENGTH = 32;
 /** So much of a long text is looked at. */
 const LOOKED_AT = 4096;
-const DATA_URL = /^data:[^",]{0,200};base64,/;
+const DATA_URL = /^data:([^",;]{0,100})[^",]{0,100};base64,/;
 const MAX_HEAD = 300;
 const BASE64 = /^[A-Za-z0-9+/]*$/;
 /** What the provider fetches. */
@@ -97,46 +115,42 @@ const IMAGE_ADDRESSES: ReadonlySet<string> = new Set(['url', 'image_url']);
 /** What it fetches or has stored. */
 const FILES_ELSEWHERE: ReadonlySet<string> = new Set(['file_url', 'file_id']);
 const REFERENCE = 'item_reference';
-const MAX_CHOICES = 9999;
+/** data-is-text. Variables of a stored prompt may be images. */
+const TEXTS: ReadonlySet<string> = new Set([...DATA, 'functions', 'tools'].filter((name) => name !== 'variables'));
+/** The same at the top of a request, where other names of data are fields like others. */
+const TEXTS_AT_TOP: ReadonlySet<string> = new Set([...SCHEMAS, 'client_metadata', 'functions', 'metadata', 'tools']);
+/** Blocks and sources whose `data` is no file. */
+const TYPES_OF_TEXT: ReadonlySet<unknown> = new Set(['text', 'redacted_thinking']);
 
-/** What the body of a request says of its size. */
-export interface BodySize {
-  /** About how many tokens its input has. */
-  readonly tokens: number;
-  /** How many answers it asks for: the largest `n` in it. */
-  readonly choices: number;
-}
-
-/** The size of a request body of so many bytes in any client's protocol, by what it was parsed to (as-decoded). */
-export function bodySize(body: unknown, bytes: number): BodySize {
+/** About how many tokens the input of a request has whose body has so many bytes, in any client's protocol, by what it was parsed to (as-decoded). */
+export function bodyTokens(body: unknown, bytes: number): number {
   const size = new Size();
-  size.add('', body);
+  if (isObject(body)) size.addObject(body, TEXTS_AT_TOP);
+  else size.add('', body);
   while (size.open.length > 0) size.openNext();
-  return { tokens: size.tokens + Math.ceil((bytes - size.fileBytes) / ASCII_CHARACTERS_PER_TOKEN), choices: size.choices };
+  return size.tokens + Math.ceil((bytes - size.fileBytes) / ASCII_CHARACTERS_PER_TOKEN);
 }
 
 class Size {
   tokens = 0;
   fileBytes = 0;
-  choices = 1;
   /** Arrays and objects that are not looked into yet: a body may nest deeper than a stack of calls. */
   readonly open: object[] = [];
 
   openNext(): void {
     const value = this.open.pop() ?? [];
     if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) this.add('', value[index]);
-    else this.#addObject(value as Readonly<Record<string, unknown>>);
+    else this.addObject(value as Readonly<Record<string, unknown>>, TEXTS);
   }
 
   /** Adds what stands under a name; '' in a list. */
-  add(name: string, value: unknown): void {
-    if (typeof value === 'string') this.#addText(name, value);
+  add(name: string, value: unknown, isText = false): void {
+    if (typeof value === 'string') this.#addText(name, value, isText);
     else if (typeof value === 'object' && value !== null) this.open.push(value);
-    else if (name === 'n' && Number.isInteger(value)) this.choices = Math.max(this.choices, Math.min(value as number, MAX_CHOICES));
   }
 
-  #addText(name: string, text: string): void {
-    const base64 = FILE_FIELDS.has(name) ? base64In(text) : undefined;
+  #addText(name: string, text: string, isText: boolean): void {
+    const base64 = FILE_FIELDS.has(name) && !isText ? base64In(text) : undefined;
     if (base64 !== undefined) {
       this.fileBytes += base64.length;
       this.tokens += fileTokens(base64);
@@ -144,11 +158,13 @@ class Size {
     else if (IMAGE_ADDRESSES.has(name) && !text.startsWith('data:')) this.tokens += MEDIA_TOKENS;
   }
 
-  #addObject(value: Readonly<Record<string, unknown>>): void {
+  /** Members of the names in `texts` are not looked into (data-is-text). */
+  addObject(value: Readonly<Record<string, unknown>>, texts: ReadonlySet<string>): void {
+    const isText = TYPES_OF_TEXT.has(value['type']) || isDeclaredText(value['media_type']);
     let others = 0;
     for (const name in value) {
       if (name !== 'id' && (name !== 'type' || value[name] !== null)) others += 1;
-      this.add(name, value[name]);
+      if (typeof value[name] !== 'object' || !texts.has(name)) this.add(name, value[name], isText);
     }
     if (others === 0 && typeof value['id'] === 'string') this.tokens += FILE_TOKENS; // a reference without its type
   }
@@ -157,7 +173,8 @@ class Size {
 /** The base64 of a file. Of a long one only the beginning is looked at: whatever else it has, a provider does not read it as text. */
 function base64In(text: string): string | undefined {
   if (text.length < MIN_FILE_LENGTH) return undefined;
-  const head = DATA_URL.exec(text.slice(0, MAX_HEAD))?.[0] ?? '';
+  const [head = '', mediaType] = DATA_URL.exec(text.slice(0, MAX_HEAD)) ?? [];
+  if (isDeclaredText(mediaType)) return undefined;
   const base64 = text.slice(head.length);
   return base64.length >= MIN_FILE_LENGTH && BASE64.test(base64.slice(0, Math.min(base64.length, LOOKED_AT) - 2)) ? base64 : undefined;
 }

@@ -35,6 +35,11 @@ export function textOf(content: Content | undefined, role: string): string {
   return textsIn(content).join(role === 'assistant' ? '' : '\n');
 }
 
+/** A text as parts. */
+export function textParts(text: string): readonly ContentPart[] {
+  return text === '' ? [] : [{ type: 'text', text }];
+}
+
 /** True for a content without text or other parts. */
 export function isBlank(content: Content | undefined): boolean {
   if (content === undefined || typeof content === 'string') return content === undefined || content.trim() === '';

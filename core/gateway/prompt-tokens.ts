@@ -1,14 +1,14 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
 import { TokenEstimate } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
-import { FILE_TOKENS, fileTokens, imageTokens, MEDIA_TOKENS } from './media-tokens.ts';
+import { bodyTokens, FILE_TOKENS, fileTokens, imageTokens, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt } from './prompt.ts';
 import type { Turn } from './turns.ts';
 
 /** Of a call under way the question comes again and again. */
 const known = new WeakMap<Prompt, number>();
 
-/** About how many tokens a provider counts for this prompt. Reasoning of earlier turns is not included: providers take most of it out. */
+/** About how many tokens a provider counts for this prompt. Reasoning of earlier turns counts only as far as it goes back to the provider. */
 export function promptTokens(prompt: Prompt): number {
   let tokens = known.get(prompt);
   if (tokens === undefined) {
@@ -18,16 +18,22 @@ export function promptTokens(prompt: Prompt): number {
   return tokens;
 }
 
-function count({ system = '', turns, tools, options }: Prompt): number {
+function count({ system = '', turns, tools, options, replayed }: Prompt): number {
   const sum = new TokenEstimate().add(system);
   let media = 0;
   for (const turn of turns) {
     addTexts(turn, sum);
     media += mediaIn(turn, sum);
+    if (turn.role === 'assistant' && replayed !== undefined) media += stateTokens(replayed(turn));
   }
   if (tools.length > 0) sum.add(JSON.stringify(tools));
   if (options?.output !== undefined) sum.add(JSON.stringify(options.output));
   return sum.tokens + media;
+}
+
+/** The caller could have written the state, so it may be as long as a text and hold files. */
+function stateTokens(state: unknown): number {
+  return state === undefined ? 0 : bodyTokens(state, Buffer.byteLength(JSON.stringify(state)));
 }
 
 function addTexts(turn: Turn, sum: TokenEstimate): void {
@@ -43,11 +49,11 @@ function addTexts(turn: Turn, sum: TokenEstimate): void {
 function mediaIn(turn: Turn, sum: TokenEstimate): number {
   const lists: readonly (readonly ContentPart[])[] = turn.role === 'tool' ? turn.results.map(({ parts = [] }) => parts) : [turn.parts ?? []];
   let media = 0;
-  for (const { type, text, data } of lists.flat()) {
+  for (const { type, text, data, mediaType } of lists.flat()) {
     if (type === 'text' || type === 'reasoning') continue;
     if (type === 'document' && text !== undefined) sum.add(text);
     else if (type === 'image') media += data === undefined ? MEDIA_TOKENS : imageTokens(data);
-    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data));
+    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data, mediaType));
   }
   return media;
 }

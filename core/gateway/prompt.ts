@@ -12,7 +12,7 @@ import { DEFAULT_MAX_TOKENS } from '../schemas/chat.ts';
 import type { ChatConfig, ChatRequest, ContentPart, Tool, Warning } from '../types.ts';
 import { type Content, isBlank, partsOf, textOf } from './parts.ts';
 import { type CheckedMessage, PendingCalls, userTurn } from './step.ts';
-import type { Turn } from './turns.ts';
+import type { AssistantTurn, Turn } from './turns.ts';
 
 /** What a request may ask for besides the conversation. An adapter lists what it supports; what it doesn't gets a warning and is not there. */
 export type PromptOptions = Pick<
@@ -81,6 +81,8 @@ export interface Prompt {
   readonly options?: PromptOptions | undefined;
   /** What was not sent, and why. */
   readonly warnings: readonly Warning[];
+  /** See `Adapter.replayed`. */
+  readonly replayed?: ((turn: AssistantTurn) => unknown) | undefined;
 }
 
 /**

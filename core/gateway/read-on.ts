@@ -6,12 +6,22 @@
 // never-told: of an answer that did not come to its end, the call counts the largest output that its request allowed, by estimate, and never less than what
 //   came. The exception is a stream of a model that reasons openly or not at all: it had shown what it had generated, so only that counts. An answer that ended
 //   without usage counts its text, as it does for a caller who stays.
+// timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
+//   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
 import type { Usage } from '../types.ts';
 
 /** The official clients of OpenAI and Anthropic wait as long for an answer. */
 export const READ_ON_MS = 600_000;
 /** The most that models write in one answer, their reasoning included; for a request that sets no limit. */
 export const LARGEST_OUTPUT = 128_000;
+
+/** The most that a model generates a second; no answer of the largest models comes as fast. */
+const TOKENS_A_SECOND = 100;
+
+/** timed-out: what a model may have generated in `ms` milliseconds. */
+export function generatedIn(ms: number): number {
+  return Math.ceil((ms / 1000) * TOKENS_A_SECOND);
+}
 
 /** The time that is left for the answer of one call. */
 export class ReadOn {

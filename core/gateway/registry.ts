@@ -40,7 +40,7 @@ export class AdapterRegistry {
   inUrl(name: string): Adapter {
     const adapter = this.#byName.get(name);
     if (adapter === undefined)
-      throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no adapter ${shown(name, 'of this name')}. The adapters are ${this.ids().join(', ')}.`);
+      throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no provider ${shown(name, 'of this name')}. The providers are ${this.ids().join(', ')}.`);
     return adapter;
   }
 

@@ -32,7 +32,7 @@ function unused(adapters: readonly Adapter[], id: string, stored: StoredSettings
       adapter: id,
       field: name,
       value: maskSecret(stored[name] ?? ''),
-      source: `auth.json, not used by any adapter${question}`,
+      source: `auth.json, not used by any provider${question}`,
     }));
   });
 }

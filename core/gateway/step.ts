@@ -4,11 +4,10 @@
 //   several, and no provider takes a call without its result right after it.
 import { invalidRequest } from '../errors.ts';
 import type { ContentPart, Message, ToolCall, ToolResult } from '../types.ts';
-import { type Content, isBlank, partsOf, textOf } from './parts.ts';
-import type { PromptToolResult, Turn, TurnPiece } from './turns.ts';
+import { type Content, isBlank, partsOf, textOf, textParts } from './parts.ts';
+import type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './turns.ts';
 
 type UserTurn = Extract<Turn, { readonly role: 'user' }>;
-type AssistantTurn = Extract<Turn, { readonly role: 'assistant' }>;
 
 /** A message as far as its schema has checked it: `assertFields` compares its fields with its role. */
 export interface CheckedMessage {
@@ -150,7 +149,7 @@ function oneTurn(messages: readonly AssistantTurn[]): AssistantTurn {
 }
 
 function saidParts({ text, parts }: AssistantTurn): readonly ContentPart[] {
-  return parts ?? (text === '' ? [] : [{ type: 'text', text }]);
+  return parts ?? textParts(text);
 }
 
 /** A client that brings one answer back in several messages has its state in one of them. */

@@ -1,4 +1,5 @@
 // What an adapter supports of a request. What it does not support is left out with a warning, or refused where the answer would be wrong. Pure: no I/O.
+import type { Writable } from '../base/writable.ts';
 import { invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import type { ChatConfig, ChatRequest, ContentPart, Message, ToolResult, Warning } from '../types.ts';
@@ -14,7 +15,9 @@ const NONE: readonly string[] = [];
  */
 export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLimit = false): Prompt {
   assertParts(request, adapter);
-  const prompt = toPrompt(request, leavesTokenLimit);
+  const prompt: Writable<Prompt> = toPrompt(request, leavesTokenLimit);
+  const { model } = request;
+  if (adapter.replayed !== undefined) prompt.replayed = (turn) => adapter.replayed?.(model, turn);
   const unused = unusedFields(request.config, adapter);
   const left = prompt.options === undefined ? NONE : leftOut(prompt.options, adapter);
   const isStateLost = request.messages.some((message) => hasForeignState(message, adapter));

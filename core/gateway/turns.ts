@@ -14,6 +14,17 @@ export interface PromptToolResult {
 /** What an assistant says, or a tool that it calls. */
 export type TurnPiece = { readonly part: ContentPart } | { readonly call: ToolCall };
 
+/** What the assistant has said, and the tools that it has called. */
+export interface AssistantTurn {
+  readonly role: 'assistant';
+  readonly text: string;
+  readonly parts?: readonly ContentPart[] | undefined;
+  readonly toolCalls: readonly ToolCall[];
+  /** Set if a text comes after a call: everything in its order. Else all texts come before all calls. */
+  readonly order?: readonly TurnPiece[] | undefined;
+  readonly providerMetadata?: Record<string, unknown> | undefined;
+}
+
 /** One turn of the conversation. */
 export type Turn =
   | {
@@ -22,13 +33,5 @@ export type Turn =
       /** Set if the content is more than text; `text` is then the text in it. */
       readonly parts?: readonly ContentPart[] | undefined;
     }
-  | {
-      readonly role: 'assistant';
-      readonly text: string;
-      readonly parts?: readonly ContentPart[] | undefined;
-      readonly toolCalls: readonly ToolCall[];
-      /** Set if a text comes after a call: everything in its order. Else all texts come before all calls. */
-      readonly order?: readonly TurnPiece[] | undefined;
-      readonly providerMetadata?: Record<string, unknown> | undefined;
-    }
+  | AssistantTurn
   | { readonly role: 'tool'; readonly results: readonly PromptToolResult[] };

@@ -8,15 +8,15 @@ export interface FieldRule {
   readonly decides: FieldEffect;
   /** Values that decide nothing; a list of such values neither. */
   readonly except?: readonly unknown[];
-  /** The one member of the field that decides. */
-  readonly member?: string;
+  /** The only members of the field that decide. */
+  readonly members?: readonly string[];
   /** For lists of objects such as tools: the `type`s that decide nothing, in which * stands for any characters. An object without a type decides nothing. */
   readonly types?: readonly string[];
   /** The members of the field's objects, and of those in their `content`, that hold such lists. */
   readonly within?: readonly string[];
   /** For an address: a word that means something else deeper in a request, such as the region where a user is. */
   readonly isCommonWord?: true;
-  /** What it holds are fields of further requests, so that every address counts there. */
+  /** What it holds are fields of further requests, so that each of them counts there, and every address. */
   readonly holdsRequests?: true;
 }
 

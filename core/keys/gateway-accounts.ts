@@ -9,7 +9,7 @@ import { reachesUsd } from '../block/costs/budget.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
-import type { AccountedCall, Asking, CallAccounts, Hold } from '../gateway/account.ts';
+import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, KeySpend, OpenCall } from '../store/port.ts';
@@ -44,7 +44,7 @@ const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, 
 const NO_COST = { costUsd: null };
 
 /** The accounts of a workspace, from its start to its end. */
-export class GatewayAccounts implements Accounts, CallAccounts {
+export class GatewayAccounts implements Accounts, ClientAccounts {
   readonly #options: GatewayAccountsOptions;
   /** Calls that have ended and whose price is being looked up. */
   readonly #pricing = new Set<Promise<void>>();

@@ -6,6 +6,7 @@
 import { isObject } from '../base/json.ts';
 import { type JsonOutline, repeatedMember } from '../base/json-members.ts';
 import { BlockhouseError } from '../errors.ts';
+import { DATA } from '../gateway/request-data.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { type FieldEffect, type FieldRule, folded, type RequestFields, ruleOf } from './field-rules.ts';
 import { fits, type NamedKey } from './named-key.ts';
@@ -113,6 +114,7 @@ export function assertMayPass(key: NamedKey, fields: RequestFields, { body, byte
     if (rule !== undefined) assertDecidesNothing(key, rule, body[name], name);
     const nested = nestedAddress(fields, name, body[name]);
     if (nested !== undefined) throw forbidden(key, nested, isTooDeep(nested) ? TOO_DEEP : BOUNDS.address.reason); // no-address
+    if (rule?.holdsRequests === true) assertHeld(key, fields, body[name], name);
     if (Object.hasOwn(fields, name)) continue;
     const plain = folded(name);
     if (Object.hasOwn(fields, plain)) throw forbidden(key, name, `some providers read it as ${plain}. Write ${plain}`); // one-reading
@@ -123,14 +125,18 @@ export function assertMayPass(key: NamedKey, fields: RequestFields, { body, byte
     if (!PARAMETERS.has(name) || !VERSION.test(value)) throw forbidden(key, `The query parameter ${name.slice(0, 64)}`, BOUNDS.address.reason); // no-address
 }
 
-/** A router of models searches the web for the answer, and charges for each search. */
-const SEARCHES = /:online\s*(?::|$)/i;
+/** A router of models searches the web for the answer, and charges for each search; or it adds stored settings, which bring tools along. */
+const SUFFIXES = /(?::online|@preset)(?![\p{L}\p{N}_-])/iu;
+const SEVERAL = 'a proxy may ask each model of a list with commas, and the key has limits. Name one model, or use a key without limits';
 
-/** Some proxies take the address of a server as the name of a model, and some routers take what plugins do as its suffix. */
-function assertModelIsName(key: NamedKey, model: unknown): void {
+/** Some proxies take the address of a server or a list of models as the name of a model, and some routers take what plugins do as its suffix. */
+function assertModelIsName(key: NamedKey, model: unknown, path = 'model'): void {
   if (typeof model !== 'string') return;
-  if (model.includes('://')) throw forbidden(key, 'model', BOUNDS.address.reason);
-  if (SEARCHES.test(model) && BOUNDS.spends.binds(key)) throw forbidden(key, 'model', `:online buys a search, and ${BOUNDS.spends.reason}`);
+  if (model.includes('://')) throw forbidden(key, path, BOUNDS.address.reason);
+  if (!hasLimits(key)) return;
+  if (model.includes(',')) throw forbidden(key, path, SEVERAL);
+  const suffix = SUFFIXES.exec(model)?.[0];
+  if (suffix !== undefined) throw forbidden(key, path, `${suffix} brings a search or tools along, and ${BOUNDS.spends.reason}`);
 }
 
 /** Labels are plain values. Some proxies take fields of a request from among them, as lists or objects. */
@@ -139,6 +145,20 @@ function assertLabels(key: NamedKey, fields: RequestFields, metadata: unknown): 
   for (const name in metadata) {
     const rule = typeof metadata[name] === 'object' ? ruleOf(fields, name) : undefined;
     if (rule !== undefined) assertDecidesNothing(key, rule, metadata[name], `metadata.${name}`);
+    if (rule?.holdsRequests === true) assertHeld(key, fields, metadata[name], `metadata.${name}`);
+  }
+}
+
+/** Checks fields of further requests, which no address and no depth is among any more. Data of the application has any names. */
+function assertHeld(key: NamedKey, fields: RequestFields, value: unknown, path: string): void {
+  if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) assertHeld(key, fields, value[index], `${path}[${index}]`);
+  else if (isObject(value)) {
+    for (const name in value) {
+      const rule = ruleOf(fields, name);
+      if (rule !== undefined) assertDecidesNothing(key, rule, value[name], `${path}.${name}`);
+      if (folded(name) === 'model') assertModelIsName(key, value[name], `${path}.${name}`);
+      if (!DATA.has(name)) assertHeld(key, fields, value[name], `${path}.${name}`);
+    }
   }
 }
 
@@ -151,7 +171,7 @@ function assertDecidesNothing(key: NamedKey, rule: FieldRule, value: unknown, pa
 
 /** The path of the part that decides something; undefined if no part does. */
 function decidingPlace(rule: FieldRule, value: unknown, path: string): string | undefined {
-  return rule.member === undefined ? placeOfValue(rule, value, path) : placeIn(value, path, [rule.member], (inner, at) => placeOfValue(rule, inner, at));
+  return rule.members === undefined ? placeOfValue(rule, value, path) : placeIn(value, path, rule.members, (inner, at) => placeOfValue(rule, inner, at));
 }
 
 function placeOfValue({ except = [], types, within }: FieldRule, value: unknown, path: string): string | undefined {
@@ -161,14 +181,18 @@ function placeOfValue({ except = [], types, within }: FieldRule, value: unknown,
   return values.every((one) => except.includes(one)) ? undefined : path;
 }
 
+/** Members that hold one tool. All others hold lists, and an object in the place of a list could have tools in members of any names. */
+const ONE_TOOL: ReadonlySet<string> = new Set(['tool', 'definition']);
+
 /** The first object of a list that has another type, those in its own lists included. */
-function placeOfType(types: readonly string[], value: unknown, path: string, levels: number): string | undefined {
+function placeOfType(types: readonly string[], value: unknown, path: string, levels: number, isOne = false): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'object' || levels === 0) return path;
-  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeOfType(types, one, at, levels - 1));
+  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeOfType(types, one, at, levels - 1, true));
+  if (!isOne) return path;
   const other = (type: unknown): boolean => type != null && !(typeof type === 'string' && types.some((pattern) => fits(pattern, type)));
   const ofType = placeIn(value, path, ['type'], (type) => (other(type) ? path : undefined));
-  return ofType ?? placeIn(value, path, ['tools', 'tool', 'definition'], (inner, at) => placeOfType(types, inner, at, levels - 1));
+  return ofType ?? placeIn(value, path, ['tools', 'tool', 'definition'], (inner, at, name) => placeOfType(types, inner, at, levels - 1, ONE_TOOL.has(name)));
 }
 
 /** The same for the lists that stand in messages. */
@@ -176,15 +200,15 @@ function placeWithin(types: readonly string[], within: readonly string[], value:
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return path;
   if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeWithin(types, within, one, at, levels - 1));
-  const ofTools = placeIn(value, path, within, (inner, at) => placeOfType(types, inner, at, levels - 1));
+  const ofTools = placeIn(value, path, within, (inner, at, name) => placeOfType(types, inner, at, levels - 1, ONE_TOOL.has(name)));
   return ofTools ?? placeIn(value, path, ['content'], (inner, at) => placeWithin(types, within, inner, at, levels - 1));
 }
 
-type Find = (value: unknown, path: string) => string | undefined;
+type Find = (value: unknown, path: string, name: string) => string | undefined;
 
 function firstPlace(values: readonly unknown[], path: string, find: Find): string | undefined {
   for (let index = 0; index < values.length; index += 1) {
-    const place = find(values[index], `${path}[${index}]`);
+    const place = find(values[index], `${path}[${index}]`, '');
     if (place !== undefined) return place;
   }
   return undefined;
@@ -194,7 +218,8 @@ function firstPlace(values: readonly unknown[], path: string, find: Find): strin
 function placeIn(value: unknown, path: string, names: readonly string[], find: Find): string | undefined {
   if (!isObject(value)) return undefined;
   for (const name in value) {
-    const place = names.includes(folded(name)) ? find(value[name], `${path}.${name}`) : undefined;
+    const known = folded(name);
+    const place = names.includes(known) ? find(value[name], `${path}.${name}`, known) : undefined;
     if (place !== undefined) return place;
   }
   return undefined;

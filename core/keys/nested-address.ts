@@ -1,26 +1,9 @@
 // Finds addresses and secrets deeper in a request: proxies take them in fallbacks, in lists of models, in tools and in messages. Pure: no I/O.
 //
-// data-is-free: what is data of the application has any names: the schemas of tools and answers, what tools were called with, the variables of a prompt.
+// data-is-free: what is data of the application has any names. At the top of a request, the names of data are fields like others.
+import { DATA, SCHEMAS } from '../gateway/request-data.ts';
 import { type RequestFields, ruleOf } from './field-rules.ts';
 
-/** data-is-free. At the top of a request, these names are fields like others. */
-const DATA: ReadonlySet<string> = new Set([
-  'action',
-  'arguments',
-  'env',
-  'guided_json',
-  'input',
-  'input_examples',
-  'input_schema',
-  'json',
-  'logit_bias',
-  'output_schema',
-  'parameters',
-  'schema',
-  'variables',
-]);
-/** Fields at the top that hold a schema. */
-const SCHEMAS: ReadonlySet<string> = new Set(['guided_json', 'json_schema', 'structured_outputs']);
 /** Outside of data, a request nests deeper only to hide something. */
 const MAX_LEVELS = 100;
 /** The end of a path that was not followed further. */

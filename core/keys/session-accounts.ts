@@ -2,11 +2,11 @@
 //
 // checked-or-refused: while the limits of a key can't be checked, its calls are refused.
 import { BlockhouseError } from '../errors.ts';
-import type { Asking, CallAccounts } from '../gateway/account.ts';
+import type { Asking, ClientAccounts } from '../gateway/account.ts';
 
 /** `find` gives the accounts between the start and the end of a workspace. */
-export function sessionAccounts(find: () => CallAccounts | undefined): CallAccounts {
-  const accountsFor = ({ key }: Asking): CallAccounts | undefined => {
+export function sessionAccounts(find: () => ClientAccounts | undefined): ClientAccounts {
+  const accountsFor = ({ key }: Asking): ClientAccounts | undefined => {
     const accounts = find();
     if (accounts !== undefined || key === undefined) return accounts;
     // checked-or-refused

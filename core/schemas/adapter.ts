@@ -26,7 +26,7 @@ export const AdapterList = object({ adapters: listOf(AdapterInfo) });
 
 const problem = {
   ...oneOf(['credential', 'unreachable', 'settings', 'unchecked']),
-  description: 'Why the adapter is not ready: no credential, no answer, invalid settings, or a credential that was not looked for',
+  description: 'Why the provider is not ready: no credential, no answer, invalid settings, or a credential that was not looked for',
 } as const;
 
 /** An adapter, and whether it can be used at this moment. */
@@ -60,7 +60,7 @@ export type ModelList = types.ModelList;
 export const VerifyRequest = {
   type: 'object',
   additionalProperties: false,
-  properties: { provider: { type: 'string', description: 'Adapter id; must be the one in the URL' }, config: ChatConfig },
+  properties: { provider: { type: 'string', description: 'Provider id; must be the one in the URL' }, config: ChatConfig },
 } as const;
 export type VerifyRequest = types.VerifyRequest;
 

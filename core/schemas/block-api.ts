@@ -74,7 +74,7 @@ export const Cure = object(
     id: oneOf(['set-key', 'choose-model', 'raise-cap', 'start', 'unhalt', 'edit-config', 'free-disk', 'open-file', 'retry-message']),
     label: { type: 'string', description: 'The words of a button' },
     block: { type: 'string', description: 'The block that it concerns, if it is another one' },
-    adapter: { type: 'string', description: 'The adapter whose key is needed' },
+    adapter: { type: 'string', description: 'The provider whose key is needed' },
     field: { type: 'string', description: 'The field of the configuration, or the id of the message' },
   },
   ['block', 'adapter', 'field'],

@@ -25,7 +25,7 @@ export const ModelId = {
   description: 'Model id of the provider: at most 2048 characters of printable ASCII without spaces, and no . or .. between slashes',
 } as const;
 /** The id of an adapter, in a request and in the configuration of a block. */
-export const AdapterId = { type: 'string', minLength: 1, maxLength: 64, description: 'Adapter id' } as const;
+export const AdapterId = { type: 'string', minLength: 1, maxLength: 64, description: 'Provider id' } as const;
 const callId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const toolName = { type: 'string', pattern: TOOL_NAME_PATTERN, description: 'At most 64 letters, digits, _ and -, starting with a letter or _' } as const;
 

@@ -76,6 +76,6 @@ export const SetDefaultProvider = {
   type: 'object',
   additionalProperties: false,
   required: ['defaultProvider'],
-  properties: { defaultProvider: { ...orNull(string), description: 'Adapter id; null for none' } },
+  properties: { defaultProvider: { ...orNull(string), description: 'Provider id; null for none' } },
 } as const;
 export type SetDefaultProvider = types.SetDefaultProvider;

@@ -108,6 +108,10 @@ export interface LedgerStore {
   newestFirst(block: string, sinceMs: number): AsyncIterable<LedgerLine>;
   /** All calls, the oldest first. */
   lines(): LedgerLines;
+  /** Reports on the bus when the ledger can't be used. Never rejects. */
+  tellDamage(): Promise<void>;
+  /** Waits for the appended lines; later ones are refused. */
+  close(): Promise<void>;
 }
 
 /** What a key has spent in a day. A call without a known price counts with what it costs at least, and of a model without one in tokens only. */

@@ -187,7 +187,7 @@ function showWhatNext({ url, workspace }: Gateway): void {
   say(`  ${bold('With a real model')} ${dim(`(in ${ROOT.replace(/\/$/, '')})`)}\n`);
   const row = (command: string, note: string): boolean => say(`    ${command.padEnd(56)}${dim(`# ${note}`)}`);
   row('node dist/cli/main.js auth set anthropic', 'asks for your key and stores it');
-  row('node dist/cli/main.js chat --adapter anthropic "Hello"', 'needs no server');
+  row('node dist/cli/main.js chat --provider anthropic "Hello"', 'needs no server');
   row('npm start', 'the server, with your key');
   row('ANTHROPIC_API_KEY=… npm start', 'or so, and nothing is stored');
   say();

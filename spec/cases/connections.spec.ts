@@ -1,8 +1,8 @@
 // Connections to the provider: which are used again, and whose clock ends a silence.
 import type { Socket } from 'node:net';
-import { mock } from 'node:test';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { fakeTimers, someTurns } from '../support/fake-timers.ts';
 import { CHAT, DAEMON_END, daemonLine, friendlyDaemon, responseOf, startServer, type TestServerOptions, until } from '../support/server.ts';
 import type { Answerer } from '../support/upstream.ts';
 
@@ -38,6 +38,7 @@ t.test('a connection whose answer was not read to its end is closed, and never c
         res.writeHead(400, { 'content-type': 'application/json' });
         res.write('{"error":"no');
       },
+      { timeouts: { idleMs: 100 } },
     ],
     ['an end mark without an end', (_request, res) => void res.write(half + DAEMON_END)],
   ];
@@ -77,13 +78,8 @@ t.test('a connection whose answer came whole carries the next request', async (t
   t.equal(new Set(sockets.slice(1)).size, 1);
 });
 
-async function someTurns(): Promise<void> {
-  for (let turn = 0; turn < 50; turn += 1) await nextTurn();
-}
-
 t.test('seven minutes of silence end nothing where our own limits are off, neither before the first byte nor after it', async (t) => {
-  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
-  t.teardown(() => mock.timers.reset());
+  const pass = fakeTimers(t);
   let answer = (): void => undefined;
   const server = await startServer(t, {
     timeouts: { firstByteMs: 0, idleMs: 0 },
@@ -106,8 +102,7 @@ t.test('seven minutes of silence end nothing where our own limits are off, neith
     const done = server.call('POST', '/v1/chat', { body });
     await server.upstream.arrived(index);
     await someTurns(); // for the head and the first bytes of the later two to be read
-    mock.timers.tick(7 * 60_000);
-    await someTurns();
+    await pass(7 * 60_000);
     answer();
     t.match(await done, { status: 200, text: /Hello/ });
   }

@@ -309,3 +309,28 @@ t.test('a program that aborts its call, or leaves the loop over its stream, has 
     t.equal(await server.spent(), BILLED);
   }
 });
+
+t.test('an answer that never comes counts what its model may have generated in that time, with a cap alone', async (t) => {
+  const firstByteMs = 50;
+  for (const wire of WIRES)
+    for (const stream of [true, false]) {
+      const server = await held(t, wire, 'before the answer', { timeouts: { firstByteMs } });
+      const title = `${wire.name}, ${stream ? 'stream' : 'whole'}`;
+      const ask = (config: object) =>
+        server.call('POST', '/v1/chat', { token: false, headers: { authorization: `Bearer ${server.key}` }, body: server.chat({ stream, config }) });
+      for (const config of [{ maxTokens: 3 }, {}]) await ask(config);
+      const [limited, free] = server.ends;
+      const isOpen = stream && wire.create().openModels?.test(wire.model) === true;
+      t.match(limited, { code: 'UPSTREAM_TIMEOUT', usage: { outputTokens: isOpen ? 0 : 3, estimated: true } }, title);
+      const { outputTokens = -1 } = free?.usage ?? {};
+      t.ok(isOpen ? outputTokens === 0 : outputTokens >= 5 && outputTokens < 128_000, `${title}: ${outputTokens}`);
+      t.equal(
+        await server.spent(),
+        server.ends.reduce((sum, { usage }) => sum + (usage?.totalTokens ?? 0), 0),
+        title,
+      );
+    }
+  const server = await held(t, anthropic, 'before the answer', { cap: null, timeouts: { firstByteMs } });
+  await server.call('POST', '/v1/chat', { token: false, headers: { authorization: `Bearer ${server.key}` }, body: server.chat({}) });
+  t.match(server.ends, [{ code: 'UPSTREAM_TIMEOUT', usage: { outputTokens: 0 } }], 'without a cap');
+});

@@ -313,10 +313,11 @@ function failures(t: Test, wire: Wire, gap: Gap): void {
   }
 
   t.test('an error status counts although its body never ends', async (t) => {
-    const { core, request } = await rig(t, wire, (_request, res) => {
+    const half: Answerer = (_request, res) => {
       res.writeHead(503, { 'content-type': 'application/json' });
       res.write('{"err');
-    });
+    };
+    const { core, request } = await rig(t, wire, half, { timeouts: { idleMs: 150 } });
     t.match(await failure(core.chat(request())), { code: 'UPSTREAM_FAILED', upstreamStatus: 503 });
   });
 

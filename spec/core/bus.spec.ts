@@ -11,7 +11,6 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
     key: true,
     address: true,
     tier: true,
-    isBilled: true,
     requestId: true,
     adapter: true,
     model: true,

@@ -107,7 +107,13 @@ t.test('case 28: a reader who scrolls up keeps the place while the answer grows'
       (globalThis as unknown as { line: Element | undefined }).line ??= line;
       return ((globalThis as unknown as { line: Element }).line as HTMLElement).getBoundingClientRect().top;
     });
-  await page.waitForTimeout(200);
+  // The wheel has turned: two frames are at one place, away from the end.
+  await page.waitForFunction(() => {
+    const { scrollTop, scrollHeight, clientHeight } = document.querySelector('[role="log"]') as HTMLElement;
+    const isStill = (globalThis as unknown as { place?: number }).place === scrollTop;
+    (globalThis as unknown as { place: number }).place = scrollTop;
+    return isStill && scrollHeight - clientHeight - scrollTop > 500;
+  });
   const before = await topOf();
   await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null, undefined, { timeout: 60_000 });
   t.ok(Math.abs((await topOf()) - before) <= 1, `the line moved by ${(await topOf()) - before} px`);

@@ -45,6 +45,22 @@ async function furnish(world: World): Promise<void> {
   await world.api('DELETE', '/api/blocks/old');
 }
 
+/** What a page shows once what was read for it is there: only then its keys work. */
+const CONTENT: Readonly<Record<string, string>> = {
+  '/ui/': '.tr',
+  '/ui/blocks/ada': '[data-entry]',
+  '/ui/blocks/ada/config': 'main textarea, main input',
+  '/ui/gateway': '.plot canvas',
+};
+
+async function show(world: World, page: Page, path: string): Promise<void> {
+  await world.show(page, path);
+  await page
+    .locator(CONTENT[path] ?? 'main h1')
+    .first()
+    .waitFor({ state: 'attached' });
+}
+
 /** The keys that `?` lists, but for those of two in a row. */
 async function listed(page: Page): Promise<readonly string[]> {
   await page.keyboard.press('?');
@@ -78,13 +94,13 @@ t.test('case 47: `?` lists exactly the keys that work, on each page', inWholeSet
   const page = await world.page();
   const paths = isWhole ? ['/ui/', '/ui/blocks/ada', '/ui/blocks/ada/config', '/ui/gateway', '/ui/events', '/ui/settings'] : ['/ui/blocks/ada'];
   for (const path of paths) {
-    await world.show(page, path);
+    await show(world, page, path);
     const keys = (await listed(page)).filter((key) => path !== '/ui/blocks/ada' || !OF_THE_FIELD.has(key));
     const working: string[] = [];
     for (const key of [...LETTERS, ...NAMED, ...WITH_CONTROL]) {
       if (!(await isTaken(page, key))) continue;
       working.push(SHOWN[key] ?? (key.length === 1 ? key.toUpperCase() : key));
-      await world.show(page, path);
+      await show(world, page, path);
     }
     t.same([...keys].sort(), working.sort(), path);
   }
@@ -137,7 +153,7 @@ t.test('case 47: Tab reaches everything on each page, in both directions, and is
   const tabs = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
   const paths = [...PAGE_PATHS, ...tabs];
   for (const path of isWhole ? paths : ['/ui/', '/ui/blocks/ada']) {
-    await world.show(page, path);
+    await show(world, page, path);
     const wanted = await page.evaluate(() => {
       const all = [...document.querySelectorAll<HTMLElement>('a[href], button, input, select, textarea, summary, [tabindex]')];
       const reachable = all.filter((each) => each.tabIndex >= 0 && !each.matches(':disabled') && each.checkVisibility({ visibilityProperty: true }));
@@ -167,9 +183,12 @@ t.test('case 47: a block is made, talked to, set, looked at and archived by keys
   world.standIn.onMessage(/./, { content: 'Some *words*.' });
   const page = await world.page();
   await page.getByRole('heading', { name: 'Blockhouse runs.' }).waitFor();
-  const focused = async (what: string): Promise<void> => {
-    t.not(await page.evaluate(() => document.activeElement?.localName), 'body', `after ${what}`);
-  };
+  /** The focus goes on when the page has drawn, so it is waited for. */
+  const focused = (what: string, selector = ':not(body)'): Promise<unknown> =>
+    t.resolves(
+      page.waitForFunction((wanted) => document.activeElement?.matches(wanted), selector),
+      `after ${what}`,
+    );
   const press = async (...keys: readonly string[]): Promise<void> => {
     for (const key of keys) await page.keyboard.press(key);
   };
@@ -192,7 +211,7 @@ t.test('case 47: a block is made, talked to, set, looked at and archived by keys
   await tabTo('Create the block');
   await press('Enter');
   await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
-  await focused('a new block');
+  await focused('a new block', 'textarea');
 
   await page.keyboard.type('Hello');
   await press('Enter');

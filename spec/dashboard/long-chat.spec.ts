@@ -13,10 +13,26 @@ function said(count: number): readonly Said[] {
   );
 }
 
-/** The first entry whose top is in view, and where that is. */
-function topOf(page: Page, id?: string): Promise<{ readonly id: string; readonly at: number }> {
+interface Line {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** Scrolls to the top, and tells the first entry there, and where it is, before the page can do anything about it. */
+function scrollUp(page: Page): Promise<Line> {
+  return lineOf(page, undefined);
+}
+
+/** Where an entry is once the page has drawn what came. */
+async function drawn(page: Page, id: string): Promise<Line> {
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  return lineOf(page, id);
+}
+
+function lineOf(page: Page, id: string | undefined): Promise<Line> {
   return page.evaluate((wanted) => {
     const log = document.querySelector('[role="log"]') as HTMLElement;
+    if (wanted === undefined) log.scrollTop = 0;
     const edge = log.getBoundingClientRect().top;
     const all = [...log.querySelectorAll<HTMLElement>('[data-entry]')];
     const found = all.find((each) => (wanted === undefined ? each.getBoundingClientRect().top >= edge : each.dataset['entry'] === wanted));
@@ -40,13 +56,10 @@ t.test(
     t.equal(await find('answer 401.'), false, 'it is not loaded');
 
     for (let turn = 0; turn < 8; turn += 1) {
-      await page.getByRole('log').evaluate((log) => {
-        log.scrollTop = 0;
-      });
-      const { id, at } = await topOf(page);
+      const { id, at } = await scrollUp(page);
       if (id === entryId(0)) break;
       await page.waitForFunction((known) => document.querySelector<HTMLElement>('[data-entry]')?.dataset['entry'] !== known, id);
-      const now = await topOf(page, id);
+      const now = await drawn(page, id);
       t.ok(Math.abs(now.at - at) <= 1, `the line in view moved by ${now.at - at} px`);
     }
     t.ok((await entries.count()) > 200);

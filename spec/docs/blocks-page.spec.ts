@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { isObject } from '../../core/base/json.ts';
+import { CONFIG_DEFAULTS } from '../../core/block/documents/document-codecs.ts';
 import { BlockAdapter } from '../../core/schemas/block-config.ts';
-import { CONFIG_DEFAULTS } from '../../core/store/files/block/document-codecs.ts';
 
 const written = (value: unknown): string =>
   isObject(value)

@@ -22,7 +22,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'blockhouse auth set openai --field baseURL': 'asks for an address and a key at a terminal',
   'blockhouse auth set anthropic': 'asks for a key at a terminal; the piped form beside it is run',
   'blockhouse chat ada': 'is a conversation at a terminal',
-  'blockhouse chat --adapter ollama --model gemma4': 'is a conversation at a terminal',
+  'blockhouse chat --provider ollama --model gemma4': 'is a conversation at a terminal',
   'npm pack': 'installs a package outside of the test; a link to this build stands in for it',
   'systemctl --user edit blockhouse': 'opens an editor',
   '[Service]': 'is the content of a file of systemd',
@@ -66,7 +66,7 @@ t.test('the walk of the page on blocks', async (t) => {
 
 t.test('a local model in five minutes', async (t) => {
   const output = await read('local-model.md', await reader(t));
-  t.match(output('blockhouse chat --adapter ollama --model gemma4 "Why'), ANSWER);
+  t.match(output('blockhouse chat --provider ollama --model gemma4 "Why'), ANSWER);
   t.match(output('echo "Blockhouse keeps'), ANSWER);
   t.match(JSON.parse(output('TOKEN=')), { provider: 'ollama', message: { content: ANSWER } });
 });

@@ -36,6 +36,17 @@ t.test('each link on a page leads to a file of the repository, and each anchor t
   t.ok(links > 50, `${links} links`);
 });
 
+t.test('each file and folder that a page names with its place in the tree exists', async (t) => {
+  let places = 0;
+  for (const page of PAGES.filter((path) => path.startsWith('docs/') && !path.includes('decisions'))) {
+    for (const [, place = ''] of proseOf(page).matchAll(/`((?:core|adapters|transports|cli|spec|bench|docs)\/[\w./-]*)`/g)) {
+      places += 1;
+      t.ok(existsSync(join(ROOT, place)), `${page}: ${place}`);
+    }
+  }
+  t.ok(places > 100, `${places} places`);
+});
+
 t.test('links lead from the README to every page, except the decisions', async (t) => {
   const seen = new Set<string>();
   const visit = (page: string): void => {

@@ -143,6 +143,9 @@ const VALUES: Readonly<Record<string, Fields>> = {
   },
   'context_management.edits': { context_management: { edits: [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }] } },
   background: { background: true },
+  'venice_parameters.enable_web_search': { venice_parameters: { enable_web_search: 'on' } },
+  'venice_parameters.enable_web_scraping': { venice_parameters: { enable_web_scraping: true } },
+  'venice_parameters.enable_x_search': { venice_parameters: { enable_x_search: true } },
   'config.region': { config: { region: 'us-east-1' } },
 };
 
@@ -159,6 +162,7 @@ const before = (members: string) => (json: string) => json.replace('{', `{${memb
 const behind = (members: string) => (json: string) => json.replace(/\}$/, `,${members}}`);
 const EVIL = 'http://evil.example';
 const IMAGE = 'https://images.example/a.png';
+const named = ({ path, wire }: Door, model: string): string => (path === '/v1/chat' ? model : `${wire.adapter}/${model}`);
 const SPECIAL: Readonly<Record<string, (door: Door, fields: string) => readonly Sample[]>> = {
   'a parameter of the URL': () => [
     { title: 'a parameter', search: '?key=x' },
@@ -181,7 +185,9 @@ const SPECIAL: Readonly<Record<string, (door: Door, fields: string) => readonly 
     { title: 'a part of a message', body: { messages: [{ role: 'user', content: [{ type: 'text', text: 'x', api_key: 'k' }] }] } },
     ...['response_format', 'stream_options', 'thinking', 'reasoning'].map((name) => ({ title: name, body: { [name]: { type: 'x', api_base: EVIL } } })),
   ],
-  'a `model` with the suffix': (door) => [{ title: 'a search', body: { model: door.path === '/v1/chat' ? 'm:online' : `${door.wire.adapter}/m:online` } }],
+  'a `model` with the suffix': (door) =>
+    ['m:online', 'm@preset/x', 'm:online@preset/x'].map((model) => ({ title: model, body: { model: named(door, model) } })),
+  'several models in': (door) => [{ title: 'two models', body: { model: named(door, 'm,dear') } }],
   'an address (': (door) => [{ title: 'an address', body: { model: `${door.wire.adapter}/huggingface/${EVIL}` } }],
   'a text in a field that is unknown here': () => [
     { title: 'a text', body: { unheard_of: 'x' } },

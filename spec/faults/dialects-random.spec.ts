@@ -8,11 +8,12 @@ import t from 'tap';
 import type { Meaning, Wire } from '../conformance/wire.ts';
 import { Random } from '../support/crash/random.ts';
 import { CLIENTS, type Client, dataOf, type Fields, startTranslating } from '../support/dialect-clients.ts';
+import { sweep } from '../support/sweep.ts';
 import type { Answerer } from '../support/upstream.ts';
 import { WIRES } from '../support/wire-server.ts';
 
 const SEED = Number(process.env['BLOCKHOUSE_FUZZ_SEED'] ?? 20_261_123);
-const ROUNDS = Number(process.env['BLOCKHOUSE_FUZZ_ROUNDS'] ?? 20);
+const ROUNDS = Number(process.env['BLOCKHOUSE_FUZZ_ROUNDS'] ?? sweep(200, 20));
 /** Each wait has an end; only a defect reaches it. */
 const PATIENCE_MS = 20_000;
 

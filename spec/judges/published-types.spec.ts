@@ -110,16 +110,19 @@ async function answersOf(t: Test, wire: Wire, client: Client): Promise<TypedAnsw
   return [...all, ...typedEvents(client, `a stream that breaks off (${about})`, await streamOf())];
 }
 
+/** Judged together at the end: the compiler reads the types of the SDKs once. */
+const said: TypedAnswer[] = [];
+
 for (const client of CLIENTS) {
-  t.test(`every answer of ${client.path} before each provider, and every event of its streams, is of the published type`, async (t) => {
+  t.test(`${client.path} answers each kind of answer before each provider, whole and as a stream`, async (t) => {
     const answers: TypedAnswer[] = [];
     for (const wire of WIRES) answers.push(...(await answersOf(t, wire, client)));
     t.ok(answers.length > 500, `${answers.length} answers`);
-    t.same(await complaints(t, answers), []);
+    said.push(...answers);
   });
 }
 
-t.test('embeddings, models and token counts are of the published types', async (t) => {
+t.test('embeddings, models and token counts are answered', async (t) => {
   const ollama = WIRES.find(({ name }) => name === 'ollama') as Wire;
   const { call } = await startWireServer(t, ollama, (request, res) => {
     if (request.path === '/api/tags') return sendJson(res, { models: [{ name: 'm:1b' }] });
@@ -129,16 +132,19 @@ t.test('embeddings, models and token counts are of the published types', async (
   const models = await call('GET', '/v1/models');
   const [first] = models.json['data'] as { id: string }[];
   const tokens = await call('POST', '/v1/messages/count_tokens', { body: { model: 'ollama/m:1b', messages: [{ role: 'user', content: 'hi' }] } });
-  t.same(
-    await complaints(t, [
-      { title: 'embeddings', type: 'CreateEmbeddingResponse', value: embeddings.json },
-      { title: 'models', type: 'ModelList', value: models.json },
-      { title: 'one model', type: 'Model', value: (await call('GET', `/v1/models/${first?.id}`)).json },
-      { title: 'an unknown model', type: 'ErrorBody', value: (await call('GET', '/v1/models/never-heard')).json },
-      { title: 'tokens', type: 'MessageTokensCount', value: tokens.json },
-    ]),
-    [],
+  t.ok(first);
+  said.push(
+    { title: 'embeddings', type: 'CreateEmbeddingResponse', value: embeddings.json },
+    { title: 'models', type: 'ModelList', value: models.json },
+    { title: 'one model', type: 'Model', value: (await call('GET', `/v1/models/${first?.id}`)).json },
+    { title: 'an unknown model', type: 'ErrorBody', value: (await call('GET', '/v1/models/never-heard')).json },
+    { title: 'tokens', type: 'MessageTokensCount', value: tokens.json },
   );
+});
+
+t.test('every answer, and every event of a stream, is of the published type', async (t) => {
+  t.ok(said.length > 1500, `${said.length} answers`);
+  t.same(await complaints(t, said), []);
 });
 
 t.test('the judge sees what is missing, wrong and too much', async (t) => {

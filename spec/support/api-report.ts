@@ -26,11 +26,16 @@ export function apiReport(): string {
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`The declarations could not be made:\n${stdout}`);
-    const reporter = new Reporter(folder);
-    return [HEADER, ...entryPoints().map(([name, path]) => reporter.report(name, join(folder, path)))].join('\n');
+    return reportOf(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The same from declarations that are there already, such as those of the build. */
+export function reportOf(folder: string): string {
+  const reporter = new Reporter(folder);
+  return [HEADER, ...entryPoints().map(([name, path]) => reporter.report(name, join(folder, path)))].join('\n');
 }
 
 /** The compiler of this repository. Not its `bin/tsc`, which does not start under the loader that the test runner hands down while it counts coverage. */

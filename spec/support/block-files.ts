@@ -1,14 +1,15 @@
 // Files of a block for table tests: everything by default but what a case is about.
+
+import { completeConfig, freshMemory, freshPulse } from '../../core/block/documents/document-codecs.ts';
 import type { BlockConfig } from '../../core/schemas/block-config.ts';
 import type { BlockMemory } from '../../core/schemas/block-memory.ts';
 import type { BlockPulse } from '../../core/schemas/block-pulse.ts';
 import type { ChatEntry } from '../../core/schemas/chat-entry.ts';
-import { completeConfig, freshMemory, freshPulse } from '../../core/store/files/block/document-codecs.ts';
 
 export const AT = '2026-11-20T14:03:22.123Z';
 
-export function configOf(fields: Readonly<Record<string, unknown>> = {}): BlockConfig {
-  return completeConfig(fields, 'a', AT);
+export function configOf(fields: Readonly<Record<string, unknown>> = {}, name = 'a'): BlockConfig {
+  return completeConfig(fields, name, AT);
 }
 
 export function memoryOf(fields: Partial<BlockMemory> & { readonly firstKeptId?: string } = {}): BlockMemory {

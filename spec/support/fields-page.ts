@@ -121,7 +121,7 @@ function pageOf(targets: readonly Target[], adapters: readonly Adapter[]): strin
   const titles = targets.map(({ title }) => title);
   return `# Fields and providers
 
-This page says which field of a chat request reaches which provider, and under which name. \`npm run generate\` makes it from the adapters, with every model that they list.
+This page says which field of a chat request reaches which provider, and under which name. \`npm run generate\` makes it from the code that calls them, with every model that they list.
 
 A dash means that the field is left out with a warning. A * means that some models or values get a warning; the [remarks](#remarks) have the texts. What is refused is a
 400 that names the part, because the answer would be wrong without it. How to write a request: [HTTP](http.md#chat).
@@ -149,7 +149,7 @@ ${table(
 
 ## Credentials and addresses
 
-A field of \`config\` that replaces a stored setting for one request. An address that an adapter does not use is refused; the others are left out with a warning.
+A field of \`config\` that replaces a stored setting for one request. An address that a provider does not use is refused; the others are left out with a warning.
 
 ${table(
   ['field', ...adapters.map(({ id }) => id)],

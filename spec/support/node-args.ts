@@ -12,6 +12,11 @@ const isCompiled = env[IS_COMPILED] === '1';
 const loader = isCompiled ? [] : ['--import=tsx'];
 const placeOf = (source: string): string => join(ROOT, isCompiled ? compiledPath(source) : source);
 
+/** The address by which a spec imports a source file whose name it only finds at run time, a path from the root of the repository. */
+export function addressOf(source: string): string {
+  return pathToFileURL(placeOf(source)).href;
+}
+
 /** Arguments that run a source file, a path from the root of the repository. */
 export function argsForFile(source: string): string[] {
   return [...loader, placeOf(source)];
@@ -19,6 +24,6 @@ export function argsForFile(source: string): string[] {
 
 /** Arguments that run the text of a module, whose imports from us are paths from the root of the repository: `'./core/index.ts'`. */
 export function argsForText(module: string): string[] {
-  const text = module.replace(/'\.\/([^'\n]+\.ts)'/g, (_, source: string) => `'${pathToFileURL(placeOf(source)).href}'`);
+  const text = module.replace(/'\.\/([^'\n]+\.ts)'/g, (_, source: string) => `'${addressOf(source)}'`);
   return [...loader, '--input-type=module', '--eval', text];
 }

@@ -2,8 +2,8 @@
 // A schema that is exported has a type of its name, and other types refer to it by this name.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { MESSAGE_FIELDS, Message } from '../../core/schemas/chat.ts';
+import { addressOf } from './node-args.ts';
 
 interface Schema {
   readonly type?: string;
@@ -69,9 +69,8 @@ export async function schemaTypes(): Promise<string> {
 }
 
 async function exportsOf(file: string): Promise<Named[]> {
-  const path = join(FOLDER, file);
-  const source = readFileSync(path, 'utf8');
-  const module = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  const source = readFileSync(join(FOLDER, file), 'utf8');
+  const module = (await import(addressOf(`core/schemas/${file}`))) as Record<string, unknown>;
   return Object.entries(module)
     .filter(([name]) => /^[A-Z]/.test(name))
     .map(([name, value]) => ({ name, value, doc: docOf(source, name) }));

@@ -1,5 +1,7 @@
 // The growing text of one answer, held in flat pieces: adding to one long string would keep every fragment and every intermediate result alive.
 // Pure: no I/O.
+import { textParts } from '../../gateway/parts.ts';
+import type { ContentPart } from '../../types.ts';
 
 /** Far more than any model writes, and small enough that chat.json can hold several such answers. */
 export const MAX_ANSWER_CHARACTERS = 1024 * 1024;
@@ -49,6 +51,11 @@ export class AnswerText {
   toString(): string {
     this.#join();
     return this.#pieces.join('');
+  }
+
+  /** The text as content of a message. */
+  toParts(): readonly ContentPart[] {
+    return textParts(this.toString());
   }
 
   /** The part that fits. A surrogate pair is never split. */

@@ -3,9 +3,8 @@ import type { CoreBus } from '../../bus.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { CurrentTask } from '../../schemas/block-pulse.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import type { BlockLog } from '../../store/files/logs/block-log.ts';
-import type { FolderWatches } from '../../store/files/watch.ts';
-import type { BlockDocuments, LedgerStore } from '../../store/port.ts';
+import type { BlockDocuments } from '../../store/port.ts';
+import type { LogStore, Store } from '../../store/store.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
 import type { ModelCalls } from './call-model.ts';
@@ -18,8 +17,7 @@ export interface WorkspaceContext {
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
-  readonly ledger: LedgerStore;
-  readonly watches: FolderWatches;
+  readonly store: Store;
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
   /** Epoch milliseconds. */
@@ -37,7 +35,7 @@ export interface WorkspaceContext {
 export interface BlockContext {
   readonly name: string;
   readonly files: BlockDocuments;
-  readonly log: BlockLog;
+  readonly log: LogStore;
   readonly feed: ReplyStream;
   readonly retryWait: RetryWait;
   readonly world: WorkspaceContext;

@@ -25,12 +25,12 @@ export async function checkBudget(
 
 /** Reserves the worst case of a call, unless there is no cap, or `signal` has fired. `id` is that of its line. Throws CallRefused if the call does not fit. */
 export async function reserveCall(context: BlockContext, id: string, candidate: Candidate, inputTokens: number, signal: AbortSignal): Promise<void> {
-  const { ledger, calls } = context.world;
+  const { store, calls } = context.world;
   while (!signal.aborted) {
     const { budget } = await context.files.config.read();
     if (!hasCaps(budget)) return;
     const worstCase = await calls.billing.worstCase(candidate, inputTokens);
-    const reserved = await ledger.reserve({ id, block: context.name, budget, worstCase }, signal);
+    const reserved = await store.ledger.reserve({ id, block: context.name, budget, worstCase }, signal);
     if (reserved.kind === 'ok') return;
     if (reserved.kind === 'exceeded') throw new CallRefused(await pauseOf(context, reserved));
     await reserved.changed;
@@ -51,7 +51,7 @@ export async function budgetStand(context: BlockContext, config: BlockConfig): P
 
 async function judge({ name, world }: BlockContext, { budget }: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
   const now = world.now();
-  const day = await world.ledger.spend(name, dayStart(now, budget.timezone));
-  const month = await world.ledger.spend(name, monthStart(now, budget.timezone));
+  const day = await world.store.ledger.spend(name, dayStart(now, budget.timezone));
+  const month = await world.store.ledger.spend(name, monthStart(now, budget.timezone));
   return judgeBudget({ budget, day, month, worstCase, now });
 }

@@ -4,34 +4,37 @@
 //   reported no usage (it broke off, was ended, or may have worked on the request without an answer), the gateway estimates it.
 // bounded-calls: all monitors together make only so many calls at a time, so that a thousand waiting blocks don't start at once.
 // one-attempt: one call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
-// asked-last: the kill switch is checked when the call has its place in every queue, and the caps right before that.
+// own-account: the call has its account with its block, not with the gateway. So its line is in the ledger of blocks alone.
+// asked-last: the caps are checked when the call has its place in every queue, and then the kill switch.
 // cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
 import { randomUUID } from 'node:crypto';
 import PQueue from 'p-queue';
+import type { CoreEvents } from '../../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
+import type { CallAccounts, Hold } from '../../gateway/account.ts';
 import type { CallOptions } from '../../gateway/call-options.ts';
 import type { PricedModel } from '../../gateway/pricing.ts';
 import type { StreamSink } from '../../ports.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
-import type { ChatDone, Usage } from '../../schemas/chat.ts';
+import type { ChatDone, Message, StopReason } from '../../schemas/chat.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import { CallRefused, haltPause, type Pause } from '../actor/call-refused.ts';
+import type { AssistantMessage, ContentPart } from '../../types.ts';
+import { CallRefused, haltPause } from '../actor/call-refused.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { AnswerText } from './answer-text.ts';
-import { type Bill, Billing, type BillingOptions, type EndedCall } from './billing.ts';
-import type { TextMessage } from './window.ts';
+import { type Bill, Billing, type BillingOptions } from './billing.ts';
 
 /** A call to make. */
 export interface ModelCall {
   readonly block: string;
   readonly candidate: Candidate;
-  readonly messages: readonly TextMessage[];
+  readonly messages: readonly Message[];
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
   readonly signal: AbortSignal;
   /** Holds the answer while it grows. Left out if only the whole answer matters. */
   readonly text?: AnswerText;
-  /** Called when the call has its turn, with the id that its line will have. May wait. Throws CallRefused where a cap forbids the call. */
+  /** Called when the call has its place, with the id that its line will have. May wait. Throws CallRefused where a cap forbids the call. */
   reserve?(id: string): Promise<void>;
   /** Called with each fragment once it is in `text`. */
   onText?(fragment: string): void;
@@ -39,8 +42,9 @@ export interface ModelCall {
 
 /** An answer and its bill. */
 export interface ModelAnswer {
-  readonly content: string;
-  readonly done: ChatDone;
+  /** What the model has said, and called, with the state of its provider: as a later prompt may have it. */
+  readonly message: AssistantMessage & { readonly content: readonly ContentPart[] };
+  readonly stopReason: StopReason;
   readonly bill: Bill;
   /** True when the model had more to say. */
   readonly isCut: boolean;
@@ -106,67 +110,62 @@ export class ModelCalls {
   }
 
   async #make(call: ModelCall): Promise<ModelAnswer> {
-    await this.billing.ready();
-    const id = randomUUID();
-    await call.reserve?.(id);
+    const running = new RunningCall(call, this.#options, this.billing);
     try {
-      return await this.#ask(call, id);
+      return await this.#ask(call, running);
     } finally {
-      this.#options.ledger.release({ block: call.block, id });
+      await running.refusal; // the reservation may still be under way
+      this.#options.ledger.release({ block: call.block, id: running.id });
     }
   }
 
-  async #ask(call: ModelCall, id: string): Promise<ModelAnswer> {
+  async #ask(call: ModelCall, running: RunningCall): Promise<ModelAnswer> {
     const { provider, model, config } = call.candidate;
-    const running = new RunningCall(call, this.#options, this.billing.pricedAs(call.candidate));
     const request = { adapter: provider, model, messages: [...call.messages], stream: true, config };
-    const bill = (usage: Usage, failed: boolean) => this.billing.write({ id, ...running.end(usage, failed) }); // billed-first
-    let done: ChatDone;
+    const { text } = running;
+    let done: ChatDone | undefined;
     try {
       done = await this.#options.gateway.pipe(request, running.sink, running.options);
     } catch (error) {
-      if (running.refusal !== undefined) throw new CallRefused(running.refusal);
-      const failure = toBlockhouseError(error);
-      if (!running.text.isCut) {
-        throw new ModelCallFailure(failure, failure.usage && (await bill(failure.usage, true)));
-      }
-      done = { usage: { ...(failure.usage as Usage), estimated: true }, stopReason: 'max_tokens' };
+      const refusal = await running.refusal;
+      if (refusal !== undefined) throw refusal;
+      if (!text.isCut) throw new ModelCallFailure(toBlockhouseError(error), await running.bill);
     }
-    const { text } = running;
-    if (text.isCut) done = { ...done, stopReason: 'max_tokens' }; // cut-answer
-    return { content: text.toString(), done, bill: await bill(done.usage, false), isCut: text.isCut };
+    const bill = (await running.bill) as Bill; // billed-first
+    const { toolCalls, providerMetadata, stopReason = 'max_tokens' } = done ?? {};
+    const state = { ...(toolCalls !== undefined && { toolCalls }), ...(providerMetadata !== undefined && { providerMetadata }) };
+    const message = { role: 'assistant', content: text.toParts(), ...state } as const;
+    return { message, stopReason: text.isCut ? 'max_tokens' : stopReason, bill, isCut: text.isCut }; // cut-answer
   }
 }
 
-/** A call under way: its text, its times and its abort signal. */
-class RunningCall {
+/** A call under way: its text, its account and its abort signal. */
+class RunningCall implements CallAccounts, Hold {
+  /** That of its line. */
+  readonly id = randomUUID();
+  readonly readsOn = false;
   readonly text: AnswerText;
-  /** Set when the kill switch kept the call from being made. */
-  refusal: Pause | undefined;
+  /** Resolves with what kept the call from being made, once that is known; never rejects. */
+  refusal: Promise<unknown> = Promise.resolve();
+  /** Set once the call has ended, unless it has cost nothing. */
+  bill: Promise<Bill> | undefined;
   readonly #call: ModelCall;
-  readonly #options: Pick<ModelCallsOptions, 'now' | 'halted'>;
+  readonly #options: Pick<ModelCallsOptions, 'halted'>;
+  readonly #billing: Billing;
   readonly #pricedAs: PricedModel | undefined;
-  readonly #startedAt: number;
-  #firstTextAt: number | undefined;
   readonly #cut = new AbortController();
 
-  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'now' | 'halted'>, pricedAs: PricedModel | undefined) {
+  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'halted'>, billing: Billing) {
     this.text = call.text ?? new AnswerText();
     this.#call = call;
     this.#options = options;
-    this.#pricedAs = pricedAs;
-    this.#startedAt = options.now();
+    this.#billing = billing;
+    this.#pricedAs = billing.pricedAs(call.candidate);
   }
 
   get options(): CallOptions {
     const { signal, block, messageId } = this.#call;
-    return {
-      signal: AbortSignal.any([signal, this.#cut.signal]),
-      onTurn: () => this.#assertWanted(),
-      caller: block,
-      messageId: messageId ?? undefined,
-      isBilled: true,
-    };
+    return { signal: AbortSignal.any([signal, this.#cut.signal]), caller: block, messageId: messageId ?? undefined, accounts: this };
   }
 
   /** Never makes the gateway wait. `opensInMs: 0` leaves the gateway no time for a retry (one-attempt). */
@@ -186,24 +185,52 @@ class RunningCall {
     };
   }
 
-  end(usage: Usage, failed: boolean): Omit<EndedCall, 'id'> {
-    const { block, candidate, purpose, messageId } = this.#call;
-    const since = (at: number): number => Math.max(0, at - this.#startedAt);
-    const latencyMs = since(this.#options.now());
-    const ttftMs = this.#firstTextAt === undefined ? null : since(this.#firstTextAt);
-    return { block, candidate, purpose, messageId, pricedAs: this.#pricedAs, usage, failed, latencyMs, ttftMs };
+  accept(): Hold {
+    return this;
   }
 
-  #take(fragment: string): void {
-    this.#firstTextAt ??= this.#options.now();
-    const taken = this.text.append(fragment);
-    if (taken !== '') this.#call.onText?.(taken);
-    if (this.text.isCut) this.#cut.abort(); // cut-answer
+  /** To the gateway, a call that must not be made is one that its caller has left. */
+  async reserve(): Promise<void> {
+    this.refusal = this.#refusal();
+    const refusal = await this.refusal;
+    if (refusal !== undefined) throw new BlockhouseError('CANCELLED', 'The call was not made.', { cause: refusal });
   }
 
   /** asked-last. */
-  #assertWanted(): void {
-    this.refusal = haltPause(this.#options.halted());
-    if (this.refusal !== undefined) throw new BlockhouseError('CANCELLED', this.refusal.reason.message);
+  async #refusal(): Promise<unknown> {
+    try {
+      await this.#billing.ready();
+      await this.#call.reserve?.(this.id);
+    } catch (error) {
+      return error;
+    }
+    const pause = haltPause(this.#options.halted());
+    return pause && new CallRefused(pause);
+  }
+
+  /** billed-first. */
+  settle({ usage, code, durationMs, firstTextMs }: CoreEvents['call.finished']): void {
+    if (usage === undefined) return;
+    const { block, candidate, purpose, messageId } = this.#call;
+    const isEndedByUs = code !== undefined && this.text.isCut; // cut-answer
+    this.bill = this.#billing.write({
+      id: this.id,
+      block,
+      candidate,
+      purpose,
+      messageId,
+      pricedAs: this.#pricedAs,
+      usage: isEndedByUs ? { ...usage, estimated: true } : usage,
+      latencyMs: Math.round(durationMs),
+      ttftMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
+      failed: code !== undefined && !isEndedByUs,
+    });
+    this.bill.catch(() => undefined); // the caller gets the failure
+  }
+
+  #take(fragment: string): void {
+    const taken = this.text.append(fragment);
+    if (taken !== '') this.#call.onText?.(taken);
+    if (this.text.isCut) this.#cut.abort(); // cut-answer
   }
 }

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { estimateTokens } from '../../base/tokens.ts';
 import { BlockhouseError } from '../../errors.ts';
+import { textOf } from '../../gateway/parts.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockMemory, Compaction } from '../../schemas/block-memory.ts';
 import { CallRefused } from '../actor/call-refused.ts';
@@ -81,17 +82,18 @@ async function summarise(
 ): Promise<{ summary: string; model: string; costUsd: number | null }> {
   const candidates = candidatesOf(config);
   const messages = summaryMessages(memory.summary, plan.exchanges);
-  const tokens = messages.reduce((sum, { content }) => sum + estimateTokens(content ?? ''), 0);
+  const tokens = messages.reduce((sum, { role, content }) => sum + estimateTokens(textOf(content, role)), 0);
   let last = asFailure('ADAPTER_NOT_CONFIGURED', 'No model is set.');
   for (const candidate of candidates) {
     try {
       const reserve = (id: string) => reserveCall(context, id, candidate, tokens, signal);
       const call = { block: context.name, candidate, messages, purpose: 'summary', messageId: null, signal, reserve } as const;
-      const { content, bill, isCut } = await context.world.calls.make(call);
+      const { message, bill, isCut } = await context.world.calls.make(call);
+      const summary = textOf(message.content, message.role).trim();
       await recordCall(context, bill, 'summary', null);
       if (isCut) throw asFailure('UPSTREAM_MALFORMED', 'The model did not finish its summary.');
-      if (content.trim() === '') throw asFailure('UPSTREAM_MALFORMED', 'The model answered with an empty summary.');
-      return { summary: content.trim(), model: candidate.model, costUsd: bill.costUsd };
+      if (summary === '') throw asFailure('UPSTREAM_MALFORMED', 'The model answered with an empty summary.');
+      return { summary, model: candidate.model, costUsd: bill.costUsd };
     } catch (error) {
       if (error instanceof CallRefused) throw refused(error);
       if (!(error instanceof ModelCallFailure)) throw error;

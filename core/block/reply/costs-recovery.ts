@@ -19,9 +19,9 @@ export async function recoverCosts(context: BlockContext): Promise<number> {
   const { files, world, name } = context;
   const costs = await files.costs.read();
   const since = await knownUntil(context, costs);
-  const newest = await world.ledger.newest(name);
+  const newest = await world.store.ledger.newest(name);
   if (!isBlank(costs) && (newest === undefined || newest <= since)) return 0;
-  const { sum, calls } = await addCalls(costs, world.ledger.newestFirst(name, since));
+  const { sum, calls } = await addCalls(costs, world.store.ledger.newestFirst(name, since));
   const isKept = await files.costs.update((now) => {
     // Another call or a reset was recorded meanwhile. It is in the file, but perhaps not in the sum.
     if (now.lastUpdated !== costs.lastUpdated || now.lastReset !== costs.lastReset) return { value: now, result: false };

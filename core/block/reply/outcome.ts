@@ -1,6 +1,8 @@
 // The outcome of a message: makes the entry of its answer, and reports it to readers, the log and the bus.
 import type { BlockhouseError } from '../../errors.ts';
+import { textOf } from '../../gateway/parts.ts';
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
+import type { ContentPart } from '../../types.ts';
 import type { Candidate } from '../status/candidates.ts';
 import type { Fault } from './attempt.ts';
 import type { Bill } from './billing.ts';
@@ -10,7 +12,8 @@ import type { BlockContext } from './block-context.ts';
 export interface AnswerParts {
   readonly message: ChatEntry;
   readonly candidate: Candidate;
-  readonly content: string;
+  /** The entry keeps the text in it. */
+  readonly content: readonly ContentPart[];
   readonly status: 'done' | 'interrupted';
   readonly bill: Bill | null;
   readonly stopReason?: ChatEntry['stopReason'];
@@ -23,7 +26,7 @@ export function answerEntry(context: Pick<BlockContext, 'files' | 'at'>, parts: 
   return {
     id: context.files.conversation.newId(),
     role: 'assistant',
-    content,
+    content: textOf(content, 'assistant'),
     timestamp: context.at(),
     processed: true,
     status,

@@ -8,8 +8,10 @@
 // one-end: every attempt ends in exactly one outcome for the monitor. Only a fault of the disk, or a defect, is thrown, through `broken`.
 import { assign, fromPromise, type SnapshotFrom, sendTo, setup } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../../base/abortable.ts';
+import { textOf } from '../../gateway/parts.ts';
 import type { CurrentTask, Reason } from '../../schemas/block-pulse.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import type { ContentPart } from '../../types.ts';
 import type { FailureKind } from '../actor/backoff.ts';
 import type { Pause } from '../actor/call-refused.ts';
 import type { ReplyOutcome } from '../actor/types.ts';
@@ -39,12 +41,12 @@ export interface CallFailure extends Fault {
 export type Called =
   | { readonly kind: 'answered'; readonly answer: ModelAnswer }
   | { readonly kind: 'refused'; readonly pause: Pause }
-  | { readonly kind: 'failed'; readonly failure: CallFailure; readonly bill: Bill | null; readonly text: string };
+  | { readonly kind: 'failed'; readonly failure: CallFailure; readonly bill: Bill | null; readonly content: readonly ContentPart[] };
 
 /** What becomes of the message. */
 export type Ending =
   | { readonly kind: 'answer'; readonly answer: ModelAnswer }
-  | { readonly kind: 'interrupted'; readonly text: string; readonly bill: Bill | null; readonly isCancelled: boolean }
+  | { readonly kind: 'interrupted'; readonly content: readonly ContentPart[]; readonly bill: Bill | null; readonly isCancelled: boolean }
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'failed'; readonly fault: Fault }
   | { readonly kind: 'retry'; readonly failure: CallFailure; readonly delayMs: number; readonly countsAsAttempt: boolean }
@@ -126,9 +128,9 @@ function endingAfter(context: ReplyContext, called: Called): Ending {
 }
 
 /** text-is-kept. */
-function endedEarly({ endedBy }: ReplyContext, { failure, bill, text }: Called & { readonly kind: 'failed' }, countsAsAttempt: boolean): Ending {
+function endedEarly({ endedBy }: ReplyContext, { failure, bill, content }: Called & { readonly kind: 'failed' }, countsAsAttempt: boolean): Ending {
   const isCancelled = endedBy === 'cancel';
-  if (text !== '') return { kind: 'interrupted', text, bill, isCancelled };
+  if (content.length > 0) return { kind: 'interrupted', content, bill, isCancelled };
   if (isCancelled) return { kind: 'cancelled' };
   // After the gateway has closed, no call is possible: the monitor waits for its own stop.
   const isClosed = failure.code === 'SHUTTING_DOWN';
@@ -276,7 +278,7 @@ export function taskOf(snapshot: ReplySnapshot): CurrentTask | null {
   const { message, messageId, ending } = snapshot.context;
   const phase = phaseOf(snapshot);
   if (phase === undefined || message === null) return null;
-  const outputChars = ending?.kind === 'answer' ? ending.answer.content.length : 0;
+  const outputChars = ending?.kind === 'answer' ? textOf(ending.answer.message.content, 'assistant').length : 0;
   return { messageId, startedAt: message.startedAt ?? message.timestamp, attempt: message.attempts ?? 1, phase, outputChars };
 }
 

@@ -114,7 +114,7 @@ class Reply implements ReplySteps {
       const called = this.#failed(failure, attempt);
       const { code, message, kind } = called.failure;
       if (kind !== 'cancelled') this.#context.log.write('WARN', 'reply.failed', { id: this.#messageId, model: candidate.model, code, error: message });
-      return { ...called, bill, text: text.toString() };
+      return { ...called, bill, content: text.toParts() };
     }
   }
 
@@ -147,7 +147,7 @@ class Reply implements ReplySteps {
     const retryMs = retryDelayMs(error, attempt, { now: world.now(), failures: this.#context.failures(), random: () => world.random() }) ?? null;
     const judged = { kind: judgeFailure(error), reason: faultReason(name, error), countsAsAttempt: countsAsAttempt(error, attempt.candidates), retryMs };
     const failure: CallFailure = { code, message, retryable, mayHaveRun, ...judged };
-    return { kind: 'failed', failure, bill: null, text: '' };
+    return { kind: 'failed', failure, bill: null, content: [] };
   }
 
   discard(fault: Fault): void {
@@ -160,7 +160,7 @@ class Reply implements ReplySteps {
       case 'answer':
         return this.#answered(ending, message, candidate as Candidate);
       case 'interrupted': {
-        const { text: content, bill, isCancelled } = ending;
+        const { content, bill, isCancelled } = ending;
         const answer = answerEntry(this.#context, { message, candidate: candidate as Candidate, content, status: 'interrupted', bill });
         await settlement.answer(answer, bill, { status: isCancelled ? 'cancelled' : 'done', error: null, finishedAt: this.#context.at() });
         return { kind: 'over', failed: false, cancelled: isCancelled };
@@ -180,10 +180,10 @@ class Reply implements ReplySteps {
   }
 
   /** written-together. */
-  async #answered({ answer: { content, done, bill, isCut } }: Ending & { readonly kind: 'answer' }, message: ChatEntry, candidate: Candidate) {
-    if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: content.length });
+  async #answered({ answer: { message: said, stopReason, bill, isCut } }: Ending & { readonly kind: 'answer' }, message: ChatEntry, candidate: Candidate) {
     await recordCall(this.#context, bill, 'chat', this.#messageId);
-    const answer = answerEntry(this.#context, { message, candidate, content, status: 'done', bill, stopReason: done.stopReason });
+    const answer = answerEntry(this.#context, { message, candidate, content: said.content, status: 'done', bill, stopReason });
+    if (isCut) this.#context.log.write('WARN', 'reply.cut', { id: this.#messageId, model: candidate.model, characters: answer.content.length });
     await this.#settlement.answer(answer, bill, { status: 'done', error: null, finishedAt: bill.at });
     return { kind: 'answered', compact: await updateWindow(this.#context) } as const;
   }

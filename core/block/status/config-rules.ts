@@ -6,7 +6,7 @@ import { BlockhouseError, invalidRequest } from '../../errors.ts';
 import { type BlockConfig, BlockConfigPatch } from '../../schemas/block-config.ts';
 import { IS_SECRET, secretField } from '../../schemas/secret-fields.ts';
 import { compile, faultOf, type Validator } from '../../schemas/validate.ts';
-import { completeConfig } from '../../store/files/block/document-codecs.ts';
+import { completeConfig } from '../documents/document-codecs.ts';
 
 /** Fields and elements; limited because a configuration is read and checked in one turn. */
 const MAX_CONFIG_VALUES = 2000;

@@ -52,7 +52,7 @@ type Teller<T> = Readonly<Record<BlockState, (input: ToExplain) => T>>;
 const WHY: Teller<string> = {
   unconfigured: ({ config: { adapter }, pulse: { reason } }) => {
     if (adapter === null) return 'No model is set.';
-    return reason?.message ?? `Its adapter ${JSON.stringify(adapter.provider)} has no credentials or does not exist.`;
+    return reason?.message ?? `Its provider ${JSON.stringify(adapter.provider)} has no credentials or does not exist.`;
   },
   stopped: () => 'Its monitor is stopped.',
   starting: () => 'Its monitor is starting and checks the chat.',

@@ -4,6 +4,7 @@ import type { CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
+import type { CallAccounts } from '../account.ts';
 import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { LARGEST_OUTPUT } from '../read-on.ts';
@@ -156,9 +157,9 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     return this.#options.repeats ?? true;
   }
 
-  /** True if the caller keeps account of the call itself. */
-  get isBilled(): boolean | undefined {
-    return this.#options.isBilled;
+  /** Undefined if the gateway keeps the account of the call. */
+  get accounts(): CallAccounts | undefined {
+    return this.#options.accounts;
   }
 
   /** Who has to share places and is paused for its own failures: a key, a block, or all programs with the token. */
@@ -176,10 +177,5 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     if (this.key !== undefined || this.caller !== undefined) return NOBODY;
     this.#promptHash ??= digestOf(this.content());
     return this.#promptHash;
-  }
-
-  /** Tells the caller that an attempt is about to be made. Throws what the caller throws. */
-  tellTurn(): void {
-    this.#options.onTurn?.();
   }
 }

@@ -2,14 +2,13 @@
 //
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
 import { tryParseJson } from '../../base/json.ts';
-import { isCount } from '../../base/tokens.ts';
 import type { Writable } from '../../base/writable.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
-import type { AdapterCall, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
+import type { AdapterCall, ForwardedAnswer, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
 import { ANSWER_LIMITS } from '../answer-limits.ts';
 import type { Permit } from '../breaker.ts';
-import { type BodySize, bodySize } from '../media-tokens.ts';
+import { bodyTokens } from '../media-tokens.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, type Reader } from './call.ts';
 import { ForwardedUsage } from './forwarded-usage.ts';
 
@@ -18,20 +17,19 @@ interface ForwardParts extends CallParts {
   readonly target: ForwardTarget;
 }
 
-const LIMITS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
-
 /** One forwarded request as it was accepted. */
 export class Forward extends Call<AttemptResult> {
   readonly kind = 'forward';
   readonly request: ForwardedRequest;
   readonly target: ForwardTarget;
-  #size: BodySize | undefined;
-  #mostUnseen: number | undefined;
+  readonly #answer: ForwardedAnswer;
+  #tokens: number | undefined;
 
   constructor(parts: ForwardParts) {
     super(parts);
     this.request = parts.request;
     this.target = parts.target;
+    this.#answer = this.adapter.forwardedAnswer?.(this.request) ?? {};
   }
 
   override get reader(): Reader | undefined {
@@ -51,40 +49,29 @@ export class Forward extends Call<AttemptResult> {
   }
 
   override get choices(): number {
-    return this.#measured().choices;
+    return this.#answer.choices ?? 1;
   }
 
   override asksForHourInCache(): boolean {
     return this.request.body.includes('"1h"');
   }
 
-  /** Of the names of all protocols that pass; a request that sets several of them has the largest. */
   protected override get outputLimit(): number | undefined {
-    const limits = LIMITS.map((name) => this.request.fields?.[name]).filter(isCount);
-    return limits.length === 0 ? undefined : Math.max(...limits);
+    return this.#answer.limit;
   }
 
-  /** Its tokens, its limit and its choices are known from then on. */
+  /** Its tokens are known from then on. */
   override forgetRequest(): void {
     this.inputTokens();
-    this.#mostUnseen = super.mostUnseen;
     const request = this.request as Writable<ForwardedRequest>;
     request.body = Buffer.alloc(0);
     request.fields = { stream: request.fields?.['stream'] };
   }
 
-  override get mostUnseen(): number {
-    return this.#mostUnseen ?? super.mostUnseen;
-  }
-
   override inputTokens(): number {
-    return this.#measured().tokens;
-  }
-
-  #measured(): BodySize {
     const { body, fields } = this.request;
-    this.#size ??= bodySize(fields ?? tryParseJson(body.toString()), body.length);
-    return this.#size;
+    this.#tokens ??= bodyTokens(fields ?? tryParseJson(body.toString()), body.length);
+    return this.#tokens;
   }
 }
 

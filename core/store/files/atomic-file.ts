@@ -11,8 +11,9 @@ import { randomBytes } from 'node:crypto';
 import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { undefinedFor } from '../../base/undefined-for.ts';
 import { BlockhouseError } from '../../errors.ts';
-import { readRegular, undefinedFor } from './regular-file.ts';
+import { readRegular } from './regular-file.ts';
 
 const WRITE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const TEMPORARY = /^\..+\.[0-9a-f]{16}\.tmp$/;

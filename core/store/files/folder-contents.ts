@@ -2,7 +2,7 @@
 import { type BigIntStats, lstatSync, opendirSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { undefinedFor } from './regular-file.ts';
+import { undefinedFor } from '../../base/undefined-for.ts';
 
 /** For each name, a text that changes with any change of the entry. */
 export type FolderContents = ReadonlyMap<string, string>;

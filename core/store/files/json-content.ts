@@ -8,7 +8,9 @@
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseBytes } from '../../base/strict-json.ts';
+import { UncopiedDamage } from '../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../errors.ts';
+import type { ChangeNotice } from '../store.ts';
 import { keepCopy, setAside } from './atomic-file.ts';
 import { isFresh, MISSING, stampOf } from './file-stamp.ts';
 import { isPassingFault, readFault, readRegular } from './regular-file.ts';
@@ -39,16 +41,6 @@ export interface JsonContentOptions<T> {
   onDamaged?(reason: string, copy: string | undefined): void;
 }
 
-/** How the content has changed. */
-export interface ChangeNotice {
-  /** True if this server wrote it, not a person or another program. */
-  readonly own: boolean;
-  /** True if the writer asked for no callbacks. */
-  readonly quiet: boolean;
-  /** True if the content before it was damaged. */
-  readonly healed: boolean;
-}
-
 /** The content at one moment. `value` is undefined while it is damaged, and before the first reading. */
 export interface Snapshot<T> {
   /** Undefined before the first reading. */
@@ -58,9 +50,6 @@ export interface Snapshot<T> {
   /** The damaged content has no copy yet. */
   readonly isUnkept?: boolean;
 }
-
-/** Thrown by `parse` for content that must not be copied to another file, because it may hold a key. */
-export class UncopiedDamage extends Error {}
 
 /** How often damaged content is read before it counts as damaged (settled-read), and the pause in between. */
 const LOOKS = 2;

@@ -14,8 +14,6 @@ import { stampOf } from './file-stamp.ts';
 import { JsonContent, type JsonContentOptions, type Snapshot } from './json-content.ts';
 import { isPassingFault } from './regular-file.ts';
 
-export type { ChangeNotice } from './json-content.ts';
-
 /** How a file is read and written, and the callbacks for its changes. */
 export interface JsonFileOptions<T> extends JsonContentOptions<T> {
   /** Called before a write. Resolves with the content to write; if it rejects, nothing is written. */

@@ -1,7 +1,7 @@
 // The process that a lock names, and whether it still lives.
 import { readFile } from 'node:fs/promises';
 import { isObject, tryParseJson } from '../../base/json.ts';
-import { undefinedFor } from './regular-file.ts';
+import { undefinedFor } from '../../base/undefined-for.ts';
 
 /** The process that holds a lock. */
 export interface LockHolder {

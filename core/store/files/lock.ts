@@ -13,11 +13,12 @@ import { copyFile, link, open, rename, unlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
+import { undefinedFor } from '../../base/undefined-for.ts';
 import { BlockhouseError } from '../../errors.ts';
 import { VERSION } from '../../version.ts';
 import { ensureFolder, replaceFile } from './atomic-file.ts';
 import { holderIn, isAlive, type LockHolder, processStart } from './lock-holder.ts';
-import { READ_SAFELY, undefinedFor } from './regular-file.ts';
+import { READ_SAFELY } from './regular-file.ts';
 
 export type { LockHolder } from './lock-holder.ts';
 

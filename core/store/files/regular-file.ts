@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { undefinedFor } from '../../base/undefined-for.ts';
 import { BlockhouseError, passingFault } from '../../errors.ts';
 
 /** Smaller files are read synchronously, which is quicker; larger ones asynchronously, so that they don't block other work. */
@@ -13,14 +14,6 @@ const NEWLINE = 0x0a;
 export const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** The same, for reading. */
 export const READ_SAFELY = constants.O_RDONLY | SAFELY;
-
-/** For `catch` on a promise: turns the system errors with these codes into undefined. Every other error is thrown. */
-export function undefinedFor(...codes: readonly string[]): (error: NodeJS.ErrnoException) => undefined {
-  return (error) => {
-    if (!codes.includes(error.code ?? '')) throw error;
-    return undefined;
-  };
-}
 
 /**
  * The content of a file; undefined when there is none. Throws STORAGE_FAILED when another try may succeed, and otherwise an Error for which `readFault`

@@ -52,6 +52,7 @@ export class PostgresLedger implements LedgerStore {
   #released: string[] = [];
   /** By block: who waits for room beside its calls under way. */
   readonly #waiting = new Map<string, Set<() => void>>();
+  #isClosed = false;
 
   constructor({ database, node, now }: PostgresLedgerOptions) {
     this.#database = database;
@@ -80,6 +81,7 @@ export class PostgresLedger implements LedgerStore {
   }
 
   async append(line: LedgerLine): Promise<void> {
+    if (this.#isClosed) throw new Error('the ledger is closed');
     this.#unwritten.push(line.id === undefined ? { ...line, id: randomUUID() } : line);
     await this.ready();
   }
@@ -98,6 +100,17 @@ export class PostgresLedger implements LedgerStore {
       for (const block of [from, to].sort()) await run(sql.LOCK, [block]);
       await run(sql.CARRY, [from, to]);
     });
+  }
+
+  /** A database keeps its own order: there is nothing to open. */
+  async tellDamage(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  /** Writes the calls that wait. Rejects as `append` does: what a database that is away does not have is lost with the process. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.ready();
   }
 
   async spend(block: string, sinceMs: number): Promise<Spend> {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createAnthropic } from '../../../adapters/anthropic/index.ts';
-import { MESSAGES } from '../../../adapters/anthropic/protocol.ts';
+import { forwardedAnswer, MESSAGES } from '../../../adapters/anthropic/protocol.ts';
 import { settingsFor } from '../../support/adapter-call.ts';
 
 const isRead = (frame: string): boolean => MESSAGES.marks.some((mark) => frame.includes(mark));
@@ -31,4 +31,11 @@ t.test('the address follows the base URL, with or without a version in it, and k
 t.test('limits of the provider reach the client', async (t) => {
   for (const name of ['anthropic-ratelimit-requests-remaining', 'request-id', 'retry-after']) t.match(name, MESSAGES.answerHeaders);
   t.notMatch('anthropic-organization-id', MESSAGES.answerHeaders);
+});
+
+t.test('a request says how long its answer may be', async (t) => {
+  const request = { path: '/v1/messages', search: '', headers: {}, body: Buffer.alloc(0), hidesUsage: false };
+  t.same(forwardedAnswer({ ...request, fields: { max_tokens: 7, max_output_tokens: 70, n: 3 } }), { limit: 7 });
+  t.same(forwardedAnswer({ ...request, fields: { max_completion_tokens: 7 } }), { limit: undefined });
+  t.same(forwardedAnswer(request), { limit: undefined });
 });

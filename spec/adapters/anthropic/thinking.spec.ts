@@ -59,6 +59,8 @@ const refused: [string, AssistantTurn[], Parameters<typeof replay>[1]?][] = [
   ['two assistant messages became one turn', [assistant(), { role: 'assistant', text: 'more', toolCalls: [] }]],
   ['the metadata has no prefix', [assistant({ providerMetadata: state({ prefix: 7 }) })]],
   ['the metadata has no blocks', [assistant({ providerMetadata: state({ content: 'x' }) })]],
+  ['the metadata has a block that no answer has', [assistant({ providerMetadata: state({ content: [...BLOCKS, { type: 'tool_addition', tool: {} }] }) })]],
+  ['the metadata has a text that is none', [assistant({ providerMetadata: state({ content: [BLOCKS[0], { type: 'text', text: 7 }, BLOCKS[2]] }) })]],
   ['the metadata has blocks that are none', [assistant({ providerMetadata: state({ content: [null, 7, 'x'] }) })]],
 ];
 for (const [why, turns, options] of refused) {
@@ -67,6 +69,22 @@ for (const [why, turns, options] of refused) {
     t.equal(sent, plain);
   });
 }
+
+t.test('blocks of tools that the provider runs go back, without members that no answer has', async (t) => {
+  const content = [
+    { type: 'thinking', thinking: 'x', signature: 'c2ln', tool: { type: 'web_search_20250305' } },
+    { type: 'redacted_thinking', data: 'ZGF0YQ' },
+    { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'x' } },
+    { type: 'web_search_tool_result', tool_use_id: 'srv_1', content: [{ type: 'web_search_result', url: 'https://x', title: 'x', encrypted_content: 'x' }] },
+    { type: 'text', text: 'Looking. ', citations: null, cache_control: { type: 'ephemeral', ttl: '1h' } },
+    { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: { b: 1, c: 2 } }, caller: { type: 'direct' } },
+  ];
+  const { sent } = replay([assistant({ providerMetadata: state({ content }) })]);
+  const [first, , , , text, call] = content;
+  const { tool: _tool, ...thinking } = first as { tool?: unknown };
+  const { cache_control: _cache, ...plain } = text as { cache_control?: unknown };
+  t.same(sent[1]?.content, [thinking, ...content.slice(1, 4), plain, call]);
+});
 
 t.test('token limit and temperature are no part of the prefix', async (t) => {
   t.match(replay([assistant()], { frame: { ...FRAME, max_tokens: 9, temperature: 0 } }).sent[1], { content: BLOCKS });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { cachePoint } from '../../../adapters/bedrock/content.ts';
 import { buildRequest } from '../../../adapters/bedrock/request.ts';
 import type { BedrockRequest } from '../../../adapters/bedrock/schema.ts';
 import type { ChatContext } from '../../../adapters/shared/provider.ts';
@@ -207,4 +208,9 @@ t.test('gotcha 8: Nova caches no tools, and no other vendor anything', async (t)
 
 t.test('without cacheControl nothing is marked', async (t) => {
   t.notMatch(JSON.stringify(build({ turns: LOOP, tools: [TOOL], system: 'x' }).body), /cachePoint/);
+});
+
+t.test('a cache point says its time only if it is an hour', async (t) => {
+  t.same(cachePoint('5m'), { cachePoint: { type: 'default' } });
+  t.same(cachePoint('1h'), { cachePoint: { type: 'default', ttl: '1h' } });
 });

@@ -1,9 +1,13 @@
 import t from 'tap';
+import { EMBEDDING } from '../../../adapters/google/embed.ts';
+import { createGoogle } from '../../../adapters/google/index.ts';
+import { pricedModel } from '../../../adapters/google/prices.ts';
 import { buildRequest } from '../../../adapters/google/request.ts';
 import type { GoogleContent, GoogleRequest } from '../../../adapters/google/schema.ts';
 import { parseJson } from '../../../core/base/json.ts';
 import { toPrompt } from '../../../core/gateway/prompt.ts';
 import type { ChatConfig, ChatRequest, Message, ToolCall } from '../../../core/index.ts';
+import { adapterCall, settingsFor } from '../../support/adapter-call.ts';
 
 const MODEL = 'gemini-3.8-flash';
 const BASE = 'https://generativelanguage.googleapis.com';
@@ -362,4 +366,18 @@ t.test('parts and options are part of the request; an image of a tool stands bes
     ],
     generationConfig: { topP: 0.5, thinkingConfig: { thinkingLevel: 'low' } },
   });
+});
+
+t.test('each text is a request of its own in one call', async (t) => {
+  const settings = settingsFor(createGoogle(), { env: { GOOGLE_GEMINI_BASE_URL: 'http://127.0.0.1:1' } });
+  const { url, body } = EMBEDDING.build({ ...adapterCall({ settings }), model: 'models/gemini-embedding-001', inputs: ['a', 'b'], dimensions: 8 });
+  t.equal(url.href, 'http://127.0.0.1:1/v1beta/models/gemini-embedding-001:batchEmbedContents');
+  const request = (text: string) => ({ model: 'models/gemini-embedding-001', content: { parts: [{ text }] }, outputDimensionality: 8 });
+  t.same(body, { requests: [request('a'), request('b')] });
+  t.same(EMBEDDING.read({ embeddings: [{ values: [1] }, { values: [2] }] }), { vectors: [[1], [2]], inputTokens: undefined });
+});
+
+t.test('a model is priced as Google calls it, and a tuned one is not', async (t) => {
+  for (const model of ['gemini-2.5-pro', 'models/gemini-2.5-pro']) t.equal(pricedModel({ model }), 'gemini-2.5-pro', model);
+  for (const model of ['tunedModels/gemini-2.5-pro', 'models/tunedModels/x']) t.equal(pricedModel({ model }), undefined, model);
 });

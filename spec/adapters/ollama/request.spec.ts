@@ -1,10 +1,11 @@
 import t from 'tap';
 import { ContextSizes } from '../../../adapters/ollama/context-size.ts';
+import { EMBEDDING } from '../../../adapters/ollama/embed.ts';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { buildRequest } from '../../../adapters/ollama/request.ts';
 import type { OllamaRequest } from '../../../adapters/ollama/schema.ts';
 import type { ChatRequest } from '../../../core/index.ts';
-import { contextFor } from '../../support/adapter-call.ts';
+import { adapterCall, contextFor, settingsFor } from '../../support/adapter-call.ts';
 
 const ollama = createOllama();
 type Parts = Partial<Pick<ChatRequest, 'messages' | 'tools' | 'config'>>;
@@ -172,4 +173,12 @@ t.test('images and options are part of the request', async (t) => {
     format: 'json',
     think: false,
   });
+});
+
+t.test('a list of texts has a list of vectors', async (t) => {
+  const settings = settingsFor(createOllama(), { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:1/v1' } });
+  const { url, body } = EMBEDDING.build({ ...adapterCall({ settings }), model: 'm', inputs: ['a', 'b'] });
+  t.equal(url.href, 'http://127.0.0.1:1/api/embed');
+  t.same(body, { model: 'm', input: ['a', 'b'] });
+  t.same(EMBEDDING.read({ embeddings: [[1], [2]], prompt_eval_count: 5 }), { vectors: [[1], [2]], inputTokens: 5 });
 });

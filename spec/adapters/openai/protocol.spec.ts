@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createOpenAI } from '../../../adapters/openai/index.ts';
-import { protocolOf } from '../../../adapters/openai/protocol.ts';
+import { forwardedAnswer, protocolOf } from '../../../adapters/openai/protocol.ts';
 import { settingsFor } from '../../support/adapter-call.ts';
 
 const at = (base: string) => settingsFor(createOpenAI(), { env: { OPENAI_BASE_URL: base } });
@@ -23,6 +23,7 @@ t.test('chunks with usage, a finish reason or an error are read', async (t) => {
   t.match(chat.readFrame('{"choices":[{"delta":{},"finish_reason":null}],"usage":null}'), { isUsageOnly: false, mayEnd: false, usage: undefined });
   t.match(chat.readFrame('[DONE]'), { isEnd: true });
   t.match(chat.readFrame('{"error":{"message":"Busy"}}'), { error: { message: 'Busy' } });
+  t.match(chat.readFrame('{"error":{"message":"Busy"},"usage":{"completion_tokens":5}}'), { error: { message: 'Busy' }, usage: { outputTokens: 5 } });
   t.match(chat.readFrame('{"error":null,"choices":[]}'), { isUsageOnly: false });
   for (const odd of ['', 'null', '{']) t.same(chat.readFrame(odd), { isCut: true });
   t.notOk(chat.marks.some((mark) => '{"choices":[{"delta":{"content":"usage"},"finish_reason":null}],"usage":null}'.includes(mark)));
@@ -41,4 +42,20 @@ t.test('events that end a response are read', async (t) => {
   t.match(responses.readFrame('{"type":"error","message":"Broken"}'), { error: { message: 'Broken' } });
   t.same(responses.readFrame('{"type":"response.output_text.delta","delta":"a"}'), {});
   t.same(responses.readFrame('{'), {});
+});
+
+t.test('a request says how long its answer may be by the fields of its own protocol, and how many it asks for', async (t) => {
+  const saidBy = (path: string, fields: Record<string, unknown>) =>
+    forwardedAnswer({ path, search: '', headers: {}, body: Buffer.alloc(0), fields, hidesUsage: false });
+  const limitOf = (path: string, fields: Record<string, unknown>) => saidBy(path, fields).limit;
+  t.equal(limitOf(chat.path, { max_tokens: 7, max_completion_tokens: 70, max_output_tokens: 700 }), 70);
+  t.equal(limitOf(responses.path, { max_tokens: 7, max_completion_tokens: 70, max_output_tokens: 700 }), 700);
+  t.equal(limitOf(chat.path, { max_output_tokens: 1 }), undefined, 'a server may ignore the field of another protocol');
+  t.equal(limitOf(responses.path, { max_tokens: 1 }), undefined);
+  for (const limit of [0, -1, '7', null]) t.equal(limitOf(chat.path, { max_tokens: limit }), undefined, `${limit} limits nothing`);
+  t.equal(saidBy(chat.path, { n: 3, tools: [{ n: 9 }] }).choices, 3);
+  t.equal(saidBy(chat.path, { n: '3' }).choices, 3);
+  t.equal(saidBy(chat.path, { n: 70_000 }).choices, 9999);
+  for (const n of [undefined, null, 1, 0, -3, 2.5, 'x', {}]) t.equal(saidBy(chat.path, { n }).choices, undefined);
+  t.equal(saidBy(responses.path, { n: 3 }).choices, undefined);
 });

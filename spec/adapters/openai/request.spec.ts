@@ -127,6 +127,16 @@ t.test('reasoning that comes back stands untouched right before its call', async
   t.match(input[4], { call_id: 'call_2' });
 });
 
+t.test('of reasoning that comes back, only what an answer has is sent', async (t) => {
+  const own = { summary: [{ type: 'summary_text', text: 's' }], content: [{ type: 'reasoning_text', text: 'c' }] };
+  const item = { ...REASONING, ...own, tools: [{ type: 'web_search' }], namespace: 'x' };
+  const sent = bodyOf({ turns: weather({ openai: { model: 'gpt-6.1-terra', reasoning: [{ before: 'call_1', item }] } }) })['input'] as unknown[];
+  t.strictSame(sent[2], { ...REASONING, ...own });
+  const changed = { ...REASONING, summary: [{ type: 'additional_tools', tools: [{ type: 'web_search' }] }], content: 'x' };
+  const other = bodyOf({ turns: weather({ openai: { model: 'gpt-6.1-terra', reasoning: [{ before: 'call_1', item: changed }] } }) })['input'] as unknown[];
+  t.strictSame(other[2], { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA', status: null });
+});
+
 t.test('reasoning finds its call by the id that the caller has, also where that id is rewritten', async (t) => {
   const turns: Turn[] = [
     { role: 'user', text: 'q' },

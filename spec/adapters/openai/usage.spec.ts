@@ -10,6 +10,38 @@ t.test('both endpoints report the same counts under other names', async (t) => {
   t.same(usageOfChat({ usage: { prompt_tokens: 9, completion_tokens: 8, prompt_tokens_details: details, completion_tokens_details: reasoning } }), COUNTS);
 });
 
+t.test('reasoning beside the completion is counted where only the total tells it', (t) => {
+  const xai = { prompt_tokens: 32, completion_tokens: 9, total_tokens: 5041, completion_tokens_details: { reasoning_tokens: 5000 } };
+  t.match(usageOfChat({ usage: xai }), { inputTokens: 32, outputTokens: 5009, reasoningTokens: 5000 });
+  t.match(usageOfChat({ usage: { prompt_tokens: 32, completion_tokens: 9, total_tokens: 5041 } }), { inputTokens: 32, outputTokens: 5009 });
+  t.match(usageOfChat({ usage: { prompt_tokens: 32, total_tokens: 41 } }), { inputTokens: 32, outputTokens: 9 });
+  t.match(usageOfResponse({ usage: { input_tokens: 32, output_tokens: 9, total_tokens: 5041 } }), { inputTokens: 32, outputTokens: 5009 });
+  t.match(
+    usageOfChat({ usage: { prompt_tokens: 32, completion_tokens: 9, total_tokens: 0 } }),
+    { outputTokens: 9 },
+    'a total that is too small lowers nothing',
+  );
+  t.end();
+});
+
+t.test('reasoning and citations beside all other counts are counted', (t) => {
+  const perplexity = {
+    prompt_tokens: 9,
+    completion_tokens: 7178,
+    total_tokens: 7187,
+    citation_tokens: 20_016,
+    num_search_queries: 18,
+    reasoning_tokens: 73_997,
+  };
+  t.match(usageOfChat({ usage: perplexity }), { inputTokens: 20_025, outputTokens: 81_175 });
+  t.match(
+    usageOfChat({ usage: { prompt_tokens: 9, completion_tokens: 8, reasoning_tokens: 5 } }),
+    { outputTokens: 8 },
+    'elsewhere they are part of the completion',
+  );
+  t.end();
+});
+
 t.test('what is no usage is none', async (t) => {
   for (const odd of [undefined, null, 7, 'x']) t.equal(usageOfChat({ usage: odd }), undefined);
   t.equal(usageOfResponse({ usage: { input_tokens: 'many' } })?.inputTokens, undefined);

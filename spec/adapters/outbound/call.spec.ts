@@ -5,6 +5,7 @@ import { EnoughRead } from '../../../adapters/outbound/call.ts';
 import type { UpstreamHandler } from '../../../adapters/outbound/client.ts';
 import { BodyCollector } from '../../../adapters/shared/response-handlers.ts';
 import { adapterCall, type CallParts, Collector, resolveNames, startRawUpstream } from '../../support/adapter-call.ts';
+import { fakeTimers, someTurns } from '../../support/fake-timers.ts';
 import { until } from '../../support/until.ts';
 import { startUpstream } from '../../support/upstream.ts';
 import { get, newUpstream, post, refused, sendThenIdle } from '../../support/upstream-call.ts';
@@ -528,11 +529,14 @@ t.test('linger: a handler that has all it needs', async (t) => {
 });
 
 t.test('the body of an error may come a while after its head', async (t) => {
-  const server = await startRawUpstream(t, (socket) => {
-    socket.write('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 5\r\n\r\n', () => setTimeout(() => socket.write('quota'), 1500));
-  });
+  const pass = fakeTimers(t);
+  const server = await startRawUpstream(t, (socket) => socket.write('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 5\r\n\r\n'));
   const handler = new BodyCollector();
-  await newUpstream(t).send(adapterCall(), get(server.url), handler);
+  const ended = newUpstream(t).send(adapterCall(), get(server.url), handler);
+  while (!handler.complete) await someTurns(); // the head has come
+  await pass(4900);
+  server.connections[0]?.socket.write('quota');
+  await ended;
   t.match(handler.answer(), { status: 429, text: 'quota' });
 });
 

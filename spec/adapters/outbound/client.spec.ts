@@ -255,7 +255,7 @@ t.test('sent-once: connections that break', async (t) => {
   t.test('a kept-alive connection that breaks after the provider worked for a while is not stale: nothing is sent again', async (t) => {
     const server = await startRawUpstream(t, (socket, index) => {
       if (index === 0) socket.write(OK);
-      else setTimeout(() => socket.destroy(), 2500);
+      else setTimeout(() => socket.destroy(), 50);
     });
     const upstream = newUpstream(t);
     await sendThenIdle(upstream, post(server.url));

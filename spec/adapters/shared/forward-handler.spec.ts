@@ -22,8 +22,9 @@ const PROTOCOL: Protocol = {
     isUsageOnly: data === 'used',
     error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.' } : undefined,
   }),
-  answerMembers: ['usage'],
-  readUsage: ({ usage }) => ({ outputTokens: Number(asObject(usage)['out']) }),
+  answerMembers: ['usage', 'error'],
+  readUsage: ({ usage }) => (usage === undefined ? {} : { outputTokens: Number(asObject(usage)['out']) }),
+  errorIn: ({ error }) => (error === undefined ? undefined : { kind: 'failed', message: 'It broke.' }),
 };
 
 const PROVIDER = {
@@ -164,6 +165,42 @@ t.test('a byte order mark before a whole answer hides nothing of it, and goes ou
   t.same([got, usage], [['\ufeff{"usage": {"out": 4}}'], [{ outputTokens: 4 }]]);
 });
 
+t.test('an error with status 200 that reports what it used is counted, and not asked for again', async (t) => {
+  const whole = (body: string) => {
+    const { reader, usage, got } = handler();
+    reader.head(200, { 'content-type': 'application/json' });
+    feed(reader, body);
+    return { fault: faultOfAny(() => reader.end()), usage, got };
+  };
+  t.match(whole('{"error":1,"usage":{"out":4}}'), { fault: { code: 'UPSTREAM_FAILED', mayHaveRun: true }, usage: [{ outputTokens: 4 }], got: [] });
+  t.match(whole('{"error":1,"usage":{"out":0}}'), { fault: { mayHaveRun: false }, usage: [] });
+  t.match(whole('{"error":1}'), { fault: { mayHaveRun: false }, usage: [] });
+  const { reader, usage } = handler();
+  reader.head(200, STREAM);
+  const fault = faultOfAny(() => feed(reader, 'data: {"count":3,"error":1}\n\n'));
+  t.match({ fault, usage }, { fault: { mayHaveRun: true }, usage: [{ outputTokens: 3 }] });
+});
+
+t.test('a proxy that gave up waiting may have left a model at work', async (t) => {
+  for (const [status, mayHaveRun] of [
+    [408, true],
+    [504, true],
+    [524, true],
+    [500, false],
+    [502, false],
+    [503, false],
+  ] as const) {
+    const { reader } = handler();
+    reader.head(status, { 'content-type': 'application/json' });
+    feed(reader, '{"error":1}');
+    t.match(
+      faultOfAny(() => reader.end()),
+      { mayHaveRun },
+      `${status}`,
+    );
+  }
+});
+
 t.test("an error answer in the provider's own form comes with the failure, unless it is about our credentials", async (t) => {
   for (const [status, passes] of [
     [400, true],
@@ -188,6 +225,16 @@ t.test("an error answer in the provider's own form comes with the failure, unles
     }
   }
 });
+
+/** What `work` throws. */
+function faultOfAny(work: () => void): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It must throw.');
+}
 
 /** What `work` throws to the client. */
 function faultOf(work: () => void): Exclude<BlockhouseError['providerFault'], string | undefined> {

@@ -18,10 +18,10 @@ interface Listed {
   readonly adapters: { readonly id: string; readonly ready: boolean; readonly defaultModel: string }[];
 }
 
-t.test('without a server, adapters shows which can be used from this shell', async (t) => {
+t.test('without a server, providers shows which can be used from this shell', async (t) => {
   const workspace = t.testdir();
   const upstream = await startUpstream(t, (_request, res) => sendJson(res, tags));
-  const text = await runHere(t, ['adapters', '--workspace', workspace], { env: { OLLAMA_BASE_URL: upstream.url } });
+  const text = await runHere(t, ['providers', '--workspace', workspace], { env: { OLLAMA_BASE_URL: upstream.url } });
   t.match(text, { code: 0, stderr: SHELL, stdout: /^ +ID +STATE +DEFAULT MODEL +NAME\n○ +bedrock +no credentials found/ });
   t.match(text.stdout, /● +ollama +answers, needs no key +\S+ +Ollama\n/);
   const { stdout } = await runHere(t, ['adapters', '--json', '--workspace', workspace], { env: AWAY });
@@ -34,9 +34,9 @@ t.test('without a server, adapters shows which can be used from this shell', asy
   );
 });
 
-t.test('with a server, adapters, models, verify and auth list show what the server sees, and say so', async (t) => {
+t.test('with a server, providers, models, verify and auth list show what the server sees, and say so', async (t) => {
   const { on, upstream } = await openDesk(t, (_request, res) => sendJson(res, tags));
-  const listed = await on(['adapters'], { env: { ...AWAY, OPENAI_API_KEY: 'of-this-shell-0123456789' } });
+  const listed = await on(['providers'], { env: { ...AWAY, OPENAI_API_KEY: 'of-this-shell-0123456789' } });
   t.match(listed, { code: 0, stderr: SERVER, stdout: /● +ollama +answers/ });
   t.match(listed.stdout, /○ +openai +no key yet \(OPENAI_API_KEY\)/);
   t.match(await on(['verify', 'ollama'], { env: AWAY }), { code: 0, stderr: SERVER, stdout: /2 models are available/ });
@@ -57,7 +57,7 @@ t.test('models prints one id on a line, made harmless', async (t) => {
   t.notMatch(stdout, '\x1b');
 });
 
-t.test('models: an unknown adapter is 2, a daemon that is away is 4', async (t) => {
+t.test('models: an unknown provider is 2, a daemon that is away is 4', async (t) => {
   const workspace = t.testdir();
   const unknown = await runHere(t, ['models', 'nobody', '--workspace', workspace]);
   t.match(unknown, { code: 2, stdout: '', stderr: /^blockhouse: .*ollama.*\n$/ });

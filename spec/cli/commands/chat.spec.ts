@@ -8,7 +8,7 @@ import { CLI, openDesk, type RunOptions, runHere, start } from '../run.ts';
 
 async function daemon(t: Test, answer: Answerer): Promise<{ upstream: FakeUpstream; env: Record<string, string>; args: string[] }> {
   const upstream = await startUpstream(t, answer);
-  return { upstream, env: { OLLAMA_BASE_URL: upstream.url }, args: ['chat', '--adapter', CHAT.adapter, '--model', CHAT.model, '--workspace', t.testdir()] };
+  return { upstream, env: { OLLAMA_BASE_URL: upstream.url }, args: ['chat', '--provider', CHAT.adapter, '--model', CHAT.model, '--workspace', t.testdir()] };
 }
 
 const open = (res: ServerResponse): void => void res.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -106,7 +106,7 @@ t.test('exit codes tell bad input, a missing credential and a failing provider a
   const code = async (extra: string[], options: RunOptions = { env }): Promise<number | null> => (await runHere(t, [...args, ...extra], options)).code;
   t.equal(await code(['--temperature', '3', 'hi']), 2);
   t.equal(await code(['--temperature', 'warm', 'hi']), 2);
-  t.equal(await code(['--adapter', 'nobody', 'hi']), 2);
+  t.equal(await code(['--provider', 'nobody', 'hi']), 2);
   t.equal(await code(['hi'], { env: { OLLAMA_BASE_URL: 'https://ollama.com' } }), 3);
   const failed = await runHere(t, [...args, 'hi'], { env });
   t.match(failed, { code: 4, stdout: '', stderr: /^blockhouse: .*not found.*\n$/ });
@@ -165,7 +165,7 @@ t.test('a program that leaves the input open waits a second longer, and a slow c
   t.match(sentTo(upstream, 1), { messages: [{ content: 'hi\n\nlate\n' }] });
 });
 
-t.test('without an adapter, the only one that can be used is asked, for a model that it has', async (t) => {
+t.test('without a provider, the only one that can be used is asked, for a model that it has', async (t) => {
   const { env, upstream } = await daemon(t, friendlyDaemon);
   const workspace = t.testdir();
   t.match(await runHere(t, ['chat', 'Why is the sky blue?', '--workspace', workspace], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
@@ -174,11 +174,19 @@ t.test('without an adapter, the only one that can be used is asked, for a model 
   t.match(JSON.parse(upstream.requests.at(-1)?.body ?? ''), { model: 'm', messages: [{ content: 'piped' }] });
 });
 
+t.test('--provider, --adapter and -a are one option', async (t) => {
+  const { env } = await daemon(t, friendlyDaemon);
+  for (const option of ['--provider', '--adapter', '-a'])
+    t.match(await runHere(t, ['chat', option, 'ollama', '-m', 'm', 'hi', '--workspace', t.testdir()], { env }), { code: 0, stdout: 'Hello, you\n' }, option);
+  t.match(await runHere(t, ['chat', '--help']), { code: 0, stdout: /-a, --provider <id> / });
+  t.notMatch((await runHere(t, ['chat', '--help'])).stdout, 'adapter');
+});
+
 t.test('one word that is no block is a message, and a note says so', async (t) => {
   const { env } = await daemon(t, friendlyDaemon);
   t.same(await runHere(t, ['chat', '--model', 'm', 'hi', '--workspace', t.testdir()], { env }), { code: 0, stdout: 'Hello, you\n', stderr: '' });
   const unknown = await runHere(t, ['chat', 'hi', '--workspace', t.testdir()], { env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
-  t.match(unknown, { code: 3, stderr: /^note: there is no block hi, so this goes to a model\.\nblockhouse: No adapter is ready yet; `.* adapters`/ });
+  t.match(unknown, { code: 3, stderr: /^note: there is no block hi, so this goes to a model\.\nblockhouse: No provider is ready yet; `.* providers`/ });
 });
 
 t.test('a block is asked by its name, with a message, a pipe, or both', async (t) => {

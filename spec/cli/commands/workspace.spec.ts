@@ -41,7 +41,7 @@ t.test('without a server, doctor reads the files itself and changes none', async
 t.test('doctor --online tries what is configured, with a server and without', async (t) => {
   let status = 200;
   const { on, upstream } = await openDesk(t, (_request, res) => sendJson(res, status === 200 ? { models: [{ name: 'a' }] } : { error: 'broken' }, status));
-  t.match(await on(['doctor', '--online']), { code: 0, stdout: /^ok +ollama: The daemon .* 1 model is available\.\n$/, stderr: /, 1 adapter: nothing wrong/ });
+  t.match(await on(['doctor', '--online']), { code: 0, stdout: /^ok +ollama: The daemon .* 1 model is available\.\n$/, stderr: /, 1 provider: nothing wrong/ });
   const env = { OLLAMA_BASE_URL: upstream.url, OPENAI_API_KEY: 'key-0123456789abcdef', OPENAI_BASE_URL: upstream.url };
   const shell = await runHere(t, ['doctor', '--online', '--json', '--workspace', t.testdir()], { env });
   t.match(JSON.parse(shell.stdout), { providers: [{ provider: 'openai' }, { provider: 'ollama', ok: true }] });

@@ -58,14 +58,18 @@ t.test('paths are left to the shell, and fixed choices are listed', async (t) =>
   t.same(await wordsFor(workspace, 'costs', '--by', ''), ['block', 'model', 'day']);
 });
 
-t.test('adapters and models come from the running server, or from here', async (t) => {
+t.test('providers and models come from the running server, or from here', async (t) => {
   const { on, workspace } = await openDesk(t);
   t.same(await wordsFor(workspace, 'verify', 'ol'), ['ollama']);
   const { stdout } = await on(['models', 'ollama']);
   t.same(await wordsFor(workspace, 'chat', '-a', 'ollama', '-m', ''), stdout.trim().split('\n'), 'the daemon has them, which the server knows');
+  for (const option of ['--provider', '--adapter']) t.same(await wordsFor(workspace, 'chat', option, 'ollama', '-m', ''), stdout.trim().split('\n'), option);
   const none = workspaceWith(t);
   t.same(await wordsFor(none, 'verify', 'ol'), ['ollama']);
   t.ok((await wordsFor(none, 'chat', '-a', 'openai', '-m', 'gpt-')).length > 1);
+  t.same(await wordsFor(none, 'chat', '--adapter', 'ol'), ['ollama']);
+  t.same(await wordsFor(none, 'chat', '--pro'), ['--provider']);
+  t.same(await wordsFor(none, 'prov'), ['providers']);
   t.ok((await wordsFor(none, 'new', 'x', '--provider', 'openai', '-m', '')).every((word) => !word.startsWith('claude')));
 });
 

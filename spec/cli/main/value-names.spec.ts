@@ -16,7 +16,7 @@ t.test('a letter means the same in every command', async (t) => {
     for (const letter of names.filter((name) => /^-\w$/.test(name))) meanings.set(letter, (meanings.get(letter) ?? new Set()).add(names.at(-1) ?? ''));
   }
   t.same(Object.fromEntries([...meanings].map(([letter, words]) => [letter, [...words].sort()])), {
-    '-a': ['--adapter', '--provider'], // both name an adapter, and `new` takes either
+    '-a': ['--provider'],
     '-f': ['--follow'],
     '-m': ['--model'],
     '-n': ['--limit'],

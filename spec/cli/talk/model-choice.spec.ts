@@ -26,12 +26,12 @@ function coreOf(models: Readonly<Record<string, readonly string[]>>, ready: read
   } as unknown as Core;
 }
 
-t.test('an adapter has a default model, and nothing else is looked at', async (t) => {
+t.test('a provider has a default model, and nothing else is looked at', async (t) => {
   t.same(await chooseModel(coreOf({}), { adapter: 'a' }, context), { adapter: 'a', model: 'default-of-a' });
   t.same(await chooseModel(coreOf({}), { adapter: 'a', model: 'x' }, context), { adapter: 'a', model: 'x' });
 });
 
-t.test('the only ready adapter is asked, for its default model or the first that it has', async (t) => {
+t.test('the only ready provider is asked, for its default model or the first that it has', async (t) => {
   t.same(await chooseModel(coreOf({ a: ['x', 'default-of-a'], b: [] }, ['a']), {}, context), { adapter: 'a', model: 'default-of-a' });
   t.same(await chooseModel(coreOf({ a: ['x', 'y'] }), {}, context), { adapter: 'a', model: 'x' });
   t.same(await chooseModel(coreOf({ a: [] }), {}, context), { adapter: 'a', model: 'default-of-a' });
@@ -43,11 +43,11 @@ t.test('among several, a model belongs to the one that lists it', async (t) => {
   t.same(await chooseModel(core, { model: 'y' }, context), { adapter: 'b', model: 'y' });
   await t.rejects(chooseModel(core, { model: 'z\x1b[2J' }, context), {
     kind: 'usage',
-    message: 'No ready adapter (a, b) lists the model z; name its adapter with --adapter.',
+    message: 'No ready provider (a, b) lists the model z; name its provider with --provider.',
   });
 });
 
-t.test('a model may have its adapter before it, as clients of the gateway write it', async (t) => {
+t.test('a model may have its provider before it, as clients of the gateway write it', async (t) => {
   const core = coreOf({ a: ['x'], b: ['b/y'] }, ['b']);
   t.same(await chooseModel(core, { model: 'a/x' }, context), { adapter: 'a', model: 'x' });
   t.same(await chooseModel(core, { model: 'b/y/z' }, context), { adapter: 'b', model: 'y/z' });
@@ -72,10 +72,10 @@ t.test('an alias of models.json means its first model, as in the gateway', async
 t.test('what can not be chosen is an error that says what to add', async (t) => {
   await t.rejects(chooseModel(coreOf({ a: [], b: [] }), {}, context), {
     kind: 'usage',
-    message: 'Several adapters are ready (a, b); choose one, for instance with `-a a`.',
+    message: 'Several providers are ready (a, b); choose one, for instance with `-a a`.',
   });
   await t.rejects(chooseModel(coreOf({ a: [] }, []), {}, context), {
     kind: 'credentials',
-    message: /^No adapter is ready yet; `blockhouse adapters` shows/,
+    message: /^No provider is ready yet; `blockhouse providers` shows/,
   });
 });

@@ -13,7 +13,7 @@ t.test('stored credentials that no adapter can use are reported without their co
     ['{}', []],
     ['{"ollama":{"baseURL":"http://127.0.0.1:1"}}', []],
     ['{"openai":{"apiKey":"canary', ['it is not valid JSON (at position 27)']],
-    ['["canary"]', ['it must contain a JSON object with one entry for each adapter']],
+    ['["canary"]', ['it must contain a JSON object with one entry for each provider']],
     ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai must be an object of strings', 'the entry google must be an object of strings']],
   ] as const) {
     writeFileSync(join(workspace, 'auth.json'), content, { mode: 0o600 });
@@ -52,11 +52,11 @@ t.test('entries and fields of auth.json without effect are reported with what wa
   t.same(
     report.findings,
     [
-      ['there is no adapter olama, so the entry has no effect', 'Rename it if you meant ollama.'],
+      ['there is no provider olama, so the entry has no effect', 'Rename it if you meant ollama.'],
       ['ollama has no setting baseUrl, so it has no effect', 'Rename it if you meant ollama.baseURL.'],
       ['ollama has no setting other, so it has no effect', 'Remove it if no other program uses it.'],
-      ['there is no adapter elsewhere, so the entry has no effect', 'Remove it if no other program uses it.'],
-      ['there is no adapter cana…, so the entry has no effect', 'Remove it if no other program uses it.'],
+      ['there is no provider elsewhere, so the entry has no effect', 'Remove it if no other program uses it.'],
+      ['there is no provider cana…, so the entry has no effect', 'Remove it if no other program uses it.'],
     ].map(([problem, fix]) => ({ severity: 'warning', place: 'auth.json', problem, fix })),
   );
   t.ok(report.ok, 'they prevent nothing');

@@ -1,8 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import t from 'tap';
 import { type FleetChanges, FleetFeed, MAX_ENTRIES } from '../../../core/block/fleet-feed.ts';
 import type { BlockEntry } from '../../../core/types.ts';
+import { fakeTimers } from '../../support/fake-timers.ts';
 import { until } from '../../support/until.ts';
 
 const entry = (name: string, queue = 0) => Object.freeze({ name, queue }) as unknown as BlockEntry;
@@ -79,17 +79,24 @@ t.test('a number of an earlier process, or of the future, is a reset', async (t)
 });
 
 t.test('nothing is read while nobody follows, or while nothing is out of date', async (t) => {
+  const pass = fakeTimers(t);
   const { world, feed } = create(t, ['a']);
-  await delay(30);
+  await pass(30);
   t.equal(world.reads, 0);
   const told: FleetChanges[] = [];
   const stop = feed.follow((changes) => told.push(changes));
-  await until('the feed tells it', () => told.length === 1);
-  stop();
+  await pass(5);
+  t.equal(told.length, 1);
   const { reads } = world;
+  await pass(30);
+  t.equal(world.reads, reads, 'nothing is out of date');
   world.isStale = true;
-  await delay(30);
-  t.equal(world.reads, reads);
+  await pass(5);
+  t.equal(world.reads, reads + 1);
+  stop();
+  world.isStale = true;
+  await pass(30);
+  t.equal(world.reads, reads + 1, 'nobody follows');
   t.equal(told.length, 1);
 });
 

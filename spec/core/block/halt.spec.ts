@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { HaltSwitch } from '../../../core/block/halt.ts';
 import { createBus } from '../../../core/bus.ts';
@@ -13,7 +12,7 @@ interface Opened {
   readonly path: string;
   readonly told: unknown[];
   /** Lets the time pass after which the file is looked at again. */
-  later(): Promise<void>;
+  later(): void;
 }
 
 /** In a `folder` that is a link to nowhere, no file can be written. */
@@ -22,8 +21,16 @@ function open(t: Test, files: Parameters<Test['testdir']>[0] = {}, folder = '.')
   const bus = createBus();
   const told: unknown[] = [];
   bus.on('workspace.halted', (fact) => void told.push(fact));
-  const halt = new HaltSwitch(openSettings(workspace), bus, () => Date.parse(AT));
-  return { halt, path: join(workspace, 'halted.json'), told, later: () => delay(250) };
+  let now = 0;
+  const halt = new HaltSwitch(
+    openSettings(workspace, () => now),
+    bus,
+    () => Date.parse(AT),
+  );
+  const later = (): void => {
+    now += 250;
+  };
+  return { halt, path: join(workspace, 'halted.json'), told, later };
 }
 
 t.test('the switch is released until it is set, and outlives the process', async (t) => {
@@ -68,14 +75,14 @@ t.test('any file with the name sets the switch, and removing it releases the swi
   t.equal(halt.state().halted, false);
   for (const content of ['', 'not JSON', 'null', '{"reason":"mine"}']) {
     writeFileSync(path, content);
-    await later();
+    later();
     t.match(halt.state(), { halted: true, reason: content.includes('mine') ? 'mine' : null });
     rmSync(path);
-    await later();
+    later();
     t.equal(halt.state().halted, false);
   }
   mkdirSync(path);
-  await later();
+  later();
   t.equal(halt.state().halted, true, 'even by a folder');
   await t.rejects(halt.set({}), { code: 'STORAGE_FAILED' });
   await t.rejects(halt.release(), { code: 'STORAGE_FAILED', message: /^halted\.json can't be written or removed \(E/ });
@@ -87,7 +94,7 @@ t.test('the blocks are halted even if the disk takes no file, until the switch i
   await t.rejects(halt.set({ reason: 'runaway' }), { code: 'STORAGE_FAILED', message: /^All blocks are halted, but halted\.json can't be written/ });
   await t.rejects(halt.set({ reason: 'second' }), { code: 'STORAGE_FAILED' });
   t.same(halt.state(), { halted: true, since: AT, reason: 'runaway' });
-  await later();
+  later();
   t.equal(halt.state().halted, true, 'it stays, though there is no file');
   t.same(await halt.release(), { halted: false, since: null, reason: null });
   t.equal(halt.state().halted, false);

@@ -4,8 +4,8 @@ import type { BlockActor } from '../../../core/block/actor/ask.ts';
 import { createBlockMachine } from '../../../core/block/actor/machine.ts';
 import type { Block } from '../../../core/block/block.ts';
 import { OpenBlocks } from '../../../core/block/open-blocks.ts';
-import type { BlockIndex } from '../../../core/store/files/block/block-index.ts';
 import type { Unconfirmed } from '../../../core/store/port.ts';
+import type { BlockList } from '../../../core/store/store.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 
 /** Stands for a block: what is looked at here. */
@@ -25,36 +25,31 @@ interface Opened {
   readonly blocks: OpenBlocks;
   readonly there: Set<string>;
   readonly made: string[];
-  readonly swept: string[];
 }
 
 function open(names: readonly string[] = ['a', 'b']): Opened {
   const there = new Set(names);
   const made: string[] = [];
-  const swept: string[] = [];
   const make = (name: string, actor?: unknown): Block => {
     made.push(name);
     const nothing = async (): Promise<void> => undefined;
     const stub: Stub = { name, actor, isInUse: false, isQuiet: true, isRunning: false, isMoving: false, moved: nothing, end: nothing, close: nothing };
     return stub as unknown as Block;
   };
-  const index = { has: (name: string) => there.has(name), names: () => [...there] } as unknown as BlockIndex;
-  return { blocks: new OpenBlocks({ index, make, sweep: (name) => void swept.push(name) }), there, made, swept };
+  const index = { has: (name: string) => there.has(name), names: () => [...there] } as unknown as BlockList;
+  return { blocks: new OpenBlocks({ index, make }), there, made };
 }
 
 const stub = (block: Block): Stub => block as unknown as Stub;
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
-t.test('a block has one object, which is made at its first use, after its folder was swept', async (t) => {
-  const { blocks, made, swept } = open();
+t.test('a block has one object, which is made at its first use', async (t) => {
+  const { blocks, made } = open();
   t.equal(blocks.has('a'), false);
   const a = await blocks.find('a');
   t.equal(await blocks.find('a'), a);
   t.equal(blocks.findNow('a'), a);
-  t.same([made, swept], [['a'], ['a']]);
-  blocks.prepare('a');
-  blocks.prepare('b');
-  t.same(swept, ['a', 'b'], 'once');
+  t.same(made, ['a']);
   t.same(blocks.all(), [a]);
 });
 
@@ -193,16 +188,10 @@ t.test('a block that is held before it runs is counted and kept', async (t) => {
   t.equal(blocks.running, 1);
 });
 
-t.test('a block that has moved away is forgotten, and a new folder of its name is swept', async (t) => {
-  const { blocks, made, swept } = open();
+t.test('a block that has moved away is forgotten', async (t) => {
+  const { blocks, made } = open();
   const a = blocks.findNow('a');
   blocks.forget('a');
   t.not(blocks.findNow('a'), a);
-  t.same(
-    [made, swept],
-    [
-      ['a', 'a'],
-      ['a', 'a'],
-    ],
-  );
+  t.same(made, ['a', 'a']);
 });

@@ -11,7 +11,7 @@ import type { ActorPulse } from '../../../core/block/status/pulse.ts';
 import { createBus } from '../../../core/bus.ts';
 import type { BlockState } from '../../../core/schemas/block-pulse.ts';
 import { openFiles } from '../../../core/store/files/block/files.ts';
-import type { BlockLog } from '../../../core/store/files/logs/block-log.ts';
+import type { LogStore } from '../../../core/store/store.ts';
 import { AT, configOf, userEntry } from '../../support/block-files.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
@@ -45,7 +45,7 @@ function writerIn(t: Test, files: Record<string, unknown> = {}) {
     actor: at('stopped'),
     feed,
     files: set,
-    log: { write: (...line: unknown[]) => lines.push(line) } as unknown as BlockLog,
+    log: { write: (...line: unknown[]) => lines.push(line) } as unknown as LogStore,
     world: { bus, now: () => clock.now, heartbeats: new HeartbeatWheel(5) } as WorkspaceContext,
     onUnwritten: () => unwritten.push(told.at(-1)?.match(/→ (\w+):/)?.[1] ?? ''),
     onShown: () => {

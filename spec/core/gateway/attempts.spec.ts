@@ -446,13 +446,6 @@ t.test('a further attempt waits for its turn like a first one, and is refused wh
   }
 });
 
-t.test('who asks before each attempt is asked before each attempt', async (t) => {
-  const { core, adapter } = coreWith([passingFault(), HELLO]);
-  const counts: number[] = [];
-  await core.chat(REQUEST, { onTurn: () => void counts.push(adapter.calls.length) });
-  t.strictSame(counts, [0, 1]);
-});
-
 t.test('a call that was ended while it was made may have run, and one that was not made has not', async (t) => {
   for (const step of [untilAborted, () => new Promise<never>(() => undefined)]) {
     const { core, adapter } = coreWith([step], { queue: { concurrency: 1, waiting: 1 } });

@@ -45,8 +45,18 @@ class World {
     this.#isDead = isDead;
   }
 
-  /** Runs until `untilMs`. */
+  /** Runs until `untilMs`. Most calls are refused, and the stack of their errors would take more time than all else. */
   run(members: readonly Member[], untilMs: number, stepMs = 10): void {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      this.#run(members, untilMs, stepMs);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  }
+
+  #run(members: readonly Member[], untilMs: number, stepMs: number): void {
     const next = members.map(({ everyMs }) => this.#random.below(everyMs + 1));
     while (this.clock.now < untilMs) {
       this.clock.now += stepMs;
@@ -78,8 +88,14 @@ class World {
       this.#underWay.set(name, (this.#underWay.get(name) ?? 0) - 1);
       verdict(permit);
     };
-    this.#ends.push({ at: this.clock.now + takesMs, end });
-    this.#ends.sort((a, b) => a.at - b.at);
+    this.#addEnd(this.clock.now + takesMs, end);
+  }
+
+  /** Behind those that end at the same time. */
+  #addEnd(at: number, end: () => void): void {
+    let index = this.#ends.length;
+    while (index > 0 && (this.#ends[index - 1]?.at ?? 0) > at) index -= 1;
+    this.#ends.splice(index, 0, { at, end });
   }
 
   #admit(call: Parameters<Breaker['admit']>[0]): Permit | undefined {
@@ -125,8 +141,18 @@ function refusals(calls: World['watched'], from: number) {
     }
   }
   const refused = calls.filter(({ at, isRefused }) => isRefused && at >= from).map(({ at }) => at);
-  const inMinute = Math.max(0, ...refused.map((start) => refused.filter((at) => at >= start && at < start + 60_000).length));
-  return { longestMs, inMinute };
+  return { longestMs, inMinute: busiest(refused, 60_000) };
+}
+
+/** How many of these times, in their order, lie within `spanMs` at most. */
+function busiest(times: readonly number[], spanMs: number): number {
+  let from = 0;
+  let most = 0;
+  for (const [index, at] of times.entries()) {
+    while ((times[from] ?? 0) <= at - spanMs) from += 1;
+    most = Math.max(most, index + 1 - from);
+  }
+  return most;
 }
 
 t.test(
@@ -182,8 +208,8 @@ t.test('a dead destination gets at most eight calls a second of a thousand calle
     world.run(callers, 900_000, 100);
     const opened = world.probes.findIndex((at, n) => at - (world.probes[n - 1] ?? 0) >= 5000);
     const probes = world.probes.slice(opened);
-    const busiest = Math.max(...probes.map((at, n) => probes.slice(n, n + 100).filter((other) => other < at + 1000).length));
-    t.ok(busiest <= 8, `${outcome}: ${busiest} in the busiest second`);
+    const inSecond = busiest(probes, 1000);
+    t.ok(inSecond <= 8, `${outcome}: ${inSecond} in the busiest second`);
     const late = probes.filter((at) => at > 600_000).length / 300;
     t.ok(late < 3, `${outcome}: ${late} a second`);
   }

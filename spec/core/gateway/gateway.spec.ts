@@ -2,6 +2,7 @@
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
+import type { CallOptions } from '../../../core/gateway/call-options.ts';
 import type { Adapter, StreamSink } from '../../../core/ports.ts';
 import { type CoreOptions, createCore } from '../../../core/runtime.ts';
 import type { ChatRequest, ChatStart } from '../../../core/schemas/chat.ts';
@@ -243,7 +244,7 @@ t.test('verify has three outcomes: it works, it does not, and a wrong request', 
 
 t.test('a body whose provider contradicts the URL is refused', async (t) => {
   const core = createCore({ adapters: [steppedAdapter(), steppedAdapter([], { id: 'second' })], env: ENV });
-  await t.rejects(core.verify('stepped', { provider: 'second' }), { code: 'INVALID_REQUEST', message: /must be stepped, the adapter in the URL/ });
+  await t.rejects(core.verify('stepped', { provider: 'second' }), { code: 'INVALID_REQUEST', message: /must be stepped, the provider in the URL/ });
 });
 
 t.test('adapters do not share a queue', async (t) => {
@@ -260,7 +261,7 @@ t.test('adapters do not share a queue', async (t) => {
   await t.rejects(busy);
 });
 
-t.test('who waits for a turn is asked whether the request is still wanted when the turn has come', async (t) => {
+t.test('the account of a call that waits is asked when the call has its place', async (t) => {
   const held = gate();
   const asked: string[] = [];
   const { core, adapter } = coreWith(
@@ -272,14 +273,22 @@ t.test('who waits for a turn is asked whether the request is still wanted when t
     ],
     { queue: { concurrency: 1, waiting: 2 } },
   );
-  const first = core.chat(REQUEST, { onTurn: () => void asked.push('first') });
+  const holding = (reserve: () => undefined): CallOptions => ({ accounts: { accept: () => ({ readsOn: false, reserve }), settle: () => undefined } });
+  const first = core.chat(
+    REQUEST,
+    holding(() => void asked.push('first')),
+  );
   const unwanted = new BlockhouseError('CANCELLED', 'no longer');
-  const refuse = (): void => {
+  const refuse = (): never => {
     asked.push('second');
     throw unwanted;
   };
-  const second = t.rejects(core.chat(REQUEST, { onTurn: refuse }), unwanted);
-  const third = core.pipe(REQUEST, recordingSink().sink, { onTurn: () => void asked.push('third') });
+  const second = t.rejects(core.chat(REQUEST, holding(refuse)), unwanted);
+  const third = core.pipe(
+    REQUEST,
+    recordingSink().sink,
+    holding(() => void asked.push('third')),
+  );
   t.strictSame(asked, ['first']);
   held.open();
   await Promise.all([first, second, third]);

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { bodySize, FILE_TOKENS, fileTokens, MEDIA_TOKENS } from '../../../core/gateway/media-tokens.ts';
+import { bodyTokens, FILE_TOKENS, fileTokens, MEDIA_TOKENS } from '../../../core/gateway/media-tokens.ts';
 
 const PNG = `iVBORw0KGgo${'A'.repeat(400_001)}`;
 const PDF = `JVBERi0x${'A'.repeat(2_000_000)}`;
-const tokensOf = (body: unknown): number => bodySize(body, typeof body === 'string' ? body.length : Buffer.byteLength(JSON.stringify(body))).tokens;
+const tokensOf = (body: unknown): number => bodyTokens(body, typeof body === 'string' ? body.length : Buffer.byteLength(JSON.stringify(body)));
 const message = (...content: unknown[]) => ({ model: 'm', messages: [{ role: 'user', content }] });
 
 t.test('text counts by its size, with and without blanks, and also where it is written like a file', async (t) => {
@@ -86,11 +86,55 @@ t.test('a file of any size, and a body of any depth, have an estimate', async (t
   t.ok(image < 60_000, String(image));
   let deep: unknown = 'x';
   for (let level = 0; level < 200_000; level += 1) deep = [deep];
-  t.equal(bodySize(deep, 400_000).tokens, 100_000);
+  t.equal(bodyTokens(deep, 400_000), 100_000);
 });
 
-t.test('a body asks for as many answers as its largest n says', async (t) => {
-  t.equal(bodySize({ n: 3, tools: [{ n: 2 }], extra: { n: '9', N: 8 } }, 9).choices, 3);
-  t.equal(bodySize({ extra: { n: 70_000 } }, 9).choices, 9999);
-  t.equal(bodySize({ messages: [{ content: '"n": 5' }] }, 9).choices, 1);
+/** The head of a PNG of 1 × 1 pixels, then letters. */
+const LETTERS = `${Buffer.from('89504e470d0a1a0a0000000d4948445200000001000000010800000000000000', 'hex').toString('base64').replaceAll('=', '')}${'ThisIsText'.repeat(10_000)}`;
+const TOOL = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {}, examples: [{ data: LETTERS }] } } };
+
+t.test('what tools were called with, and what describes them, is text whatever it begins with', async (t) => {
+  for (const [what, body] of Object.entries({
+    'an input': { messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { data: LETTERS } }] }] },
+    'a schema': { tools: [TOOL] },
+    'a schema of Messages': { tools: [{ name: 'f', input_schema: { examples: [{ url: LETTERS }] } }] },
+    'an example': { tools: [{ name: 'f', input_examples: [{ data: LETTERS }] }] },
+    'a tool': { tools: [{ type: 'function', function: { name: 'f', data: LETTERS } }] },
+    'an older function': { functions: [{ name: 'f', data: LETTERS }] },
+    'a tool in the midst': { input: [{ type: 'additional_tools', tools: [{ ...TOOL, data: LETTERS }] }] },
+    'a schema of the answer': { response_format: { type: 'json_schema', json_schema: { schema: { examples: [{ data: LETTERS }] } } } },
+    'a schema at the top': { guided_json: { examples: [{ data: LETTERS }] } },
+  })) {
+    const tokens = tokensOf(body);
+    t.ok(tokens >= LETTERS.length / 4, `${what}: ${tokens}`);
+  }
+  t.ok(
+    tokensOf({ input: [{ role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${LETTERS}` }] }] }) < 2000,
+    'but not the input of Responses',
+  );
+});
+
+t.test('data of the application are neither files nor references', async (t) => {
+  const use = (input: object) => ({ role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input }] });
+  const inputs = [{ n: 5000 }, { id: 'o1' }, { url: 'https://example.org/a' }, { file_id: 'f' }, { file_url: 'https://x/a.pdf' }, { kind: 'item_reference' }];
+  for (const input of inputs) t.ok(tokensOf({ messages: [use(input)] }) < 50, JSON.stringify(input));
+  t.ok(tokensOf({ tools: [{ name: 'f', input_schema: { properties: { a: { id: 'x' }, url: 'https://x' }, default: { file_id: 'f' } } }] }) < 50);
+  t.ok(tokensOf({ metadata: { id: 'app' } }) < 50);
+});
+
+t.test('what says of itself that it is text is text', async (t) => {
+  const document = (source: object) => message({ type: 'document', source });
+  const encoded = Buffer.from(`%PDF-1.4 ${'the cat sat on the mat '.repeat(20_000)}`).toString('base64');
+  for (const [what, part] of Object.entries({
+    'a document of text': document({ type: 'text', media_type: 'text/plain', data: LETTERS }),
+    'one without a type': document({ type: 'text', data: LETTERS }),
+    'a text as base64': document({ type: 'base64', media_type: 'text/plain', data: LETTERS }),
+    'a file of text': message({ type: 'file', file: { file_data: `data:text/plain;base64,${LETTERS}` } }),
+    'what only the model can read': message({ type: 'redacted_thinking', data: LETTERS }),
+  })) {
+    const tokens = tokensOf(part);
+    t.ok(tokens >= LETTERS.length / 6, `${what}: ${tokens}`);
+  }
+  for (const type of ['text/plain', 'TEXT/CSV; charset=utf-8', 'application/json']) t.ok(fileTokens(encoded, type) > 100_000, type);
+  for (const type of ['application/pdf', '', undefined]) t.ok(fileTokens(encoded, type) < 25_000, String(type));
 });

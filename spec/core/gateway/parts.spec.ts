@@ -1,5 +1,5 @@
 import t from 'tap';
-import { partsOf, textOf } from '../../../core/gateway/parts.ts';
+import { partsOf, textOf, textParts } from '../../../core/gateway/parts.ts';
 import { toPrompt } from '../../../core/gateway/prompt.ts';
 
 t.test('the text of an assistant is joined as the model wrote it; the texts of others have a line each', async (t) => {
@@ -66,6 +66,11 @@ t.test('parts are kept only if their text does not say everything', async (t) =>
     { type: 'document', text: 'a file', name: 'a.txt' },
   ] as const)
     t.strictSame(partsOf([part], 'user', 'content'), [part]);
+});
+
+t.test('a text is one part, and no text is none', async (t) => {
+  for (const text of ['one', ' ']) t.strictSame(textParts(text), [{ type: 'text', text }]);
+  t.strictSame(textParts(''), []);
 });
 
 t.test('an image beside tool results becomes part of a user turn, in its order with the text', async (t) => {

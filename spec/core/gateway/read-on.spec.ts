@@ -1,6 +1,6 @@
 import { mock } from 'node:test';
 import t from 'tap';
-import { READ_ON_MS, ReadOn, withUnseen } from '../../../core/gateway/read-on.ts';
+import { generatedIn, READ_ON_MS, ReadOn, withUnseen } from '../../../core/gateway/read-on.ts';
 
 t.test('an answer is read on until its time is over, and a call that has ended leaves no timer', (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
@@ -25,5 +25,10 @@ t.test('what may have been generated unseen is added by estimate, and lowers no 
   t.equal(withUnseen(used, 50), used);
   t.equal(withUnseen(used, 0), used);
   t.equal(withUnseen(undefined, 100), undefined, 'nothing was sent');
+  t.end();
+});
+
+t.test('what a model may have generated grows with the time that it had', (t) => {
+  t.same([0, 1, 300, 120_000].map(generatedIn), [0, 1, 30, 12_000]);
   t.end();
 });

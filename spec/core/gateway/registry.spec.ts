@@ -25,7 +25,7 @@ t.test('an adapter that stands in answers to its name and is in no list', async 
 
 t.test('an unknown name is 404 in a URL, and 400 with its field in a body', async (t) => {
   for (const name of ['three', '', 'ONE', '__proto__', 'constructor', 'toString', '../one', 'one ']) {
-    t.throws(() => registry.inUrl(name), { code: 'ADAPTER_NOT_FOUND', status: 404, message: /The adapters are two, one/ }, name);
+    t.throws(() => registry.inUrl(name), { code: 'ADAPTER_NOT_FOUND', status: 404, message: /The providers are two, one/ }, name);
     t.throws(
       () => registry.inBody(name, 'provider'),
       { code: 'INVALID_REQUEST', message: /does not exist; use one of two, one/, details: [{ path: 'provider' }] },

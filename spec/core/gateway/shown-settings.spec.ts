@@ -18,7 +18,7 @@ t.test('auth.json wins over the environment, and only what somebody has set is s
   t.same(settings, [
     { adapter: 'ollama', field: 'baseURL', value: 'http://127.0.0.1:77', source: 'OLLAMA_HOST' },
     { adapter: 'ollama', field: 'apiKey', value: '••••abcd', source: 'auth.json' },
-    { adapter: 'ollama', field: 'typo', value: '••••6789', source: 'auth.json, not used by any adapter' },
+    { adapter: 'ollama', field: 'typo', value: '••••6789', source: 'auth.json, not used by any provider' },
   ]);
 });
 
@@ -28,10 +28,10 @@ t.test('a mistyped name is shown with the name that was probably meant', async (
   t.same(
     settingsOf(t, auth, {}).map(({ adapter, field, source }) => [`${adapter}.${field}`, source]),
     [
-      ['openai.apikey', 'auth.json, not used by any adapter; did you mean openai.apiKey?'],
-      ['opnai.apiKey', 'auth.json, not used by any adapter; did you mean openai?'],
-      ['gemini.apiKey', 'auth.json, not used by any adapter; did you mean google?'],
-      ['other.x', 'auth.json, not used by any adapter'],
+      ['openai.apikey', 'auth.json, not used by any provider; did you mean openai.apiKey?'],
+      ['opnai.apiKey', 'auth.json, not used by any provider; did you mean openai?'],
+      ['gemini.apiKey', 'auth.json, not used by any provider; did you mean google?'],
+      ['other.x', 'auth.json, not used by any provider'],
     ],
   );
 });

@@ -83,6 +83,8 @@ t.test('of a list of tools each type counts, wherever it is hidden', async (t) =
   for (const type of [1, ['function'], {}]) t.equal(find([{ type }]), 'tools[0]');
   for (const tools of ['web_search', 1]) t.equal(find(tools), 'tools');
   t.equal(find({ type: 'image' }), 'tools');
+  for (const tools of [{ a: { type: 'image' } }, { type: 'function' }, {}]) t.equal(find(tools), 'tools', 'an object is no list');
+  t.equal(find([{ type: 'namespace', tools: { a: { type: 'image' } } }]), 'tools[0].tools');
   t.match(find(JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`)), /^tools\[0\]/, 'what nests too deep is not looked for');
 });
 
@@ -95,20 +97,24 @@ t.test('tools in messages count as well, and the input of a call does not', asyn
   t.equal(find([{ content: [{ content: [{ Tool: { type: 'x' } }] }] }]), 'messages[0].content[0].content[0].Tool');
   t.equal(find([{ changes: [{ type: 'addition', tool: { type: 'function', definition: { type: 'x' } } }] }]), 'messages[0].changes[0].tool.definition');
   t.equal(find([{ tool: 'x' }]), 'messages[0].tool');
+  t.equal(find([{ content: [{ tool: { a: { type: 'x' } } }] }]), undefined, 'one tool without a type');
+  t.equal(find([{ changes: { a: { type: 'x' } } }]), 'messages[0].changes');
   let deep: unknown = 'x';
   for (let level = 0; level < 1000; level += 1) deep = { content: [deep] };
   t.match(find([deep]), /^messages\[0\]\.content/);
 });
 
-t.test('of a field with one member that decides, the others are free', async (t) => {
+t.test('of a field with members that decide, the others are free', async (t) => {
   const fields: RequestFields = {
-    r: { decides: 'price', member: 'mode', except: ['standard'] },
-    c: { decides: 'spends', member: 'edits', types: ['clear_*'] },
+    r: { decides: 'price', members: ['mode'], except: ['standard'] },
+    c: { decides: 'spends', members: ['edits'], types: ['clear_*'] },
+    v: { decides: 'spends', members: ['search', 'scrape'], except: ['off'] },
   };
   for (const body of [{ r: { effort: 'high' } }, { r: { mode: 'standard' } }, { r: 'x' }, { r: {} }, { c: { edits: [{ type: 'clear_1' }] } }, { c: {} }])
     t.equal(refused(KEYS.usd, fields, body), undefined, JSON.stringify(body));
   t.equal(refused(KEYS.usd, fields, { r: { mode: 'pro' } }), 'r.mode');
   t.equal(refused(KEYS.usd, fields, { r: { Mode: 'pro' } }), 'r.Mode');
+  t.equal(refused(KEYS.usd, fields, { v: { other: 'x', search: 'off', scrape: true } }), 'v.scrape');
   t.equal(refused(KEYS.usd, fields, { c: { edits: [{ type: 'clear_1' }, { type: 'compact' }] } }), 'c.edits[1]');
 });
 
@@ -168,8 +174,19 @@ t.test('no model is an address', async (t) => {
     t.equal(refused(KEYS.free, { model: 'answer' }, { model }), undefined);
 });
 
-t.test('no key with limits buys a search by the suffix of a model', async (t) => {
-  for (const model of ['openai/x:online', 'x:ONLINE', 'x:online:nitro', 'x:free:online', 'x:online ']) {
+t.test('no key with limits buys a search or tools by the suffix of a model, or asks several models in one', async (t) => {
+  const suffixes = [
+    'openai/x:online',
+    'x:ONLINE',
+    'x:online:nitro',
+    'x:free:online',
+    'x:online ',
+    'x:online@preset/a',
+    'x@preset/a',
+    '@PRESET/a',
+    'x:online/b',
+  ];
+  for (const model of [...suffixes, 'cheap,dear', 'openai/cheap, dear', ',']) {
     for (const [name, who] of Object.entries(KEYS)) {
       const expected = ['tokens', 'usd', 'list'].includes(name) ? 'model' : undefined;
       t.equal(refused(who, { model: 'answer' }, { model }), expected, `${name}: ${model}`);
@@ -179,8 +196,33 @@ t.test('no key with limits buys a search by the suffix of a model', async (t) =>
       );
     }
   }
-  for (const model of ['online', 'x:onlineish', 'x-online', 'x:nitro', 'online:7b'])
+  for (const model of ['online', 'x:onlineish', 'x-online', 'x:nitro', 'online:7b', 'x:online-7b', 'x@presets', 'claude-opus-4@20250514', 'preset/x'])
     t.equal(refused(key({ tokensPerDay: 1, models: ['*'] }), { model: 'answer' }, { model }), undefined, model);
+});
+
+t.test('what holds further requests decides what their fields decide, however deep they are', async (t) => {
+  const fields: RequestFields = {
+    more: { decides: 'models', holdsRequests: true },
+    metadata: 'answer',
+    plugins: { decides: 'spends' },
+    stored: { decides: 'unseen' },
+    tier: { decides: 'price', except: ['auto'] },
+    tools: { decides: 'spends', types: ['function'] },
+  };
+  const find = (who: NamedKey, more: unknown) => refused(who, fields, { more });
+  const own = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: { plugins: {}, stored: { type: 'string' } } } } };
+  for (const more of ['x', null, {}, { thinking: { level: 'high' } }, { tier: 'auto' }, { tools: [own] }, { plugins: null }])
+    t.equal(find(KEYS.tokens, more), undefined);
+  t.equal(find(KEYS.tokens, { plugins: [{ id: 'web' }] }), 'more.plugins');
+  t.equal(find(KEYS.tokens, { google: { Stored: 'x' } }), 'more.google.Stored');
+  t.equal(find(KEYS.tokens, { gateway: { tools: [own, { type: 'web_search' }] } }), 'more.gateway.tools[1]');
+  t.equal(find(KEYS.tokens, [{ a: [{ plugins: 'x' }] }]), 'more[0].a[0].plugins');
+  t.equal(find(KEYS.tokens, { tier: 'fast' }), undefined);
+  t.equal(find(KEYS.free, { plugins: [{ id: 'web' }] }), undefined);
+  t.equal(refused(KEYS.tokens, fields, { metadata: { more: { plugins: ['x'] } } }), 'metadata.more.plugins');
+  t.match(refused(KEYS.tokens, fields, `{"more":${'{"a":'.repeat(5000)}{"plugins":1}${'}'.repeat(5000)}}`), /^more\.a\.a/);
+  for (const model of ['x:online', 'x,dear', 'x/http://evil.example']) t.equal(find(KEYS.tokens, { model }), 'more.model');
+  t.equal(find(KEYS.tokens, { model: 'x' }), undefined);
 });
 
 t.test('among labels, lists and objects decide what the fields of these names decide', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { freshMemory } from '../../../core/block/documents/document-codecs.ts';
 import { Compaction, MemoryFile } from '../../../core/schemas/block-memory.ts';
-import { freshMemory } from '../../../core/store/files/block/document-codecs.ts';
 import { refusedField } from '../../support/refused-field.ts';
 
 t.test('fresh memory is valid, also with a fact', async (t) => {

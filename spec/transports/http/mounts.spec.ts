@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import t from 'tap';
 import { BlockhouseError } from '../../../core/index.ts';
 import { checkMounts, findMount, type Mount } from '../../../transports/http/mounts.ts';
+import { someTurns } from '../../support/fake-timers.ts';
 import { startServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 
@@ -175,7 +176,8 @@ t.test('a mount that never ends its answer keeps its connection, and `close` wai
   const closed = server.transport.close().then(() => {
     isClosed = true;
   });
-  await new Promise((resolve) => setTimeout(resolve, 200)); // what should not happen has no mark of its own
+  await t.rejects(server.call('GET', '/v1/health'), { code: 'ECONNREFUSED' }, 'it takes no connections any more');
+  await someTurns();
   t.equal(isClosed, false);
   request.destroy();
   await closed;

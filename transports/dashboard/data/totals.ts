@@ -40,14 +40,14 @@ function weighted(points: readonly GatewayPoint[], name: 'firstTextP50' | 'first
   return weight === 0 ? null : sum / weight;
 }
 
-/** The adapters whose series have points, and the times of these points. */
+/** The providers whose series have points, and the times of these points. */
 export function joined(adapters: GatewayFigures['adapters']): { readonly times: readonly number[]; readonly called: GatewayFigures['adapters'] } {
   const called = adapters.filter(({ series }) => series.length > 0);
   const [first] = called;
   return { times: (first?.series ?? []).map(({ at }) => Date.parse(at)), called };
 }
 
-/** The point of each time over all adapters: sums, and the percentiles weighted. */
+/** The point of each time over all providers: sums, and the percentiles weighted. */
 export function overall(called: GatewayFigures['adapters']): readonly Totals[] {
   const [first] = called;
   return (first?.series ?? []).map((_point, index) => totalsOf(called.flatMap(({ series }) => series[index] ?? [])));

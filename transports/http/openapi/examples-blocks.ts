@@ -222,6 +222,7 @@ export const BLOCK_EXAMPLES = {
     value: { success: true, message: 'The message is queued now.', entry: { ...MESSAGE, processed: false, status: 'queued' } },
   },
   NewFact: { of: 'AddFact', summary: 'A fact', value: { text: FACT.text } },
+  ChangedFact: { of: 'ChangeFact', summary: 'No longer in every prompt', value: { pinned: false } },
   AddedFact: { of: 'FactAdded', summary: 'The fact with its id', value: { success: true, fact: FACT } },
   FactRemoved: { of: 'Done', operations: ['removeFact'], summary: 'It is gone', value: { success: true, message: 'The fact was removed.' } },
   Memory: {

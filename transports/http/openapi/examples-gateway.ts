@@ -86,7 +86,7 @@ export const GATEWAY_EXAMPLES = {
     },
   },
   GatewayIsUp: { of: 'GatewayHealth', summary: 'The gateway is up', value: { status: 'ok', version: '0.1.0', adapters: ['openai', 'ollama'] } },
-  Adapters: { of: 'AdapterList', summary: 'One adapter', value: { adapters: [OLLAMA] } },
+  Adapters: { of: 'AdapterList', summary: 'One provider', value: { adapters: [OLLAMA] } },
   Models: { of: 'ModelList', summary: 'Two models', value: { provider: 'ollama', models: ['gemma4:latest', 'qwen3:8b'], count: 2 } },
   CheckWithKey: { of: 'VerifyRequest', summary: 'A key that is not stored', value: { config: { apiKey: 'a-key-of-yours' } } },
   CheckPassed: {
@@ -104,7 +104,7 @@ export const GATEWAY_EXAMPLES = {
   ValidToken: { of: 'AuthStatus', summary: 'The token is valid', value: { authenticated: true } },
   AdapterStates: {
     of: 'AdapterStatusList',
-    summary: 'One adapter is ready',
+    summary: 'One provider is ready',
     value: { adapters: [{ ...OLLAMA, ready: true, hasSecret: false }] },
   },
   Settings: {

@@ -42,7 +42,7 @@ export const CLIENT_ROUTES = {
     id: 'listModelNames',
     tag: 'Clients',
     summary: 'List the names of models',
-    description: 'Aliases, the default provider, and each model of each adapter that could be called now.',
+    description: 'Aliases, the default provider, and each model of each provider that could be called now.',
     answers: { 200: json('ModelNames', 'The names.') },
     errors: ['WORKSPACE_DAMAGED'],
     handler: models.list,

@@ -71,7 +71,7 @@ export const OLLAMA_ROUTES = {
     ...common,
     id: 'ollamaTags',
     summary: "List models in Ollama's form",
-    description: 'Aliases, and provider/model for each model of each adapter that could be called now.',
+    description: 'Aliases, and provider/model for each model of each provider that could be called now.',
     ...answer('OllamaModels', 'The models.'),
     handler: ollama.tags,
   },

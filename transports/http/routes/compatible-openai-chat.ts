@@ -23,7 +23,7 @@ export const OPENAI_CHAT_ROUTES = {
     tag: 'Compatible',
     summary: 'List models for clients',
     description:
-      "Aliases, and provider/model for each model of each adapter that could be called now, in OpenAI's shape; in Anthropic's with the header anthropic-version. A key finds only those that it may use.",
+      "Aliases, and provider/model for each model of each provider that could be called now, in OpenAI's shape; in Anthropic's with the header anthropic-version. A key finds only those that it may use.",
     query: {
       limit: { schema: { type: 'integer', minimum: 1, maximum: 1000 }, description: "The most models of a page, in Anthropic's shape; all by default" },
       after_id: { schema: { type: 'string' }, description: "The page begins after this model, in Anthropic's shape" },

@@ -3,7 +3,7 @@ import * as credentials from '../handlers/credentials.ts';
 import { BODY, body, DISK, json } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
-const adapter = { adapter: 'Id of the adapter' };
+const adapter = { adapter: 'Provider id' };
 
 /** The routes of credentials by `METHOD /path`. */
 export const CREDENTIAL_ROUTES = {
@@ -11,8 +11,8 @@ export const CREDENTIAL_ROUTES = {
     id: 'listCredentials',
     tag: 'Server',
     summary: 'Where each key is',
-    description: 'Says for each adapter whether it is configured and where its key comes from. No answer has a key.',
-    answers: { 200: json('CredentialList', 'One for each adapter.') },
+    description: 'Says for each provider whether it is configured and where its key comes from. No answer has a key.',
+    answers: { 200: json('CredentialList', 'One for each provider.') },
     errors: ['ADAPTER_NOT_CONFIGURED'],
     handler: credentials.list,
   },
@@ -33,7 +33,7 @@ export const CREDENTIAL_ROUTES = {
     id: 'removeCredential',
     tag: 'Server',
     summary: 'Remove a stored key',
-    description: 'Removes everything that auth.json has for an adapter. Environment variables stay as they are.',
+    description: 'Removes everything that auth.json has for a provider. Environment variables stay as they are.',
     params: adapter,
     answers: { 200: json('Done', 'It is removed.') },
     errors: ['ADAPTER_NOT_FOUND', 'ADAPTER_NOT_CONFIGURED', 'WRONG_STATE', ...DISK],

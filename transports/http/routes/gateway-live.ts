@@ -10,7 +10,7 @@ export const GATEWAY_LIVE_ROUTES = {
     id: 'gatewayFigures',
     tag: 'Server',
     summary: 'Figures of the gateway',
-    description: 'State, load and series of each adapter: requests, errors, times and tokens. Kept in memory for a day, without any text.',
+    description: 'State, load and series of each provider: requests, errors, times and tokens. Kept in memory for a day, without any text.',
     query: { window: { schema: { type: 'string', enum: Object.keys(WINDOWS), default: '15m' }, description: 'How far back the series go' } },
     answers: { 200: json('GatewayFigures', 'The figures.') },
     errors: ['INVALID_REQUEST'],

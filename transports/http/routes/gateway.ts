@@ -4,7 +4,7 @@ import { BODY, body, json, UPSTREAM } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
-const provider = { provider: 'Adapter id' };
+const provider = { provider: 'Provider id' };
 
 /** The routes of the gateway by `METHOD /path`. */
 export const GATEWAY_ROUTES = {
@@ -12,7 +12,7 @@ export const GATEWAY_ROUTES = {
     id: 'gatewayHealth',
     tag: 'Gateway',
     summary: 'Health of the gateway',
-    description: 'Says that the server is up, its version, and which adapters it has. For load balancers and smoke tests.',
+    description: 'Says that the server is up, its version, and which providers it has. For load balancers and smoke tests.',
     public: true,
     answers: { 200: json('GatewayHealth', 'The server is up.') },
     handler: gateway.health,
@@ -20,9 +20,9 @@ export const GATEWAY_ROUTES = {
   'GET /v1/adapters': {
     id: 'listAdapters',
     tag: 'Gateway',
-    summary: 'List adapters',
-    description: 'The metadata of all registered adapters.',
-    answers: { 200: json('AdapterList', 'The adapters.') },
+    summary: 'List providers',
+    description: 'The metadata of all registered providers.',
+    answers: { 200: json('AdapterList', 'The providers.') },
     handler: gateway.adapters,
   },
   'GET /v1/adapters/:provider/models': {

@@ -29,11 +29,11 @@ export const SERVER_ROUTES = {
   'GET /api/adapters': {
     id: 'adapterStatus',
     tag: 'Server',
-    summary: 'State of the adapters',
+    summary: 'State of the providers',
     description:
-      'Says whether each adapter can be used at this moment. Looks at auth.json, the environment of this server, local daemons and credential chains; calls no model and tries no key.',
+      'Says whether each provider can be used at this moment. Looks at auth.json, the environment of this server, local daemons and credential chains; calls no model and tries no key.',
     query: { adapter: { schema: { type: 'string' }, description: 'Only this one' } },
-    answers: { 200: json('AdapterStatusList', 'The adapters.') },
+    answers: { 200: json('AdapterStatusList', 'The providers.') },
     errors: ['INVALID_REQUEST', 'ADAPTER_NOT_FOUND'],
     handler: gateway.status,
   },
@@ -41,7 +41,7 @@ export const SERVER_ROUTES = {
     id: 'listSettings',
     tag: 'Server',
     summary: 'List settings',
-    description: 'What auth.json and the environment of this server set for the adapters. Secrets are masked.',
+    description: 'What auth.json and the environment of this server set for the providers. Secrets are masked.',
     answers: { 200: json('SettingList', 'The settings.') },
     errors: ['ADAPTER_NOT_CONFIGURED'],
     handler: gateway.settings,

@@ -3,6 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseBytes } from '../../../base/strict-json.ts';
+import { undefinedFor } from '../../../base/undefined-for.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import { ArchiveInfo } from '../../../schemas/block-api.ts';
 import { archiveNotFound, nameInArchive, timeInArchive } from '../../../schemas/names.ts';
@@ -53,7 +54,7 @@ export async function findArchive(archive: string, given: string): Promise<Archi
 async function archiveInfo(archive: string, name: string): Promise<ArchiveInfo | undefined> {
   const originalName = nameInArchive(name);
   if (originalName === undefined) return undefined;
-  const stats = await lstat(join(archive, name)).catch(undefinedIfMissing);
+  const stats = await lstat(join(archive, name)).catch(undefinedFor('ENOENT', 'ENOTDIR'));
   if (stats?.isDirectory() !== true) return undefined;
   const info = await readInfo(join(archive, name, ARCHIVE_INFO));
   if (info === undefined) return { archiveName: name, originalName, archivedAt: timeInArchive(name) ?? stats.mtime.toISOString() };
@@ -70,9 +71,4 @@ async function readInfo(path: string): Promise<ArchiveInfo | undefined> {
   } catch {
     return undefined; // the doctor and the restore check the files that matter
   }
-}
-
-function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-  throw error;
 }

@@ -10,22 +10,17 @@ import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { formatFile } from '../../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import { archiveName } from '../../../schemas/names.ts';
 import type { Stored, Unconfirmed } from '../../port.ts';
+import type { Built } from '../../store.ts';
 import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../atomic-file.ts';
 import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
 import { BLOCK_FOLDERS } from './block-layout.ts';
-import { formatFile } from './document-codecs.ts';
 import { freshFiles } from './files.ts';
-
-/** The result of making a block. */
-export interface Built {
-  readonly name: string;
-  readonly unconfirmed: Unconfirmed;
-}
 
 /** The folders `blocks` and `archive` of a workspace. */
 export class BlockFolders {

@@ -12,7 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../../../errors.ts';
 import type { BlockEntry } from '../../../schemas/block-api.ts';
 import { isBlockName } from '../../../schemas/names.ts';
-import type { BlockContents } from '../../port.ts';
+import type { BlockList, EntrySource } from '../../store.ts';
 import { isTemporaryName } from '../atomic-file.ts';
 import { stampOfAll } from '../file-stamp.ts';
 import { FILE_NAMES } from './files.ts';
@@ -24,17 +24,9 @@ interface Known {
 }
 
 /** The folder of the blocks, and how they are read. */
-export interface BlockIndexOptions {
+export interface BlockIndexOptions extends EntrySource {
   /** The folder of all blocks. */
   readonly folder: string;
-  /** Reads a block from disk. Throws BLOCK_DAMAGED. */
-  read(name: string): Promise<BlockContents>;
-  /** The entry of a block with these contents, at an epoch time in milliseconds. */
-  entryOf(contents: BlockContents, now: number): BlockEntry;
-  /** The entry of a block whose files can't be used, for the reason `configError`. */
-  damagedEntry(name: string, configError: string): BlockEntry;
-  /** True for a block that reports its changes itself. */
-  isOpen(name: string): boolean;
   /** Epoch milliseconds. */
   now(): number;
   /** Monotonic milliseconds, to measure work with. */
@@ -52,7 +44,7 @@ const LOOK_AT_LATEST_MS = 60_000;
 const LOOK_SHARE = 0.003;
 
 /** The blocks of a workspace, by name. */
-export class BlockIndex {
+export class BlockIndex implements BlockList {
   readonly #options: BlockIndexOptions;
   readonly #known = new Map<string, Known>();
   readonly #stale = new Set<string>();
@@ -68,13 +60,11 @@ export class BlockIndex {
     this.#options = options;
   }
 
-  /** How many blocks there are. */
   get size(): number {
     this.#findNames();
     return this.#known.size;
   }
 
-  /** The names of all blocks. */
   names(): string[] {
     this.#findNames();
     return [...this.#known.keys()];
@@ -92,12 +82,10 @@ export class BlockIndex {
     }
   }
 
-  /** True if an entry is out of date, as far as it is known. */
   get isStale(): boolean {
     return this.#stale.size > 0 || this.#folderStamp === '' || this.#sorted === undefined || this.#hourNow() !== this.#hour;
   }
 
-  /** Sorted by name. The same frozen entries until something changes. */
   async list(): Promise<readonly BlockEntry[]> {
     this.#findNames();
     this.#startHour();
@@ -107,12 +95,10 @@ export class BlockIndex {
     return this.#sorted;
   }
 
-  /** The entry of a block may be out of date. */
   markStale(name: string): void {
     if (this.#known.has(name)) this.#stale.add(name);
   }
 
-  /** All entries may be out of date, because the credentials have changed. */
   markAllStale(): void {
     for (const name of this.#known.keys()) this.#stale.add(name);
   }

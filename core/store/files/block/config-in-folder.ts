@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import { isObject } from '../../../base/json.ts';
 import { parseBytes } from '../../../base/strict-json.ts';
+import { parseConfig } from '../../../block/documents/document-codecs.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import { readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS } from './block-layout.ts';
-import { parseConfig } from './document-codecs.ts';
 
 /** config.json for a stopped block with this name, or with its own. Throws an Error that says what is wrong. */
 export async function configIn(folder: string, name: string | undefined, now: number): Promise<BlockConfig> {

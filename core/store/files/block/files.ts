@@ -5,6 +5,7 @@ import { parseBytes } from '../../../base/strict-json.ts';
 import { formatChat, parseChat } from '../../../block/conversation/chat-file.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { noCosts } from '../../../block/costs/costs.ts';
+import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from '../../../block/documents/document-codecs.ts';
 import type { BlockFile } from '../../../bus.ts';
 import { invalidRequest } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
@@ -12,21 +13,12 @@ import type { BlockCosts } from '../../../schemas/block-costs.ts';
 import type { BlockMemory } from '../../../schemas/block-memory.ts';
 import type { BlockPulse } from '../../../schemas/block-pulse.ts';
 import type { BlockContents, Conversation, Entries } from '../../port.ts';
+import type { BlockListener, DamageListener } from '../../store.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
-import { type ChangeNotice, JsonFile, type JsonFileOptions } from '../json-file.ts';
+import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from './block-layout.ts';
-import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from './document-codecs.ts';
-
-/** Callbacks for changes of a block's files. */
-export interface FileListener {
-  /** Called after each change, by the server or by hand. */
-  onChanged(file: BlockFile, change: ChangeNotice): void;
-  onDamaged(file: BlockFile, reason: string, copy: string | undefined): void;
-  /** Called when a derived file could not be read and is rebuilt. */
-  onRebuilt(file: BlockFile, reason: string): void;
-}
 
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
@@ -53,7 +45,7 @@ const DOCUMENTS = {
 const CHAT_CURE = 'Repair it by hand. You can move old messages to a file in chat-archive.';
 
 /** Opens the files in `folder`. `now` gives ISO time. */
-export function openFiles(folder: string, name: string, listener: FileListener, now: () => string): BlockFileSet {
+export function openFiles(folder: string, name: string, listener: DamageListener & Pick<BlockListener, 'onChanged'>, now: () => string): BlockFileSet {
   const file = <F extends BlockFile>(
     id: F,
     parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign' | 'cure'>,

@@ -6,29 +6,20 @@ import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseBytes } from '../../../base/strict-json.ts';
+import { formatFile } from '../../../block/documents/document-codecs.ts';
 import { BlockhouseError, toBlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import { compile, type Validator } from '../../../schemas/validate.ts';
+import type { Rename } from '../../store.ts';
 import { replaceFile } from '../atomic-file.ts';
 import { readRegular } from '../regular-file.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { configIn } from './config-in-folder.ts';
-import { formatFile } from './document-codecs.ts';
-
-/** A rename that has begun. */
-export interface RenameNote {
-  readonly from: string;
-  readonly to: string;
-  /** Whether the block's monitor ran. */
-  readonly wasRunning: boolean;
-  /** ISO 8601: the block was archived after this. */
-  readonly at: string;
-}
 
 /** The file's name in the archive. */
 export const RENAME_NOTE = '.rename.json';
 const MAX_BYTES = 4096;
-const check: Validator<RenameNote> = compile({
+const check: Validator<Rename> = compile({
   type: 'object',
   required: ['from', 'to', 'wasRunning', 'at'],
   properties: { from: { type: 'string' }, to: { type: 'string' }, wasRunning: { type: 'boolean' }, at: { type: 'string' } },
@@ -37,7 +28,7 @@ const check: Validator<RenameNote> = compile({
 const pathOf = ({ archive }: BlockFolders): string => join(archive, RENAME_NOTE);
 
 /** Rejects with STORAGE_FULL or STORAGE_FAILED; then nothing may move. noted-first. */
-export async function noteRename(folders: BlockFolders, note: RenameNote): Promise<void> {
+export async function noteRename(folders: BlockFolders, note: Rename): Promise<void> {
   await replaceFile(pathOf(folders), formatFile(note));
 }
 
@@ -62,7 +53,7 @@ export async function endRename(folders: BlockFolders, now: number): Promise<voi
 }
 
 /** not-acknowledged. */
-async function putBack(folders: BlockFolders, left: ArchiveInfo, { from, to, wasRunning }: RenameNote, now: number): Promise<void> {
+async function putBack(folders: BlockFolders, left: ArchiveInfo, { from, to, wasRunning }: Rename, now: number): Promise<void> {
   const { archiveName } = left;
   const config = await configIn(folders.archivedFolder(left), from, now);
   const unconfirmed = await folders.restore(left, { ...config, enabled: wasRunning }).catch((error: unknown) => {
@@ -75,7 +66,7 @@ async function putBack(folders: BlockFolders, left: ArchiveInfo, { from, to, was
 }
 
 /** A move switches the wish off, and the start after it had no time to switch it on. A younger block that took one of the names meanwhile is another one. */
-async function runAgain(folders: BlockFolders, { from, to, at }: RenameNote, now: number): Promise<void> {
+async function runAgain(folders: BlockFolders, { from, to, at }: Rename, now: number): Promise<void> {
   for (const name of [to, from]) {
     if (!isThere(folders, name)) continue;
     const folder = folders.folderOf(name);

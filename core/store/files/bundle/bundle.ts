@@ -5,10 +5,11 @@ import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGzip, type Gzip } from 'node:zlib';
 import { createTarPacker, type TarPackController } from 'modern-tar';
+import { undefinedFor } from '../../../base/undefined-for.ts';
 import { invalidRequest } from '../../../errors.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../block/block-layout.ts';
 import { hasOwnFolder } from '../own-folder.ts';
-import { READ_SAFELY, undefinedFor } from '../regular-file.ts';
+import { READ_SAFELY } from '../regular-file.ts';
 import { bundledFileLimit, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } from './bundle-names.ts';
 
 /** Files whose texts were already checked, by name: these texts are packed, and the disk is not read again. */

@@ -6,9 +6,10 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { undefinedFor } from '../../../base/undefined-for.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import { storageFault, syncFolder } from '../atomic-file.ts';
-import { faultOf, isPassingFault, linesOf, readFault, SAFELY, undefinedFor } from '../regular-file.ts';
+import { faultOf, isPassingFault, linesOf, readFault, SAFELY } from '../regular-file.ts';
 
 /** Read at once: parsing this much takes about a millisecond. */
 const CHUNK_BYTES = 128 * 1024;

@@ -79,7 +79,7 @@ export class Ledger implements LedgerStore {
     if (this.#unwritten.length > 0) await this.#flushed();
   }
 
-  /** Opens the file and closes it again, and reports on the bus when it can't be used. Never rejects. */
+  /** Opens the file and closes it again. */
   async tellDamage(): Promise<void> {
     try {
       const opened = await this.#queue.add(() => openLedger(this.#path));
@@ -107,7 +107,6 @@ export class Ledger implements LedgerStore {
     return callsNewestFirst(() => this.#queue.add(() => openLedger(this.#path)), block, sinceMs);
   }
 
-  /** Waits for the appended lines; later ones are refused. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#queue.onIdle();

@@ -11,9 +11,15 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { undefinedFor } from '../../../base/undefined-for.ts';
+import type { LogFile, LogPart } from '../../../schemas/block-api.ts';
+import type { LogRange } from '../../port.ts';
+import type { LogFields, LogLevel, LogStore } from '../../store.ts';
 import { hasOwnFolder } from '../own-folder.ts';
-import { SAFELY, undefinedFor } from '../regular-file.ts';
-import { firstNames, isLogName, type LogFields, type LogLevel, logLine, logName, newestFirst } from './log-lines.ts';
+import { SAFELY } from '../regular-file.ts';
+import { firstNames, isLogName, logLine, logName, newestFirst } from './log-lines.ts';
+import { readLogPart } from './log-part.ts';
+import { newestLogs } from './newest-logs.ts';
 
 export { newestLogs } from './newest-logs.ts';
 
@@ -39,7 +45,7 @@ export interface BlockLogOptions {
 type Entry = { readonly line: string } | { readonly channel: string };
 
 /** Writes the events of one block; see above. */
-export class BlockLog {
+export class BlockLog implements LogStore {
   readonly #folder: string;
   readonly #options: BlockLogOptions;
   #channel = 'block';
@@ -100,6 +106,16 @@ export class BlockLog {
       }
       return count;
     });
+  }
+
+  async newest(): Promise<LogFile[]> {
+    await this.flush();
+    return newestLogs(this.#folder);
+  }
+
+  async part(file: string, range: LogRange): Promise<LogPart> {
+    await this.flush();
+    return readLogPart(this.#folder, file, range);
   }
 
   /** Writes the queued lines, and nothing after them. */

@@ -1,10 +1,6 @@
 // The lines and the names of a block's log files. Pure: no I/O.
 import { escapeInvisible } from '../../../base/invisible.ts';
-
-/** The levels of a log line, the least important first. */
-export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
-/** The fields of an event, by name. */
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+import type { LogFields, LogLevel } from '../../store.ts';
 
 /** A longer value is cut: a log records what happened, not what people said. */
 const MAX_VALUE_CHARACTERS = 2000;

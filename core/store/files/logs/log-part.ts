@@ -2,11 +2,12 @@
 
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { undefinedFor } from '../../../base/undefined-for.ts';
 import { BlockhouseError, invalidRequest } from '../../../errors.ts';
 import type { LogPart } from '../../../schemas/block-api.ts';
 import type { LogRange } from '../../port.ts';
 import { hasOwnFolder } from '../own-folder.ts';
-import { READ_SAFELY, undefinedFor } from '../regular-file.ts';
+import { READ_SAFELY } from '../regular-file.ts';
 
 /** The most that one part has, in bytes, and what it has by default. */
 export const MAX_LOG_PART_BYTES = 1024 * 1024;

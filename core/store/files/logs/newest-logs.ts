@@ -3,9 +3,10 @@
 // time; other names come last.
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { undefinedFor } from '../../../base/undefined-for.ts';
 import type { LogFile } from '../../../schemas/block-api.ts';
 import { hasOwnFolder } from '../own-folder.ts';
-import { READ_SAFELY, undefinedFor } from '../regular-file.ts';
+import { READ_SAFELY } from '../regular-file.ts';
 import { compareLogNames, firstNames, isLogName, newestFirst } from './log-lines.ts';
 
 /** Names that are looked at beyond the limit, since some of the newest may not be files. */

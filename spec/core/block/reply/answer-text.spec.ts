@@ -12,6 +12,8 @@ t.test('the text is all fragments in their order', async (t) => {
   t.equal(text.append('end'), 'end', 'it grows on after it was read');
   t.equal(text.toString(), `${whole}end`);
   t.notOk(text.isCut);
+  t.strictSame(text.toParts(), [{ type: 'text', text: `${whole}end` }]);
+  t.strictSame(new AnswerText().toParts(), []);
 });
 
 t.test('text beyond the limit is cut, and nothing is added after it', async (t) => {

@@ -71,15 +71,39 @@ async function failureOf(promise: Promise<unknown>): Promise<ModelCallFailure> {
 t.test('an answer has its text and a bill that is already in the ledger', async (t) => {
   const { calls, lines, billed } = callsOf([HELLO]);
   const texts: string[] = [];
-  const { content, done, bill } = await calls.make(callOf({ onText: (text) => texts.push(text) }));
-  t.equal(content, 'Hello');
+  const { message, stopReason, bill } = await calls.make(callOf({ onText: (text) => texts.push(text) }));
+  t.strictSame(message, { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] });
   t.equal(texts.join(''), 'Hello');
-  t.equal(done.stopReason, 'end_turn');
+  t.equal(stopReason, 'end_turn');
   t.match(bill, { provider: 'stepped', model: 'gpt-4o', usage: { inputTokens: 3, outputTokens: 2 }, failed: false, latencyMs: Number, ttftMs: Number });
   t.ok((bill.costUsd ?? 0) > 0);
   t.match(lines, [{ block: 'ada', purpose: 'chat', messageId: 'm1', costUsd: bill.costUsd }]);
   t.notOk('failed' in (lines[0] ?? {}));
   t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }]);
+});
+
+t.test('an answer is a message that a later prompt can have as it is: its text, its calls and the state of its provider', async (t) => {
+  const toolCall = { id: 'c1', name: 'look', arguments: { at: 'x' } };
+  const answer: Step = async (call) => {
+    call.sink.emit([
+      { type: 'reasoning', text: 'hm' },
+      { type: 'toolCall', toolCall },
+      { type: 'providerMetadata', providerMetadata: { state: 1 } },
+      { type: 'stop', stopReason: 'end_turn' },
+    ]);
+  };
+  const { calls, stepped } = callsOf([answer]);
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'look' }] }] as const;
+  const { message, stopReason } = await calls.make(callOf({ messages }));
+  t.strictSame(message, { role: 'assistant', content: [], toolCalls: [toolCall], providerMetadata: { state: 1 } });
+  t.equal(stopReason, 'tool_use');
+  const result = { role: 'tool', toolResults: [{ toolCallId: 'c1', content: 'seen' }] } as const;
+  await calls.make(callOf({ messages: [...messages, message, result] }));
+  t.match(stepped.calls[1]?.prompt.turns, [
+    { role: 'user', text: 'look' },
+    { role: 'assistant', text: '', toolCalls: [toolCall], providerMetadata: { state: 1 } },
+    { role: 'tool', results: [{ toolName: 'look', content: 'seen' }] },
+  ]);
 });
 
 t.test('one call is one attempt', async (t) => {
@@ -152,23 +176,24 @@ t.test('an answer that does not fit is cut, and the part that fits is kept', asy
     },
   ]);
   const shown: string[] = [];
-  const { content, done, isCut, bill } = await calls.make(callOf({ text, onText: (fragment) => shown.push(fragment) }));
-  t.equal(content, 'fourfourfo');
+  const { message, stopReason, isCut, bill } = await calls.make(callOf({ text, onText: (fragment) => shown.push(fragment) }));
+  t.strictSame(message.content, [{ type: 'text', text: 'fourfourfo' }]);
   t.strictSame(shown, ['four', 'four', 'fo']);
-  t.match(done, { stopReason: 'max_tokens', usage: { inputTokens: 3, outputTokens: 4, estimated: true } });
+  t.equal(stopReason, 'max_tokens');
   t.ok(isCut);
-  t.match(bill, { usage: done.usage, failed: false });
-  t.match(lines, [{ usage: done.usage }]);
+  t.match(bill, { usage: { inputTokens: 3, outputTokens: 4, estimated: true }, failed: false });
+  t.match(lines, [{ usage: bill.usage }]);
 });
 
 t.test('an answer that is cut at its end has the usage that the provider reported', async (t) => {
   const { calls } = callsOf([HELLO]);
   t.match(await calls.make(callOf({ text: new AnswerText(4) })), {
-    content: 'Hell',
+    message: { content: [{ text: 'Hell' }] },
     isCut: true,
-    done: { stopReason: 'max_tokens', usage: { inputTokens: 3, outputTokens: 2 } },
+    stopReason: 'max_tokens',
+    bill: { usage: { inputTokens: 3, outputTokens: 2 } },
   });
-  t.match(await calls.make(callOf({ text: new AnswerText(5) })), { content: 'Hello', isCut: false, done: { stopReason: 'end_turn' } });
+  t.match(await calls.make(callOf({ text: new AnswerText(5) })), { message: { content: [{ text: 'Hello' }] }, isCut: false, stopReason: 'end_turn' });
 });
 
 t.test('calls beyond the limit wait for their turn, and one that is aborted while it waits is never made', async (t) => {
@@ -232,6 +257,24 @@ t.test('a call is made after its reservation, which is released at its end', asy
   t.equal(stepped.calls.length, 2);
 });
 
+t.test('a call that is aborted during its reservation is not made, and its reservation is released after it', async (t) => {
+  const order: string[] = [];
+  const { calls, stepped } = callsOf([HELLO], { release: () => void order.push('released') });
+  const controller = new AbortController();
+  const reserved = gate();
+  const reserve = async (): Promise<void> => {
+    controller.abort();
+    await reserved.opened;
+    order.push('reserved');
+  };
+  const left = failureOf(calls.make(callOf({ signal: controller.signal, reserve })));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate); // the gateway gives it up
+  reserved.open();
+  t.match(await left, { failure: { code: 'CANCELLED' }, bill: undefined });
+  t.strictSame(order, ['reserved', 'released']);
+  t.equal(stepped.calls.length, 0);
+});
+
 t.test("no call is made while a bill can't be written", async (t) => {
   const { calls, stepped } = callsOf([HELLO], { ready: () => Promise.reject(Object.assign(new Error('no'), { code: 'EISDIR' })) });
   await t.rejects(calls.make(callOf()), { code: 'STORAGE_FAILED', message: /EISDIR/ });
@@ -289,5 +332,5 @@ t.test('a block whose calls fail repeatedly pauses the provider only for itself'
   for (let n = 0; n < 20; n += 1) t.match((await failureOf(ask('ada', `poison ${n}`))).failure, { message: 'reset', mayHaveRun: true });
   t.match((await failureOf(ask('ada', 'hi'))).failure, { code: 'UPSTREAM_UNREACHABLE', message: /calls to it are paused/, mayHaveRun: false });
   t.equal(stepped.calls.length, 20);
-  t.match(await ask('bob', 'hi'), { content: 'Hello' });
+  t.match(await ask('bob', 'hi'), { message: { content: [{ text: 'Hello' }] } });
 });

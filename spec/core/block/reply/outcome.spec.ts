@@ -3,6 +3,7 @@ import type { Bill } from '../../../../core/block/reply/billing.ts';
 import type { BlockContext } from '../../../../core/block/reply/block-context.ts';
 import { answerEntry, entryError, reportAnswer, reportAttemptOver, reportUnanswered } from '../../../../core/block/reply/outcome.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
+import { textParts } from '../../../../core/gateway/parts.ts';
 import { AT, userEntry } from '../../../support/block-files.ts';
 
 const MESSAGE = userEntry('m1', { channel: 'cli', status: 'processing', attempts: 2, startedAt: AT });
@@ -27,7 +28,7 @@ function contextOf() {
 
 t.test('an answer names its message, its model and its bill', async (t) => {
   const { context } = contextOf();
-  const parts = { message: MESSAGE, candidate: CANDIDATE, content: 'Hello.', status: 'done', bill: BILL, stopReason: 'end_turn' } as const;
+  const parts = { message: MESSAGE, candidate: CANDIDATE, content: textParts('Hello.'), status: 'done', bill: BILL, stopReason: 'end_turn' } as const;
   t.strictSame(answerEntry(context, parts), {
     id: 'a1',
     role: 'assistant',
@@ -54,9 +55,21 @@ t.test('an answer names its message, its model and its bill', async (t) => {
 t.test('unknown fields of an answer are null, and a missing stop reason is left out', async (t) => {
   const { context } = contextOf();
   const { attempts: _attempts, startedAt: _start, ...message } = MESSAGE;
-  const answer = answerEntry(context, { message, candidate: CANDIDATE, content: 'Hel', status: 'interrupted', bill: null });
+  const answer = answerEntry(context, { message, candidate: CANDIDATE, content: textParts('Hel'), status: 'interrupted', bill: null });
+  t.equal(answer.content, 'Hel');
   t.match(answer, { attempts: 1, usage: null, costUsd: null, latencyMs: null, ttftMs: null, startedAt: null });
   t.notOk('stopReason' in answer);
+});
+
+t.test('an entry keeps the text of an answer, as the model wrote it', async (t) => {
+  const { context } = contextOf();
+  const content = [
+    { type: 'reasoning', text: 'hm' },
+    { type: 'text', text: 'One, ' },
+    { type: 'text', text: 'two' },
+  ] as const;
+  t.equal(answerEntry(context, { message: MESSAGE, candidate: CANDIDATE, content, status: 'done', bill: BILL }).content, 'One, two');
+  t.equal(answerEntry(context, { message: MESSAGE, candidate: CANDIDATE, content: [], status: 'done', bill: BILL }).content, '');
 });
 
 t.test('an answer is reported to readers, the log and the bus', async (t) => {
@@ -66,7 +79,7 @@ t.test('an answer is reported to readers, the log and the bus', async (t) => {
     ['interrupted', true, 'cancelled', 'interrupted'],
   ] as const) {
     const { context, steps, lines, facts } = contextOf();
-    reportAnswer(context, answerEntry(context, { message: MESSAGE, candidate: CANDIDATE, content: 'x', status, bill: BILL }), BILL, isCancelled);
+    reportAnswer(context, answerEntry(context, { message: MESSAGE, candidate: CANDIDATE, content: textParts('x'), status, bill: BILL }), BILL, isCancelled);
     t.strictSame(steps, [{ id: 'm1', event: 'done', answerId: 'a1', status: shown, stopReason: 'unknown' }]);
     t.strictSame(lines, [['INFO', `reply.${told}`, { id: 'm1', model: 'm', in: 3, out: 2, cost: 0.1, ms: 7 }]]);
     t.strictSame(facts, [['message.finished', { block: 'ada', id: 'm1', status: told, answerId: 'a1', costUsd: 0.1, latencyMs: 7, usage: USAGE }]]);

@@ -12,6 +12,7 @@ import {
   type ReplySnapshot,
   taskOf,
 } from '../../../../core/block/reply/reply-machine.ts';
+import { textParts } from '../../../../core/gateway/parts.ts';
 import { AT, configOf, userEntry } from '../../../support/block-files.ts';
 
 const machine = createReplyMachine(() => t.fail('no work is done here') as never);
@@ -39,12 +40,12 @@ function planOf(models: readonly string[]): Plan {
 
 function failed(failure: Partial<CallFailure> = {}, rest: Partial<Failed> = {}): Failed {
   const plain = { code: 'UPSTREAM_REJECTED', message: 'No.', retryable: false, kind: 'message', reason: REASON } as const;
-  return { kind: 'failed', failure: { ...plain, mayHaveRun: false, countsAsAttempt: true, retryMs: null, ...failure }, bill: null, text: '', ...rest };
+  return { kind: 'failed', failure: { ...plain, mayHaveRun: false, countsAsAttempt: true, retryMs: null, ...failure }, bill: null, content: [], ...rest };
 }
 
 const ANSWERED: Called = {
   kind: 'answered',
-  answer: { content: 'Hello.', done: { usage: BILL.usage, stopReason: 'end_turn' }, bill: BILL, isCut: false },
+  answer: { message: { role: 'assistant', content: textParts('Hello.') }, stopReason: 'end_turn', bill: BILL, isCut: false },
 };
 const CANCELLED = failed({ code: 'CANCELLED', kind: 'cancelled' });
 const ABORT = { type: 'abort', cause: 'stop' } as const;
@@ -118,15 +119,15 @@ const ROWS: readonly Row[] = [
   ],
   [
     'stopped with some text',
-    [...calling('a'), TEXT, ABORT, done({ ...CANCELLED, text: 'Hel', bill: BILL })],
+    [...calling('a'), TEXT, ABORT, done({ ...CANCELLED, content: textParts('Hel'), bill: BILL })],
     'saving',
-    { ending: { kind: 'interrupted', text: 'Hel', bill: BILL, isCancelled: false } },
+    { ending: { kind: 'interrupted', content: textParts('Hel'), bill: BILL, isCancelled: false } },
   ],
   [
     'cancelled with some text',
-    [...calling('a'), TEXT, CANCEL, ABORT, done({ ...CANCELLED, text: 'Hel' })],
+    [...calling('a'), TEXT, CANCEL, ABORT, done({ ...CANCELLED, content: textParts('Hel') })],
     'saving',
-    { ending: { kind: 'interrupted', text: 'Hel', bill: null, isCancelled: true } },
+    { ending: { kind: 'interrupted', content: textParts('Hel'), bill: null, isCancelled: true } },
   ],
   ['cancelled before any text', [...calling('a'), CANCEL, done(CANCELLED)], 'saving', { ending: { kind: 'cancelled' } }],
   ['stopped, and then cancelled', [...calling('a'), ABORT, CANCEL], { calling: 'waiting' }, { endedBy: 'stop' }],

@@ -34,7 +34,7 @@ t.test('each state has a reason, a next step, and a fix if a person is needed', 
     [
       'no credentials',
       told('unconfigured', queued(1)),
-      ['Its adapter "acme" has no credentials or does not exist.', 'Nothing until it is configured; 1 message is waiting.', 'blockhouse auth set acme'],
+      ['Its provider "acme" has no credentials or does not exist.', 'Nothing until it is configured; 1 message is waiting.', 'blockhouse auth set acme'],
     ],
     [
       'an address that no stored key may go to',

@@ -1,30 +1,31 @@
 import t from 'tap';
 import { HeartbeatWheel } from '../../../../core/block/status/heartbeats.ts';
-import { until } from '../../../support/until.ts';
+import { fakeTimers } from '../../../support/fake-timers.ts';
 
 t.test('each heartbeat keeps its interval until it is ended', async (t) => {
+  const pass = fakeTimers(t);
   const wheel = new HeartbeatWheel(5);
   const beats: string[] = [];
+  const counts = () => ['quick', 'slow'].map((name) => beats.filter((one) => one === name).length);
   const endQuick = wheel.every(5, () => beats.push('quick'));
   const endSlow = wheel.every(20, () => beats.push('slow'));
-  await until('the slow one has beaten twice', () => beats.filter((one) => one === 'slow').length === 2);
-  t.ok(beats.filter((one) => one === 'quick').length >= 7, 'four times as often');
+  await pass(40);
+  t.strictSame(counts(), [8, 2]);
   endSlow();
-  const count = beats.filter((one) => one === 'slow').length;
-  const before = beats.length;
-  await until('the quick one goes on', () => beats.length > before + 8);
-  t.equal(beats.filter((one) => one === 'slow').length, count);
+  await pass(40);
+  t.strictSame(counts(), [16, 2]);
   endQuick();
   endQuick();
-  const end = beats.length;
-  await new Promise((resolve) => setTimeout(resolve, 30));
-  t.equal(beats.length, end);
+  await pass(40);
+  t.strictSame(counts(), [16, 2]);
   const again = wheel.every(5, () => beats.push('again'));
-  await until('it begins again', () => beats.at(-1) === 'again');
+  await pass(40);
+  t.equal(beats.filter((one) => one === 'again').length, 8);
   again();
 });
 
 t.test('a heartbeat may end others, or itself', async (t) => {
+  const pass = fakeTimers(t);
   const wheel = new HeartbeatWheel(5);
   const beats: string[] = [];
   const ends: (() => void)[] = [];
@@ -35,7 +36,6 @@ t.test('a heartbeat may end others, or itself', async (t) => {
         for (const end of ends) end();
       }),
     );
-  await until('it has beaten', () => beats.length > 0);
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await pass(30);
   t.strictSame(beats, ['first']);
 });

@@ -22,11 +22,3 @@ t.test('a named client is to blame for all its prompts', async (t) => {
   for (const options of [{ caller: 'ada' }, { key: 'ada' }]) t.equal(accepted('m', options).promptHash, '');
   t.not(accepted('m', {}).promptHash, '');
 });
-
-t.test('the caller hears of each attempt, and what it throws goes on', async (t) => {
-  const onTurn = (): void => {
-    throw new Error('not now');
-  };
-  t.throws(() => accepted('m', { onTurn }).tellTurn(), { message: 'not now' });
-  t.doesNotThrow(() => accepted('m', {}).tellTurn());
-});

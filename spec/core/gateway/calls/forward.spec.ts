@@ -2,7 +2,7 @@ import t from 'tap';
 import { BlockhouseError } from '../../../../core/errors.ts';
 
 import { Forward } from '../../../../core/gateway/calls/forward.ts';
-import type { ForwardCall, ForwardTarget } from '../../../../core/ports.ts';
+import type { ForwardCall, ForwardedAnswer, ForwardTarget } from '../../../../core/ports.ts';
 import { createCore } from '../../../../core/runtime.ts';
 import { steppedAdapter } from '../../../support/stepped-adapter.ts';
 
@@ -56,22 +56,26 @@ t.test('the bytes reach the client, and the usage that the provider reports is t
   ]);
 });
 
-t.test('of a request that passes as it is, the answer may have as much output as its limits allow, for each of its choices', (t) => {
-  const mostOf = (fields: Record<string, unknown>, adapter = {}, reader: ForwardTarget['reader'] | null = { opened: false, opensInMs: 0 }) => {
+t.test('of a request that passes as it is, the answer may have as much output as its adapter reads in it, for each of its choices', (t) => {
+  const mostOf = (answer: ForwardedAnswer | undefined, more = {}, reader: ForwardTarget['reader'] | null = { opened: false, opensInMs: 0 }) => {
+    const fields = { max_tokens: 5, n: 9 };
     const request = { ...REQUEST, body: Buffer.from(JSON.stringify(fields)), fields };
-    const parts = { adapter: steppedAdapter([], adapter), model: 'm', signal: new AbortController().signal, requestId: 'r', options: {} };
+    const adapter = steppedAdapter([], { ...(answer !== undefined && { forwardedAnswer: ({ fields = {} }) => (fields['n'] === 9 ? answer : {}) }), ...more });
+    const parts = { adapter, model: 'm', signal: new AbortController().signal, requestId: 'r', options: {} };
     const call = new Forward({ ...parts, request, target: target(reader ?? undefined) });
     const most = call.mostUnseen;
     call.forgetRequest();
     t.equal(call.mostUnseen, most, 'it is known without the request');
+    t.equal(call.choices, answer?.choices ?? 1);
     t.equal(request.body.length, 0);
     return most;
   };
-  t.equal(mostOf({ max_tokens: 7, max_completion_tokens: 70, max_output_tokens: -1 }), 70);
-  t.equal(mostOf({ max_output_tokens: 70, n: 3 }), 210);
-  t.equal(mostOf({ max_tokens: '7' }), 128_000, 'a limit that is no number limits nothing');
-  t.equal(mostOf({ max_tokens: 7 }, { openModels: /^m$/ }), 0, 'a stream of such a model shows everything');
-  t.equal(mostOf({ max_tokens: 7 }, { openModels: /^m$/ }, null), 7, 'a whole answer shows nothing before its end');
+  t.equal(mostOf({ limit: 70 }), 70);
+  t.equal(mostOf({ limit: 70, choices: 3 }), 210);
+  t.equal(mostOf({ choices: 2 }), 256_000, 'without a limit');
+  t.equal(mostOf(undefined), 128_000, 'of an adapter that reads nothing in it');
+  t.equal(mostOf({ limit: 7 }, { openModels: /^m$/ }), 0, 'a stream of such a model shows everything');
+  t.equal(mostOf({ limit: 7 }, { openModels: /^m$/ }, null), 7, 'a whole answer shows nothing before its end');
   t.end();
 });
 

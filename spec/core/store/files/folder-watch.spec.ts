@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { replaceFile } from '../../../../core/store/files/atomic-file.ts';
+import { fakeTimers } from '../../../support/fake-timers.ts';
 import { argsForFile } from '../../../support/node-args.ts';
 import { until } from '../../../support/until.ts';
 import { openWatch, standing } from '../../../support/watched.ts';
@@ -103,8 +104,10 @@ t.test('a missing folder is watched as soon as it exists, and a link is not a fo
   const folder = join(parent, 'block');
   symlinkSync(join(parent, 'outside'), folder);
   const { told, faults } = openWatch(t, folder);
+  const outside = openWatch(t, join(parent, 'outside'));
+  await standing(join(parent, 'outside'), outside);
   writeFileSync(join(parent, 'outside', 'secret'), 'changed');
-  await delay(1500);
+  await until('a watch that began later tells it', () => outside.told.includes('secret'));
   t.strictSame(told, [], 'nothing is told from outside');
   unlinkSync(folder);
   mkdirSync(folder);
@@ -158,9 +161,9 @@ t.test('a link in the folder is reported, and changes of its target are not', as
 });
 
 t.test('an impossible folder name is reported once, and not thrown', async (t) => {
+  const pass = fakeTimers(t);
   const { faults, told } = openWatch(t, join(t.testdir({}), 'x'.repeat(300)));
-  await until('the fault is told', () => faults.length > 0);
-  await delay(1500);
+  for (let look = 0; look < 3; look += 1) await pass(1000);
   t.match(faults, [{ code: 'ENAMETOOLONG' }]);
   t.equal(faults.length, 1);
   t.strictSame(told, []);

@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, 
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isObject } from '../../../../core/base/json.ts';
+import { UncopiedDamage } from '../../../../core/block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
-import { JsonContent, type JsonContentOptions, UncopiedDamage } from '../../../../core/store/files/json-content.ts';
+import { JsonContent, type JsonContentOptions } from '../../../../core/store/files/json-content.ts';
 
 interface Content {
   readonly n: number;

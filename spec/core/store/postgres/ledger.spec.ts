@@ -49,7 +49,9 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     proxy.refuse();
     const { id: _none, ...line } = lineOf('2');
     await t.rejects(ledger.append(line), { code: 'STORE_UNREACHABLE' });
-    await t.rejects(ledger.ready(), { code: 'STORE_UNREACHABLE' });
+    await t.rejects(ledger.close(), { code: 'STORE_UNREACHABLE' });
+    await ledger.tellDamage();
+    await t.rejects(ledger.append(lineOf('3')), { message: 'the ledger is closed' });
     proxy.heal();
     await ledger.ready();
     t.strictSame(await ledger.spend('ada', NOON), { usd: 0.5, tokens: 20 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { openApiDocument } from '../../../../transports/http/openapi/openapi.ts';
+import { GATEWAY_LIVE_ROUTES } from '../../../../transports/http/routes/gateway-live.ts';
 import { GATEWAY_ROUTES } from '../../../../transports/http/routes/gateway.ts';
 import { routesOf } from '../../../../transports/http/wire/route.ts';
 
@@ -32,4 +33,9 @@ t.test('the statuses of the contract are there', async (t) => {
   const chat = Object.keys(paths['/v1/chat']?.['post']?.responses ?? {});
   for (const status of ['200', '400', '401', '500', '502', '503']) t.ok(chat.includes(status), status);
   t.ok('404' in (paths['/v1/adapters/{provider}/models']?.['get']?.responses ?? {}));
+});
+
+t.test('no route that watches the gateway is public, and the windows are those of the meter', async (t) => {
+  for (const [key, route] of Object.entries(GATEWAY_LIVE_ROUTES)) t.notOk('public' in route, key);
+  t.same(GATEWAY_LIVE_ROUTES['GET /api/gateway'].query.window.schema, { type: 'string', enum: ['15m', '90m', '24h'], default: '15m' });
 });

@@ -1,5 +1,7 @@
 import t from 'tap';
+import { CREDENTIAL_ROUTES } from '../../../../transports/http/routes/credentials.ts';
 import { SERVER_ROUTES } from '../../../../transports/http/routes/server.ts';
+import { SESSION_ROUTES } from '../../../../transports/http/routes/session.ts';
 
 t.test('only health, the verdict about a token and the contracts are public', async (t) => {
   t.strictSame(
@@ -17,4 +19,16 @@ t.test('only health, the verdict about a token and the contracts are public', as
 
 t.test('the verdict about a token can be that there were too many', async (t) => {
   t.strictSame(SERVER_ROUTES['GET /api/auth/status'].errors, ['TOO_MANY_ATTEMPTS']);
+});
+
+t.test('a change of credentials says how it may fail', async (t) => {
+  for (const [key, route] of Object.entries(CREDENTIAL_ROUTES))
+    if (!key.startsWith('GET')) t.ok((route.errors as readonly string[]).includes('WRONG_STATE'), key);
+});
+
+t.test('only the exchange for a session key needs no token', async (t) => {
+  t.strictSame(
+    Object.entries(SESSION_ROUTES).flatMap(([key, route]) => ('public' in route ? [key] : [])),
+    ['POST /api/session'],
+  );
 });

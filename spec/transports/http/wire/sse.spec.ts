@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { BlockhouseError, type ChatDone } from '../../../../core/index.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming, SseWriter } from '../../../../transports/http/wire/sse.ts';
+import { fakeTimers, someTurns } from '../../../support/fake-timers.ts';
 import { framesOf, readAnswer, responseOf, until } from '../../../support/server.ts';
 
 const COMMENT = ': keep-alive\n\n';
@@ -82,10 +83,11 @@ t.test('an answer without text is one write of start and done', async (t) => {
 });
 
 t.test('a failure before the first byte leaves the answer to its status', async (t) => {
+  const pass = fakeTimers(t);
   const { writer, res, writes } = await open(t, SOON);
   writer.start(START);
   writer.fail(new BlockhouseError('UPSTREAM_FAILED', 'no'));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await pass(100);
   t.equal(res.headersSent, false, 'no comment opens it later');
   t.strictSame(writes, []);
 });
@@ -139,6 +141,7 @@ t.test('a failure after the opening comment is an error frame in a 200', async (
 });
 
 t.test('no comment follows the end, whether or not the end opened the stream', async (t) => {
+  const pass = fakeTimers(t);
   for (const prepare of [() => undefined, (writer: SseWriter) => void writer.content(['a'])]) {
     const { writer, res, writes } = await open(t, { ...NEVER, keepAliveMs: 5 });
     // As for a connection that is so slow that the answer is still leaving.
@@ -147,30 +150,32 @@ t.test('no comment follows the end, whether or not the end opened the stream', a
     prepare(writer);
     writer.done(DONE);
     const count = writes.length;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pass(100);
     t.equal(writes.length, count);
   }
 });
 
 t.test('a stream that nobody reads any more gets no comments', async (t) => {
+  const pass = fakeTimers(t);
   const { writer, res, writes, response } = await open(t, SOON);
   writer.content(['a']);
   (await response).destroy();
-  await until(() => res.destroyed, 'the server to notice');
+  while (!res.destroyed) await someTurns();
   const count = writes.length;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await pass(100);
   t.equal(writes.length, count);
   writer.stop();
 });
 
 t.test('a client that does not read is not sent comments; content says so, and resumes on drain', async (t) => {
+  const pass = fakeTimers(t);
   const { writer, res, writes, response } = await open(t, { ...NEVER, keepAliveMs: 5 });
   // More than all socket buffers of a loopback connection hold.
   t.equal(writer.content(['x'.repeat(64 * 1024 * 1024)]), false);
   const stalled = await response;
   t.equal(res.writableNeedDrain, true);
   const count = writes.length;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await pass(100);
   t.equal(writes.length, count, 'no comment joins the full buffer');
   const resumed = new Promise<void>((resolve) => writer.onceWritable(resolve));
   stalled.resume();

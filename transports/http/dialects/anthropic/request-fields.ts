@@ -28,7 +28,7 @@ export const MESSAGES_FIELDS: RequestFields = {
   billing_policy: ADDRESS,
   compaction: SPENDS, // its tokens are in the list of iterations alone, too
   container: SPENDS,
-  context_management: { decides: 'spends', member: 'edits', types: OWN_EDITS },
+  context_management: { decides: 'spends', members: ['edits'], types: OWN_EDITS },
   fallbacks: FALLBACKS, // what the models before the last one have used is not in the usage
   inference_geo: { decides: 'price', except: ['global'] },
   mcp_servers: SPENDS,

@@ -15,7 +15,7 @@ export const RESPONSES_FIELDS: RequestFields = {
   multi_agent: SPENDS,
   previous_response_id: UNSEEN,
   prompt: SPENDS, // a stored one brings tools and a model of its own
-  reasoning: { decides: 'price', member: 'mode', except: ['standard'] },
+  reasoning: { decides: 'price', members: ['mode'], except: ['standard'] },
   service_tier: { decides: 'price', except: ['auto', 'default', 'flex'] },
   tools: { decides: 'spends', types: OWN_TOOLS },
 

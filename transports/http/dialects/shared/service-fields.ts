@@ -68,6 +68,7 @@ export const SERVICE_FIELDS: RequestFields = {
   default_headers: ADDRESS,
   extra_headers: ADDRESS,
   extra_query: ADDRESS,
+  data_sources: PLACE, // with addresses and secrets of their own
   kv_transfer_params: ADDRESS,
   bootstrap_host: ADDRESS,
   bootstrap_port: ADDRESS,
@@ -79,13 +80,28 @@ export const SERVICE_FIELDS: RequestFields = {
   provider: MODELS,
   provider_options: MODEL_REQUESTS,
   custom_llm_provider: MODELS,
-  preset: MODELS,
   transforms: MODELS,
   compound_custom: MODELS,
   extra_body: MODEL_REQUESTS,
   tags: MODELS,
 
+  // What brings tools, searches, agents or models of its own.
+  agent: SPENDS,
+  agent_reference: SPENDS,
+  guardrails: SPENDS,
   plugins: SPENDS,
+  preset: SPENDS,
+  search_mode: SPENDS,
+  skills: SPENDS,
+  venice_parameters: { decides: 'spends', members: ['enable_web_search', 'enable_web_scraping', 'enable_x_search'], except: [false, 'off'] },
+  // A proxy that repeats a call tells nobody of those before the last.
+  max_retries: { decides: 'spends', except: [0] },
+  num_retries: { decides: 'spends', except: [0] },
+  grounding: SWITCH,
+  search: SWITCH,
+  use_search: SWITCH,
+  vector_store_ids: SPENDS,
+  web: SWITCH,
   fallbacks: FALLBACKS,
   fallback_models: FALLBACKS,
   context_window_fallbacks: FALLBACKS,
@@ -97,6 +113,8 @@ export const SERVICE_FIELDS: RequestFields = {
   background: SWITCH,
   deferred: SWITCH,
   mcp_servers: SPENDS,
+  cached_content: UNSEEN,
+  prompt_id: UNSEEN,
 
   // How the answer is made or written.
   chat_template_kwargs: 'answer',

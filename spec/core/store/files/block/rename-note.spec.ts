@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
@@ -7,9 +8,22 @@ import { RUNNABLE, type StartedCore, startCore } from '../../../../support/block
 import { argsForText } from '../../../../support/node-args.ts';
 import { testFolder } from '../../../../support/test-folder.ts';
 
+/** The workspaces that `diedAt` copies, by what it was asked for. */
+const left = new Map<string, Promise<string>>();
+
 /** A workspace as a process leaves it that renames ada to bob, and dies when it is told this. */
 async function diedAt(t: Test, event: string, condition: string, isRunning: boolean): Promise<string> {
+  const asked = `${event} ${condition} ${isRunning}`;
+  const original = left.get(asked) ?? leave(event, condition, isRunning);
+  left.set(asked, original);
   const workspace = testFolder(t);
+  cpSync(await original, workspace, { recursive: true });
+  return workspace;
+}
+
+async function leave(event: string, condition: string, isRunning: boolean): Promise<string> {
+  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-rename-'));
+  t.teardown(() => rmSync(workspace, { recursive: true }));
   const source = `
     import { createOllama } from './adapters/ollama/index.ts';
     import { createCore } from './core/index.ts';
@@ -21,7 +35,7 @@ async function diedAt(t: Test, event: string, condition: string, isRunning: bool
     core.events.on('${event}', (fact) => { if (${condition}) process.kill(process.pid, 'SIGKILL'); });
     await core.blocks.rename('ada', { name: 'bob' });`;
   const died = await promisify(execFile)(process.execPath, argsForText(source)).catch((error: { readonly signal?: string }) => error);
-  t.match(died, { signal: 'SIGKILL' }, 'the process dies in the middle');
+  if (!('signal' in died) || died.signal !== 'SIGKILL') throw new Error(`the process did not die in the middle: ${JSON.stringify(died)}`);
   return workspace;
 }
 

@@ -2,6 +2,7 @@ import { Lexer } from 'marked';
 import t from 'tap';
 import type { MdElement } from '../../../../../transports/dashboard/parts/markdown/nodes.ts';
 import { piecesOf, Tail } from '../../../../../transports/dashboard/parts/markdown/tail.ts';
+import { sweep } from '../../../../support/sweep.ts';
 
 /** Repeatable numbers from 0 to 1. */
 function randomFrom(seed: number): () => number {
@@ -52,8 +53,8 @@ function documentOf(seed: number): string {
   return Array.from({ length: 10 }, () => PARTS[Math.floor(random() * PARTS.length)]).join('');
 }
 
-t.test('a text that comes in pieces has, at any of 200 cuts of 30 documents, the nodes of a parse of the whole', async (t) => {
-  for (let seed = 1; seed <= 30; seed += 1) {
+t.test('a text that comes in pieces has, at any of 200 cuts of many documents, the nodes of a parse of the whole', async (t) => {
+  for (let seed = 1; seed <= sweep(100, 8); seed += 1) {
     const text = documentOf(seed);
     const random = randomFrom(seed * 7919);
     const cuts = Array.from({ length: 200 }, () => Math.floor(random() * (text.length + 1))).sort((one, other) => one - other);

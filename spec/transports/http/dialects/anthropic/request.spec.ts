@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ANTHROPIC } from '../../../../../transports/http/dialects/anthropic/index.ts';
 import { readCounted, readRequest } from '../../../../../transports/http/dialects/anthropic/request.ts';
 
 const body = (fields: object = {}) => ({ model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }], ...fields });
@@ -105,4 +106,8 @@ t.test("a refusal of the gateway names the client's field", async (t) => {
   t.equal(field?.('config.topK'), 'top_k');
   t.equal(field?.('config.reasoning.budgetTokens'), 'thinking.budget_tokens');
   t.equal(field?.('adapter'), undefined);
+});
+
+t.test('the dialect has the path by which providers say that they speak it', async (t) => {
+  t.match(ANTHROPIC, { id: 'anthropic', native: { path: '/v1/messages' } });
 });

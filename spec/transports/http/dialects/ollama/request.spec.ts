@@ -1,4 +1,6 @@
 import t from 'tap';
+import { assertMayAsk, type NamedKey } from '../../../../../core/index.ts';
+import { OLLAMA_FIELDS } from '../../../../../transports/http/dialects/ollama/request-fields.ts';
 import { readChat, readGenerate } from '../../../../../transports/http/dialects/ollama/request.ts';
 
 const HI = [{ role: 'user', content: 'hi' }];
@@ -48,4 +50,14 @@ t.test('a wrong field is refused by its name', async (t) => {
     [{ think: 7 }, /think/],
   ];
   for (const [body, message] of wrong) t.throws(() => chat(body), { code: 'INVALID_REQUEST', message });
+});
+
+const KEY: NamedKey = { name: 'app', hash: '', createdAt: '', usdPerDay: 1, tokensPerDay: 1, unpriced: 'allow', models: ['*'], expiresAt: null };
+
+t.test('an address and a secret are refused; the fields of the protocol decide nothing', async (t) => {
+  const fields = Object.entries(OLLAMA_FIELDS).filter(([, rule]) => rule === 'answer');
+  t.ok(fields.length > 4);
+  assertMayAsk(KEY, OLLAMA_FIELDS, Object.fromEntries(fields.map(([name]) => [name, 'x'])));
+  for (const name of ['api_base', 'apiKey', 'region'])
+    t.throws(() => assertMayAsk(KEY, OLLAMA_FIELDS, { model: 'm', [name]: 'x' }), { code: 'KEY_FORBIDDEN' }, name);
 });

@@ -1,5 +1,7 @@
 import t from 'tap';
+import { COMPLETION_FIELDS } from '../../../../../transports/http/dialects/openai-completions/request-fields.ts';
 import { readRequest } from '../../../../../transports/http/dialects/openai-completions/request.ts';
+import { forbiddenField } from '../../../../support/key-requests.ts';
 
 const read = (more: object = {}) => readRequest({ model: 'm', prompt: 'Once', ...more });
 
@@ -60,4 +62,12 @@ t.test('what would make the answer wrong is refused by its name', async (t) => {
     [{ model: '' }, /^model is required/],
   ] as const)
     t.throws(() => read(more), { code: 'INVALID_REQUEST', message }, JSON.stringify(more));
+});
+
+t.test('a usual request passes with a key that has every limit, and what a service would take besides does not', async (t) => {
+  const usual = { model: 'm', prompt: 'hi', stream: true, stream_options: { include_usage: true }, max_tokens: 9, stop: ['a'], logprobs: 1, best_of: 1 };
+  t.equal(forbiddenField(COMPLETION_FIELDS, usual), undefined);
+  t.equal(forbiddenField(COMPLETION_FIELDS, { ...usual, api_base: 'http://127.0.0.1:1' }), 'api_base');
+  t.equal(forbiddenField(COMPLETION_FIELDS, { ...usual, models: ['n'] }), 'models');
+  t.equal(forbiddenField(COMPLETION_FIELDS, { ...usual, background: true }), 'background');
 });

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { assertMayAsk, type NamedKey } from '../../../../../core/index.ts';
+import { EMBEDDINGS_FIELDS } from '../../../../../transports/http/dialects/openai-embeddings/request-fields.ts';
 import { readEmbeddings } from '../../../../../transports/http/dialects/openai-embeddings/request.ts';
 
 const read = (fields: object) => readEmbeddings({ model: 'm', input: 'hi', ...fields });
@@ -22,4 +24,14 @@ t.test('what is wrong is refused by the name of the field', async (t) => {
   }
   const { field } = read({});
   t.same([field('inputs[3]'), field('adapter'), field('model')], ['input[3]', 'model', 'model']);
+});
+
+const KEY: NamedKey = { name: 'app', hash: '', createdAt: '', usdPerDay: 1, tokensPerDay: 1, unpriced: 'allow', models: ['*'], expiresAt: null };
+
+t.test('an address and a secret are refused; the fields of the protocol decide nothing', async (t) => {
+  const fields = Object.entries(EMBEDDINGS_FIELDS).filter(([, rule]) => rule === 'answer');
+  t.ok(fields.length > 4);
+  assertMayAsk(KEY, EMBEDDINGS_FIELDS, Object.fromEntries(fields.map(([name]) => [name, 'x'])));
+  for (const name of ['api_base', 'apiKey', 'region'])
+    t.throws(() => assertMayAsk(KEY, EMBEDDINGS_FIELDS, { model: 'm', [name]: 'x' }), { code: 'KEY_FORBIDDEN' }, name);
 });

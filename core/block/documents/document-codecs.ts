@@ -1,19 +1,21 @@
 // The contents of a block's files: initial contents, defaults, and the checks after reading. Pure: no I/O.
-import { assertTimezone } from '../../../base/calendar.ts';
-import { isObject } from '../../../base/json.ts';
-import { BlockAdapter, type BlockConfig, BlockConfigFile } from '../../../schemas/block-config.ts';
-import { type BlockCosts, CostsFile } from '../../../schemas/block-costs.ts';
-import { type BlockMemory, MemoryFile } from '../../../schemas/block-memory.ts';
-import { type BlockPulse, PulseFile } from '../../../schemas/block-pulse.ts';
-import { defaultsOf } from '../../../schemas/fields.ts';
-import { IS_SECRET, secretField } from '../../../schemas/secret-fields.ts';
-import { compile, faultOf } from '../../../schemas/validate.ts';
-import { UncopiedDamage } from '../json-content.ts';
+import { assertTimezone } from '../../base/calendar.ts';
+import { isObject } from '../../base/json.ts';
+import { BlockAdapter, type BlockConfig, BlockConfigFile } from '../../schemas/block-config.ts';
+import { type BlockCosts, CostsFile } from '../../schemas/block-costs.ts';
+import { type BlockMemory, MemoryFile } from '../../schemas/block-memory.ts';
+import { type BlockPulse, PulseFile } from '../../schemas/block-pulse.ts';
+import { defaultsOf } from '../../schemas/fields.ts';
+import { IS_SECRET, secretField } from '../../schemas/secret-fields.ts';
+import { compile, faultOf } from '../../schemas/validate.ts';
 
 const checkConfig = compile(BlockConfigFile);
 const checkMemory = compile(MemoryFile);
 const checkCosts = compile(CostsFile);
 const checkPulse = compile(PulseFile);
+
+/** Content that must not be copied anywhere, because it may hold a key. */
+export class UncopiedDamage extends Error {}
 
 /** The configuration of a new block. */
 export const CONFIG_DEFAULTS = defaultsOf(BlockConfigFile.properties) as unknown as Omit<BlockConfig, 'name' | 'createdAt' | 'updatedAt' | 'rev'>;

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { noCosts } from '../../../../../core/block/costs/costs.ts';
-import { faultOf } from '../../../../../core/schemas/validate.ts';
+import { noCosts } from '../../../../core/block/costs/costs.ts';
 import {
   completeConfig,
   formatFile,
@@ -10,8 +9,9 @@ import {
   parseCosts,
   parseMemory,
   parsePulse,
-} from '../../../../../core/store/files/block/document-codecs.ts';
-import { AT } from '../../../../support/block-files.ts';
+} from '../../../../core/block/documents/document-codecs.ts';
+import { faultOf } from '../../../../core/schemas/validate.ts';
+import { AT } from '../../../support/block-files.ts';
 
 t.test('an empty configuration is completed with the defaults of the contract', (t) => {
   t.same(completeConfig({}, 'ada', AT), {

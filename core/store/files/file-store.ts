@@ -1,0 +1,46 @@
+// A workspace in its folder.
+import type { CoreBus } from '../../bus.ts';
+import type { GatewayBook, LedgerStore } from '../port.ts';
+import type { ArchiveStore, BlockStore, Store } from '../store.ts';
+import { BlockFolders } from './block/block-folders.ts';
+import { FileArchive } from './block/file-archive.ts';
+import { FileBlocks } from './block/file-blocks.ts';
+import { GatewayLedger } from './ledger/gateway-ledger.ts';
+import { Ledger } from './ledger/ledger.ts';
+import { Membership, type MembershipOptions } from './membership.ts';
+
+/** What a store works with. */
+export interface FileStoreOptions extends MembershipOptions {
+  readonly workspace: string;
+  readonly bus: CoreBus;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** The store of a workspace whose lock this process holds. */
+export class FileStore implements Store {
+  readonly blocks: BlockStore;
+  readonly archive: ArchiveStore;
+  readonly ledger: LedgerStore;
+  readonly gateway: GatewayBook;
+  readonly #membership: Membership;
+
+  constructor(options: FileStoreOptions) {
+    const { workspace, bus, now } = options;
+    const folders = new BlockFolders(workspace);
+    const blocks = new FileBlocks({ folders, bus, now });
+    this.blocks = blocks;
+    this.archive = new FileArchive({ folders, now, onMoved: (name) => blocks.moved(name) });
+    this.ledger = new Ledger(workspace, bus, now);
+    this.gateway = new GatewayLedger({ workspace, bus, now });
+    this.#membership = new Membership(options);
+  }
+
+  announce(url: string): Promise<void> {
+    return this.#membership.announce(url);
+  }
+
+  close(): Promise<void> {
+    return this.#membership.leave();
+  }
+}

@@ -1,0 +1,174 @@
+// What the core asks of a store as a whole: the blocks with their logs, and the archive. Pure: types only.
+import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
+import type { BlockContents, BlockDocuments, GatewayBook, LedgerStore, LogRange, Stored, Unconfirmed } from './port.ts';
+
+/** The levels of a log line, the least important first. */
+export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
+/** The fields of an event, by name. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** The log of one block. G1: `open` and `write` hold nobody up and never fail; lines that were dropped are counted in the log. G2: lines stay in order. */
+export interface LogStore {
+  /** The next line begins a new file. */
+  open(channel: string): void;
+  write(level: LogLevel, event: string, fields?: LogFields): void;
+  /** Resolves when every line is stored, or its failure was reported. */
+  flush(): Promise<void>;
+  /** Deletes everything, and resolves with the number of files. Rejects with BLOCK_DAMAGED, or the system's own error. */
+  clear(): Promise<number>;
+  /** The newest files with the end of each, after the lines that wait. Rejects as `clear` does. */
+  newest(): Promise<LogFile[]>;
+  /** The last whole lines before a place in a file, after the lines that wait. Rejects with INVALID_REQUEST naming the field, or as `clear` does. */
+  part(file: string, range: LogRange): Promise<LogPart>;
+}
+
+/** How a document has changed. */
+export interface ChangeNotice {
+  /** True if this server wrote it, not a person or another program. */
+  readonly own: boolean;
+  /** True if the writer asked for no callbacks. */
+  readonly quiet: boolean;
+  /** True if the content before it was damaged. */
+  readonly healed: boolean;
+}
+
+/** Callbacks for what can't be read. */
+export interface DamageListener {
+  /** Called once for each damaged content. `copy` is the name of what keeps it. */
+  onDamaged(document: keyof BlockContents, reason: string, copy: string | undefined): void;
+  /** Called when a derived document could not be read and is made again. */
+  onRebuilt(document: keyof BlockContents, reason: string): void;
+}
+
+/** Callbacks for what happens to a block that is open. */
+export interface BlockListener extends DamageListener {
+  /** Called after each change of a document, by the server or by anybody else. */
+  onChanged(document: keyof BlockContents, change: ChangeNotice): void;
+  /** Called when somebody has changed anything else of the block; only during a `watch`. */
+  onOther(): void;
+  /** Called with lines of the log, and where they begin in their file, in bytes. */
+  onLogged(file: string, offset: number, text: string): void;
+  /** The log can't be written. */
+  onLogFault(error: Error): void;
+  /** Asked at each write, so that a change of the configuration takes effect at once. */
+  logLimits(): { readonly maxFileBytes: number; readonly maxFiles: number };
+}
+
+/** A block that is open. Its writes are ordered, so there is at most one for each block in a process. */
+export interface StoredBlock {
+  readonly documents: BlockDocuments;
+  readonly log: LogStore;
+  /** True when nothing is being read or written. */
+  readonly isQuiet: boolean;
+  /** All documents. Rejects with BLOCK_DAMAGED. */
+  contents(): Promise<BlockContents>;
+  /** Looks for changes by others, and reports them at once, until the returned function is called. Without it they are found when something is read. */
+  watch(): () => void;
+  /** How much it holds, logs and archived messages included. Empty if that is not known. */
+  measure(): Promise<{ readonly sizeBytes?: number; readonly files?: number }>;
+  /** Everything as a tar.gz. Rejects with INVALID_REQUEST when that is too large, or with BLOCK_DAMAGED. */
+  pack(): Promise<Uint8Array>;
+  /** Refuses further writes. Resolves when the waiting ones are durable. */
+  close(): Promise<void>;
+  /** Allows writes again, after a move that failed. */
+  reopen(): void;
+}
+
+/** How the list of blocks makes its entries. */
+export interface EntrySource {
+  /** Reads a block. Rejects with BLOCK_DAMAGED. */
+  read(name: string): Promise<BlockContents>;
+  /** The entry of a block with these contents, at an epoch time in milliseconds. */
+  entryOf(contents: BlockContents, now: number): BlockEntry;
+  /** The entry of a block whose documents can't be used, for the reason `configError`. */
+  damagedEntry(name: string, configError: string): BlockEntry;
+  /** True for a block that reports its changes itself. */
+  isOpen(name: string): boolean;
+}
+
+/** Which blocks there are, and an entry for each, which is made again when its block has changed. */
+export interface BlockList {
+  /** How many blocks there are. */
+  readonly size: number;
+  /** The names of all blocks. */
+  names(): string[];
+  has(name: string): boolean;
+  /** True if an entry is out of date, as far as it is known. */
+  readonly isStale: boolean;
+  /** Sorted by name. The same frozen entries until something changes. */
+  list(): Promise<readonly BlockEntry[]>;
+  /** The entry of a block may be out of date. */
+  markStale(name: string): void;
+  /** All entries may be out of date, because the credentials have changed. */
+  markAllStale(): void;
+}
+
+/** A rename that is under way: two moves. */
+export interface Rename {
+  readonly from: string;
+  readonly to: string;
+  /** Whether the block's monitor ran. */
+  readonly wasRunning: boolean;
+  /** ISO 8601: the block was archived after this. */
+  readonly at: string;
+}
+
+/** The blocks of a workspace. */
+export interface BlockStore {
+  /** Removes what a crash left behind, and ends a rename that it interrupted; faults of that are reported on the bus. Rejects with the system's own error. */
+  open(): Promise<void>;
+  /** Ends every `watch`. */
+  close(): Promise<void>;
+  list(source: EntrySource): BlockList;
+  /** Opens a block, which must exist. */
+  block(name: string, listener: BlockListener): StoredBlock;
+  /** The documents of a block that is not open. Rejects with BLOCK_DAMAGED. */
+  contents(name: string, listener: DamageListener): Promise<BlockContents>;
+  /** Rejects with NAME_TAKEN. */
+  assertFree(name: string): Promise<void>;
+  /** Makes a block with this configuration: all of it is there, or nothing. Rejects with NAME_TAKEN. */
+  create(config: BlockConfig): Promise<Unconfirmed>;
+  /** Notes a rename before anything moves: if the process ends before `endRename`, the next `open` ends it. Rejects with STORAGE_FULL or STORAGE_FAILED; then nothing may move. */
+  beginRename(rename: Rename): Promise<void>;
+  endRename(): Promise<void>;
+}
+
+/** The archive. A move is whole: the block is in one of two places, and of two moves at once one wins. */
+export interface ArchiveStore {
+  /** Moves a block into the archive. Its name is free when this resolves. */
+  store(name: string, facts: Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>, at: Date): Promise<Stored>;
+  /** The archived blocks, the newest first. */
+  list(): Promise<ArchiveInfo[]>;
+  /** The archived block with this archive name, or with this original name if only one has it. Rejects with ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
+  find(given: string): Promise<ArchiveInfo>;
+  /** The configuration that an archived block would have as a stopped block with this name. Rejects with BLOCK_DAMAGED. */
+  config(info: ArchiveInfo, name: string): Promise<BlockConfig>;
+  /** Brings a block back with this configuration, which names it. Rejects with NAME_TAKEN. */
+  restore(info: ArchiveInfo, config: BlockConfig): Promise<Unconfirmed>;
+  /** Deletes an archived block. */
+  remove(info: ArchiveInfo): Promise<Unconfirmed>;
+  /**
+   * Makes a block of what `pack` has made, under `name` or its own. `accept` gets the configuration before the block is there, and may refuse it. Rejects with
+   * INVALID_REQUEST, NAME_TAKEN, or what `accept` rejects with.
+   */
+  import(bundle: Uint8Array, name: string | undefined, accept: (config: BlockConfig) => Promise<void>): Promise<Built>;
+}
+
+/** The result of making a block. */
+export interface Built {
+  readonly name: string;
+  readonly unconfirmed: Unconfirmed;
+}
+
+/** Everything that a workspace keeps, besides its settings. This process holds the workspace, so that no other one answers its blocks. */
+export interface Store {
+  readonly blocks: BlockStore;
+  readonly archive: ArchiveStore;
+  readonly ledger: LedgerStore;
+  readonly gateway: GatewayBook;
+  /** Tells other programs where this server answers. Rejects with WORKSPACE_BUSY when another server has the workspace. */
+  announce(url: string): Promise<void>;
+  /** Gives the workspace to others, after the last write. A second call does nothing. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,17 @@
+// The conformance suite over the file store.
+import t from 'tap';
+import { createBus } from '../../../core/bus.ts';
+import { openSettings, openStore } from '../../../core/store/open.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { storeConformance } from './suite.ts';
+
+storeConformance(t, {
+  gaps: { 'two memberships': 'one process holds the folder, and the second is refused with WORKSPACE_BUSY' },
+  fresh(t) {
+    const workspace = testFolder(t);
+    return {
+      settings: openSettings(workspace),
+      open: (clock) => openStore({ workspace, bus: createBus(), now: clock, onLost: async () => undefined }),
+    };
+  },
+});

@@ -1,9 +1,0 @@
-import t from 'tap';
-import { OPENAI_CHAT_ROUTES } from '../../../../transports/http/routes/compatible-openai-chat.ts';
-
-t.test('every route answers its errors in the form of the protocol, and none is public', async (t) => {
-  for (const [key, route] of Object.entries(OPENAI_CHAT_ROUTES)) {
-    t.type(route.fault, 'function', key);
-    t.notOk('public' in route, key);
-  }
-});
