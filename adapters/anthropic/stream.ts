@@ -1,11 +1,13 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
+//
+// known-fields: of the reports that come again and again, only the fields that are read are kept, so each costs the same however many have come.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { readErrorObject } from './errors.ts';
-import { leadingState, readEnd, readUsage, usageAtStart } from './response.ts';
+import { leadingState, readEnd, readUsage, STOP_FIELDS, USAGE_FIELDS, usageAtStart } from './response.ts';
 import type { RawBlock } from './schema.ts';
 import { isThinking } from './thinking.ts';
 
@@ -26,9 +28,10 @@ export class AnthropicDecoder implements StreamDecoder {
   /** The calls among the blocks; absent until there is one. */
   #calls: Map<RawBlock, number> | undefined;
   #started = 0;
-  #usage: Record<string, unknown> = {};
-  /** `stop_reason` and `stop_sequence`, once they have come. */
-  #stop: Record<string, unknown> = {};
+  /** known-fields. */
+  readonly #usage: Record<string, unknown> = {};
+  /** known-fields: `stop_reason` and `stop_sequence`, once they have come. */
+  readonly #stop: Record<string, unknown> = {};
   #hasBegun = false;
   #stopped = false;
 
@@ -78,7 +81,7 @@ export class AnthropicDecoder implements StreamDecoder {
         break;
       case 'message_delta':
         this.#addUsage(event['usage'], events);
-        this.#stop = withKnown(this.#stop, event['delta']);
+        update(this.#stop, event['delta'], STOP_FIELDS);
         break;
       case 'message_stop':
         this.#finish(events);
@@ -150,7 +153,7 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   #addUsage(value: unknown, events: ChatEvent[]): void {
-    this.#usage = withKnown(this.#usage, value);
+    update(this.#usage, value, USAGE_FIELDS);
     events.push({ type: 'usage', usage: readUsage(this.#usage) });
   }
 
@@ -162,9 +165,9 @@ export class AnthropicDecoder implements StreamDecoder {
 }
 
 /** Later reports overwrite earlier ones; absent or null parts don't. */
-function withKnown(earlier: Record<string, unknown>, value: unknown): Record<string, unknown> {
-  const fresh = Object.entries(asObject(value)).filter(([, part]) => part !== undefined && part !== null);
-  return { ...earlier, ...Object.fromEntries(fresh) };
+function update(known: Record<string, unknown>, report: unknown, fields: readonly string[]): void {
+  const fresh = asObject(report);
+  for (const name of fields) known[name] = fresh[name] ?? known[name];
 }
 
 /** The block in the form that a whole answer has. `input: null` marks a call whose arguments are not a JSON object. */
