@@ -15,7 +15,9 @@ export interface CallSlot {
   text: string;
   /** The arguments, if a server sent an object instead of text. */
   object: Record<string, unknown> | undefined;
-  /** Its place among the calls, once a reader knows of it. */
+  /** Its place among the calls. */
+  readonly place: number;
+  /** `place`, once a reader knows of it. */
   started: number | undefined;
 }
 
@@ -45,7 +47,7 @@ export class CallSlots {
       const added = append(slot, fragment);
       if (slot.name === '') continue; // some servers send the name late
       const isNew = slot.started === undefined;
-      slot.started ??= this.#slots.indexOf(slot);
+      slot.started ??= slot.place;
       if (isNew) events.push({ type: 'toolCallStart', index: slot.started, id: slot.id, name: slot.name });
       const text = isNew ? slot.text : added;
       if (text !== '') events.push({ type: 'toolCallDelta', index: slot.started, text });
@@ -68,7 +70,7 @@ export class CallSlots {
   }
 
   #open(index: number | undefined): CallSlot {
-    const slot: CallSlot = { id: '', name: '', text: '', object: undefined, started: undefined };
+    const slot: CallSlot = { id: '', name: '', text: '', object: undefined, place: this.#slots.length, started: undefined };
     this.#slots.push(slot);
     if (index !== undefined) {
       this.#byIndex ??= new Map();
