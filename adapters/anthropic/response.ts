@@ -127,7 +127,7 @@ function thinkingState(blocks: readonly RawBlock[], context: ChatContext): ChatE
 
 /** The thinking that leads an answer, which goes on. */
 export function leadingState(blocks: readonly RawBlock[], context: ChatContext): ChatEvent {
-  return { type: 'reasoningState', providerMetadata: stateOf([...blocks], context) };
+  return { type: 'reasoningState', providerMetadata: stateOf(blocks, context) };
 }
 
 const prefixes = new WeakMap<ChatContext, string>();

@@ -262,3 +262,23 @@ t.test('reports with ever new members cost in proportion to their number', async
   t.match(events.at(-2), { type: 'usage', usage: { inputTokens: 10, outputTokens: VERY_MANY - 1 } });
   t.strictSame(events.at(-1), { type: 'stop', stopReason: 'end_turn' });
 });
+
+t.test('thinking that leads an answer is one state, however many blocks it has, and however the answer goes on', async (t) => {
+  const redacted = { type: 'redacted_thinking', data: 'x' };
+  const many = 2000;
+  const lead = Array.from({ length: many }, (_, at) => [start(at, redacted), stop(at)]).flat();
+  const content = Array.from({ length: many }, () => redacted);
+  for (const next of [
+    [],
+    [start(many, { type: 'text', text: 'a' }), stop(many), start(many + 1, redacted), stop(many + 1)],
+    [start(many, use('1')), stop(many)],
+  ]) {
+    const events = decode([begin(), ...lead, ...next, ...ending('end_turn')]);
+    t.match(ofType(events, 'reasoningState'), [{ providerMetadata: { anthropic: { content } } }]);
+    const place = events.findIndex(({ type }) => type === 'reasoningState');
+    t.ok(
+      events.slice(0, place).every(({ type }) => type === 'usage'),
+      'before what follows it',
+    );
+  }
+});
