@@ -45,6 +45,7 @@ export {
   toBlockhouseError,
 } from './errors.ts';
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
+export { AnswerSize } from './gateway/answer-size.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export type { CallState, PausedSource } from './gateway/live.ts';
 export { type EndedCall, WINDOWS, type Window } from './gateway/meter.ts';

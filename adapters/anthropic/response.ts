@@ -19,6 +19,21 @@ const STOP_REASONS: Record<string, StopReason> = {
   refusal: 'refusal',
 };
 
+/** What `readEnd` reads of `stop`. */
+export const STOP_FIELDS = ['stop_reason', 'stop_sequence'];
+/** What `readUsage` reads. */
+export const USAGE_FIELDS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation',
+  'output_tokens_details',
+  'service_tier',
+  'speed',
+  'inference_geo',
+];
+
 /** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body that is not a message. */
 export function readAnswer(json: unknown, context: ChatContext): ChatEvent[] {
   const answer = asObject(json);
@@ -112,7 +127,7 @@ function thinkingState(blocks: readonly RawBlock[], context: ChatContext): ChatE
 
 /** The thinking that leads an answer, which goes on. */
 export function leadingState(blocks: readonly RawBlock[], context: ChatContext): ChatEvent {
-  return { type: 'reasoningState', providerMetadata: stateOf([...blocks], context) };
+  return { type: 'reasoningState', providerMetadata: stateOf(blocks, context) };
 }
 
 const prefixes = new WeakMap<ChatContext, string>();

@@ -1,11 +1,15 @@
 // Anthropic's stream: named server-sent events, blocks opened, filled and closed by index. Pure: no I/O.
-import { isObject, tryParseJson } from '../../core/base/json.ts';
-import type { ChatEvent } from '../../core/index.ts';
+//
+// known-fields: of the reports that come again and again, only the fields that are read are kept, so each costs the same however many have come.
+// bounded: what is kept counts, blocks that never close as well.
+// lead-once: thinking that comes before all else is one state, which is told when something else begins.
+import { isDeeperThan, isObject, MAX_JSON_DEPTH, tryParseJson } from '../../core/base/json.ts';
+import { AnswerSize, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { readErrorObject } from './errors.ts';
-import { leadingState, readEnd, readUsage, usageAtStart } from './response.ts';
+import { leadingState, readEnd, readUsage, STOP_FIELDS, USAGE_FIELDS, usageAtStart } from './response.ts';
 import type { RawBlock } from './schema.ts';
 import { isThinking } from './thinking.ts';
 
@@ -26,9 +30,16 @@ export class AnthropicDecoder implements StreamDecoder {
   /** The calls among the blocks; absent until there is one. */
   #calls: Map<RawBlock, number> | undefined;
   #started = 0;
-  #usage: Record<string, unknown> = {};
-  /** `stop_reason` and `stop_sequence`, once they have come. */
-  #stop: Record<string, unknown> = {};
+  /** known-fields. */
+  readonly #usage: Record<string, unknown> = {};
+  /** known-fields: `stop_reason` and `stop_sequence`, once they have come. */
+  readonly #stop: Record<string, unknown> = {};
+  /** bounded. */
+  readonly #size = new AnswerSize();
+  /** lead-once: nothing but thinking has come. */
+  #leads = true;
+  /** lead-once: how many blocks there were when the last thinking with a signature ended. */
+  #signed = 0;
   #hasBegun = false;
   #stopped = false;
 
@@ -78,7 +89,7 @@ export class AnthropicDecoder implements StreamDecoder {
         break;
       case 'message_delta':
         this.#addUsage(event['usage'], events);
-        this.#stop = withKnown(this.#stop, event['delta']);
+        update(this.#stop, event['delta'], STOP_FIELDS);
         break;
       case 'message_stop':
         this.#finish(events);
@@ -98,6 +109,9 @@ export class AnthropicDecoder implements StreamDecoder {
 
   /** A text block may open with its first words. */
   #start(index: unknown, block: RawBlock, events: ChatEvent[]): void {
+    this.#size.addBlock();
+    this.#size.addValue(block);
+    if (!isThinking(block)) this.#endLead(events);
     if (block['type'] === 'tool_use') {
       const call = this.#started++;
       this.#open.set(index, { block, json: '', call });
@@ -117,19 +131,19 @@ export class AnthropicDecoder implements StreamDecoder {
     switch (delta['type']) {
       case 'text_delta': {
         const text = expectText(delta['text'], 'a piece of text');
-        append(open.block, 'text', text);
+        this.#append(open.block, 'text', text);
         if (text !== '') events.push({ type: 'text', text });
         break;
       }
       case 'input_json_delta':
-        addJson(open, expectText(delta['partial_json'], 'a piece of a tool call'), events);
+        this.#addJson(open, expectText(delta['partial_json'], 'a piece of a tool call'), events);
         break;
       case 'thinking_delta':
-        append(open.block, 'thinking', asString(delta['thinking']) ?? '');
+        this.#append(open.block, 'thinking', asString(delta['thinking']) ?? '');
         pushReasoning(delta['thinking'], events);
         break;
       case 'signature_delta':
-        append(open.block, 'signature', asString(delta['signature']) ?? '');
+        this.#append(open.block, 'signature', asString(delta['signature']) ?? '');
         break;
     }
   }
@@ -140,31 +154,51 @@ export class AnthropicDecoder implements StreamDecoder {
     if (open === undefined) return;
     this.#open.delete(index);
     const block = finishBlock(open);
+    if (block !== open.block) this.#size.addValue(block['input']);
     this.#blocks.push(block);
-    if (isSigned(block) && this.#blocks.every(isThinking)) events.push(leadingState(this.#blocks, this.#context));
+    if (this.#leads && isSigned(block)) this.#signed = this.#blocks.length;
     if (open.call === undefined) return;
     this.#calls ??= new Map();
     this.#calls.set(block, open.call);
-    // Compatible servers send the arguments with the start, and a call without arguments has no piece.
-    if (open.json === '') events.push({ type: 'toolCallDelta', index: open.call, text: JSON.stringify(block['input'] ?? {}) });
+    // Compatible servers send the arguments with the start, and a call without arguments has no piece. What can't be written is for the gateway to refuse.
+    if (open.json === '' && !isDeeperThan(block['input'], MAX_JSON_DEPTH))
+      events.push({ type: 'toolCallDelta', index: open.call, text: JSON.stringify(block['input'] ?? {}) });
+  }
+
+  /** lead-once. */
+  #endLead(events: ChatEvent[]): void {
+    if (this.#leads && this.#signed > 0) events.push(leadingState(this.#blocks.slice(0, this.#signed), this.#context));
+    this.#leads = false;
+  }
+
+  #append(block: RawBlock, key: string, text: string): void {
+    this.#size.add(text.length);
+    block[key] = (asString(block[key]) ?? '') + text;
+  }
+
+  #addJson(open: OpenBlock, text: string, events: ChatEvent[]): void {
+    this.#size.add(text.length);
+    open.json += text;
+    if (open.call !== undefined && text !== '') events.push({ type: 'toolCallDelta', index: open.call, text });
   }
 
   #addUsage(value: unknown, events: ChatEvent[]): void {
-    this.#usage = withKnown(this.#usage, value);
+    update(this.#usage, value, USAGE_FIELDS);
     events.push({ type: 'usage', usage: readUsage(this.#usage) });
   }
 
   #finish(events: ChatEvent[]): void {
     this.#stopped = true;
     for (const index of this.#open.keys()) this.#close(index, events);
-    events.push(...readEnd(this.#blocks, this.#stop, this.#context, this.#calls));
+    this.#endLead(events);
+    for (const event of readEnd(this.#blocks, this.#stop, this.#context, this.#calls)) events.push(event);
   }
 }
 
 /** Later reports overwrite earlier ones; absent or null parts don't. */
-function withKnown(earlier: Record<string, unknown>, value: unknown): Record<string, unknown> {
-  const fresh = Object.entries(asObject(value)).filter(([, part]) => part !== undefined && part !== null);
-  return { ...earlier, ...Object.fromEntries(fresh) };
+function update(known: Record<string, unknown>, report: unknown, fields: readonly string[]): void {
+  const fresh = asObject(report);
+  for (const name of fields) known[name] = fresh[name] ?? known[name];
 }
 
 /** The block in the form that a whole answer has. `input: null` marks a call whose arguments are not a JSON object. */
@@ -176,15 +210,6 @@ function finishBlock({ block, json }: OpenBlock): RawBlock {
 /** Thinking that is whole: a block that was cut off has no signature, and Claude would refuse it. */
 function isSigned(block: RawBlock): boolean {
   return block['type'] === 'redacted_thinking' || (block['type'] === 'thinking' && (asString(block['signature']) ?? '') !== '');
-}
-
-function append(block: RawBlock, key: string, text: string): void {
-  block[key] = (asString(block[key]) ?? '') + text;
-}
-
-function addJson(open: OpenBlock, text: string, events: ChatEvent[]): void {
-  open.json += text;
-  if (open.call !== undefined && text !== '') events.push({ type: 'toolCallDelta', index: open.call, text });
 }
 
 function pushReasoning(value: unknown, events: ChatEvent[]): void {

@@ -1,6 +1,9 @@
 // The content blocks of one answer, gathered from pieces. Text is emitted at once; tool calls and reasoning are emitted when the
 // answer stops, because only the stop reason says whether they were cut off. A whole answer has one piece for each block. Pure: no I/O.
-import type { ChatEvent, StopReason } from '../../core/index.ts';
+//
+// bounded: what is kept counts.
+// lead-once: reasoning that comes before all else is one state, which is told when something else begins.
+import { AnswerSize, type ChatEvent, type StopReason } from '../../core/index.ts';
 import { type ChatContext, malformed } from '../shared/provider.ts';
 import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { isClaude } from './models.ts';
@@ -38,7 +41,11 @@ type Gathered = Text | Call | Reasoning;
 export class AnswerBlocks {
   readonly #context: ChatContext;
   readonly #blocks = new Map<unknown, Gathered>();
+  /** bounded. */
+  readonly #size = new AnswerSize();
   #started = 0;
+  /** lead-once: nothing but reasoning has come. */
+  #leads = true;
   /** Of the conversation before the answer, once it is needed. */
   #prefix: string | undefined;
 
@@ -52,8 +59,9 @@ export class AnswerBlocks {
     const tool = expectObject(start['toolUse'], 'a tool call');
     const [id, name] = [asString(tool['toolUseId']) ?? '', expectText(tool['name'], 'the name of a tool call')];
     const place = input === undefined ? this.#started++ : undefined;
-    const lead = place === undefined ? [] : this.#lead();
-    this.#blocks.set(index, { kind: 'toolUse', id, name, json: '', input, place });
+    const lead = this.#lead();
+    this.#size.add(id.length + name.length);
+    this.#put(index, { kind: 'toolUse', id, name, json: '', input, place });
     return place === undefined ? [] : [...lead, { type: 'toolCallStart', index: place, id, name }];
   }
 
@@ -63,17 +71,20 @@ export class AnswerBlocks {
     if (text !== '') {
       const lead = this.#blocks.has(index) ? [] : this.#lead();
       this.#textAt(index).text += text;
+      this.#size.add(text.length);
       return [...lead, { type: 'text', text }];
     }
     if (delta['toolUse'] !== undefined) {
       const call = this.#callAt(index);
       const piece = expectText(expectObject(delta['toolUse'], 'a piece of a tool call')['input'], 'a piece of a tool call');
       call.json += piece;
+      this.#size.add(piece.length);
       return piece === '' || call.place === undefined ? [] : [{ type: 'toolCallDelta', index: call.place, text: piece }];
     }
     if (delta['reasoningContent'] === undefined) return [];
     const reasoning = asObject(delta['reasoningContent']);
     addReasoning(this.#reasoningAt(index), reasoning);
+    for (const name of ['text', 'signature', 'redactedContent']) this.#size.add(asString(reasoning[name])?.length ?? 0);
     const thought = asString(reasoning['text']) ?? '';
     return thought === '' ? [] : [{ type: 'reasoning', text: thought }];
   }
@@ -87,7 +98,11 @@ export class AnswerBlocks {
   /** The tool calls. A call that came as a whole is one event, a warning if it was cut off. */
   calls(stopReason: StopReason): ChatEvent[] {
     const blocks = [...this.#blocks.values()];
-    return blocks.flatMap((block) => (block.kind === 'toolUse' ? toCall(block, stopReason, block === blocks.at(-1)) : []));
+    return blocks.flatMap((block) => {
+      const events = block.kind === 'toolUse' ? toCall(block, stopReason, block === blocks.at(-1)) : [];
+      for (const event of events) if (event.type === 'toolCall') this.#size.addValue(event.toolCall.arguments);
+      return events;
+    });
   }
 
   /** The reasoning that the next request must send back with these calls. A turn that lacks one is no longer what the model wrote, so it has none. */
@@ -97,14 +112,20 @@ export class AnswerBlocks {
 
   /** The reasoning that leads the answer, when another block begins. */
   #lead(): ChatEvent[] {
-    const blocks = [...this.#blocks.values()];
-    return blocks.every((block) => block.kind === 'reasoning') ? this.#reasoningState('reasoningState', blocks) : [];
+    if (!this.#leads) return [];
+    this.#leads = false;
+    return this.#reasoningState('reasoningState', [...this.#blocks.values()]);
+  }
+
+  #put(index: unknown, block: Gathered): Gathered {
+    this.#size.addBlock();
+    this.#blocks.set(index, block);
+    return block;
   }
 
   #textAt(index: unknown): Text {
-    const block = this.#blocks.get(index) ?? { kind: 'text', text: '' };
+    const block = this.#blocks.get(index) ?? this.#put(index, { kind: 'text', text: '' });
     if (block.kind !== 'text') throw malformed('a piece of text belongs to another block');
-    this.#blocks.set(index, block);
     return block;
   }
 
@@ -115,9 +136,8 @@ export class AnswerBlocks {
   }
 
   #reasoningAt(index: unknown): Reasoning {
-    const block = this.#blocks.get(index) ?? { kind: 'reasoning', text: '', signature: undefined, redacted: [] };
+    const block = this.#blocks.get(index) ?? this.#put(index, { kind: 'reasoning', text: '', signature: undefined, redacted: [] });
     if (block.kind !== 'reasoning') throw malformed('a piece of reasoning belongs to another block');
-    this.#blocks.set(index, block);
     return block;
   }
 

@@ -28,7 +28,7 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
-    for (const bytes of this.#frames.push(chunk)) events.push(...this.#read(decodeFrame(bytes)));
+    for (const bytes of this.#frames.push(chunk)) for (const event of this.#read(decodeFrame(bytes))) events.push(event);
     return events;
   }
 

@@ -29,7 +29,7 @@ export function readChatAnswer(json: unknown): ChatEvent[] {
   const events: ChatEvent[] = [];
   choice.takeWhole(first, events);
   pushUsage(answer, events);
-  events.push(...choice.end());
+  for (const event of choice.end()) events.push(event);
   return events;
 }
 
@@ -94,6 +94,7 @@ export class Choice {
       const wasCut = CUT_REASONS.has(this.#finish ?? '');
       // In an answer that was cut off, missing arguments are not an empty object.
       const args = object ?? (wasCut && text === '' ? undefined : readArguments(text));
+      this.#calls.size.addValue(args);
       if (args !== undefined && name !== '')
         return { type: 'toolCall', toolCall: { id, name, arguments: args }, ...(started !== undefined && { index: started }) };
       if (wasCut) return cutCallWarning(name, this.#finish ?? '');

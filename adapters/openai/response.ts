@@ -1,6 +1,6 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { isObject } from '../../core/base/json.ts';
-import type { ChatEvent, StopReason } from '../../core/index.ts';
+import { AnswerSize, type ChatEvent, type StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../shared/read.ts';
@@ -50,6 +50,8 @@ function readPart(items: OutputItems, part: Json): ChatEvent[] {
 export class OutputItems {
   /** The model of the request: its reasoning is of use to no other. */
   readonly #model: string;
+  /** Of the reasoning and the names that are kept. */
+  readonly #size = new AnswerSize();
   /** Reasoning whose call has not come yet. */
   #pending: Json[] = [];
   readonly #reasoning: { before: string; item: Json }[] = [];
@@ -79,14 +81,19 @@ export class OutputItems {
   /** Events of a complete item, without its text, which has already been emitted. `started` is the place of a call whose pieces came before. */
   take(item: Json, started?: number): ChatEvent[] {
     if (item['type'] === 'reasoning') {
-      if (typeof item['encrypted_content'] === 'string') this.#pending.push(item);
+      if (typeof item['encrypted_content'] !== 'string') return [];
+      this.#size.addBlock();
+      this.#size.addValue(item);
+      this.#pending.push(item);
       return [];
     }
     return item['type'] === 'function_call' ? this.#takeCall(item, started) : [];
   }
 
-  /** Records a call that began and never ended. */
+  /** Records a call that never ended, or that can't be used. */
   abandon(name: string): void {
+    this.#size.addBlock();
+    this.#size.add(name.length);
     this.#broken.push(name);
   }
 
@@ -111,7 +118,7 @@ export class OutputItems {
     const pending = this.#pending;
     this.#pending = [];
     if (args === undefined || name === '') {
-      this.#broken.push(name);
+      this.abandon(name);
       return [];
     }
     if (id !== '') this.#reasoning.push(...pending.map((reasoning) => ({ before: id, item: reasoning })));

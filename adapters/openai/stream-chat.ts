@@ -29,7 +29,7 @@ export class ChatDecoder implements StreamDecoder {
     for (const record of this.#records.end()) this.#read(record, events);
     // Some servers leave out [DONE], some the finish reason; a stream without both was cut short.
     if (!this.#done && !this.#choice.isFinished) throw cutShort('a finish reason or [DONE]');
-    events.push(...this.#choice.end());
+    for (const event of this.#choice.end()) events.push(event);
     return events;
   }
 

@@ -43,12 +43,12 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
-    for (const record of this.#records.push(chunk)) events.push(...this.#read(record, events));
+    for (const record of this.#records.push(chunk)) for (const event of this.#read(record, events)) events.push(event);
     return events;
   }
 
   end(events: ChatEvent[] = []): ChatEvent[] {
-    for (const record of this.#records.end()) events.push(...this.#read(record, events));
+    for (const record of this.#records.end()) for (const event of this.#read(record, events)) events.push(event);
     if (!this.#done) throw cutShort('the event response.completed');
     return events;
   }

@@ -2,8 +2,9 @@
 //
 // by-index: OpenAI numbers the calls by `index`; the id and the name come once, with the first fragment.
 // by-id: compatible servers leave `index` out (or send -1), or give every whole call the index 0. For them a new id with a name begins a new call.
+// bounded: what is kept counts, calls without a name as well.
 import { isObject } from '../../core/base/json.ts';
-import type { ChatEvent } from '../../core/index.ts';
+import { AnswerSize, type ChatEvent } from '../../core/index.ts';
 import { malformed } from '../shared/provider.ts';
 import { asString, expectObject, expectText } from '../shared/read.ts';
 
@@ -15,7 +16,9 @@ export interface CallSlot {
   text: string;
   /** The arguments, if a server sent an object instead of text. */
   object: Record<string, unknown> | undefined;
-  /** Its place among the calls, once a reader knows of it. */
+  /** Its place among the calls. */
+  readonly place: number;
+  /** `place`, once a reader knows of it. */
   started: number | undefined;
 }
 
@@ -29,6 +32,8 @@ interface Fragment {
 /** The tool calls of one answer, in the order of their first fragments. */
 export class CallSlots {
   readonly #slots: CallSlot[] = [];
+  /** bounded. */
+  readonly size = new AnswerSize();
   /** Created with the first call. */
   #byIndex: Map<number, CallSlot> | undefined;
 
@@ -42,10 +47,10 @@ export class CallSlots {
     for (const delta of deltas) {
       const fragment = readFragment(delta);
       const slot = this.#slotFor(fragment);
-      const added = append(slot, fragment);
+      const added = this.#append(slot, fragment);
       if (slot.name === '') continue; // some servers send the name late
       const isNew = slot.started === undefined;
-      slot.started ??= this.#slots.indexOf(slot);
+      slot.started ??= slot.place;
       if (isNew) events.push({ type: 'toolCallStart', index: slot.started, id: slot.id, name: slot.name });
       const text = isNew ? slot.text : added;
       if (text !== '') events.push({ type: 'toolCallDelta', index: slot.started, text });
@@ -55,7 +60,7 @@ export class CallSlots {
 
   /** Adds the list of a whole answer; each element is a complete call. */
   addWhole(calls: readonly unknown[]): void {
-    for (const call of calls) append(this.#open(undefined), readFragment(call));
+    for (const call of calls) this.#append(this.#open(undefined), readFragment(call));
   }
 
   #slotFor(fragment: Fragment): CallSlot {
@@ -68,7 +73,8 @@ export class CallSlots {
   }
 
   #open(index: number | undefined): CallSlot {
-    const slot: CallSlot = { id: '', name: '', text: '', object: undefined, started: undefined };
+    this.size.addBlock();
+    const slot: CallSlot = { id: '', name: '', text: '', object: undefined, place: this.#slots.length, started: undefined };
     this.#slots.push(slot);
     if (index !== undefined) {
       this.#byIndex ??= new Map();
@@ -76,23 +82,24 @@ export class CallSlots {
     }
     return slot;
   }
+
+  /** Returns the text that is added. Some servers repeat id and name with every fragment. */
+  #append(slot: CallSlot, { id, name, args }: Fragment): string {
+    this.size.add(typeof args === 'string' ? args.length : 0);
+    if (slot.id === '') slot.id = id;
+    if (slot.name === '') slot.name = name;
+    if (typeof args === 'string') {
+      slot.text += args;
+      return args;
+    }
+    if (isObject(args)) slot.object = args;
+    else if (args !== undefined && args !== null) throw malformed('the arguments of a tool call are neither text nor an object');
+    return '';
+  }
 }
 
 function readFragment(value: unknown): Fragment {
   const call = expectObject(value, 'a tool call');
   const fn = expectObject(call['function'], 'the function of a tool call');
   return { index: call['index'], id: asString(call['id']) ?? '', name: expectText(fn['name'], 'the name of a tool call'), args: fn['arguments'] };
-}
-
-/** Returns the text that is added. Some servers repeat id and name with every fragment. */
-function append(slot: CallSlot, { id, name, args }: Fragment): string {
-  if (slot.id === '') slot.id = id;
-  if (slot.name === '') slot.name = name;
-  if (typeof args === 'string') {
-    slot.text += args;
-    return args;
-  }
-  if (isObject(args)) slot.object = args;
-  else if (args !== undefined && args !== null) throw malformed('the arguments of a tool call are neither text nor an object');
-  return '';
 }

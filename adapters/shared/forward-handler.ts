@@ -20,7 +20,8 @@ import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { redact, redactJson } from './redact.ts';
-import { assertFewValues, BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
+import { assertFewValues } from './read.ts';
+import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
 /** A longer frame with an error is not searched for secrets and does not go out. */
 const ERROR_FRAME_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
 // Readers for what providers send. `as…` is for optional fields: a value of another type counts as absent. `expect…` is for the content of
 // an answer: a value of another type is UPSTREAM_MALFORMED, because ignoring it would make the answer short or empty. Pure: no I/O.
-import { isObject, tryParseJson } from '../../core/base/json.ts';
-import type { ToolCall } from '../../core/index.ts';
+import { exceededLimit, holdsMoreThan, isObject, tryParseJson } from '../../core/base/json.ts';
+import { ANSWER_LIMITS, type ToolCall } from '../../core/index.ts';
 import { malformed } from './provider.ts';
 
 /** {} for any other type. */
@@ -61,9 +61,26 @@ export function sumCounts(first: number | undefined, ...more: readonly (number |
   return first === undefined ? undefined : more.reduce<number>((sum, part) => Math.min(sum + (part ?? 0), Number.MAX_SAFE_INTEGER), first);
 }
 
+/** Throws UPSTREAM_MALFORMED for JSON whose values would take far more memory than its bytes. */
+export function assertFewValues(json: Uint8Array): void {
+  if (holdsMoreThan(json, ANSWER_LIMITS.values)) throw malformed(`it has more than ${ANSWER_LIMITS.values} JSON values`);
+}
+
+/** A shorter text is parsed in some milliseconds, whatever it is. To look for its depth costs about as much as to parse it. */
+const LONG_JSON_BYTES = 256 * 1024;
+
+/** Throws UPSTREAM_MALFORMED for an answer of a chat that has too many values or nests too deep. */
+export function assertParseable(json: Uint8Array): void {
+  if (json.length < LONG_JSON_BYTES) return;
+  const { values, depth } = ANSWER_LIMITS;
+  const exceeded = exceededLimit(json, { values, depth });
+  if (exceeded !== undefined) throw malformed(exceeded === 'depth' ? `it nests deeper than ${depth} levels` : `it has more than ${values} JSON values`);
+}
+
 /** Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. */
 export function parseArguments(text: string): Record<string, unknown> | undefined {
   if (text.trim() === '') return {};
+  if (text.length > ANSWER_LIMITS.values) assertFewValues(Buffer.from(text));
   const value = tryParseJson(text);
   return isObject(value) ? value : undefined;
 }

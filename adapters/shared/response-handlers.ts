@@ -8,13 +8,14 @@
 // counts-first: an answer that fails or can't be read is billed all the same, so its usage is emitted before the error. Where it reports no output, its size is.
 import type { IncomingHttpHeaders } from 'node:http';
 import { Chunks } from '../../core/base/chunks.ts';
-import { holdsMoreThan, tryParseJson } from '../../core/base/json.ts';
+import { tryParseJson } from '../../core/base/json.ts';
 import { type AdapterCall, ANSWER_LIMITS, type BlockhouseError, type ChatCall, type ChatEvent, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import { EnoughRead } from '../outbound/call.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
 import { type ChatContext, malformed, type Provider, type StreamDecoder, StreamError } from './provider.ts';
 import { type ErrorAnswer, errorAnswer, fromProviderError } from './provider-errors.ts';
+import { assertFewValues, assertParseable } from './read.ts';
 
 /** A page begins so, after any blanks and a byte order mark. */
 const PAGE = /^(?:\xef\xbb\xbf)?\s*</;
@@ -57,11 +58,6 @@ export function tellsUse(usage: ReportedUsage | undefined): boolean {
 /** The error for an answer that is larger than `bytes`. */
 export function tooLarge(bytes: number): BlockhouseError {
   return malformed(`it is larger than ${bytes} bytes`);
-}
-
-/** bounded-answer: throws for an answer whose values would take far more memory than its bytes. */
-export function assertFewValues(bytes: Uint8Array): void {
-  if (holdsMoreThan(bytes, ANSWER_LIMITS.values)) throw malformed(`it has more than ${ANSWER_LIMITS.values} JSON values`);
 }
 
 /** Collects a body: the beginning of an error, or the whole of an answer. */
@@ -110,7 +106,7 @@ export class BodyCollector implements UpstreamHandler {
 
   /** The JSON value of an answer. Throws UPSTREAM_MALFORMED for a body that is empty or not JSON, or has too many values. */
   json(): unknown {
-    assertFewValues(this.bytes());
+    assertFewValues(this.bytes()); // bounded-answer
     return parseAnswer(this.text());
   }
 
@@ -166,6 +162,7 @@ export class WholeHandler extends BodyCollector {
 
   #parse(): unknown {
     try {
+      assertParseable(this.bytes()); // bounded-answer
       return this.json();
     } catch (error) {
       this.broken();
@@ -248,9 +245,10 @@ export class StreamHandler implements UpstreamHandler {
 
   /** A stream may come under a wrong type. */
   #readWhole(body: BodyCollector, events: ChatEvent[]): void {
+    assertParseable(body.bytes()); // bounded-answer
     const json = tryParseJson(body.text());
     if (json !== undefined && this.#context !== undefined) {
-      events.push(...this.#provider.readAnswer(json, this.#context));
+      for (const event of this.#provider.readAnswer(json, this.#context)) events.push(event);
       return;
     }
     this.#decoder.push(body.bytes(), events);

@@ -4,7 +4,7 @@
 // unique-ids: Tool-call ids are unique within an answer.
 // one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
 // counts-grow: A later report never lowers a count of an earlier one: it may leave out what the earlier one had.
-// bounded: An answer of which more would be kept than ANSWER_LIMITS.kept is refused as it comes. Text that only passes to a reader does not count.
+// bounded: An answer of which more would be kept than AnswerSize allows is refused as it comes. Text that only passes to a reader does not count.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,8 @@ import type { Writable } from '../base/writable.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AnswerPiece, ChatEvent, ReportedUsage } from '../ports.ts';
 import { type ChatDone, FURTHER_COUNTS, type StopReason, type TokenLogprob, type ToolCall, type Usage, type Warning } from '../schemas/chat.ts';
-import { ANSWER_LIMITS, PIECE_BYTES } from './answer-limits.ts';
+import { PIECE_BYTES } from './answer-limits.ts';
+import { AnswerSize } from './answer-size.ts';
 import type { Prompt } from './prompt.ts';
 import { promptTokens } from './prompt-tokens.ts';
 
@@ -51,8 +52,8 @@ export class Accumulator {
   /** Of the text, the reasoning and the calls, finished or not. */
   readonly #written = new TokenEstimate();
   readonly #passesText: boolean;
-  /** bounded: the bytes, by estimate. */
-  #kept = 0;
+  /** bounded. */
+  readonly #size = new AnswerSize();
   /** The tokens, by estimate, of what came of an answer that could not be read. */
   #unread = 0;
   /** How many tokens had come when the provider last reported outputTokens. */
@@ -91,15 +92,16 @@ export class Accumulator {
       case 'reasoning':
         if (event.text === '') return undefined;
         this.#written.add(event.text);
-        if (!this.#passesText) this.#keep(event.text.length);
+        if (!this.#passesText) this.#size.add(event.text.length);
         return event;
       case 'toolCallStart':
         this.#written.add(event.name);
-        this.#keep(event.name.length + event.id.length);
+        this.#size.addBlock();
+        this.#size.add(event.name.length + event.id.length);
         return this.#isFurtherCall(event.index) ? undefined : event;
       case 'toolCallDelta':
         this.#written.add(event.text);
-        this.#keep(event.text.length);
+        this.#size.add(event.text.length);
         return this.#isFurtherCall(event.index) ? undefined : event;
       case 'toolCall':
         return this.#takeCall(event);
@@ -109,7 +111,7 @@ export class Accumulator {
         this.#logprobs ??= [];
         for (const logprob of event.logprobs) {
           this.#logprobs.push(logprob);
-          this.#keep(PIECE_BYTES * (1 + (logprob.topLogprobs?.length ?? 0)));
+          this.#size.add(logprob.token.length + PIECE_BYTES * (logprob.topLogprobs?.length ?? 0));
         }
         return undefined;
       case 'usage':
@@ -124,7 +126,7 @@ export class Accumulator {
         return undefined;
       case 'warning':
         this.#warnings.push(event.warning);
-        this.#keep(event.warning.message.length);
+        this.#size.add(event.warning.message.length);
         return undefined;
       case 'stop':
         this.#stopReason = event.stopReason;
@@ -195,6 +197,8 @@ export class Accumulator {
     const { toolCall: call, index } = event;
     if (this.#isTooDeep(call.arguments, 'the arguments of a tool call')) return undefined;
     if (this.#isTooDeep(call.providerMetadata, 'the providerMetadata of a tool call')) return undefined;
+    this.#size.addValue(call.arguments);
+    this.#size.addValue(call.providerMetadata);
     if (index === undefined) this.#countWhole(call); // else its pieces have been counted
     if (this.#isFurtherCall(index)) {
       if (!this.#warnings.includes(FURTHER_CALLS)) this.#warnings.push(FURTHER_CALLS);
@@ -206,18 +210,10 @@ export class Accumulator {
     return toolCall === call ? event : { ...event, toolCall };
   }
 
-  #countWhole({ name, arguments: value }: ToolCall): void {
-    const text = JSON.stringify(value);
-    this.#written.add(name).add(text);
-    this.#keep(name.length + text.length);
-  }
-
-  /** bounded. */
-  #keep(bytes: number): void {
-    this.#kept += bytes + PIECE_BYTES;
-    if (this.#kept <= ANSWER_LIMITS.kept) return;
-    const message = `The provider's answer could not be read: more than ${ANSWER_LIMITS.kept} bytes of it would have to be kept.`;
-    throw new BlockhouseError('UPSTREAM_MALFORMED', message, { mayHaveRun: true });
+  #countWhole({ id, name, arguments: value }: ToolCall): void {
+    this.#size.addBlock();
+    this.#size.add(id.length + name.length);
+    this.#written.add(name).add(JSON.stringify(value));
   }
 
   /** bounded-depth. */

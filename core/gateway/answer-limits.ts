@@ -22,8 +22,12 @@ export const ANSWER_LIMITS = {
   frame: 32 * MIB,
   /** JSON values of a collected answer: a value may take ten times the memory of its text. Embeddings have the most. */
   values: 2_000_000,
+  /** Levels of a collected answer of a chat. Arguments may have a tenth of it. */
+  depth: 1000,
   /** What is kept of one answer until its end: its text, its calls, its log probabilities. */
   kept: 64 * MIB,
+  /** Content blocks of one answer, its tool calls among them. Answers of models have some dozens. */
+  blocks: 10_000,
 } as const;
 
 /** About what a small string or object takes beside its characters. */

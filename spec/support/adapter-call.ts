@@ -67,7 +67,7 @@ export function chatCall(parts: CallParts & { readonly prompt?: PromptParts; rea
     stream: parts.stream ?? false,
     sink: {
       emit(fresh) {
-        events.push(...fresh);
+        for (const event of fresh) events.push(event);
         return true;
       },
       onceWritable: (resume) => resume(),

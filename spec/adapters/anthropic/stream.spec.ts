@@ -248,3 +248,37 @@ t.test('thinking and the arguments of calls leave while they are written; the ca
     { index: 1, toolCall: { id: 'toolu_2' } },
   ]);
 });
+
+/** So many that work for each pair of them would take far longer than a test may. */
+const VERY_MANY = 50_000;
+
+t.test('reports with ever new members cost in proportion to their number', async (t) => {
+  const report = (at: number): Event => ({
+    type: 'message_delta',
+    delta: { [`d${at}`]: 1, stop_reason: 'end_turn' },
+    usage: { [`u${at}`]: 1, output_tokens: at },
+  });
+  const events = decode([begin(), ...Array.from({ length: VERY_MANY }, (_, at) => report(at)), { type: 'message_stop' }]);
+  t.match(events.at(-2), { type: 'usage', usage: { inputTokens: 10, outputTokens: VERY_MANY - 1 } });
+  t.strictSame(events.at(-1), { type: 'stop', stopReason: 'end_turn' });
+});
+
+t.test('thinking that leads an answer is one state, however many blocks it has, and however the answer goes on', async (t) => {
+  const redacted = { type: 'redacted_thinking', data: 'x' };
+  const many = 2000;
+  const lead = Array.from({ length: many }, (_, at) => [start(at, redacted), stop(at)]).flat();
+  const content = Array.from({ length: many }, () => redacted);
+  for (const next of [
+    [],
+    [start(many, { type: 'text', text: 'a' }), stop(many), start(many + 1, redacted), stop(many + 1)],
+    [start(many, use('1')), stop(many)],
+  ]) {
+    const events = decode([begin(), ...lead, ...next, ...ending('end_turn')]);
+    t.match(ofType(events, 'reasoningState'), [{ providerMetadata: { anthropic: { content } } }]);
+    const place = events.findIndex(({ type }) => type === 'reasoningState');
+    t.ok(
+      events.slice(0, place).every(({ type }) => type === 'usage'),
+      'before what follows it',
+    );
+  }
+});

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { AnswerBlocks } from '../../../adapters/bedrock/blocks.ts';
+import type { ChatEvent } from '../../../core/index.ts';
 import { contextOf, LLAMA } from './help.ts';
 
 const TOOL = { toolUse: { toolUseId: 't1', name: 'f' } };
@@ -112,4 +113,13 @@ t.test('kinds of content that are not known yet are skipped', async (t) => {
   blocks.open(0, { hologram: {} });
   t.same(blocks.add(0, { hologram: { x: 1 } }), []);
   t.same(blocks.finish('end_turn'), []);
+});
+
+t.test('reasoning that leads an answer is one state, however many blocks follow it', async (t) => {
+  const blocks = new AnswerBlocks(contextOf());
+  for (let at = 0; at < 2000; at += 1) blocks.add(at, { reasoningContent: { redactedContent: 'eA==' } });
+  const events: ChatEvent[] = [];
+  for (let at = 2000; at < 4000; at += 1) events.push(...blocks.open(at, { toolUse: { name: 'f' } }));
+  t.match(events[0], { type: 'reasoningState' });
+  t.equal(events.filter(({ type }) => type === 'reasoningState').length, 1);
 });

@@ -54,3 +54,12 @@ t.test('a whole list has one call for each entry, whatever ids and indices it ha
   slots.addWhole([delta(0, 'a', 'f', '{}'), delta(0, 'a', 'f', { x: 1 }), null]);
   t.match(slots.list(), [{ id: 'a', text: '{}' }, { id: 'a', text: '', object: { x: 1 } }, { name: '' }]);
 });
+
+t.test('each of very many calls has the place in which it came', async (t) => {
+  const slots = new CallSlots();
+  const events = slots.addDeltas(Array.from({ length: 9000 }, (_, index) => ({ index, function: { name: 'f' } })));
+  t.strictSame(
+    events.map((event) => event.type === 'toolCallStart' && event.index),
+    Array.from({ length: 9000 }, (_, index) => index),
+  );
+});

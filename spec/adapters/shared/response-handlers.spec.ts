@@ -194,3 +194,35 @@ function errorOf(run: () => unknown): unknown {
   }
   return undefined;
 }
+
+t.test('a whole answer in place of a stream has the limits of a whole answer', async (t) => {
+  const { call, events } = chatCall({ stream: true });
+  let reads = 0;
+  const readAnswer = (): ChatEvent[] => {
+    reads += 1;
+    return Array.from({ length: 300_000 }, (): ChatEvent => ({ type: 'text', text: 'x' }));
+  };
+  const handlerOf = (body: string): StreamHandler => {
+    const decoder: StreamDecoder = { push: (_, events = []) => events, end: (events = []) => events, complete: false };
+    const handler = new StreamHandler({ ...PARTS, readAnswer }, call, decoder, {
+      model: 'm',
+      prompt: call.prompt,
+      settings: call.settings,
+      stream: true,
+    });
+    handler.head(200, { 'content-type': 'application/json' });
+    handler.data(Buffer.from(body));
+    return handler;
+  };
+  t.match(
+    errorOf(() => handlerOf(`[${'{},'.repeat(2_000_000)}{}]`).end()),
+    { code: 'UPSTREAM_MALFORMED', message: /more than 2000000 JSON values/ },
+  );
+  t.match(
+    errorOf(() => handlerOf('['.repeat(200_000) + ']'.repeat(200_000)).end()),
+    { code: 'UPSTREAM_MALFORMED', message: /deeper than 1000 levels/ },
+  );
+  t.equal(reads, 0);
+  handlerOf('{}').end();
+  t.equal(events.filter(({ type }) => type === 'text').length, 300_000, 'an answer of very many parts is emitted as any other');
+});

@@ -292,9 +292,11 @@ const ENDLESS: [title: string, event: ChatEvent, keptBytes: number][] = [
   ['text', { type: 'text', text: 'x'.repeat(4096) }, 4096],
   ['reasoning in small pieces', { type: 'reasoning', text: 'x' }, 32],
   ['the arguments of a call', { type: 'toolCallDelta', index: 0, text: 'x'.repeat(4096) }, 4096],
-  ['whole calls', { type: 'toolCall', toolCall: { id: '', name: 'f', arguments: { a: 'x'.repeat(4096) } } }, 4096],
-  ['calls that only begin', { type: 'toolCallStart', index: 0, id: 'i', name: 'f' }, 32],
+  ['whole calls', { type: 'toolCall', toolCall: { id: '', name: 'f', arguments: { a: 'x'.repeat(65_536) } } }, 65_536],
+  ['the parsed arguments of calls', { type: 'toolCall', toolCall: { id: '', name: 'f', arguments: { a: Array.from({ length: 4096 }, () => 0) } } }, 131_072],
+  ['signatures of calls', { type: 'toolCall', toolCall: { id: '', name: 'f', arguments: {}, providerMetadata: { g: 'x'.repeat(65_536) } } }, 65_536],
   ['log probabilities', { type: 'logprobs', logprobs: [{ token: 'x', logprob: 0 }] }, 32],
+  ['log probabilities of long tokens', { type: 'logprobs', logprobs: [{ token: 'x'.repeat(4096), logprob: 0 }] }, 4096],
   ['warnings', { type: 'warning', warning: { field: 'f', message: 'x'.repeat(4096) } }, 4096],
 ];
 
@@ -315,5 +317,16 @@ t.test('an answer that never ends is refused when too much of it would have to b
     );
     t.ok(count > most / keptBytes / 4 && count <= most / keptBytes, `${title}: ${count} events`);
     if (!['logprobs', 'warning'].includes(event.type)) t.ok((answer.usageSoFar(PROMPT)?.outputTokens ?? 0) > count / 4, `${title}: what came is counted`);
+  }
+});
+
+t.test('an answer of very many calls is refused, whether they begin or come whole', async (t) => {
+  for (const event of [
+    { type: 'toolCallStart', index: 0, id: 'i', name: 'f' },
+    { type: 'toolCall', toolCall: { id: '', name: 'f', arguments: {} } },
+  ] as const) {
+    const answer = new Accumulator();
+    for (let count = 0; count < 10_000; count += 1) answer.addPieces([event]);
+    t.throws(() => answer.addPieces([event]), { code: 'UPSTREAM_MALFORMED', message: /more than 10000 content blocks or tool calls/, mayHaveRun: true });
   }
 });

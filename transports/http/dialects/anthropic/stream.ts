@@ -5,6 +5,7 @@
 // known-types: only the event types that every reader knows; some give up at any other.
 import type { AnswerPiece, BlockhouseError, ChatDone } from '../../../../core/index.ts';
 import type { AnswerContext, DialectStream } from '../shared/dialect.ts';
+import { callOf, WaitingPieces } from '../shared/waiting-pieces.ts';
 import { anthropicError } from './errors.ts';
 import type { MessagesEcho } from './request.ts';
 import { countMembers, messageText, stateFor, stopMembers, toolUse } from './response.ts';
@@ -19,7 +20,7 @@ export class MessageEvents implements DialectStream {
   #next = 0;
   #open: OpenBlock | undefined;
   /** one-block. */
-  #waiting: AnswerPiece[] = [];
+  readonly #waiting = new WaitingPieces();
 
   constructor(context: AnswerContext<MessagesEcho>) {
     this.#context = context;
@@ -27,14 +28,14 @@ export class MessageEvents implements DialectStream {
 
   pieces(pieces: readonly AnswerPiece[]): string {
     let text = this.#start();
-    for (const piece of pieces) text += this.#take(piece);
+    for (const piece of pieces) text += this.#piece(piece);
     return text;
   }
 
   done(done: ChatDone): string {
     let text = this.#start();
     // A call that was cut off never gets its end.
-    while (this.#open !== undefined || this.#waiting.length > 0) text += this.#close() + this.#takeWaiting();
+    while (this.#open !== undefined || !this.#waiting.isEmpty) text += this.#close() + this.#takeWaiting();
     const state = stateFor(this.#context, done);
     if (state !== undefined) text += this.#begin({ kind: 'thinking' }, THINKING) + this.#delta({ type: 'signature_delta', signature: state }) + this.#close();
     if (this.#next === 0) text += this.#begin({ kind: 'text' }, TEXT) + this.#close();
@@ -56,13 +57,17 @@ export class MessageEvents implements DialectStream {
     return eventOf('message_start', `"message":${messageText(this.#context, '[]')}`);
   }
 
+  /** one-block. */
+  #piece(piece: AnswerPiece): string {
+    if (this.#open?.kind !== 'call' || callOf(piece) === this.#open.key) return this.#take(piece) + this.#takeWaiting();
+    if (piece.type !== 'reasoningState') this.#waiting.add(piece);
+    return '';
+  }
+
   #take(piece: AnswerPiece): string {
-    if (piece.type === 'reasoningState') return ''; // the end has it
-    if (this.#open?.kind === 'call' && !belongsTo(piece, this.#open.key)) {
-      this.#waiting.push(piece);
-      return '';
-    }
     switch (piece.type) {
+      case 'reasoningState':
+        return ''; // the end has it
       case 'text':
         return this.#words('text', TEXT, `"text_delta","text":${JSON.stringify(piece.text)}`);
       case 'reasoning':
@@ -97,14 +102,16 @@ export class MessageEvents implements DialectStream {
     const begin = isOpen ? '' : this.#close() + this.#beginCall(-1, toolCall.id, toolCall.name);
     const hasInput = this.#open?.kind === 'call' && this.#open.hasInput;
     const input = hasInput ? '' : this.#input(JSON.stringify(toolCall.arguments));
-    return begin + input + this.#close() + this.#takeWaiting();
+    return begin + input + this.#close();
   }
 
   #takeWaiting(): string {
-    const waiting = this.#waiting;
-    this.#waiting = [];
     let text = '';
-    for (const piece of waiting) text += this.#take(piece);
+    while (!this.#waiting.isEmpty) {
+      const piece = this.#waiting.take(this.#open?.kind === 'call' ? this.#open.key : undefined);
+      if (piece === undefined) break;
+      text += this.#take(piece);
+    }
     return text;
   }
 
@@ -128,10 +135,6 @@ export class MessageEvents implements DialectStream {
 
 const TEXT = { type: 'text', text: '' };
 const THINKING = { type: 'thinking', thinking: '', signature: '' };
-
-function belongsTo(piece: AnswerPiece, key: number): boolean {
-  return (piece.type === 'toolCallDelta' || piece.type === 'toolCall') && piece.index === key;
-}
 
 /** The end of a stream that broke off. */
 export function brokenMessage(failure: BlockhouseError): string {

@@ -4,13 +4,14 @@
 // all-done: every item that is added is done before the end, and the end has the same items again.
 // one-item: an item is done before the next one is added. What belongs to another item waits while a call is being written.
 // state-in-place: the provider's state leaves with the reasoning that it belongs to. What comes later has an item of its own.
-import { isObject, tryParseJson } from '../../../../core/base/json.ts';
 import { toJsonText } from '../../../../core/base/json-text.ts';
 import type { AnswerPiece, BlockhouseError, ChatDone, ToolCall } from '../../../../core/index.ts';
 import { answerId } from '../shared/answer-id.ts';
 import type { AnswerContext, DialectStream } from '../shared/dialect.ts';
 import { openAiError } from '../shared/openai-errors.ts';
 import { packState } from '../shared/packed-state.ts';
+import { callOf, WaitingPieces } from '../shared/waiting-pieces.ts';
+import { ArgumentsText } from './arguments-text.ts';
 import { EventWriter, frame, membersOf, type Place } from './events.ts';
 import { callItem, type ItemStatus, messageItem, reasoningItem, summaryPart, textPart } from './items.ts';
 import type { ResponsesEcho } from './request.ts';
@@ -30,8 +31,7 @@ interface OpenCall {
   readonly place: Place;
   readonly callId: string;
   readonly tool: ClientTool;
-  /** The JSON that has come so far. */
-  text: string;
+  readonly args: ArgumentsText;
 }
 
 /** The events of one answer. */
@@ -43,7 +43,7 @@ export class ResponseEvents implements DialectStream {
   /** one-item. */
   #open: OpenText | OpenCall | undefined;
   /** one-item. */
-  #waiting: AnswerPiece[] = [];
+  readonly #waiting = new WaitingPieces();
   /** Keys of calls that are done, although the gateway has not said so yet. */
   readonly #early = new Set<number>();
   /** A call has no end. */
@@ -95,12 +95,11 @@ export class ResponseEvents implements DialectStream {
   }
 
   #piece(piece: AnswerPiece): string {
-    const isLate = piece.type === 'toolCallDelta' || piece.type === 'toolCall';
-    if (isLate && piece.index !== undefined && this.#early.has(piece.index)) return '';
+    if (this.#isEarly(piece)) return '';
     const open = this.#open;
-    if (open?.kind !== 'call' || (isLate && piece.index === open.key)) return this.#take(piece);
-    this.#waiting.push(piece);
-    return this.#advance(open);
+    if (open?.kind !== 'call' || callOf(piece) === open.key) return this.#take(piece) + this.#takeWaiting();
+    this.#waiting.add(piece);
+    return this.#takeWaiting();
   }
 
   #take(piece: AnswerPiece): string {
@@ -119,22 +118,30 @@ export class ResponseEvents implements DialectStream {
     }
   }
 
-  /** one-item: what waits goes on as soon as the call before it is whole. Providers end their calls together, when the answer ends. */
-  #advance(open: OpenCall): string {
-    if (this.#waiting.length === 0 || !open.text.trimEnd().endsWith('}')) return '';
-    const args = tryParseJson(open.text);
-    if (!isObject(args)) return '';
-    const end = this.#finishCall(open, { id: open.callId, name: open.tool.name, arguments: args });
-    this.#early.add(open.key);
-    return end + this.#takeWaiting();
+  #takeWaiting(): string {
+    let frames = '';
+    while (!this.#waiting.isEmpty) {
+      frames += this.#advance();
+      const piece = this.#waiting.take(this.#open?.kind === 'call' ? this.#open.key : undefined);
+      if (piece === undefined) break;
+      if (!this.#isEarly(piece)) frames += this.#take(piece);
+    }
+    return frames;
   }
 
-  #takeWaiting(): string {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    let frames = '';
-    for (const piece of waiting) frames += this.#piece(piece);
-    return frames;
+  /** one-item: what waits goes on as soon as the call before it is whole. Providers end their calls together, when the answer ends. */
+  #advance(): string {
+    const open = this.#open;
+    if (open?.kind !== 'call' || !this.#waiting.blocks(open.key)) return '';
+    const args = open.args.value();
+    if (args === undefined) return '';
+    this.#early.add(open.key);
+    return this.#finishCall(open, { id: open.callId, name: open.tool.name, arguments: args });
+  }
+
+  #isEarly(piece: AnswerPiece): boolean {
+    const call = callOf(piece);
+    return call !== undefined && this.#early.has(call);
   }
 
   #textPiece(kind: OpenText['kind'], delta: string): string {
@@ -188,7 +195,7 @@ export class ResponseEvents implements DialectStream {
     this.#follow('call');
     const tool = this.#context.request.echo.toolbox.clientToolOf(name);
     const place = this.#events.place(tool.isCustom ? 'custom' : 'function');
-    this.#open = { kind: 'call', key, place, callId, tool, text: '' };
+    this.#open = { kind: 'call', key, place, callId, tool, args: new ArgumentsText() };
     this.#early.delete(key);
     this.#hasAnswer = true;
     return close + this.#events.added(place, callItem(place.item_id, 'in_progress', callId, tool, ''));
@@ -198,21 +205,22 @@ export class ResponseEvents implements DialectStream {
   #argument(key: number, delta: string): string {
     const call = this.#open;
     if (call?.kind !== 'call' || call.key !== key || delta === '') return '';
-    call.text += delta;
+    call.args.add(delta);
     const { place, tool } = call;
-    return (tool.isCustom ? '' : this.#events.event('response.function_call_arguments.delta', { ...place, delta })) + this.#advance(call);
+    return tool.isCustom ? '' : this.#events.event('response.function_call_arguments.delta', { ...place, delta });
   }
 
   #wholeCall(toolCall: ToolCall, key: number | undefined): string {
     const open = this.#open;
-    if (open?.kind === 'call' && open.key === key) return this.#finishCall(open, toolCall) + this.#takeWaiting();
+    if (open?.kind === 'call' && open.key === key) return this.#finishCall(open, toolCall);
     const own = -1; // below every index of the gateway
     const begin = this.#start(own, toolCall.id, toolCall.name);
     return this.#open?.kind === 'call' ? begin + this.#finishCall(this.#open, toolCall) : begin;
   }
 
   #finishCall(call: OpenCall, toolCall: ToolCall): string {
-    const { place, tool, text } = call;
+    const { place, tool } = call;
+    const { text } = call.args;
     if (!tool.isCustom && text !== '') return this.#closeCall(call, text, 'completed');
     const input = inputOf(toolCall, tool);
     const type = tool.isCustom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta';
@@ -222,7 +230,7 @@ export class ResponseEvents implements DialectStream {
   /** What has come of a custom tool's text is no text yet. */
   #cutCall(call: OpenCall): string {
     this.#hasCut = true;
-    return this.#closeCall(call, call.tool.isCustom ? '' : call.text, 'incomplete');
+    return this.#closeCall(call, call.tool.isCustom ? '' : call.args.text, 'incomplete');
   }
 
   #closeCall({ place, callId, tool }: OpenCall, input: string, status: ItemStatus): string {

@@ -155,3 +155,14 @@ t.test('silence has a comment before the start and a ping after it; a broken str
   t.same(events(t, one.keepAlive()), [{ type: 'ping' }]);
   t.match(events(t, one.error(new BlockhouseError('UPSTREAM_FAILED', 'Busy.'))), [{ type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } }]);
 });
+
+t.test('very many calls that begin before the first ends cost in proportion to their number', async (t) => {
+  const many = Array.from({ length: 20_000 }, (_, index) => index);
+  const one = stream();
+  const text = one.pieces([...many.map((index) => start(`c${index}`, index)), ...many.map((index) => call(`c${index}`, index))]);
+  const ids = [...text.matchAll(/"id":"(c\d+)"/g)].map(([, id]) => id);
+  t.strictSame(
+    ids,
+    many.map((index) => `c${index}`),
+  );
+});

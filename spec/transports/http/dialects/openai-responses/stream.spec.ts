@@ -221,3 +221,25 @@ t.test('a text comes out of its deltas and of its items as it was, whatever is i
     t.match(all.at(-1), { response: { output: plain } });
   }
 });
+
+t.test('very many calls that begin before the first ends cost in proportion to their number', async (t) => {
+  const many = Array.from({ length: 20_000 }, (_, index) => index);
+  const stream = events();
+  const begun = many.map((index): AnswerPiece => ({ type: 'toolCallStart', index, id: `c${index}`, name: 'f' }));
+  const ended = many.map((index): AnswerPiece => ({ type: 'toolCall', index, toolCall: { id: `c${index}`, name: 'f', arguments: {} } }));
+  const text = stream.pieces([...begun, ...ended]);
+  t.equal([...text.matchAll(/^event: response\.output_item\.done$/gm)].length, many.length);
+});
+
+t.test('arguments are not parsed again at each of their pieces while another call waits', async (t) => {
+  const parses = t.capture(JSON, 'parse', JSON.parse);
+  const stream = events();
+  stream.pieces([
+    { type: 'toolCallStart', index: 0, id: 'x', name: 'f' },
+    { type: 'toolCallStart', index: 1, id: 'y', name: 'f' },
+    { type: 'toolCallDelta', index: 0, text: '{"a":"' },
+    ...Array.from({ length: 1000 }, (): AnswerPiece => ({ type: 'toolCallDelta', index: 0, text: '}' })),
+    { type: 'toolCallDelta', index: 0, text: '"}' },
+  ]);
+  t.equal(parses().length, 1);
+});
