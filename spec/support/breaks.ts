@@ -43,6 +43,12 @@ const cpuLimit = wholeNumber('cpu', values.cpu ?? '20');
 const only = values.only === undefined ? undefined : wholeNumber('only', values.only);
 
 const copy = await Copy.of(ROOT, join(tmpdir(), `blockhouse-breaks-${process.pid}`));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    copy.end();
+    process.exit(1);
+  });
+}
 const specs = new Specs(ROOT);
 /** Specs that have passed in this run, and specs that fail without any break: those find nothing. */
 const good = new Set<string>();

@@ -37,6 +37,8 @@ export class Copy {
   readonly #compiler: Compiler;
   #broken: { readonly file: string; readonly text: string } | undefined;
   #isBundled = true;
+  /** The process that runs specs, which leads a group (own-group). */
+  #runner: number | undefined;
 
   private constructor(folder: string, compiler: Compiler) {
     this.folder = folder;
@@ -130,15 +132,19 @@ export class Copy {
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
     });
-    const watch = watchForHang(child.pid as number);
+    this.#runner = child.pid as number;
+    const watch = watchForHang(this.#runner);
     const [code] = (await once(child, 'exit')) as [number | null];
     clearInterval(watch.timer);
-    endGroup(child.pid as number);
+    endGroup(this.#runner);
+    this.#runner = undefined;
     const last = [...text.matchAll(/^# Subtest: (\S+) can be loaded$/gm)].at(-1)?.[1];
     return { isGood: code === 0 && /^# \{ total: /m.test(text), hangs: watch.hangs, last };
   }
 
+  /** Ends what runs in the copy, and removes it. */
   end(): void {
+    if (this.#runner !== undefined) endGroup(this.#runner);
     this.#api.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
