@@ -19,12 +19,6 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDERS = ['core', 'adapters', 'transports', 'cli'];
 /** The page has specs in a browser; the others are generated, are examples of the contract, or only run during the build. */
 const LEFT_OUT = ['transports/dashboard/', 'transports/http/openapi/examples', 'cli/build.ts', 'cli/main/command-index.ts', 'cli/complete/completion-index.ts'];
-/** The likeliest specs one by one, then more and more together, because each process costs a start. */
-const FIRST_BATCHES = [1, 3, 6];
-const BATCH = 10;
-/** Specs of the whole product take seconds each. */
-const SLOW_BATCH = 3;
-
 interface Result extends Break {
   readonly number: number;
   /** Undefined when no spec has found it. */
@@ -112,8 +106,8 @@ async function ask(number: number, each: Break): Promise<Result> {
     cpuSeconds: Math.round((spentSeconds() - cpuBegin) * 10) / 10,
     specs: all - waiting.length,
   });
-  for (let round = 0; waiting.length > 0 && spentSeconds() - cpuBegin < cpuLimit; round += 1) {
-    const batch = waiting.splice(0, FIRST_BATCHES[round] ?? (specs.isOfTheWhole(waiting[0] ?? '') ? SLOW_BATCH : BATCH));
+  for (let isFirst = true; waiting.length > 0 && spentSeconds() - cpuBegin < cpuLimit; isFirst = false) {
+    const batch = isFirst ? waiting.splice(0, 1) : specs.takeBatch(waiting);
     if (batch.some((spec) => specs.runsProgram(spec)) && !copy.bundle()) return resultOf({ foundBy: 'the build' });
     const { isGood, hangs, last = batch[0] as string } = await copy.run(batch);
     const passed = isGood ? batch : batch.slice(0, batch.indexOf(last));
