@@ -24,6 +24,8 @@ export interface FakeBlockServer {
   readonly calls: Call[];
   /** Frames that clients sent. */
   readonly frames: Record<string, unknown>[];
+  /** Open WebSockets. */
+  readonly followers: number;
   /** Sends a frame to every client. */
   push(frame: object): void;
   /** Drops every WebSocket. */
@@ -79,7 +81,19 @@ export async function startFakeBlockServer(t: Test, play: Play, subscribed = def
   const push = (frame: object): void => {
     for (const socket of sockets.clients) socket.send(JSON.stringify(frame));
   };
-  return { place, api: new Api(new Client(place, new AbortController().signal)), calls, frames, push, drop, close };
+  const api = new Api(new Client(place, new AbortController().signal));
+  return {
+    place,
+    api,
+    calls,
+    frames,
+    push,
+    drop,
+    close,
+    get followers() {
+      return sockets.clients.size;
+    },
+  };
 }
 
 function defaultSubscribed(socket: WebSocket, { block }: Record<string, unknown>): void {

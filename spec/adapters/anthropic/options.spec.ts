@@ -27,6 +27,7 @@ t.test('topP, topK and stop go to the models that take a temperature; to others 
   t.notOk('top_p' in fresh.body || 'top_k' in fresh.body);
   t.same(fresh.fields.sort(), ['config.stop', 'config.topK', 'config.topP']);
   t.same(build(OLD, { config: { temperature: 0.1, topP: 0.5 } }).fields, ['config.topP']);
+  for (const stop of [undefined, [' ']]) t.notOk('stop_sequences' in build(OLD, { config: { topP: 0.5, ...(stop && { stop }) } }).body);
 });
 
 t.test('a tool choice, and no calls side by side', async (t) => {

@@ -50,11 +50,16 @@ t.test('a connection that ends is told once, and not after close', async (t) => 
   server.drop();
   await until('it is told', () => lost.heard.length > 1);
   t.same(lost.heard, ['refresh', 'lost server']);
+  const refused = listening();
+  await openFeed(server.api.client, 'b', refused);
+  server.push({ type: 'error', code: 'BLOCK_NOT_FOUND', error: 'There is no block b.' });
+  await until('it is told', () => refused.heard.length > 1);
   const closed = listening();
   const feed = await openFeed(server.api.client, 'b', closed);
   feed.close();
-  server.drop();
-  await new Promise(setImmediate);
+  await until('both connections have ended', () => server.followers === 0);
+  (await openFeed(server.api.client, 'b', listening())).close(); // the clients have learned it by now
+  t.same(refused.heard, ['refresh', 'lost usage']);
   t.same(closed.heard, ['refresh']);
 });
 

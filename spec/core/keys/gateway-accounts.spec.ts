@@ -4,9 +4,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
+import { nextTurn } from '../../../core/base/next-turn.ts';
+import { createBus } from '../../../core/bus.ts';
 import { BlockhouseError } from '../../../core/errors.ts';
+import type { AccountedCall } from '../../../core/gateway/account.ts';
+import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
+import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
+import { GatewayLedger } from '../../../core/store/files/ledger/gateway-ledger.ts';
 import type { ChatRequest } from '../../../core/types.ts';
 import { gate, HELLO, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -264,6 +270,25 @@ t.test('what ends with the gateway is in the books before they are closed', asyn
     [{ key: 'app', usage: { inputTokens: 1, estimated: true }, error: String }],
   );
   t.equal(lines.length, 1);
+});
+
+t.test('the books close when the calls that have ended are in them with their prices', async (t) => {
+  const [workspace, loaded, bus] = [testFolder(t), gate(), createBus()];
+  const ledger = new GatewayLedger({ workspace, bus });
+  const prices = new Prices(async () => {
+    await loaded.opened;
+    return await import('@pydantic/genai-prices');
+  });
+  const gateway = { pricedAs: ({ model }: { readonly model: string }) => ({ provider: 'openai', model }) };
+  const accounts = new GatewayAccounts({ bus, gateway, prices, ledger, keys: { named: () => undefined }, now: () => NOW });
+  const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
+  const end = { requestId: 'r', adapter: 'stepped', model: 'gpt-4o-mini', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
+  accounts.settle(end, { adapterId: 'stepped', model: 'gpt-4o-mini' } as AccountedCall, undefined);
+  const closing = accounts.close();
+  await nextTurn();
+  loaded.open();
+  await closing;
+  t.match(JSON.parse(readFileSync(join(workspace, 'gateway-ledger.jsonl'), 'utf8')), { usage, costUsd: Number });
 });
 
 t.test('while its limits can not be checked, a key is refused', async (t) => {

@@ -8,7 +8,11 @@ t.test('the messages of a client are read as they are', async (t) => {
     { type: 'subscribe', block: 'a', stream: true },
     { type: 'subscribe', block: 'a', stream: true, sinceSeq: 0 },
     { type: 'subscribe', block: '../\u0000 ü', stream: true, sinceSeq: 9_007_199_254_740_991 },
+    { type: 'subscribe', fleet: true },
+    { type: 'subscribe', events: true, since: 7 },
     { type: 'unsubscribe', block: '' },
+    { type: 'unsubscribe', fleet: true },
+    { type: 'unsubscribe', events: true },
     { type: 'ping' },
   ];
   for (const message of messages) t.strictSame(readFrame(JSON.stringify(message)), message);
@@ -51,6 +55,10 @@ t.test('what is wrong with a message is named with its field', async (t) => {
     ['{"type":"subscribe","block":"a","stream":true,"sinceSeq":1e999}', /^sinceSeq must be an integer/],
     ['{"type":"subscribe","block":"a","sinceSeq":1}', /^sinceSeq is allowed only with stream/],
     ['{"type":"subscribe","block":"a","constructor":{"prototype":1}}', /^constructor is not a known field/],
+    ['{"type":"subscribe","fleet":true,"since":null}', /^since must be an integer, not null/],
+    ['{"type":"subscribe","events":true,"block":"a"}', /^block is not a known field/],
+    ['{"type":"unsubscribe","fleet":false}', /^fleet /],
+    ['{"type":"ping","fleet":true}', /^fleet is not a known field/],
     ['{"type":"unsubscribe"}', /^block is required/],
     ['{"type":"unsubscribe","block":"a","stream":true}', /^stream is not a known field/],
   ];

@@ -75,6 +75,31 @@ t.test('a subscriber hears of a change by the API, and of one by hand', async (t
   );
 });
 
+t.test('a client that follows the list and the events hears of each change once, and of none after it has stopped', async (t) => {
+  const server = await startWsServer(t);
+  await server.core.blocks.create({ name: 'a' });
+  const client = await WsClient.connect(t, server);
+  const of = (type: string): Received[] => client.frames.filter((frame) => frame['type'] === type);
+  for (const topic of ['fleet', 'fleet', 'events', 'events']) client.send({ type: 'subscribe', [topic]: true });
+  await until('it follows the list', () => of('fleet').length > 0);
+  await settled(client);
+  t.match(of('fleet').at(-1), { reset: true, changed: [], gone: [] });
+  const before = of('fleet').length;
+  await server.core.blocks.create({ name: 'b' });
+  await until('both tell of it', () => of('fleet').length > before && of('event').length > 0);
+  t.match(of('fleet').slice(before), [{ reset: false, changed: [{ name: 'b' }], gone: [] }]);
+  t.match(of('event'), [{ name: 'block.created', data: { block: 'b' } }]);
+  assertPublished(t, await settled(client));
+  for (const topic of ['fleet', 'events']) client.send({ type: 'unsubscribe', [topic]: true });
+  const heard = await settled(client);
+  const other = await WsClient.connect(t, server);
+  other.send({ type: 'subscribe', fleet: true }).send({ type: 'subscribe', events: true });
+  await other.received(1);
+  await server.core.blocks.create({ name: 'c' });
+  await until('the other client hears of it', () => other.frames.filter(({ type }) => type === 'event').length > 0 && other.frames.length > 2);
+  t.strictSame(await settled(client), heard);
+});
+
 t.test('a client hears of the blocks that it follows, and of no other', async (t) => {
   const server = await startWsServer(t);
   for (const name of ['a', 'b', 'c']) await server.core.blocks.create({ name });

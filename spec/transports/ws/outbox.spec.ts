@@ -150,6 +150,19 @@ t.test('a client that lets too much wait is cut off, once', async (t) => {
   t.equal(clock.pending, 0);
 });
 
+t.test('what still waits counts towards the limit after another block is not followed any more, and what was dropped does not', async (t) => {
+  const parts = create();
+  const { outbox, ends } = parts;
+  fill(parts);
+  outbox.step('b', content(1, 'z'.repeat(5000)));
+  outbox.step('a', content(1, 'z'.repeat(4000)));
+  outbox.forget('a');
+  outbox.step('c', content(1, 'z'.repeat(4000)));
+  t.strictSame(ends, []);
+  outbox.step('d', content(1, 'z'.repeat(1000)));
+  t.strictSame(ends, ['it reads too slowly']);
+});
+
 t.test('answers to messages count like text: a client that asks and does not read is cut off', async (t) => {
   const parts = create();
   fill(parts);

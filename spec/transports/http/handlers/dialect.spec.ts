@@ -112,9 +112,16 @@ t.test('an answer that broke off after its first byte ends in the error frame, a
     call.sink.emit(text('Hel'));
     throw new BlockhouseError('UPSTREAM_FAILED', 'broke.', { mayHaveRun: true });
   };
-  const { ask, alias } = await serve(t, [scriptedAdapter({ chat: broken }, 'one'), scriptedAdapter({ chat: answering('other') }, 'two')]);
+  let others = 0;
+  const other = (call: ChatCall) => {
+    others += 1;
+    answering('other')(call);
+  };
+  const { ask, alias } = await serve(t, [scriptedAdapter({ chat: broken }, 'one'), scriptedAdapter({ chat: other }, 'two')]);
   await alias('best', 'one/a', 'two/b');
   t.equal((await ask({ model: 'best', text: 'hi', stream: true })).text, 'data: {"type":"text","text":"Hel"}\n\ndata: failed UPSTREAM_FAILED\n\n');
+  await ask({ model: 'two/b', text: 'hi' }); // by now, a call for the first answer would have been made
+  t.equal(others, 1);
 });
 
 t.test('an unknown model and a body that is wrong are errors of the dialect', async (t) => {

@@ -49,17 +49,21 @@ t.test('the error for an unreadable archive has a message, whatever was thrown',
 });
 
 t.test('the sizes in the headers are limited, for each entry and in total', async (t) => {
-  const claim = async (...sizes: [string, number][]): Promise<Uint8Array> => {
-    const tar = Buffer.from(await packTar([CONFIG, ...sizes.map(([name]) => ({ name }))].map((header) => ({ header: { size: 0, ...header } }))));
-    sizes.forEach(([, size], index) => {
-      const header = tar.subarray(512 * (index + 1), 512 * (index + 2));
-      header.write(`${size.toString(8).padStart(11, '0')} `, 124, 'latin1');
-      header.fill(' ', 148, 156);
-      const sum = header.reduce((total, byte) => total + byte, 0);
-      header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
-    });
+  /** An archive with a file of 1,024 bytes and one whose header claims `size` bytes. */
+  const claim = async (name: string, size: number): Promise<Uint8Array> => {
+    const first = { header: { name: 'ada/logs/first.log', size: 1024 }, body: new Uint8Array(1024) };
+    const tar = Buffer.from(await packTar([{ header: { ...CONFIG, size: 0 } }, first, { header: { name, size: 0 } }]));
+    const header = tar.subarray(512 * 4, 512 * 5); // after two headers and 1,024 bytes
+    header.write(`${size.toString(8).padStart(11, '0')} `, 124, 'latin1');
+    header.fill(' ', 148, 156);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
     return gzipSync(tar);
   };
-  t.match(await walk(await claim(['ada/pulse.json', 4 * 1024 ** 2 + 1])), { fault: /"ada\/pulse\.json" is larger than 4194304 bytes/ });
-  t.match(await walk(await claim(['ada/logs/a.log', 256 * 1024 ** 2 + 1])), { fault: /"ada\/logs\/a\.log" is larger than 268435456 bytes/ });
+  t.match(await walk(await claim('ada/pulse.json', 4 * 1024 ** 2 + 1)), { fault: /"ada\/pulse\.json" is larger than 4194304 bytes/ });
+  t.match(await walk(await claim('ada/logs/a.log', 256 * 1024 ** 2 + 1)), { fault: /"ada\/logs\/a\.log" is larger than 268435456 bytes/ });
+  const inTotal = /"ada\/logs\/a\.log" makes the block larger than 268435456 bytes/;
+  t.match(await walk(await claim('ada/logs/a.log', 256 * 1024 ** 2 - 1023)), { paths: ['config.json', 'logs/first.log'], fault: inTotal });
+  const fitting = await walk(await claim('ada/logs/a.log', 256 * 1024 ** 2 - 1024));
+  t.match(fitting.paths, ['config.json', 'logs/first.log', 'logs/a.log']);
 });

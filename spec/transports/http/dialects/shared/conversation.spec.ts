@@ -82,9 +82,10 @@ t.test("a result that comes after another's words is put to its call, which is s
 });
 
 t.test('an id that comes again means the last step, and within a step the first call that waits', async (t) => {
-  const { messages, warnings } = mended([user('hi'), asks('a'), user('again'), asks('a'), asks('a'), gives('a'), gives('a')], 'messages');
+  const gives = (content: string): Message => ({ role: 'tool', toolResults: [{ toolCallId: 'a', content }] });
+  const { messages, warnings } = mended([user('hi'), asks('a'), user('again'), asks('a'), asks('a'), gives('one'), gives('two')], 'messages');
   const [first, second] = [messages[2], messages[6]];
   t.match(first, { toolResults: [{ content: '(no result)' }] });
-  t.match(second, { toolResults: [{ content: 'a' }, { content: 'a' }] });
+  t.match(second, { toolResults: [{ content: 'one' }, { content: 'two' }] });
   t.equal(warnings.length, 1);
 });
