@@ -48,13 +48,8 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
-  const [{ createLogger, logFacts }, { ServerLog }, { createBareTransport, createHttpTransport }, { createWsTransport }, core] = await Promise.all([
-    import('./serve/logging.ts'),
-    import('./serve/server-log.ts'),
-    import('../transports/http/index.ts'),
-    import('../transports/ws/index.ts'),
-    createConfiguredCore(config),
-  ]);
+  const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config)]);
+  const { createLogger, logFacts, ServerLog, createBareTransport, createHttpTransport, createWsTransport } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
   logFacts(core, log);

@@ -8,7 +8,7 @@ import { Prices } from '../gateway/pricing.ts';
 import type { DoctorReport } from '../schemas/workspace-api.ts';
 import { BlockFolders } from '../store/files/block/block-folders.ts';
 import { openFiles, readContents } from '../store/files/block/files.ts';
-import { Ledger } from '../store/files/ledger/ledger.ts';
+import { Ledger } from '../store/files/file-store.ts';
 import type { BlockContents } from '../store/port.ts';
 import { examine } from './doctor.ts';
 

@@ -34,7 +34,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 
 /** What keys have spent, for a process that may not hold the workspace: nothing is written. */
 export async function readGatewayBook(workspace: string, now?: () => number): Promise<Pick<GatewayBook, 'spentToday'>> {
-  const { GatewayLedger } = await import('./files/ledger/gateway-ledger.ts');
+  const { GatewayLedger } = await import('./files/file-store.ts');
   const ledger = new GatewayLedger({ workspace, bus: createBus(), now, readsOnly: true });
   await ledger.read();
   return ledger;

@@ -9,6 +9,9 @@ import { GatewayLedger } from './ledger/gateway-ledger.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { Membership, type MembershipOptions } from './membership.ts';
 
+// Together, so that a process that only looks at a ledger loads no further pieces of the program.
+export { GatewayLedger, Ledger };
+
 /** What a store works with. */
 export interface FileStoreOptions extends MembershipOptions {
   readonly workspace: string;
