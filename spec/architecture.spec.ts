@@ -110,6 +110,8 @@ const isTransportHelper = (path: string): boolean => inFolder(path, 'transports'
 const isCoreIndex = (path: string): boolean => path === 'core/index.ts' || inFolder(path, 'core/base');
 const DIALECTS = 'transports/http/dialects';
 
+/** The composition root, and what it loads for a server. */
+const COMPOSITION = ['cli/compose.ts', 'cli/server-parts.ts'];
 const RULES: readonly Rule[] = [
   {
     title: 'the core imports itself and what a product without transports needs',
@@ -161,13 +163,13 @@ const RULES: readonly Rule[] = [
   },
   {
     title: 'the commands import the core by its index, the CLI, and no adapter and no transport; the client also the route table',
-    from: (path) => inFolder(path, 'cli') && path !== 'cli/compose.ts',
+    from: (path) => inFolder(path, 'cli') && !COMPOSITION.includes(path),
     allows: ({ own, target }, from) =>
       !own || isCoreIndex(target) || inFolder(target, 'cli') || (target === 'transports/http/routes.ts' && CLIENT_OF_ROUTES.includes(from)),
   },
   {
     title: 'the composition root imports indexes',
-    from: (path) => path === 'cli/compose.ts',
+    from: (path) => COMPOSITION.includes(path),
     allows: ({ own, target }) => !own || inFolder(target, 'cli') || /^(core|adapters|transports\/[^/]+)\/index\.ts$/.test(target),
   },
 ];
