@@ -126,7 +126,7 @@ export interface Core {
   /** The models of a provider: a curated list, or the live list of a local daemon. */
   models(id: string, options?: CallOptions): Promise<ModelList>;
   /** The most tokens that a prompt and its answer may have together, as a local daemon or, after `start`, the price data says; undefined where that is not known. */
-  contextLength(id: string, model: string): Promise<number | undefined>;
+  contextLength(id: string, model: string, options?: CallOptions): Promise<number | undefined>;
   /** Where servers of this core listen. A provider's address that leads there is refused. */
   readonly ownAddresses: OwnAddresses;
   /** Finds what a model name means without its provider: aliases, lists, prefixes. */
@@ -275,9 +275,9 @@ export function createCore(options: CoreOptions): Core {
     settings: () => gateway.settings(),
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
-    contextLength: async (id, model) => {
+    contextLength: async (id, model, call = {}) => {
       const { pricesAs } = gateway.adapter(id);
-      const known = await gateway.contextTokens(id, model, {});
+      const known = await gateway.contextTokens(id, model, call);
       const name = gateway.pricedAs({ provider: id, model })?.model ?? model;
       return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, name)) ?? undefined));
     },

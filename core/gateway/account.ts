@@ -41,8 +41,8 @@ export interface Hold {
   reserve(): Promise<void> | undefined;
 }
 
-/** Who asks which model. */
-export type Asking = Pick<AccountedCall, 'key' | 'askedAs' | 'adapterId' | 'model'>;
+/** Who asks which model; without a model, a question about the provider itself. */
+export type Asking = Pick<AccountedCall, 'key' | 'askedAs' | 'adapterId'> & { readonly model: string | undefined };
 
 /** Keeps the account of calls. */
 export interface CallAccounts {

@@ -4,6 +4,8 @@
 // checked-first: A request that can't succeed is refused before it waits for a place.
 // closed-is-closed: After `close` every request ends in SHUTTING_DOWN, including those that wait for a place or for their next attempt. When `close`
 //   resolves, each of them has been settled.
+// in-line: What a key asks of a provider besides its calls takes a place there as they do, and needs room under its caps. The questions of the owner are few,
+//   and don't wait for calls.
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import type { Environment } from '../auth/settings.ts';
@@ -70,6 +72,9 @@ export interface AdapterReadiness {
 
 /** From the end of a connection to the end of its call it is two or three; a reader that is slow to take its last part may add some. */
 const TURNS_TO_END = 20;
+/** Of a provider's list of models: the longest that are known have some hundreds. */
+const MAX_NAMES = 5000;
+const MAX_NAME_CHARACTERS = 256;
 const checkChat: Validator<ChatRequest> = compile(ChatRequest);
 const checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
 const checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
@@ -83,6 +88,8 @@ export class Gateway {
   readonly #live = new LinkedList<LiveCall>();
   readonly #closing = new AbortController();
   readonly #attemptsOptions: AttemptsOptions;
+  /** The adapters whose list of models was cut, and it was told. */
+  readonly #cutLists = new Set<string>();
   #closed: Promise<unknown> | undefined;
 
   constructor(options: GatewayOptions) {
@@ -220,8 +227,9 @@ export class Gateway {
   /** The model ids of an adapter. */
   async models(name: string, options: CallOptions = {}): Promise<ModelList> {
     const adapter = this.#registry.inUrl(name);
-    const models = [...(adapter.curatedModels ?? (await adapter.listModels(this.#checkedCall(adapter, options))))];
-    return { provider: adapter.id, models, count: models.length };
+    const { curatedModels } = adapter;
+    const models = curatedModels ?? this.#bounded(adapter, await this.#ask(adapter, options, () => adapter.listModels(this.#checkedCall(adapter, options))));
+    return { provider: adapter.id, models: [...models], count: models.length };
   }
 
   /**
@@ -231,15 +239,44 @@ export class Gateway {
   async contextTokens(
     name: string,
     model: string,
-    { config, signal = never() }: { readonly config?: ChatConfig | undefined; readonly signal?: AbortSignal | undefined },
+    { config, signal = never(), key, askedAs }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'> & { readonly config?: ChatConfig | undefined },
   ): Promise<number | undefined> {
+    const id = this.#registry.idOf(name);
+    const adapter = id === undefined ? undefined : this.#registry.inUrl(id);
+    if (adapter?.contextTokens === undefined) return undefined;
+    return this.#ask(adapter, { signal, key, askedAs }, () => this.#contextTokens(adapter, model, config, signal), model);
+  }
+
+  async #contextTokens(adapter: Adapter, model: string, config: ChatConfig | undefined, signal: AbortSignal): Promise<number | undefined> {
     try {
-      const adapter = this.#registry.inBody(name, 'adapter');
       return await adapter.contextTokens?.(this.#configuredCall(adapter, config, signal), model);
     } catch (error) {
       if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
       return undefined;
     }
+  }
+
+  /** in-line. */
+  async #ask<T>(
+    adapter: Adapter,
+    { key, askedAs, signal = never() }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'>,
+    question: () => Promise<T>,
+    model?: string,
+  ): Promise<T> {
+    if (key === undefined) return question();
+    this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model });
+    return this.#destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal);
+  }
+
+  /** The first names of a list, which are more than a person reads; a list that is cut is told once. */
+  #bounded({ id }: Adapter, names: readonly string[]): readonly string[] {
+    const kept = names.filter((name) => name.length <= MAX_NAME_CHARACTERS).slice(0, MAX_NAMES);
+    if (kept.length < names.length && !this.#cutLists.has(id)) {
+      this.#cutLists.add(id);
+      const error = `It has ${names.length} names, of which ${kept.length} are offered: the first ${MAX_NAMES} of at most ${MAX_NAME_CHARACTERS} characters.`;
+      this.#options.bus.emit('workspace.fault', { what: `the list of models of ${id}`, error });
+    }
+    return kept;
   }
 
   /** One vector for each input. Rejects with a BlockhouseError. */
@@ -263,25 +300,30 @@ export class Gateway {
     const prompt = promptFor(request, adapter);
     const { signal = never(), key, askedAs } = options;
     await options.turn?.();
-    this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model: request.model });
-    return countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
+    const count = () => countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
+    return this.#ask(adapter, { key, askedAs, signal }, count, request.model);
   }
 
-  /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false` and not an error. */
+  /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false` and not an error. Why it failed, and where the provider is, only the owner reads. */
   async verify(name: string, body: unknown, options: CallOptions = {}): Promise<VerifyResult> {
     const adapter = this.#registry.inUrl(name);
     checkVerify(body);
     if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
       throw invalidRequest('provider', `must be ${adapter.id}, the provider in the URL`);
     }
-    const signal = options.signal ?? never();
-    try {
-      return { provider: adapter.id, ok: true, detail: await adapter.verify(this.#configuredCall(adapter, body.config, signal)) };
-    } catch (error) {
-      const failure = toBlockhouseError(error);
-      if (failure.code === 'INVALID_REQUEST' || failure.code === 'INTERNAL_ERROR' || failure.code === 'CANCELLED') throw failure;
-      return { provider: adapter.id, ok: false, detail: failure.message };
-    }
+    const { signal = never(), key } = options;
+    const probe = async (): Promise<VerifyResult> => {
+      try {
+        const detail = await adapter.verify(this.#configuredCall(adapter, body.config, signal));
+        return { provider: adapter.id, ok: true, detail: key === undefined ? detail : 'The provider answers.' };
+      } catch (error) {
+        const failure = toBlockhouseError(error);
+        const { code, message } = failure;
+        if (code === 'INVALID_REQUEST' || code === 'INTERNAL_ERROR' || code === 'CANCELLED') throw failure;
+        return { provider: adapter.id, ok: false, detail: key === undefined ? message : `The check of the provider failed (${code}).` };
+      }
+    };
+    return this.#ask(adapter, { key, signal }, probe);
   }
 
   /** Loads what the first requests need, one piece in each turn of the event loop: all of it at once would hold up every open stream. */

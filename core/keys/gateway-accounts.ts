@@ -77,7 +77,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    assertMayUse(key, namesOf(asking));
+    if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
     const { ledger } = this.#options;
     if (hasLimits(key) && ledger.isRead) this.#assertBelow(key, ledger.spentToday(name));
     return key;

@@ -6,6 +6,7 @@ import type { CallOptions } from '../../../core/gateway/call-options.ts';
 import type { Adapter, StreamSink } from '../../../core/ports.ts';
 import { type CoreOptions, createCore } from '../../../core/runtime.ts';
 import type { ChatRequest, ChatStart } from '../../../core/schemas/chat.ts';
+import { scriptedAdapter } from '../../support/scripted-adapter.ts';
 import { gate, HELLO, type Step, steppedAdapter } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 
@@ -339,4 +340,17 @@ t.test('another core of the process checks its requests with the schemas that th
   const compiled = t.capture(Object.getPrototypeOf(Ajv.prototype), 'compile', () => t.fail('a schema is compiled again'));
   await ask();
   t.same(compiled(), []);
+});
+
+t.test('of a list of very many models, or of very long names, the first are kept, and it is told once', async (t) => {
+  const listModels = () => ['x'.repeat(257), ...Array.from({ length: 600_000 }, (_, at) => `m${at}`)];
+  const core = createCore({ adapters: [scriptedAdapter({ listModels }, 'one')], env: {} });
+  t.teardown(() => core.close());
+  const told: unknown[] = [];
+  core.events.on('workspace.fault', (fact) => told.push(fact));
+  for (let times = 0; times < 2; times += 1) {
+    const { models, count } = await core.models('one');
+    t.strictSame([count, models.length, models[0], models.at(-1)], [5000, 5000, 'm0', 'm4999']);
+  }
+  t.match(told, [{ what: 'the list of models of one', error: /600001 names, of which 5000 are offered/ }]);
 });

@@ -1,5 +1,5 @@
 // The models that a client's model name means, and the names that it is offered: only those that its key may use.
-import { assertMayUse, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
+import { assertMayUse, type ModelList, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
 import type { RouteContext } from '../wire/route.ts';
 
 /**
@@ -29,6 +29,20 @@ export async function offeredTo({ core, key }: Pick<RouteContext, 'core' | 'key'
     mayUse(key, id) || (await core.router.resolve(id)).targets.some((target) => mayUse(key, nameOf(target)));
   const allowed = await Promise.all(offered.map(isAllowed));
   return offered.filter((_, index) => allowed[index]);
+}
+
+/** The models of a provider, without those that the key may not use. */
+export async function listedFor({ core, key }: Pick<RouteContext, 'core' | 'key'>, { provider, models }: ModelList): Promise<ModelList> {
+  if (key === undefined || key.models === null) return { provider, models, count: models.length };
+  const isAllowed = async (model: string): Promise<boolean> =>
+    mayUse(key, `${provider}/${model}`) || (mayUse(key, model) && isTarget(await core.router.resolve(model), { adapter: provider, model }));
+  const allowed = await Promise.all(models.map(isAllowed));
+  const kept = models.filter((_, index) => allowed[index]);
+  return { provider, models: kept, count: kept.length };
+}
+
+function isTarget({ targets }: { readonly targets: readonly ModelTarget[] }, { adapter, model }: ModelTarget): boolean {
+  return targets.some((target) => target.adapter === adapter && target.model === model);
 }
 
 function nameOf({ adapter, model }: ModelTarget): string {

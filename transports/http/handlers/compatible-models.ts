@@ -1,12 +1,12 @@
 // `GET /v1/models` and `/v1/models/{id}` in the two shapes that clients read.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { BlockhouseError, type Core, invalidRequest, type OfferedModel } from '../../../core/index.ts';
+import { BlockhouseError, invalidRequest, type OfferedModel } from '../../../core/index.ts';
 import { ANTHROPIC } from '../dialects/anthropic/index.ts';
 import { OPENAI_CHAT } from '../dialects/openai-chat/index.ts';
 import { queryNumber, queryValue } from '../wire/query.ts';
 import { type JsonReply, ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
-import { offeredTo } from './client-model.ts';
+import { offeredTo, targetsOf } from './client-model.ts';
 
 /** No provider tells when each of its models was made, and clients only show it. */
 const CREATED = Date.parse('2026-01-01T00:00:00Z');
@@ -23,9 +23,9 @@ export const list = async (context: RouteContext) => {
   return ok({ data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }, ANTHROPIC.answerHeaders?.(context.requestId));
 };
 
-/** One name, offered or not, as long as it resolves. Fails with MODEL_NOT_FOUND. */
+/** One name, offered or not, as long as it resolves. Fails with MODEL_NOT_FOUND, and with KEY_FORBIDDEN for a model that the key may not use. */
 export const one = async (context: RouteContext) => {
-  const model = await found(context.core, param(context, 'id'));
+  const model = await found(context, param(context, 'id'));
   return isAnthropic(context.req.headers) ? ok(anthropic(model), ANTHROPIC.answerHeaders?.(context.requestId)) : ok(openAi(model));
 };
 
@@ -38,9 +38,8 @@ function isAnthropic(headers: IncomingHttpHeaders): boolean {
   return headers['anthropic-version'] !== undefined;
 }
 
-async function found(core: Core, id: string): Promise<OfferedModel> {
-  const { targets } = await core.router.resolve(id);
-  const [first] = targets;
+async function found(context: RouteContext, id: string): Promise<OfferedModel> {
+  const [first] = await targetsOf(context, id);
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(id.slice(0, 64))}.`);
   return { id, adapter: first.adapter };
 }

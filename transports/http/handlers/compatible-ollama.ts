@@ -5,7 +5,7 @@ import { objectBody, requiredText, text } from '../dialects/shared/fields.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, Written } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
-import { offeredTo } from './client-model.ts';
+import { offeredTo, targetsOf } from './client-model.ts';
 
 /** Clients ask for a least version of Ollama; this is the one whose API is served here. */
 const API_VERSION = '0.12.6';
@@ -25,16 +25,16 @@ export const tags = async (context: RouteContext) => ok({ models: (await offered
 /** No model is loaded here. */
 export const running = () => ok({ models: [] });
 
-/** One model, offered or not, as long as its name resolves. Fails with MODEL_NOT_FOUND. */
+/** One model, offered or not, as long as its name resolves. Fails with MODEL_NOT_FOUND, and with KEY_FORBIDDEN for a model that the key may not use. */
 export const show = async (context: RouteContext) => {
   const body = objectBody((await readCompatibleBody(context, true)).value);
   const name = text(body, 'model') || requiredText(body, 'name');
-  const { core } = context;
-  const [first] = (await core.router.resolve(name)).targets;
+  const { core, signal, requestId, key } = context;
+  const [first] = await targetsOf(context, name);
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(name.slice(0, 64))}.`);
   const { adapter, model } = first;
   const { parts = [], options = [] } = core.adapter(adapter).supports ?? {};
-  const contextLength = await core.contextLength(adapter, model);
+  const contextLength = await core.contextLength(adapter, model, { signal, requestId, key: key?.name, askedAs: name });
   return ok({
     modelfile: '',
     parameters: '',

@@ -18,6 +18,7 @@ import { queryValue } from '../wire/query.ts';
 import { ok, type Reply, STREAMED } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
+import { listedFor } from './client-model.ts';
 
 /** `{status: "ok", version, adapters}`; `adapters` are the registered ids. */
 export const health = ({ core }: RouteContext) => ok({ status: 'ok', version: core.version, adapters: core.adapterIds() });
@@ -31,8 +32,11 @@ export const status = async ({ core, req, signal }: RouteContext) => ok({ adapte
 /** `{settings}`: what this server's environment and auth.json set; secrets are masked. */
 export const settings = ({ core }: RouteContext) => ok({ settings: core.settings() });
 
-/** `{provider, models, count}`. Fails with ADAPTER_NOT_FOUND, or an UPSTREAM_ code where the list comes from the provider. */
-export const models = async ({ core, params, signal, requestId }: RouteContext) => ok(await core.models(params['provider'] ?? '', { signal, requestId }));
+/** `{provider, models, count}`, without the models that the key may not use. Fails with ADAPTER_NOT_FOUND, or an UPSTREAM_ code where the list comes from the provider. */
+export const models = async (context: RouteContext) => {
+  const { core, params, signal, requestId, key } = context;
+  return ok(await listedFor(context, await core.models(params['provider'] ?? '', { signal, requestId, key: key?.name })));
+};
 
 /** `{provider, ok, detail}`, with status 200 or 503. Never calls a model. */
 export const verify = async (context: RouteContext) => {
@@ -41,7 +45,7 @@ export const verify = async (context: RouteContext) => {
   core.adapter(provider); // throws ADAPTER_NOT_FOUND, also when the body is invalid
   const body = await readJsonBody(context, OTHER_BODY_BYTES, true);
   if (key !== undefined) assertMayConfigure(key, body);
-  const result = await core.verify(provider, body as VerifyRequest, { signal, requestId });
+  const result = await core.verify(provider, body as VerifyRequest, { signal, requestId, key: key?.name });
   return { status: result.ok ? 200 : 503, body: result };
 };
 

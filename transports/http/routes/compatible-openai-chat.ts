@@ -41,7 +41,7 @@ export const OPENAI_CHAT_ROUTES = {
     description: 'A name with slashes may be URL-encoded or not.',
     params: { id: 'A model name as clients send it' },
     answers: { 200: json('CompatibleModel', 'The model.') },
-    errors: ['INVALID_REQUEST', 'MODEL_NOT_FOUND'],
+    errors: ['INVALID_REQUEST', 'MODEL_NOT_FOUND', 'KEY_FORBIDDEN'],
     fault: models.fault,
     handler: models.one,
   },

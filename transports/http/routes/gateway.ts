@@ -32,7 +32,7 @@ export const GATEWAY_ROUTES = {
     description: 'The models of a provider: for ollama the live list of its daemon, for the other providers a curated list.',
     params: provider,
     answers: { 200: json('ModelList', 'The models.') },
-    errors: ['ADAPTER_NOT_FOUND', ...UPSTREAM],
+    errors: ['ADAPTER_NOT_FOUND', 'KEY_CAP_REACHED', 'QUEUE_FULL', ...UPSTREAM],
     handler: gateway.models,
   },
   'POST /v1/adapters/:provider/verify': {
@@ -46,7 +46,7 @@ export const GATEWAY_ROUTES = {
       200: json('VerifyResult', 'The credential and the address work.'),
       503: json('VerifyResult', 'The credential is missing, or the check failed; `detail` says why.'),
     },
-    errors: ['ADAPTER_NOT_FOUND', ...BODY, 'KEY_FORBIDDEN'],
+    errors: ['ADAPTER_NOT_FOUND', ...BODY, 'KEY_FORBIDDEN', 'KEY_CAP_REACHED'],
     handler: gateway.verify,
   },
   'POST /v1/chat': {

@@ -16,3 +16,24 @@ t.test('a key is kept to its models, also where a list of models falls back to o
   t.same(await find(['two/*']), ['two/b']);
   await t.rejects(find(['three/*']), { code: 'KEY_FORBIDDEN' });
 });
+
+t.test('a key with a list sees its own models alone, by whatever route it asks', async (t) => {
+  const server = await startServer(t);
+  await server.core.modelsFile?.setAlias('mine', ['ollama/m:1b']);
+  const withKey = async (name: string, models: string[] | null) => {
+    const headers = { authorization: `Bearer ${await server.core.keys?.create(name, { models })}` };
+    return (method: string, path: string, body?: object) => server.call(method, path, { token: false, headers, ...(body !== undefined && { body }) });
+  };
+  const ask = await withKey('one', ['ollama/m*', 'mine']);
+  t.strictSame((await ask('GET', '/v1/adapters/ollama/models')).json, { provider: 'ollama', models: ['m:1b'], count: 1 });
+  for (const name of ['ollama/m:1b', 'mine']) {
+    t.match(await ask('GET', `/v1/models/${encodeURIComponent(name)}`), { status: 200, json: { id: name } }, name);
+    t.match(await ask('POST', '/ollama/api/show', { model: name }), { status: 200 }, name);
+  }
+  t.match(await ask('GET', '/v1/models/ollama%2Fn:7b'), { status: 403, json: { error: { code: 'model_not_allowed' } } });
+  t.match(await ask('POST', '/ollama/api/show', { model: 'ollama/n:7b' }), { status: 403 });
+  const byName = await withKey('two', ['n:7b']);
+  t.strictSame((await byName('GET', '/v1/adapters/ollama/models')).json, { provider: 'ollama', models: ['n:7b'], count: 1 }, 'a name without its provider');
+  const free = await withKey('three', null);
+  t.match(await free('GET', '/v1/adapters/ollama/models'), { status: 200, json: { count: 2 } });
+});

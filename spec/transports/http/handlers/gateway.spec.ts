@@ -526,3 +526,29 @@ function rawChat(server: TestServer): string {
   const body = JSON.stringify(CHAT);
   return `POST /v1/chat HTTP/1.1\r\nHost: localhost:${server.port}\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
+
+t.test('what a key asks of a provider takes a place there, and needs room under its cap; the owner asks at once', async (t) => {
+  let hangs = true;
+  const answer: Answerer = (request, res, index) => (hangs ? undefined : friendlyDaemon(request, res, index));
+  const server = await startServer(t, { queue: { concurrency: 2, waiting: 1 }, answer });
+  const key = await server.core.keys?.create('app', { tokensPerDay: 1 });
+  const asKey = { token: false, headers: { authorization: `Bearer ${key}` } } as const;
+  const open = Array.from({ length: 3 }, () => server.open('POST', '/v1/adapters/ollama/verify', { ...asKey, body: {} }).on('error', () => undefined));
+  await until(() => server.core.load('ollama').waiting === 1 && server.upstream.requests.length === 2, 'the places are taken');
+  for (const [method, path] of [
+    ['POST', '/v1/adapters/ollama/verify'],
+    ['GET', '/v1/adapters/ollama/models'],
+  ] as const)
+    t.match(await server.call(method, path, asKey), { status: 429, json: { code: 'QUEUE_FULL' } }, path);
+  hangs = false;
+  t.match(await server.call('POST', '/v1/adapters/ollama/verify'), { status: 200, json: { detail: /http:\/\/127/ } }, 'the owner');
+  for (const request of open) request.destroy();
+  await until(() => server.core.load('ollama').atWork === 0, 'the places are free');
+  t.strictSame((await server.call('POST', '/v1/adapters/ollama/verify', asKey)).json, { provider: 'ollama', ok: true, detail: 'The provider answers.' });
+  t.match(await server.call('POST', '/v1/chat', { ...asKey, body: CHAT }), { status: 200 });
+  for (const [method, path] of [
+    ['POST', '/v1/adapters/ollama/verify'],
+    ['GET', '/v1/adapters/ollama/models'],
+  ] as const)
+    t.match(await server.call(method, path, asKey), { status: 429, json: { code: 'KEY_CAP_REACHED' } }, path);
+});
