@@ -502,6 +502,7 @@ function hasRunTimeCode(code: string): boolean {
   const rest = code
     .replace(/^import type [^;]*;/gm, '')
     .replace(/^export type \{[^}]*\}[^;]*;/gm, '')
+    .replace(/^export \{[^}]*\} from [^;]*;/gm, '')
     .replace(/^import \{\s*(?:type \w+(?: as \w+)?,?\s*)+\}[^;]*;/gm, '');
   return rest
     .split(/\n(?=\S)/)
@@ -514,7 +515,7 @@ t.test('what counts as code at run time is told by rule', async (t) => {
     ["import type { A } from './a.ts';\nexport interface B extends A {\n  c: string;\n}\nexport type D =\n  | A\n  | B;\n", false],
     ["export type { A } from './a.ts';\n", false],
     ["import { type A, type B } from './a.ts';\ntype C = A & B;\n", false],
-    ["export type { A } from './a.ts';\nexport { b } from './b.ts';\n", true],
+    ["export type { A } from './a.ts';\nexport { b } from './b.ts';\n", false],
     ["import './a.ts';\n", true],
     ['export const a = 1;\n', true],
     ['interface A {}\nexport function f(): void {}\n', true],

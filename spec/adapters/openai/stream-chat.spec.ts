@@ -60,7 +60,9 @@ t.test('gotcha: [DONE] or a finish reason ends a stream; without both it was cut
 
 t.test('usage may come beside the finish, with every chunk, behind the end mark, or never', async (t) => {
   t.match(run(chunk({ content: 'x' }, 'stop', { usage: USAGE })), [{ text: 'x' }, { usage: { inputTokens: 10 } }, { type: 'stop' }]);
-  const running = [1, 2, 3].map((completion_tokens) => chunk({ content: 'x' }, null, { usage: { ...USAGE, completion_tokens, total_tokens: 10 + completion_tokens } }));
+  const running = [1, 2, 3].map((completion_tokens) =>
+    chunk({ content: 'x' }, null, { usage: { ...USAGE, completion_tokens, total_tokens: 10 + completion_tokens } }),
+  );
   const events = run(...running, chunk({}, 'stop', { usage: null }));
   t.match(
     events.filter(({ type }) => type === 'usage'),
