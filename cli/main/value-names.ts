@@ -31,6 +31,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--retry': 'message-id',
   '--schema': 'file',
   '--since': 'time',
+  '--store': 'address',
   '--system': 'text',
   '--tag': 'word',
   '--temperature': 'number',
