@@ -1,14 +1,14 @@
 // What a provider can make the decoders of streams keep. Each case is an answer that goes on and on; without a limit, each would fill the memory.
 import t from 'tap';
-import { createAnthropic } from '../../../adapters/anthropic/index.ts';
-import { AnthropicDecoder } from '../../../adapters/anthropic/stream.ts';
-import { AnswerBlocks } from '../../../adapters/bedrock/blocks.ts';
-import { createBedrock } from '../../../adapters/bedrock/index.ts';
-import { ResponsesDecoder } from '../../../adapters/openai/stream.ts';
-import { ChatDecoder } from '../../../adapters/openai/stream-chat.ts';
-import type { StreamDecoder } from '../../../adapters/shared/provider.ts';
-import type { ChatEvent } from '../../../core/index.ts';
-import { contextFor } from '../../support/adapter-call.ts';
+import { createAnthropic } from '../../adapters/anthropic/index.ts';
+import { AnthropicDecoder } from '../../adapters/anthropic/stream.ts';
+import { AnswerBlocks } from '../../adapters/bedrock/blocks.ts';
+import { createBedrock } from '../../adapters/bedrock/index.ts';
+import { ResponsesDecoder } from '../../adapters/openai/stream.ts';
+import { ChatDecoder } from '../../adapters/openai/stream-chat.ts';
+import type { StreamDecoder } from '../../adapters/shared/provider.ts';
+import type { ChatEvent } from '../../core/index.ts';
+import { contextFor } from '../support/adapter-call.ts';
 
 const MANY_BLOCKS = /more than 10000 content blocks or tool calls/;
 const MANY_BYTES = /more than 67108864 bytes of it would have to be kept/;
