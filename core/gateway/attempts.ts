@@ -291,9 +291,9 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   /** never-told, timed-out (read-on.ts). */
   #usedBy(attempt: Attempt<T>, wasSent: boolean, isGivenUp: boolean): Usage | undefined {
     const used = attempt.usageSoFar(wasSent);
-    const { mostUnseen, signal } = this.#call;
+    const { mostUnseen, signal, choices } = this.#call;
     if (this.#readOn === undefined || !wasSent || !(isGivenUp || signal.aborted)) return used;
-    return withUnseen(used, signal.aborted ? mostUnseen : Math.min(mostUnseen, generatedIn(this.#options.now() - this.#sentAt)));
+    return withUnseen(used, signal.aborted ? mostUnseen : Math.min(mostUnseen, generatedIn(this.#options.now() - this.#sentAt) * choices));
   }
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {

@@ -97,6 +97,11 @@ export const SERVICE_FIELDS: RequestFields = {
   // A proxy that repeats a call tells nobody of those before the last.
   max_retries: { decides: 'spends', except: [0] },
   num_retries: { decides: 'spends', except: [0] },
+  // Whoever chooses when a proxy gives up waiting also chooses what a call counts that nobody has the end of.
+  timeout: SPENDS,
+  call_timeout: SPENDS,
+  '*_timeout': SPENDS,
+  additional_drop_params: SPENDS,
   grounding: SWITCH,
   search: SWITCH,
   use_search: SWITCH,
