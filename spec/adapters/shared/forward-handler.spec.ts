@@ -268,6 +268,10 @@ t.test('a frame that never ends is refused at its limit, also if it has a line e
 t.test('a whole answer of too many values is refused before it is parsed', async (t) => {
   const { reader, unread } = handler();
   reader.head(200, { 'content-type': 'application/json' });
+
+t.test('a whole answer that nests too deep is refused before it is parsed', async (t) => {
+  const { reader, unread } = handler();
+  reader.head(200, { 'content-type': 'application/json' });
   feed(reader, `{"usage":[${'[],'.repeat(2_000_000)}[]]}`);
   t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', message: /more than 2000000 JSON values/ });
   t.same(unread.length, 1, 'it is paid for by its size');
