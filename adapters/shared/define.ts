@@ -2,7 +2,16 @@
 // stream; a stream that ends without the provider's end mark is an error, never a short answer.
 import { toJsonBytes, type WriteOptions } from '../../core/base/json-bytes.ts';
 import { nextTurn } from '../../core/base/next-turn.ts';
-import { type Adapter, type AdapterCall, BlockhouseError, type ChatCall, type Embedding, type ForwardCall, type TokenCountCall } from '../../core/index.ts';
+import {
+  type Adapter,
+  type AdapterCall,
+  ANSWER_LIMITS,
+  BlockhouseError,
+  type ChatCall,
+  type Embedding,
+  type ForwardCall,
+  type TokenCountCall,
+} from '../../core/index.ts';
 import { cancelled } from '../outbound/call.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from '../outbound/client.ts';
 import { ForwardHandler } from './forward-handler.ts';
@@ -173,7 +182,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
 /** GETs JSON, or POSTs `body` as JSON. Rejects with the provider's error for an error status, with UPSTREAM_MALFORMED for a body that is not JSON. */
 async function askJson(upstream: Upstream, provider: Provider, call: AdapterCall, url: URL, body: unknown): Promise<unknown> {
   const accept = 'application/json';
-  const answer = new BodyCollector();
+  const answer = new BodyCollector(body === undefined ? ANSWER_LIMITS.list : ANSWER_LIMITS.whole);
   if (body === undefined) await send(upstream, provider, call, { method: 'GET', url, headers: { accept } }, answer);
   else
     await sendWritten(upstream, provider, call, { method: 'POST', url, headers: { accept, 'content-type': accept } }, toJsonBytes(body, turnOf(call)), answer);

@@ -20,7 +20,7 @@ import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { redact, redactJson } from './redact.ts';
-import { assertFewValues } from './read.ts';
+import { assertParseable } from './read.ts';
 import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
 /** A longer frame with an error is not searched for secrets and does not go out. */
@@ -261,7 +261,7 @@ function isForWhole({ fields }: ForwardCall['request']): boolean {
 
 /** Some members of a whole answer. The rest is not parsed, since it goes out as it is. Throws UPSTREAM_MALFORMED if the answer is not a whole JSON object. */
 function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unknown> {
-  assertFewValues(bytes);
+  assertParseable(bytes);
   const members = membersOf(bytes, names);
   if (members === undefined) throw malformed(bytes.length === 0 ? 'it is empty' : 'it is not a JSON object');
   const values: Record<string, unknown> = {};

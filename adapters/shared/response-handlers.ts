@@ -65,6 +65,12 @@ export class BodyCollector implements UpstreamHandler {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   readonly #chunks = new Chunks();
+  readonly #maxBytes: number;
+
+  /** `maxBytes` of an answer that is no error. */
+  constructor(maxBytes: number = ANSWER_LIMITS.whole) {
+    this.#maxBytes = maxBytes;
+  }
 
   get isError(): boolean {
     return this.#status < 200 || this.#status >= 300;
@@ -76,7 +82,7 @@ export class BodyCollector implements UpstreamHandler {
   }
 
   data(chunk: Buffer): boolean {
-    if (!this.isError && this.#chunks.bytes + chunk.length > ANSWER_LIMITS.whole) throw tooLarge(ANSWER_LIMITS.whole); // bounded-answer
+    if (!this.isError && this.#chunks.bytes + chunk.length > this.#maxBytes) throw tooLarge(this.#maxBytes); // bounded-answer
     this.#chunks.add(chunk);
     if (this.isError && this.#chunks.bytes > ANSWER_LIMITS.error) throw new EnoughRead(); // bounded-error
     return true;

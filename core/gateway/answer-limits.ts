@@ -10,6 +10,8 @@ export const ANSWER_LIMITS = {
   head: 64 * KIB,
   /** What is read of the body of an error: its status and the beginning of its text suffice. */
   error: 64 * KIB,
+  /** What a provider says of its models, which is asked of it without a body. A list of thousands of models has less. */
+  list: 4 * MIB,
   /** An answer that is collected. One of 128 K tokens stays below 1 MiB; some providers echo the request beside it. */
   whole: 32 * MIB,
   /** A stream that is translated has some 250 bytes around each token, and the request up to three times. One that passes as it is has no limit. */

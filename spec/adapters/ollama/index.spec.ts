@@ -281,3 +281,9 @@ t.test('the context of a model', async (t) => {
       });
   });
 });
+
+t.test('a list of models of more than 4 MiB is not read to its end', async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => sendJson(res, { models: Array.from({ length: 20_000 }, () => ({ name: 'x'.repeat(256) })) }));
+  const core = coreWith(t, createOllama(), { OLLAMA_BASE_URL: upstream.url });
+  await t.rejects(core.models('ollama'), { code: 'UPSTREAM_MALFORMED', message: /larger than 4194304 bytes/ });
+});

@@ -312,12 +312,17 @@ t.test('a frame that never ends is refused at its limit, also if it has a line e
   t.same(got, []);
 });
 
-t.test('a whole answer of too many values is refused before it is parsed', async (t) => {
-  const { reader, unread } = handler();
-  reader.head(200, { 'content-type': 'application/json' });
-  feed(reader, `{"usage":[${'[],'.repeat(2_000_000)}[]]}`);
-  t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', message: /more than 2000000 JSON values/ });
-  t.same(unread.length, 1, 'it is paid for by its size');
+t.test('a whole answer of too many values, or that nests too deep, is refused before it is parsed', async (t) => {
+  for (const [usage, message] of [
+    [`[${'[],'.repeat(2_000_000)}[]]`, /more than 2000000 JSON values/],
+    ['['.repeat(200_000) + ']'.repeat(200_000), /deeper than 1000 levels/],
+  ] as const) {
+    const { reader, unread } = handler();
+    reader.head(200, { 'content-type': 'application/json' });
+    feed(reader, `{"usage":${usage}}`);
+    t.throws(() => reader.end(), { code: 'UPSTREAM_MALFORMED', message });
+    t.same(unread.length, 1, 'it is paid for by its size');
+  }
 });
 
 t.test('a frame with a member that matters is read whatever the blanks in it, and not for a null', async (t) => {
