@@ -1,8 +1,8 @@
-// `npm run check:breaks -- [--count 200] [--seed 1] [--log <file>] [--only <n>] [--cpu 20] [--in <path>]`: what the test run finds. Makes small breaks of the
+// `npm run check:breaks -- [--count 200] [--seed 1] [--log <file>] [--only <n,n>] [--cpu 20] [--in <path>]`: what the test run finds. Makes small breaks of the
 // product's code, one at a time, in a copy of the tree, and runs specs until one fails. Prints the breaks that no spec has found.
 //
-// A seed repeats the breaks as long as the code is the same. With --log, what is known is kept, and a second start goes on after it. --only runs one break,
-// --cpu gives the specs of one break more seconds of processor time, and --in takes only files whose path begins so.
+// A seed repeats the breaks as long as the code is the same. With --log, what is known is kept, and a second start goes on after it. --only takes breaks by
+// their numbers. --cpu is how many seconds of processor time the specs of one break may use, and --in takes only files whose path begins so.
 //
 // It ends by itself, needs no network, and writes only into its copy.
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const { values } = parseArgs({ options: { count: string, seed: string, log: stri
 const count = wholeNumber('count', values.count ?? '200');
 const seed = wholeNumber('seed', values.seed ?? '1');
 const cpuLimit = wholeNumber('cpu', values.cpu ?? '20');
-const only = values.only === undefined ? undefined : wholeNumber('only', values.only);
+const only = values.only?.split(',').map((text) => wholeNumber('only', text));
 
 const copy = await Copy.of(ROOT, join(tmpdir(), `blockhouse-breaks-${process.pid}`));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -49,7 +49,7 @@ const good = new Set<string>();
 const useless = new Set<string>();
 const results = logged();
 for await (const [number, each] of breaks()) {
-  if (only !== undefined ? number !== only : results.some((result) => result.number === number)) continue;
+  if (only !== undefined ? !only.includes(number) : results.some((result) => result.number === number)) continue;
   const result = await ask(number, each);
   results.push(result);
   print(lineOf(result));
@@ -71,7 +71,8 @@ async function* breaks(): AsyncGenerator<[number, Break]> {
   const byKind = KINDS.map((kind) => places.filter((place) => place.kind === kind));
   print(`seed ${seed}: ${count} of ${places.length} breaks (${KINDS.map((kind, index) => `${byKind[index]?.length} ${kind}`).join(', ')})`);
   let number = 1;
-  for (let turn = 0; number <= count && byKind.some(({ length }) => length > 0); turn += 1) {
+  const last = Math.min(count, ...(only === undefined ? [] : [Math.max(...only)]));
+  for (let turn = 0; number <= last && byKind.some(({ length }) => length > 0); turn += 1) {
     const kind = byKind[turn % KINDS.length] ?? [];
     if (kind.length === 0) continue;
     const [each] = kind.splice(random.below(kind.length), 1);

@@ -59,6 +59,25 @@ t.test('with cacheControl the last elements are marked too, unless they are', as
   t.same(body.messages[0]?.content, [{ text: 'hi' }, { cachePoint: { type: 'default' } }]);
 });
 
+t.test('four points are kept, and of more the first ones go, with a warning', async (t) => {
+  const marked = (count: number): ChatRequest => {
+    const content = Array.from({ length: count }, (_, index) => ({ type: 'text' as const, text: `${index}.`, cache: '5m' as const }));
+    return { adapter: 'bedrock', model: 'm', messages: [{ role: 'user', content }] };
+  };
+  for (const [count, warned] of [
+    [4, []],
+    [5, ['messages']],
+  ] as const) {
+    const { body, warnings } = translated(CLAUDE, marked(count));
+    const points = body.messages[0]?.content.flatMap((item, index, all) => ('cachePoint' in item ? [all[index - 1]] : []));
+    t.same(points, [{ text: `${count - 4}.` }, { text: `${count - 3}.` }, { text: `${count - 2}.` }, { text: `${count - 1}.` }]);
+    t.same(
+      warnings.map(({ field }) => field),
+      warned,
+    );
+  }
+});
+
 t.test('without a mark nothing is added, and a marked system text has a cache point behind it', async (t) => {
   for (const [content, expected] of [
     ['Be brief.', [{ text: 'Be brief.' }]],

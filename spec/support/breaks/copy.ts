@@ -1,10 +1,11 @@
 // A copy of the tree in a folder of its own, in which files can be broken and specs run without anybody seeing it.
 //
 // one-break: At most one file of the copy is broken at a time.
-// own-group: What a spec starts is in its process group, and ends with it.
+// own-processes: What a spec starts ends with it: its process group, and what has left the group (a terminal multiplexer does) but has our folder in its
+//   environment.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { API, type Project } from 'typescript/unstable/sync';
@@ -37,7 +38,7 @@ export class Copy {
   readonly #compiler: Compiler;
   #broken: { readonly file: string; readonly text: string } | undefined;
   #isBundled = true;
-  /** The process that runs specs, which leads a group (own-group). */
+  /** The process that runs specs, which leads a group (own-processes). */
   #runner: number | undefined;
 
   private constructor(folder: string, compiler: Compiler) {
@@ -116,7 +117,7 @@ export class Copy {
     writeFileSync(path, `import { runTogether } from '../${compiledPath('spec/support/together.ts')}';\nawait runTogether(${JSON.stringify(specs)});\n`);
     const child = spawn(process.execPath, ['--enable-source-maps', `--max-old-space-size=${HEAP_MB}`, path], {
       cwd: this.folder,
-      detached: true, // own-group
+      detached: true, // own-processes
       stdio: ['ignore', 'pipe', 'ignore'],
       env: {
         ...process.env,
@@ -136,17 +137,24 @@ export class Copy {
     const watch = watchForHang(this.#runner);
     const [code] = (await once(child, 'exit')) as [number | null];
     clearInterval(watch.timer);
-    endGroup(this.#runner);
-    this.#runner = undefined;
+    this.#endRunner();
     const last = [...text.matchAll(/^# Subtest: (\S+) can be loaded$/gm)].at(-1)?.[1];
     return { isGood: code === 0 && /^# \{ total: /m.test(text), hangs: watch.hangs, last };
   }
 
   /** Ends what runs in the copy, and removes it. */
   end(): void {
-    if (this.#runner !== undefined) endGroup(this.#runner);
+    this.#endRunner();
     this.#api.close();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** own-processes. */
+  #endRunner(): void {
+    if (this.#runner === undefined) return;
+    endGroup(this.#runner);
+    this.#runner = undefined;
+    for (const pid of processesWith(join(this.folder, '.breaks/'))) end(pid);
   }
 }
 
@@ -183,10 +191,29 @@ function ticksOf(pid: number): number {
   }
 }
 
+/** The processes of this user whose environment names a folder. None where the system doesn't tell. */
+function processesWith(folder: string): number[] {
+  if (!existsSync('/proc/self/environ')) return [];
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => environmentOf(pid).includes(folder)).map(Number);
+}
+
+function environmentOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    return ''; // it has just ended, or is another user's
+  }
+}
+
 /** Ends what is left of the process group of a process that we have started. */
 function endGroup(pid: number): void {
+  end(-pid);
+}
+
+function end(pid: number): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
   } catch {
     // nothing is left of it
   }

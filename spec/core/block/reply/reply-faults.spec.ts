@@ -365,6 +365,22 @@ t.test('a chat that is damaged during a reply ends the reply for its readers', a
   t.match(await one.blocks.history('ada'), [{ id, attempts: 2 }, { content: 'Again.' }]);
 });
 
+t.test('a message whose refusal could not be saved waits until the chat is repaired, and is not asked again before', async (t) => {
+  const daemon = heldDaemon();
+  const one = await running(t, { answer: daemon.answer });
+  const { id } = await one.blocks.post('ada', { message: 'hi' }, 'web');
+  const call = await daemon.call(0);
+  const chat = one.readText('ada', 'chat');
+  one.write('ada', 'chat', '[');
+  call.refuse(400, 'no such thing');
+  await one.told('block.transitioned', { to: 'failed', cause: 'BLOCK_DAMAGED' });
+  t.equal(daemon.calls.length, 1);
+  one.write('ada', 'chat', chat);
+  (await daemon.call(1)).answer('Hello.');
+  await one.told('message.finished', { id, status: 'done' });
+  t.match(await one.blocks.history('ada'), [{ id, status: 'done' }, { content: 'Hello.' }]);
+});
+
 t.test('an answer that could not be saved uses up its attempt, and no fallback is asked', async (t) => {
   for (const maxAttempts of [2, 1]) {
     await t.test(`of ${maxAttempts}`, async (t) => {
