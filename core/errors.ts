@@ -181,6 +181,8 @@ export interface ErrorExtras {
   readonly usage?: Usage;
   /** True if the provider may have begun to work on the request, so that a retry may cost twice. */
   readonly mayHaveRun?: boolean;
+  /** True if somebody gave up waiting for a model that may be at work: Blockhouse, the provider or a proxy. True for UPSTREAM_TIMEOUT after the request was sent. */
+  readonly isTimeout?: boolean;
   readonly providerFault?: ProviderFault;
 }
 
@@ -205,6 +207,7 @@ export class BlockhouseError extends Error {
   readonly upstreamStatus: number | undefined;
   readonly details: readonly ErrorDetail[] | undefined;
   readonly mayHaveRun: boolean;
+  readonly isTimeout: boolean;
   readonly usage: Usage | undefined;
   readonly providerFault: ProviderFault | undefined;
 
@@ -214,6 +217,7 @@ export class BlockhouseError extends Error {
     this.code = code;
     this.status = kind.status;
     this.mayHaveRun = extras.mayHaveRun ?? false;
+    this.isTimeout = extras.isTimeout ?? (code === 'UPSTREAM_TIMEOUT' && this.mayHaveRun);
     // A connection that broke after the request was sent: the provider may have done the work already.
     this.retryable = extras.retryable ?? (kind.retryable && !(code === 'UPSTREAM_UNREACHABLE' && this.mayHaveRun));
     this.retryAfterMs = extras.retryAfterMs;
@@ -265,13 +269,14 @@ export function internalError(cause: unknown): BlockhouseError {
 /** A copy of the error with the usage of its call; the error itself if `usage` is undefined. */
 export function withUsage(error: BlockhouseError, usage: Usage | undefined): BlockhouseError {
   if (usage === undefined) return error;
-  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun, providerFault } = error;
+  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, providerFault } = error;
   return new BlockhouseError(code, message, {
     ...(cause !== undefined && { cause }),
     ...(details !== undefined && { details }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(upstreamStatus !== undefined && { upstreamStatus }),
     ...(providerFault !== undefined && { providerFault }),
+    isTimeout,
     retryable,
     mayHaveRun,
     usage,

@@ -12,7 +12,7 @@ const KINDS: Record<string, ProviderErrorKind> = {
   conflict_error: 'failed',
   rate_limit_error: 'rateLimited',
   api_error: 'failed',
-  timeout_error: 'failed',
+  timeout_error: 'timedOut',
   overloaded_error: 'failed',
 };
 

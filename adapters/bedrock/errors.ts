@@ -22,7 +22,7 @@ const KINDS: Record<string, ProviderErrorKind> = {
   toomanyrequests: 'rateLimited',
   modelnotready: 'rateLimited',
   servicequotaexceeded: 'rateLimited',
-  modeltimeout: 'failed',
+  modeltimeout: 'timedOut',
   modelerror: 'failed',
   modelstreamerror: 'failed',
   internalserver: 'failed',

@@ -20,6 +20,8 @@ const KINDS = new Map<string, ProviderErrorKind>([
   ['unsupported_parameter', 'rejected'],
   ['unsupported_value', 'rejected'],
   ['invalid_request_error', 'rejected'],
+  ['timeout', 'timedOut'],
+  ['timeout_error', 'timedOut'],
 ]);
 const MISSING_PERMISSION = /missing scopes?|insufficient permissions?/i;
 const ABOUT_THE_KEY = /\b(invalid|incorrect|wrong|expired|revoked|missing|no)\b[^.]{0,40}\b(api[ _-]?key|credentials?|token)\b/i;

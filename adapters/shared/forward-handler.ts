@@ -309,11 +309,12 @@ function isNull(frames: Buffer, nameEnd: number): boolean {
 
 function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {
   if (providerFault === undefined) return failure;
-  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun } = failure;
+  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout } = failure;
   return new BlockhouseError(code, message, {
     providerFault,
     retryable,
     mayHaveRun,
+    isTimeout,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(upstreamStatus !== undefined && { upstreamStatus }),
   });

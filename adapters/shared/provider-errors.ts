@@ -4,8 +4,11 @@ import { tryParseJson } from '../../core/base/json.ts';
 import { BlockhouseError, type ErrorCode, parseRetryAfter } from '../../core/index.ts';
 import { redact } from './redact.ts';
 
-/** auth: the credentials are refused. rejected: the request is wrong. rateLimited and failed: another attempt may succeed. */
-export type ProviderErrorKind = 'auth' | 'rejected' | 'rateLimited' | 'failed';
+/**
+ * auth: the credentials are refused. rejected: the request is wrong. rateLimited and failed: another attempt may succeed. timedOut: the provider, or a proxy,
+ * gave up waiting for a model that may be at work and that its provider bills.
+ */
+export type ProviderErrorKind = 'auth' | 'rejected' | 'rateLimited' | 'failed' | 'timedOut';
 
 /** A provider's error, as its adapter folder reads it. */
 export interface ProviderError {
@@ -34,16 +37,20 @@ const CODES: Record<ProviderErrorKind, ErrorCode> = {
   rejected: 'UPSTREAM_REJECTED',
   rateLimited: 'UPSTREAM_RATE_LIMITED',
   failed: 'UPSTREAM_FAILED',
+  timedOut: 'UPSTREAM_FAILED',
 };
+/** Request timeout, gateway timeout, and the timeout of Cloudflare's proxy. */
+const TIMED_OUT: ReadonlySet<number> = new Set([408, 504, 524]);
 const MAX_MESSAGE_CHARACTERS = 2000;
 /** How many characters of a message are searched for secrets. 2,000 are shown; the rest has room for any spelling of a secret that begins in them. */
 const SEARCHED_CHARACTERS = 16 * 1024;
 
-/** The kind by status alone; adapters refine it. 408 and 5xx (529 too) are `failed`. */
+/** The kind by status alone; adapters refine it. 5xx (529 too) are `failed`, but for those of a timeout. */
 export function kindOfStatus(status: number): ProviderErrorKind {
   if (status === 401 || status === 403) return 'auth';
   if (status === 429) return 'rateLimited';
-  if (status === 408 || status >= 500) return 'failed';
+  if (TIMED_OUT.has(status)) return 'timedOut';
+  if (status >= 500) return 'failed';
   return 'rejected';
 }
 
@@ -85,6 +92,7 @@ export function fromProviderError(
     ...(error.retryable !== undefined && { retryable: error.retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(from.mayHaveRun !== undefined && { mayHaveRun: from.mayHaveRun }),
+    ...(error.kind === 'timedOut' && { mayHaveRun: true, isTimeout: true }),
   });
 }
 

@@ -20,8 +20,6 @@ import { assertFewValues, assertParseable } from './read.ts';
 /** A page begins so, after any blanks and a byte order mark. */
 const PAGE = /^(?:\xef\xbb\xbf)?\s*</;
 const PAGE_START_BYTES = 256;
-/** Request timeout, gateway timeout, and the timeout of Cloudflare's proxy: whoever gave up waiting, the model may go on, and its provider bills it. */
-const GAVE_UP_WAITING: ReadonlySet<number> = new Set([408, 504, 524]);
 
 /** The error for an answer with an error status, under the provider's name and without the call's secrets. */
 export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnswer): BlockhouseError {
@@ -29,7 +27,6 @@ export function toError(provider: Provider, call: AdapterCall, answer: ErrorAnsw
     name: provider.displayName,
     status: answer.status,
     headers: answer.headers,
-    ...(GAVE_UP_WAITING.has(answer.status) && { mayHaveRun: true }),
     secrets: secretsOf(provider.settings, call.settings),
   });
 }

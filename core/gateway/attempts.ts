@@ -284,15 +284,15 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#attempt = undefined;
     attempt.fail(failure); // its adapter may not have noticed that the caller left
     this.#firstTextAt ??= attempt.firstTextAt;
-    this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent, wasGivenUp(failure)));
+    this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent, failure.isTimeout));
     return failure;
   }
 
   /** never-told, timed-out (read-on.ts). */
-  #usedBy(attempt: Attempt<T>, wasSent: boolean, isGivenUp: boolean): Usage | undefined {
+  #usedBy(attempt: Attempt<T>, wasSent: boolean, hasTimedOut: boolean): Usage | undefined {
     const used = attempt.usageSoFar(wasSent);
     const { mostUnseen, signal, choices } = this.#call;
-    if (this.#readOn === undefined || !wasSent || !(isGivenUp || signal.aborted)) return used;
+    if (this.#readOn === undefined || !wasSent || !(hasTimedOut || signal.aborted)) return used;
     return withUnseen(used, signal.aborted ? mostUnseen : Math.min(mostUnseen, generatedIn(this.#options.now() - this.#sentAt) * choices));
   }
 
@@ -327,11 +327,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
     };
   }
-}
-
-/** Somebody no longer waits for a model that may be at work: we, or a proxy that says so by its status. */
-function wasGivenUp({ code, mayHaveRun, upstreamStatus }: BlockhouseError): boolean {
-  return code === 'UPSTREAM_TIMEOUT' || (mayHaveRun && upstreamStatus !== undefined);
 }
 
 /** False only where the adapter says so: nothing of the request had been sent. */

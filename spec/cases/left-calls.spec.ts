@@ -1,6 +1,7 @@
 // Clients that leave while their key has a cap: what the provider bills is counted, whether anybody has waited for it or not.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { CoreEvents } from '../../core/bus.ts';
 import type { Meaning, Wire } from '../conformance/wire.ts';
@@ -333,4 +334,32 @@ t.test('an answer that never comes counts what its model may have generated in t
   const server = await held(t, anthropic, 'before the answer', { cap: null, timeouts: { firstByteMs } });
   await server.call('POST', '/v1/chat', { token: false, headers: { authorization: `Bearer ${server.key}` }, body: server.chat({}) });
   t.match(server.ends, [{ code: 'UPSTREAM_TIMEOUT', usage: { outputTokens: 0 } }], 'without a cap');
+});
+
+t.test('a timeout that is told in the body of a 200 counts like one of a status, and is not repeated', async (t) => {
+  const native = { model: `openai/${openaiChat.model}`, messages: [{ role: 'user', content: 'hi' }], max_tokens: 3 };
+  const own = { adapter: 'openai', model: openaiChat.model, messages: [{ role: 'user', content: 'hi' }], config: { maxTokens: 3 } };
+  for (const code of [408, '504', 524])
+    for (const stream of [true, false])
+      for (const [path, body] of [
+        ['/v1/chat/completions', native],
+        ['/v1/chat', own],
+      ] as const) {
+        let asked = 0;
+        const server = await startWireServer(t, openaiChat, async (request, res) => {
+          if (request.method === 'GET') return void res.end('{}');
+          asked += 1;
+          await delay(40); // four tokens at least, by the clock
+          const told = JSON.stringify({ error: { message: 'Timed out', code } });
+          res.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+          res.end(stream ? `data: ${told}\n\n` : told);
+        });
+        const key = (await server.core.keys?.create('app', { tokensPerDay: 10_000 })) ?? '';
+        const ends: CoreEvents['call.finished'][] = [];
+        server.core.events.on('call.finished', (fact) => ends.push(fact));
+        await server.call('POST', path, { token: false, headers: { authorization: `Bearer ${key}` }, body: { ...body, stream } });
+        const title = `${path}, ${stream ? 'stream' : 'whole'}, ${code}`;
+        t.equal(asked, 1, title);
+        t.match(ends, [{ code: 'UPSTREAM_FAILED', usage: { outputTokens: 3, estimated: true } }], title);
+      }
 });

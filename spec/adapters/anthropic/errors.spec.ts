@@ -15,7 +15,7 @@ t.test('what a documented error means', async (t) => {
     [413, 'request_too_large', 'rejected'],
     [429, 'rate_limit_error', 'rateLimited'],
     [500, 'api_error', 'failed'],
-    [504, 'timeout_error', 'failed'],
+    [504, 'timeout_error', 'timedOut'],
     [529, 'overloaded_error', 'failed'],
   ];
   for (const [status, type, kind] of table) {

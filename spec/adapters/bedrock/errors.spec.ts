@@ -19,7 +19,7 @@ t.test('every documented type has its meaning', async (t) => {
     [403, 'MissingAuthenticationTokenException', 'auth'],
     [403, 'IncompleteSignature', 'auth'],
     [404, 'ResourceNotFoundException', 'rejected'],
-    [408, 'ModelTimeoutException', 'failed'],
+    [408, 'ModelTimeoutException', 'timedOut'],
     [424, 'ModelErrorException', 'failed'],
     [424, 'ModelStreamErrorException', 'failed'],
     [429, 'ThrottlingException', 'rateLimited'],

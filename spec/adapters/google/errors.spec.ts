@@ -54,7 +54,7 @@ const table: { fact: string; error: GoogleError & { code: number }; want: Partia
   { fact: '499 is rejected', error: { code: 499, message: 'm', status: 'CANCELLED' }, want: { kind: 'rejected' } },
   { fact: '500 is failed', error: { code: 500, message: 'm', status: 'INTERNAL' }, want: { kind: 'failed' } },
   { fact: '503 is failed', error: { code: 503, message: 'm', status: 'UNAVAILABLE' }, want: { kind: 'failed' } },
-  { fact: '504 is failed', error: { code: 504, message: 'm', status: 'DEADLINE_EXCEEDED' }, want: { kind: 'failed' } },
+  { fact: '504 is a timeout', error: { code: 504, message: 'm', status: 'DEADLINE_EXCEEDED' }, want: { kind: 'timedOut' } },
 ];
 
 for (const { fact, error, want } of table) {

@@ -11,7 +11,7 @@ t.test('statuses become kinds', async (t) => {
     [401, 'auth'],
     [403, 'rejected'],
     [404, 'rejected'],
-    [408, 'failed'],
+    [408, 'timedOut'],
     [409, 'rejected'],
     [422, 'rejected'],
     [429, 'rateLimited'],

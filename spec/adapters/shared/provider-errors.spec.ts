@@ -6,7 +6,8 @@ t.test('the kind of a status', async (t) => {
   const table: Record<ProviderErrorKind, number[]> = {
     auth: [401, 403],
     rateLimited: [429],
-    failed: [408, 500, 502, 503, 504, 529, 599],
+    failed: [500, 502, 503, 529, 599],
+    timedOut: [408, 504, 524],
     rejected: [301, 302, 304, 307, 308, 400, 402, 404, 405, 409, 413, 415, 422],
   };
   for (const [kind, statuses] of Object.entries(table)) for (const status of statuses) t.equal(kindOfStatus(status), kind, `${status}`);
