@@ -22,6 +22,8 @@ import { promptTokens } from './prompt-tokens.ts';
 const COUNTS = ['inputTokens', 'outputTokens', ...FURTHER_COUNTS] as const;
 /** Of JSON, in an estimate. */
 export const BYTES_A_TOKEN = 4;
+/** In a list in memory. */
+const BYTES_A_NUMBER = 8;
 const FURTHER_CALLS: Warning = {
   field: 'config.parallelToolCalls',
   message: 'The model made several calls, and only the first is in the answer, because the request allows one.',
@@ -111,7 +113,7 @@ export class Accumulator {
         this.#logprobs ??= [];
         for (const logprob of event.logprobs) {
           this.#logprobs.push(logprob);
-          this.#size.add(logprob.token.length + PIECE_BYTES * (logprob.topLogprobs?.length ?? 0));
+          this.#size.add((logprob.topLogprobs ?? []).reduce((sum, one) => sum + PIECE_BYTES + bytesOf(one), bytesOf(logprob)));
         }
         return undefined;
       case 'usage':
@@ -253,6 +255,11 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
     if (isCount(count) && count > (counts[name] ?? -1)) counts[name] = count;
   }
   if (reported.unpricedTier === true) counts.unpricedTier = true;
+}
+
+/** What a token takes in memory: its list of bytes takes more than its text. */
+function bytesOf({ token, bytes = [] }: Pick<TokenLogprob, 'token' | 'bytes'>): number {
+  return token.length + BYTES_A_NUMBER * bytes.length;
 }
 
 /** The stop sequence that a provider must mean which does not name it; undefined if it might be one of several. */

@@ -297,6 +297,8 @@ const ENDLESS: [title: string, event: ChatEvent, keptBytes: number][] = [
   ['signatures of calls', { type: 'toolCall', toolCall: { id: '', name: 'f', arguments: {}, providerMetadata: { g: 'x'.repeat(65_536) } } }, 65_536],
   ['log probabilities', { type: 'logprobs', logprobs: [{ token: 'x', logprob: 0 }] }, 32],
   ['log probabilities of long tokens', { type: 'logprobs', logprobs: [{ token: 'x'.repeat(4096), logprob: 0 }] }, 4096],
+  ['the bytes of tokens', { type: 'logprobs', logprobs: [{ token: 'x', logprob: 0, bytes: Array.from({ length: 4096 }, () => 7) }] }, 32_768],
+  ['the tokens beside', { type: 'logprobs', logprobs: [{ token: 'x', logprob: 0, topLogprobs: [{ token: 'x'.repeat(4096), logprob: 0 }] }] }, 4096],
   ['warnings', { type: 'warning', warning: { field: 'f', message: 'x'.repeat(4096) } }, 4096],
 ];
 
