@@ -3,6 +3,7 @@
 //
 // stop-last: the stop is emitted at the end of the bytes, because signatures and counts come with the finish reason or after it.
 // bare-error: an error may come in place of a record, without `data:`, on one line or on several.
+import { Chunks } from '../../core/base/chunks.ts';
 import { tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
@@ -21,9 +22,9 @@ export class GoogleDecoder implements StreamDecoder {
   readonly #reader = new SseReader();
   readonly #model: string;
   #stop: ChatEvent | undefined;
-  /** The last chunks, at least TAIL_BYTES together (bare-error). */
-  readonly #tail: Buffer[] = [];
-  #tailBytes = 0;
+  /** What has come since `#beforeTail`. Both together have the last TAIL_BYTES (bare-error). */
+  readonly #tail = new Chunks();
+  #beforeTail: Buffer = Buffer.alloc(0);
 
   constructor(model: string) {
     this.#model = model;
@@ -67,17 +68,15 @@ export class GoogleDecoder implements StreamDecoder {
   }
 
   #keep(chunk: Buffer): void {
-    this.#tail.push(chunk);
-    this.#tailBytes += chunk.length;
-    for (let first = this.#tail[0]; first !== undefined && this.#tailBytes - first.length >= TAIL_BYTES; first = this.#tail[0]) {
-      this.#tailBytes -= first.length;
-      this.#tail.shift();
-    }
+    this.#tail.add(chunk);
+    if (this.#tail.bytes < TAIL_BYTES) return;
+    this.#beforeTail = this.#tail.join();
+    this.#tail.clear();
   }
 
   /** bare-error. */
   #bareError(): StreamError | undefined {
-    const text = Buffer.concat(this.#tail).toString('utf8');
+    const text = Buffer.concat([this.#beforeTail, this.#tail.join()]).toString('utf8');
     const at = text.search(BARE_ERROR);
     const json = at === -1 ? undefined : tryParseJson(text.slice(at));
     return json === undefined ? undefined : new StreamError(recordError(json));

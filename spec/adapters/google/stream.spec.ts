@@ -167,6 +167,16 @@ t.test('a bare error in pieces is found behind a large record', async (t) => {
   t.strictSame(errorIn(large + text.slice(0, 100), text.slice(100)), FAULT);
 });
 
+t.test('a bare error is found behind half a million chunks of one byte, whose number costs no more than their bytes', async (t) => {
+  const decoder = new GoogleDecoder('m');
+  const comment = Buffer.from(`:${'x'.repeat(1022)}\n`);
+  const begin = process.cpuUsage();
+  for (let round = 0; round < 500; round += 1) for (let at = 0; at < comment.length; at += 1) decoder.push(comment.subarray(at, at + 1));
+  for (const byte of Buffer.from(JSON.stringify(ERROR))) decoder.push(Buffer.of(byte));
+  t.throws(() => decoder.end(), { providerError: FAULT });
+  t.ok(process.cpuUsage(begin).user < 5_000_000, 'processor time: a tenth of a second, and half a minute if each chunk moved all before it');
+});
+
 t.test('an error in the words of the model is text', async (t) => {
   const said = JSON.stringify(ERROR, null, 2);
   const events = decode(sse([{ candidates: [{ content: { parts: [{ text: said }] }, finishReason: 'STOP' }] }]));
