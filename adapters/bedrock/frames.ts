@@ -8,6 +8,7 @@ import { crc32 } from 'node:zlib';
 import { Chunks } from '../../core/base/chunks.ts';
 import type { BlockhouseError } from '../../core/index.ts';
 import { malformed } from '../shared/provider.ts';
+import { assertRecord } from '../shared/read.ts';
 
 /** The content type of the stream. */
 export const EVENT_STREAM = 'application/vnd.amazon.eventstream';
@@ -18,6 +19,8 @@ const PRELUDE_BYTES = 12;
 const MIN_FRAME_BYTES = 16;
 /** AWS's own limit: a larger length means damage, or that this is not an event stream. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+/** AWS's own limit as well. */
+const MAX_HEADERS_BYTES = 128 * 1024;
 
 /** Bytes of a header's value by its type: true, false, byte, short, integer, long; timestamp and UUID. */
 const VALUE_BYTES: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefined, undefined, 8, 16];
@@ -39,6 +42,8 @@ export function decodeFrame(bytes: Buffer): Frame {
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32BE(end)) throw damaged('its checksum is wrong');
   const headersEnd = PRELUDE_BYTES + bytes.readUInt32BE(4);
   if (headersEnd > end) throw damaged('its headers are longer than the frame');
+  if (headersEnd > PRELUDE_BYTES + MAX_HEADERS_BYTES) throw damaged(`its headers are longer than ${MAX_HEADERS_BYTES} bytes`);
+  assertRecord(bytes.subarray(headersEnd, end));
   return { headers: readHeaders(bytes, headersEnd), payload: bytes.toString('utf8', headersEnd, end) };
 }
 

@@ -6,8 +6,8 @@
 // leading: reasoning that comes before all else of its answer is complete before the answer goes on. A reader may have it from then on, and it goes back in
 //   front of the text and the calls as the caller has them. The whole answer is compared with what the caller brings back wherever the caller has all of it.
 import { isObject } from '../../core/base/json.ts';
-import { prefixDigest } from '../shared/claude.ts';
 import type { AssistantTurn } from '../../core/index.ts';
+import { prefixDigest } from '../shared/claude.ts';
 import { type MergedTurn, writtenText } from '../shared/merge-turns.ts';
 import { asObject, asString } from '../shared/read.ts';
 import { given, stateIn } from '../shared/turn-state.ts';

@@ -4,7 +4,7 @@ import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
-import { asObject, asString, expectObject } from '../shared/read.ts';
+import { asObject, asString, assertRecord, expectObject } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
 import { usageOfResponse } from './usage.ts';
@@ -56,6 +56,7 @@ export class ResponsesDecoder implements StreamDecoder {
   #read({ event, data }: SseRecord, before: ChatEvent[]): ChatEvent[] {
     // OpenAI doesn't document [DONE] for this endpoint, but compatible servers send it.
     if (this.#done || data === '' || data === '[DONE]') return [];
+    assertRecord(data);
     const json = tryParseJson(data);
     if (!isObject(json))
       throw event === 'error' ? new StreamError({ kind: 'failed', message: data }) : malformed('an event of the stream is not a JSON object');

@@ -19,8 +19,8 @@ import { withoutMark } from '../outbound/lines.ts';
 import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
+import { assertParseable, assertRecord } from './read.ts';
 import { redact, redactJson } from './redact.ts';
-import { assertParseable } from './read.ts';
 import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
 /** A longer frame with an error is not searched for secrets and does not go out. */
@@ -28,6 +28,8 @@ const ERROR_FRAME_BYTES = 256 * 1024;
 /** More than the comments of any provider before its first frame with data; beyond it, they go out. */
 const SILENCE_BYTES = 4096;
 const COLON = 58;
+const LF = 10;
+const CR = 13;
 const NULL = Buffer.from('null');
 const COMMENT = /^\s*(?::|$)/;
 /** What no header may hold: other HTTP servers and terminals obey it. */
@@ -182,6 +184,8 @@ export class ForwardHandler implements UpstreamHandler {
 
   /** `clean`: what goes out instead of a frame with an error (no-echo). */
   #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
+    assertRecord(frame); // bounded
+    assertFewLines(frame);
     const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
     if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
@@ -267,6 +271,17 @@ function membersIn(bytes: Buffer, names: readonly string[]): Record<string, unkn
   const values: Record<string, unknown> = {};
   for (const { name, start, end } of members) values[name] = tryParseJson(bytes.toString('utf8', start, end));
   return values;
+}
+
+/** Splitting a frame into very many lines takes long. */
+function assertFewLines(frame: Buffer): void {
+  for (const end of [LF, CR]) {
+    let left: number = ANSWER_LIMITS.frameLines;
+    for (let at = frame.indexOf(end); at >= 0; at = frame.indexOf(end, at + 1)) {
+      if (left === 0) throw malformed(`it has a frame of more than ${ANSWER_LIMITS.frameLines} lines`);
+      left -= 1;
+    }
+  }
 }
 
 /** What makes a frame worth reading, as bytes. */

@@ -70,11 +70,16 @@ export function assertFewValues(json: Uint8Array): void {
 const LONG_JSON_BYTES = 256 * 1024;
 
 /** Throws UPSTREAM_MALFORMED for an answer of a chat that has too many values or nests too deep. */
-export function assertParseable(json: Uint8Array): void {
+export function assertParseable(json: Uint8Array, values: number = ANSWER_LIMITS.values): void {
   if (json.length < LONG_JSON_BYTES) return;
-  const { values, depth } = ANSWER_LIMITS;
+  const { depth } = ANSWER_LIMITS;
   const exceeded = exceededLimit(json, { values, depth });
   if (exceeded !== undefined) throw malformed(exceeded === 'depth' ? `it nests deeper than ${depth} levels` : `it has more than ${values} JSON values`);
+}
+
+/** The same for one record of a stream. */
+export function assertRecord(json: Uint8Array | string): void {
+  if (json.length >= LONG_JSON_BYTES) assertParseable(typeof json === 'string' ? Buffer.from(json) : json, ANSWER_LIMITS.recordValues);
 }
 
 /** Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. */

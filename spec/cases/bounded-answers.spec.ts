@@ -3,11 +3,13 @@ import t from 'tap';
 import { createAnthropic } from '../../adapters/anthropic/index.ts';
 import { AnthropicDecoder } from '../../adapters/anthropic/stream.ts';
 import { AnswerBlocks } from '../../adapters/bedrock/blocks.ts';
+import { decodeFrame } from '../../adapters/bedrock/frames.ts';
 import { createBedrock } from '../../adapters/bedrock/index.ts';
 import { ResponsesDecoder } from '../../adapters/openai/stream.ts';
 import { ChatDecoder } from '../../adapters/openai/stream-chat.ts';
 import type { StreamDecoder } from '../../adapters/shared/provider.ts';
 import type { ChatEvent } from '../../core/index.ts';
+import { eventFrame } from '../adapters/bedrock/help.ts';
 import { contextFor } from '../support/adapter-call.ts';
 
 const MANY_BLOCKS = /more than 10000 content blocks or tool calls/;
@@ -116,4 +118,13 @@ t.test('a call whose arguments nest too deep to be written is left to the gatewa
     events.map(({ type }) => type),
     ['toolCallStart'],
   );
+});
+
+t.test('one record of a stream that would take long to parse is refused before it is parsed', (t) => {
+  const many = Array.from({ length: 200_001 }, () => 0);
+  t.throws(() => responses().push(Buffer.from(data({ type: 'response.completed', response: { many } }))), { message: /more than 200000 JSON values/ });
+  const long = JSON.stringify(many);
+  t.throws(() => decodeFrame(eventFrame('metadata', many)), { message: /more than 200000 JSON values/ });
+  t.equal(decodeFrame(eventFrame('metadata', [long])).payload, JSON.stringify([long]), 'as a text it is one value');
+  t.end();
 });

@@ -46,6 +46,7 @@ t.test('headers that lie about their length are damage, though the checksums are
     ['a type that there is not', Buffer.from([1, 0x61, 10]), 3],
     ['a length that is cut off', Buffer.from([1, 0x61, 7, 0]), 4],
     ['headers longer than the frame', Buffer.alloc(0), 5],
+    ['more headers than AWS allows', Buffer.concat(Array.from({ length: 44_000 }, () => Buffer.from([1, 0x61, 0]))), 132_000],
   ] as const)
     t.ok(isDamaged(sealed(headers, length)), what);
 });

@@ -170,15 +170,29 @@ t.test('an error with status 200 that reports what it used is counted, and not a
     const { reader, usage, got } = handler();
     reader.head(200, { 'content-type': 'application/json' });
     feed(reader, body);
-    return { fault: faultOfAny(() => reader.end()), usage, got };
+    return { fault: catchAny(() => reader.end()), usage, got };
   };
   t.match(whole('{"error":1,"usage":{"out":4}}'), { fault: { code: 'UPSTREAM_FAILED', mayHaveRun: true }, usage: [{ outputTokens: 4 }], got: [] });
   t.match(whole('{"error":1,"usage":{"out":0}}'), { fault: { mayHaveRun: false }, usage: [] });
   t.match(whole('{"error":1}'), { fault: { mayHaveRun: false }, usage: [] });
   const { reader, usage } = handler();
   reader.head(200, STREAM);
-  const fault = faultOfAny(() => feed(reader, 'data: {"count":3,"error":1}\n\n'));
+  const fault = catchAny(() => feed(reader, 'data: {"count":3,"error":1}\n\n'));
   t.match({ fault, usage }, { fault: { mayHaveRun: true }, usage: [{ outputTokens: 3 }] });
+});
+
+t.test('a frame that would take long to read ends the stream, and one that is only long passes', (t) => {
+  const pass = (data: string) => {
+    const { reader, usage, got } = handler();
+    reader.head(200, STREAM);
+    return { fault: catchAny(() => feed(reader, `data: ${data}\n\n`)), usage, got };
+  };
+  const many = JSON.stringify({ count: Array.from({ length: 200_001 }, () => 0) });
+  t.match(pass(many).fault, { code: 'UPSTREAM_MALFORMED', message: /more than 200000 JSON values/, mayHaveRun: true });
+  t.match(pass(`{"count":${'['.repeat(200_000)}${']'.repeat(200_000)}}`).fault, { code: 'UPSTREAM_MALFORMED', message: /nests deeper/ });
+  t.match(pass(`{"count":1,\n${'data: \n'.repeat(10_001)}data: "a":1}`).fault, { code: 'UPSTREAM_MALFORMED', message: /more than 10000 lines/ });
+  t.match(pass(JSON.stringify({ count: 'x'.repeat(1024 * 1024) })), { fault: undefined, usage: [{ outputTokens: 3 }] });
+  t.end();
 });
 
 t.test('a proxy that gave up waiting may have left a model at work', async (t) => {
@@ -194,7 +208,7 @@ t.test('a proxy that gave up waiting may have left a model at work', async (t) =
     reader.head(status, { 'content-type': 'application/json' });
     feed(reader, '{"error":1}');
     t.match(
-      faultOfAny(() => reader.end()),
+      catchAny(() => reader.end()),
       { mayHaveRun },
       `${status}`,
     );
@@ -226,14 +240,14 @@ t.test("an error answer in the provider's own form comes with the failure, unles
   }
 });
 
-/** What `work` throws. */
-function faultOfAny(work: () => void): unknown {
+/** What `work` throws; undefined if it throws nothing. */
+function catchAny(work: () => void): unknown {
   try {
     work();
+    return undefined;
   } catch (error) {
     return error;
   }
-  throw new Error('It must throw.');
 }
 
 /** What `work` throws to the client. */
