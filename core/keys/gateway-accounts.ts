@@ -69,7 +69,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     if (key === undefined) return undefined;
     const { hash } = key;
     if (hasLimits(key)) return new KeyHold(call, key.name, (hold) => this.#reserve(hold, hash));
-    return { readsOn: false, reserve: () => void this.#stillAllowed(call, hash) };
+    return { readsOn: false, reserve: () => this.#admit(call, hash) };
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
@@ -148,6 +148,12 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     if (key.unpriced === 'refuse') assertPriced(key, call, pricer);
     this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
     await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: new Date(this.#options.now()).toISOString() });
+  }
+
+  /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
+  #admit(call: AccountedCall, hash: string): Promise<void> | undefined {
+    const key = this.#stillAllowed(call, hash);
+    return hasLimits(key) ? this.spentToday(key.name).then((spent) => this.#assertBelow(key, spent)) : undefined;
   }
 
   /** still-allowed. Another key may have been made under the name since. */

@@ -169,6 +169,24 @@ t.test('a call that waits is not sent with a key that was made again since, or t
     }
 });
 
+t.test('a cap that a key gets while its calls wait binds those that are not sent yet', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [wait], queue: { concurrency: 1 } });
+  await core.keys?.create('app');
+  const codes = [1, 2, 3].map(() => codeOf(core.chat(REQUEST, APP)));
+  await until('the first is sent', () => adapter.calls.length === 1);
+  const path = join(core.workspace ?? '', 'keys.json');
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/"tokensPerDay": null/, '"tokensPerDay": 1'));
+  await until('the cap is read', () => core.keys?.named('app')?.tokensPerDay === 1);
+  held.open();
+  t.same(await Promise.all(codes), ['ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED']);
+  t.equal(adapter.calls.length, 1);
+});
+
 t.test('what was sent is paid for, also where its caller left before the first text', async (t) => {
   const leaving = new AbortController();
   const silence: Step = async (call) => {
