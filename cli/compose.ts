@@ -48,6 +48,7 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
+  assertFiles(process.env);
   const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config)]);
   const { createLogger, logFacts, ServerLog, createBareTransport, createHttpTransport, createWsTransport } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
@@ -93,6 +94,15 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
     await file.close();
     throw error;
   }
+}
+
+/** A server that kept its blocks in files although a database is named would look empty to the person who named it. */
+function assertFiles({ BLOCKHOUSE_STORE: store = '' }: Environment): void {
+  if (store === '') return;
+  throw new CliError(
+    'usage',
+    'BLOCKHOUSE_STORE is set, but a server keeps its workspace in files in this version, and only `blockhouse migrate` uses the database. Unset it.',
+  );
 }
 
 const LOOPBACK = '127.0.0.1';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { noPostgres, ask, postgresStore } from '../../support/postgres.ts';
+import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { runHere } from '../run.ts';
 
 t.test('a database must be named', async (t) => {

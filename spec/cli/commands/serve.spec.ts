@@ -59,6 +59,12 @@ t.test('an address beyond loopback needs --allow-remote, and a port must be one'
   t.equal((await run(t, ['serve', '--host', '192.0.2.1', '--allow-remote', '--port', '0', '--workspace', workspace])).code, 5);
 });
 
+t.test('a database that no server can use yet is refused, not passed over', async (t) => {
+  const env = { ...process.env, BLOCKHOUSE_STORE: 'postgres://127.0.0.1/db' };
+  const { code, stderr } = await run(t, ['serve', '--port', '0', '--workspace', testFolder(t)], { env });
+  t.match({ code, stderr }, { code: 2, stderr: /BLOCKHOUSE_STORE is set, but a server keeps its workspace in files in this version/ });
+});
+
 t.test('without --json nothing goes to stdout', async (t) => {
   const { child, ended } = start(t, ['serve', '--port', '0', '--workspace', testFolder(t)]);
   let log = '';
