@@ -149,7 +149,7 @@ function assertLabels(key: NamedKey, fields: RequestFields, metadata: unknown): 
   }
 }
 
-/** Checks fields of further requests, which no address and no depth is among any more. Data of the application has any names. */
+/** Checks the fields of requests within a request. Its addresses and its depth are checked before. Data of the application is left out, because its names mean nothing here. */
 function assertHeld(key: NamedKey, fields: RequestFields, value: unknown, path: string): void {
   if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) assertHeld(key, fields, value[index], `${path}[${index}]`);
   else if (isObject(value)) {

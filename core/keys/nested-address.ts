@@ -1,6 +1,6 @@
 // Finds addresses and secrets deeper in a request: proxies take them in fallbacks, in lists of models, in tools and in messages. Pure: no I/O.
 //
-// data-is-free: what is data of the application has any names. At the top of a request, the names of data are fields like others.
+// data-is-free: names within the application's data mean nothing here, so it is not searched. At the top of a request, the names of data are fields like others.
 import { DATA, SCHEMAS } from '../gateway/request-data.ts';
 import { type RequestFields, ruleOf } from './field-rules.ts';
 

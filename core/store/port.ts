@@ -332,7 +332,7 @@ export interface SettingCodec<T> {
 
 /** A setting as it was last found. */
 export interface SettingState<T> {
-  /** The last content that could be used; undefined if there never was any. */
+  /** The last content that could be used; undefined before the first. */
   readonly good: T | undefined;
   /** What is wrong with the present content, without a full stop; undefined if nothing is. */
   readonly fault: string | undefined;

@@ -97,6 +97,14 @@ export const SERVICE_FIELDS: RequestFields = {
   // A proxy that repeats a call tells nobody of those before the last.
   max_retries: { decides: 'spends', except: [0] },
   num_retries: { decides: 'spends', except: [0] },
+  retries: { decides: 'spends', except: [0] },
+  retry: SWITCH,
+  retry_count: { decides: 'spends', except: [0] },
+  retry_policy: SPENDS,
+  request_options: SPENDS,
+  mock_testing_fallbacks: SWITCH,
+  load_balancer: SPENDS,
+  orq: SPENDS,
   // Whoever chooses when a proxy gives up waiting also chooses what a call counts that nobody has the end of.
   timeout: SPENDS,
   call_timeout: SPENDS,
@@ -111,6 +119,7 @@ export const SERVICE_FIELDS: RequestFields = {
   fallback_models: FALLBACKS,
   context_window_fallbacks: FALLBACKS,
   content_policy_fallbacks: FALLBACKS,
+  context_window_fallback_dict: FALLBACKS,
   search_parameters: SPENDS,
   search_options: SPENDS,
   web_search: SWITCH,
@@ -119,6 +128,8 @@ export const SERVICE_FIELDS: RequestFields = {
   deferred: SWITCH,
   mcp_servers: SPENDS,
   cached_content: UNSEEN,
+  knowledge_bases: UNSEEN,
+  memory: UNSEEN,
   prompt_id: UNSEEN,
 
   // How the answer is made or written.
