@@ -31,6 +31,11 @@ export function offAbort(signal: AbortSignal, place: Place<() => void>): void {
   listeners.get(signal)?.leave(place);
 }
 
+/** True if `onAbort` has nothing left to call when `signal` fires. */
+export function isUnheard(signal: AbortSignal): boolean {
+  return (listeners.get(signal)?.size ?? 0) === 0;
+}
+
 /** The error of a request whose caller has aborted or disconnected. */
 export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });

@@ -182,7 +182,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   stopReading(): boolean {
     if (!this.#call.signal.aborted) return false;
-    this.#readOn?.stop();
+    if (!this.#hasEnded) this.#readOn?.stop();
     return this.#readOn !== undefined;
   }
 

@@ -8,6 +8,10 @@
 //   without usage counts its text, as it does for a caller who stays.
 // timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
 //   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
+//
+// lent-signals: a signal that has not fired, and to which nobody listens, serves the next call: to make one costs more than the rest of an account. It serves
+//   SIGNAL_USES calls at most, because an adapter that is not ours may leave listeners behind.
+import { isUnheard } from '../base/abort.ts';
 import type { Usage } from '../types.ts';
 
 /** The official clients of OpenAI and Anthropic wait as long for an answer. */
@@ -18,6 +22,17 @@ export const LARGEST_OUTPUT = 128_000;
 /** The most that a model generates a second; no answer of the largest models comes as fast. */
 const TOKENS_A_SECOND = 100;
 
+const SIGNAL_USES = 1000;
+/** As many as calls run at once in most servers. */
+const KEPT_SIGNALS = 64;
+
+interface LentSignal {
+  readonly controller: AbortController;
+  uses: number;
+}
+
+const free: LentSignal[] = [];
+
 /** timed-out: what a model may have generated in `ms` milliseconds. */
 export function generatedIn(ms: number): number {
   return Math.ceil((ms / 1000) * TOKENS_A_SECOND);
@@ -25,14 +40,14 @@ export function generatedIn(ms: number): number {
 
 /** The time that is left for the answer of one call. */
 export class ReadOn {
-  readonly #controller = new AbortController();
+  readonly #lent = free.pop() ?? { controller: new AbortController(), uses: 0 };
   #timer: NodeJS.Timeout | undefined;
   /** True once the caller has left. */
   hasLeft = false;
 
   /** Fires when the answer is no longer read. */
   get until(): AbortSignal {
-    return this.#controller.signal;
+    return this.#lent.controller.signal;
   }
 
   /** The caller has left (bounded). */
@@ -43,12 +58,15 @@ export class ReadOn {
 
   /** The answer is no longer read. */
   stop(): void {
-    this.#controller.abort();
+    this.#lent.controller.abort();
   }
 
-  /** The call has ended. */
+  /** The call has ended. Called once; `stop` must not be called after it (lent-signals). */
   end(): void {
     clearTimeout(this.#timer);
+    const { controller, uses } = this.#lent;
+    if (!controller.signal.aborted && uses < SIGNAL_USES && free.length < KEPT_SIGNALS && isUnheard(controller.signal))
+      free.push({ controller, uses: uses + 1 });
   }
 }
 

@@ -54,10 +54,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
-    this.#held = new HeldCalls(
-      (call) => options.ledger.note(call),
-      (error) => this.#tell(error),
-    );
+    this.#held = new HeldCalls((call) => options.ledger.note(call), this.#tell);
   }
 
   check(asking: Asking): void {
@@ -96,10 +93,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
       this.#record(end, at, NO_COST);
       return;
     }
-    const priced = this.#options.prices.pricer(pricedAs).then(
-      (pricer) => this.#record(end, at, costOf(usage, pricer)),
-      (error: unknown) => this.#tell(error),
-    );
+    const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer)), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
   }
@@ -109,10 +103,9 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const { requestId, adapter: provider, model, usage, code: error = null } = end;
     const { id, key } = hold;
     const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
-    try {
-      if (id !== undefined) this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, ...cost, error });
-    } catch (fault) {
-      this.#tell(fault); // the line of the ledger waits and is tried again
+    if (id !== undefined) {
+      // A line that can't be written is of no harm: the line of the ledger waits and is tried again.
+      this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, ...cost, error }).catch(this.#tell);
     }
     this.#record(end, at, cost, id);
     this.#held.leave(hold); // held-until-counted
@@ -215,9 +208,9 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     return known.pricedAs;
   }
 
-  #tell(error: unknown): void {
+  readonly #tell = (error: unknown): void => {
     this.#options.bus.emit('workspace.fault', { what: 'gateway-ledger.jsonl', error: toBlockhouseError(error).message });
-  }
+  };
 }
 
 type Spend = Pick<KeySpend, 'usd' | 'tokens'>;

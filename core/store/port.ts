@@ -176,8 +176,8 @@ export interface GatewayBook {
   read(): Promise<void>;
   /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
   note(call: OpenCall): Promise<void>;
-  /** The call has ended with this: it counts also if the process is killed before its line is written. Only after `note`. Throws STORAGE_FULL, or the system's own error. */
-  noteEnd(call: OpenCall): void;
+  /** The call has ended with this: it counts so if the process is killed after this resolves, and before its line is written. Only after `note`. Rejects as `note` does. */
+  noteEnd(call: OpenCall): Promise<void>;
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
   record(call: GatewayCall): void;
   /** What a key has spent on this UTC day. */

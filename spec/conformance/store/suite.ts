@@ -345,7 +345,7 @@ function gatewayBooks(t: Test, kind: StoreKind): void {
     t.match(gateway.spentToday('app'), { usd: 0.5, tokens: 10, calls: 1 });
     t.equal(gateway.meanOutput('app'), 9);
     await gateway.note({ ...noted, id: 'j' });
-    gateway.noteEnd({ ...noted, id: 'j', costUsd: 1, error: null });
+    await gateway.noteEnd({ ...noted, id: 'j', costUsd: 1, error: null });
     gateway.record({ ...call, id: 'j', costUsd: 1 });
     const second = (await first.reopen()).store.gateway;
     await second.read();

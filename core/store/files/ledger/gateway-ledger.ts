@@ -103,8 +103,8 @@ export class GatewayLedger implements GatewayBook {
     return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
   }
 
-  noteEnd(call: OpenCall): void {
-    this.#journal.end(call);
+  noteEnd(call: OpenCall): Promise<void> {
+    return this.#journal.end(call);
   }
 
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */

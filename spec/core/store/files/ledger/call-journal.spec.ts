@@ -41,14 +41,25 @@ t.test('calls that are noted in one turn are written together, and a call that h
   journal.close();
 });
 
-t.test('the end of a call is written at once, with what waits', async (t) => {
+t.test('ends are written with the notes of their turn', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = new CallJournal(path);
   const noted = journal.note(call('a'));
-  journal.end(call('b', { costUsd: 1, error: null }));
-  t.same(idsIn(path), ['a', 'b']);
+  t.equal(journal.end(call('a', { costUsd: 1, error: null })), noted);
   await noted;
-  t.same(idsIn(path), ['a', 'b']);
+  t.same(idsIn(path), ['a', 'a']);
+  journal.close();
+  t.same(await new CallJournal(path).left(), [call('a', { costUsd: 1, error: null })], 'the next process finds the call as it ended');
+});
+
+t.test('lines that wait are not written once their calls are forgotten', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = new CallJournal(path);
+  await journal.note(call('a'));
+  const ended = journal.end(call('a', { error: null }));
+  journal.forget(['a']);
+  await ended;
+  t.same(idsIn(path), []);
   journal.close();
 });
 
