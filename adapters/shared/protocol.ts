@@ -46,8 +46,9 @@ export interface Protocol {
   errorIn?(answer: Readonly<Record<string, unknown>>): ProviderError | undefined;
 }
 
-/** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. */
-export const REQUEST_HEADERS = ['accept', 'content-type', 'idempotency-key'] as const;
+/** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. The type does not go on: it could name an
+ * encoding in which the body says something else. */
+export const REQUEST_HEADERS = ['accept', 'idempotency-key'] as const;
 /** The name of headers that tell a client when to try again and what to quote in a complaint. */
 export const ANSWER_HEADERS = /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|x-ratelimit-.+)$/;
 
