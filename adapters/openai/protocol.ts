@@ -6,7 +6,7 @@ import { asArray, asObject } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { streamError } from './errors.ts';
-import { usageOfChat, usageOfResponse } from './usage.ts';
+import { EVENT_MEMBERS, usageOfChat, usageOfResponse } from './usage.ts';
 
 const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
 const ANSWER_MEMBERS = ['usage', 'service_tier', 'error'];
@@ -31,6 +31,7 @@ const RESPONSES: Protocol = {
   requestHeaders,
   answerHeaders: ANSWER_HEADERS,
   marks: ['response.completed', 'response.incomplete', 'response.failed', ...ERROR_MARKS],
+  frameMembers: EVENT_MEMBERS,
   readFrame: readEvent,
   readUsage: (answer) => usageOfResponse(answer) ?? {},
   answerMembers: [...ANSWER_MEMBERS, 'object'],

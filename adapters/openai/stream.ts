@@ -4,10 +4,10 @@ import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
-import { asObject, asString, assertRecord, expectObject } from '../shared/read.ts';
+import { asObject, asString, assertRecord, expectObject, shortened } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
-import { usageOfResponse } from './usage.ts';
+import { EVENT_MEMBERS, usageOfResponse } from './usage.ts';
 
 /** The events that end an answer, with the status of each. */
 const ENDS = new Map([
@@ -56,13 +56,26 @@ export class ResponsesDecoder implements StreamDecoder {
   #read({ event, data }: SseRecord, before: ChatEvent[]): ChatEvent[] {
     // OpenAI doesn't document [DONE] for this endpoint, but compatible servers send it.
     if (this.#done || data === '' || data === '[DONE]') return [];
-    assertRecord(data);
+    this.#assertParseable(data, before);
     const json = tryParseJson(data);
     if (!isObject(json))
       throw event === 'error' ? new StreamError({ kind: 'failed', message: data }) : malformed('an event of the stream is not a JSON object');
     const type = asString(json['type']) ?? event;
     if (type === 'error' || (type === '' && json['error'] !== undefined)) throw new StreamError(streamError(json));
     return this.#readEvent(type, json, before);
+  }
+
+  /** What an answer has used counts, although the rest of its last event is not read. */
+  #assertParseable(data: string, before: ChatEvent[]): void {
+    try {
+      assertRecord(data);
+    } catch (error) {
+      const short = shortened(data, EVENT_MEMBERS);
+      assertRecord(short);
+      const usage = usageOfResponse(asObject(asObject(tryParseJson(short))['response']));
+      if (usage !== undefined) before.push({ type: 'usage', usage });
+      throw error;
+    }
   }
 
   /** OpenAI adds event types every few months; unknown ones are skipped. */

@@ -4,6 +4,7 @@
 // citations-beside: Perplexity bills the tokens of its reasoning and citations, and has them beside all other counts.
 import { isObject } from '../../core/base/json.ts';
 import type { ReportedUsage } from '../../core/index.ts';
+import type { Wanted } from '../shared/protocol.ts';
 import { asCount, asObject, asPart, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 
@@ -12,6 +13,9 @@ interface Metered {
   readonly usage?: unknown;
   readonly service_tier?: unknown;
 }
+
+/** Of an event of Responses, what says of a whole answer how it ended and what it used. Its first events and its last one repeat the request and the answer. */
+export const EVENT_MEMBERS: Wanted = { type: 'whole', error: 'whole', response: ['usage', 'service_tier', 'error'] };
 
 type Fields = Readonly<Record<string, unknown>>;
 

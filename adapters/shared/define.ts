@@ -145,7 +145,7 @@ function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Pro
   const { request, settings } = call;
   const protocol = provider.protocol?.(settings);
   if (protocol?.path !== request.path) throw new BlockhouseError('INTERNAL_ERROR', `${provider.id} does not speak ${request.path} now.`);
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
   for (const name of protocol.requestHeaders) {
     const value = request.headers[name];
     if (typeof value === 'string') headers[name] = value;

@@ -19,7 +19,7 @@ import { withoutMark } from '../outbound/lines.ts';
 import type { Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
-import { assertParseable, assertRecord } from './read.ts';
+import { assertParseable, assertRecord, shortened } from './read.ts';
 import { redact, redactJson } from './redact.ts';
 import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
@@ -184,12 +184,14 @@ export class ForwardHandler implements UpstreamHandler {
 
   /** `clean`: what goes out instead of a frame with an error (no-echo). */
   #read(frame: Buffer): { readonly isKept: boolean; readonly isCut: boolean; readonly clean?: Buffer } {
-    assertRecord(frame); // bounded
     assertFewLines(frame);
     const text = withoutMark(frame.toString('utf8'));
     const data = dataOf(text);
     if (data === undefined) return { isKept: true, isCut: !COMMENT.test(text) };
-    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(data, eventOf(text));
+    const { frameMembers } = this.#protocol;
+    const record = frameMembers === undefined ? data : shortened(data, frameMembers);
+    assertRecord(record); // bounded
+    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(record, eventOf(text));
     if (usage !== undefined) this.#tellUse(usage);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;

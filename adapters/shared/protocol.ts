@@ -18,6 +18,9 @@ export interface FrameFacts {
   readonly isUsageOnly?: boolean | undefined;
 }
 
+/** The members of a record that matter: whole, or only those of these names in them. */
+export type Wanted = Readonly<Record<string, 'whole' | readonly string[]>>;
+
 /** A protocol that clients speak too. Its streams are server-sent events. */
 export interface Protocol {
   /** Where clients find it, such as `/v1/messages`. */
@@ -31,6 +34,8 @@ export interface Protocol {
   readonly marks: readonly string[];
   /** Names of members, at any depth, that matter unless they are null. */
   readonly members?: readonly string[];
+  /** What `readFrame` reads of a frame, for a protocol whose frames may repeat the whole request and its answer. */
+  readonly frameMembers?: Wanted;
   /** `event` is the name of the frame; '' if it has none. */
   readFrame(data: string, event?: string): FrameFacts;
   /** The top-level members of a whole answer that `readUsage` and `errorIn` need. */
@@ -41,8 +46,9 @@ export interface Protocol {
   errorIn?(answer: Readonly<Record<string, unknown>>): ProviderError | undefined;
 }
 
-/** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. */
-export const REQUEST_HEADERS = ['accept', 'content-type', 'idempotency-key'] as const;
+/** What every protocol sends on: how the client wants its answer, and what makes a repeated request harmless. The type does not go on: it could name an
+ * encoding in which the body says something else. */
+export const REQUEST_HEADERS = ['accept', 'idempotency-key'] as const;
 /** The name of headers that tell a client when to try again and what to quote in a complaint. */
 export const ANSWER_HEADERS = /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|x-ratelimit-.+)$/;
 

@@ -1,7 +1,9 @@
 // Readers for what providers send. `as…` is for optional fields: a value of another type counts as absent. `expect…` is for the content of
 // an answer: a value of another type is UPSTREAM_MALFORMED, because ignoring it would make the answer short or empty. Pure: no I/O.
 import { exceededLimit, holdsMoreThan, isObject, tryParseJson } from '../../core/base/json.ts';
+import { membersOf } from '../../core/base/json-members.ts';
 import { ANSWER_LIMITS, type ToolCall } from '../../core/index.ts';
+import type { Wanted } from './protocol.ts';
 import { malformed } from './provider.ts';
 
 /** {} for any other type. */
@@ -80,6 +82,21 @@ export function assertParseable(json: Uint8Array, values: number = ANSWER_LIMITS
 /** The same for one record of a stream. */
 export function assertRecord(json: Uint8Array | string): void {
   if (json.length >= LONG_JSON_BYTES) assertParseable(typeof json === 'string' ? Buffer.from(json) : json, ANSWER_LIMITS.recordValues);
+}
+
+/** A long record of a stream without what does not matter, so that it need not be parsed; as it is, if it is short or no whole object. */
+export function shortened(record: string, wanted: Wanted): string {
+  return record.length < LONG_JSON_BYTES ? record : (onlyMembers(Buffer.from(record), wanted) ?? record);
+}
+
+function onlyMembers(json: Buffer, wanted: Wanted): string | undefined {
+  const kept = membersOf(json, Object.keys(wanted))?.map(({ name, start, end }) => {
+    const value = json.subarray(start, end);
+    const within = lookUp(wanted, name);
+    const names = Array.isArray(within) ? Object.fromEntries((within as readonly string[]).map((one) => [one, 'whole' as const])) : undefined;
+    return `${JSON.stringify(name)}:${(names && onlyMembers(value, names)) ?? value.toString()}`;
+  });
+  return kept === undefined ? undefined : `{${kept.join(',')}}`;
 }
 
 /** Parses the arguments of a tool call: '' gives {}. Undefined if the text is not a JSON object, for example because it was cut off. */

@@ -288,12 +288,14 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return failure;
   }
 
-  /** never-told, timed-out (read-on.ts). */
+  /** never-told, timed-out, held-up (read-on.ts). */
   #usedBy(attempt: Attempt<T>, wasSent: boolean, hasTimedOut: boolean): Usage | undefined {
     const used = attempt.usageSoFar(wasSent);
-    const { mostUnseen, signal, choices } = this.#call;
-    if (this.#readOn === undefined || !wasSent || !(hasTimedOut || signal.aborted)) return used;
-    return withUnseen(used, signal.aborted ? mostUnseen : Math.min(mostUnseen, generatedIn(this.#options.now() - this.#sentAt) * choices));
+    const { mostUnseen, largestOutput, signal, choices } = this.#call;
+    const { isHeldUp } = attempt;
+    if (this.#readOn === undefined || !wasSent || !(hasTimedOut || isHeldUp || signal.aborted)) return used;
+    const most = isHeldUp ? largestOutput : mostUnseen;
+    return withUnseen(used, signal.aborted ? most : Math.min(most, generatedIn(this.#options.now() - this.#sentAt) * choices));
   }
 
   #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {

@@ -8,6 +8,7 @@
 //   without usage counts its text, as it does for a caller who stays.
 // timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
 //   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
+// held-up: so does an answer that broke off after its caller's slow reading had held it up, and here no model shows all. Providers give up what nobody reads.
 //
 // lent-signals: a signal that has not fired, and to which nobody listens, serves the next call: to make one costs more than the rest of an account. It serves
 //   SIGNAL_USES calls at most, because an adapter that is not ours may leave listeners behind.
@@ -36,6 +37,39 @@ const free: LentSignal[] = [];
 /** timed-out: what a model may have generated in `ms` milliseconds. */
 export function generatedIn(ms: number): number {
   return Math.ceil((ms / 1000) * TOKENS_A_SECOND);
+}
+
+/** No provider gives up as soon as that. */
+const HELD_UP_MS = 5000;
+
+/** Whether its caller's slow reading has held an answer up (held-up). */
+export class HoldUps {
+  readonly #now: () => number;
+  #since: number | undefined;
+  #ms = 0;
+
+  /** `now` in monotonic milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The answer waits from now on, until what this returns is called. */
+  begin(resume: () => void): () => void {
+    this.#since ??= this.#now();
+    return () => {
+      this.#ms = this.#sum;
+      this.#since = undefined;
+      resume();
+    };
+  }
+
+  get areLong(): boolean {
+    return this.#sum >= HELD_UP_MS;
+  }
+
+  get #sum(): number {
+    return this.#ms + (this.#since === undefined ? 0 : this.#now() - this.#since);
+  }
 }
 
 /** The time that is left for the answer of one call. */

@@ -1,4 +1,6 @@
 // What a provider can make the decoders of streams keep. Each case is an answer that goes on and on; without a limit, each would fill the memory.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { createAnthropic } from '../../adapters/anthropic/index.ts';
 import { AnthropicDecoder } from '../../adapters/anthropic/stream.ts';
@@ -10,7 +12,9 @@ import { ChatDecoder } from '../../adapters/openai/stream-chat.ts';
 import type { StreamDecoder } from '../../adapters/shared/provider.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { eventFrame } from '../adapters/bedrock/help.ts';
+import { openaiResponses } from '../conformance/wires/openai-responses.ts';
 import { contextFor } from '../support/adapter-call.ts';
+import { startWireServer } from '../support/wire-server.ts';
 
 const MANY_BLOCKS = /more than 10000 content blocks or tool calls/;
 const MANY_BYTES = /more than 67108864 bytes of it would have to be kept/;
@@ -127,4 +131,27 @@ t.test('one record of a stream that would take long to parse is refused before i
   t.throws(() => decodeFrame(eventFrame('metadata', many)), { message: /more than 200000 JSON values/ });
   t.equal(decodeFrame(eventFrame('metadata', [long])).payload, JSON.stringify([long]), 'as a text it is one value');
   t.end();
+});
+
+t.test('a response whose last event repeats very many values counts what it reports, passed on as it is or translated', async (t) => {
+  const usage = { input_tokens: 400_000, output_tokens: 60_000, output_tokens_details: { reasoning_tokens: 59_000 } };
+  const frames = (['response.created', 'response.completed'] as const).map((type, index) =>
+    data({ type, response: { tools: VALUES.concat(VALUES, VALUES, VALUES), error: null, usage: index === 0 ? null : usage } }),
+  );
+  for (const [native, status] of [
+    [true, 200],
+    [false, 502],
+  ] as const) {
+    const server = await startWireServer(t, openaiResponses, (_request, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.end(native ? frames.join('') : frames[1]);
+    });
+    writeFileSync(join(server.workspace, 'models.json'), JSON.stringify({ native: { openai: native } }));
+    const key = (await server.core.keys?.create('app', { tokensPerDay: 1_000_000 })) ?? '';
+    const body = { model: `openai/${openaiResponses.model}`, input: 'hi', stream: true };
+    const answer = await server.call('POST', '/v1/responses', { token: false, headers: { authorization: `Bearer ${key}` }, body });
+    t.equal(answer.status, status);
+    if (native) t.equal(answer.text, frames.join(''));
+    t.match(await server.core.accounts?.spentToday('app'), { tokens: 460_000 }, native ? 'native' : 'translated');
+  }
 });

@@ -44,6 +44,8 @@ export interface Attempt<T extends AttemptResult> {
   leave(): void;
   /** The attempt has failed, or the request has ended without it. Later calls say nothing more. */
   fail(failure: BlockhouseError): void;
+  /** True if its caller has read so slowly that the provider had to wait (held-up). */
+  readonly isHeldUp: boolean;
   /** What the attempt has surely used so far; undefined when nothing is known of it. With `wasSent`, a request of whose answer nothing is known counts, too. */
   usageSoFar(wasSent?: boolean): Usage | undefined;
 }
@@ -110,8 +112,12 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
 
   /** The most output tokens that may have been generated of an answer that broke off, without a trace of them in it (never-told). */
   get mostUnseen(): number {
-    if (!this.hasOutput || (!this.isWhole && this.adapter.openModels?.test(this.model) === true)) return 0;
-    return (this.outputLimit ?? LARGEST_OUTPUT) * this.choices;
+    return !this.isWhole && this.adapter.openModels?.test(this.model) === true ? 0 : this.largestOutput;
+  }
+
+  /** The most output tokens that the request allows. */
+  get largestOutput(): number {
+    return this.hasOutput ? (this.outputLimit ?? LARGEST_OUTPUT) * this.choices : 0;
   }
 
   /** Lets go of what was sent, which may be large: the caller has left, and only the rest of the answer is of interest. */

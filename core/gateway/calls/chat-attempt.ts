@@ -12,6 +12,7 @@ import { Accumulator } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
 import { promptTokens } from '../prompt-tokens.ts';
+import { HoldUps } from '../read-on.ts';
 import { withPlace } from '../refused-part.ts';
 import { type Attempt, type AttemptResult, inputUsage } from './call.ts';
 
@@ -49,6 +50,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
   #hasLeft = false;
   /** Goes on with an answer that waits for the caller's sink. */
   #resume: (() => void) | undefined;
+  readonly #holdUps: HoldUps;
   #failure: BlockhouseError | undefined;
 
   constructor(chat: ChatToSend, permit: Permit, now: () => number) {
@@ -58,6 +60,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
     this.#accumulator = new Accumulator(chat.keepsOneCall, sink !== undefined && sink.whole !== true && sink.pieces === undefined);
     this.#permit = permit;
     this.#now = now;
+    this.#holdUps = new HoldUps(now);
   }
 
   /**
@@ -142,9 +145,13 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
   /** Calls back when the caller's sink takes text again. */
   onceWritable(resume: () => void): void {
     const { sink } = this.#chat;
-    this.#resume = resume;
-    if (sink === undefined) resume();
-    else sink.onceWritable(resume);
+    this.#resume = this.#holdUps.begin(resume);
+    if (sink === undefined) this.#resume();
+    else sink.onceWritable(this.#resume);
+  }
+
+  get isHeldUp(): boolean {
+    return this.#holdUps.areLong;
   }
 
   #noteText(): void {

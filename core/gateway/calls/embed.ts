@@ -54,6 +54,7 @@ export class Embed extends Call<AttemptResult> {
 /** The rest of the batches of a request. */
 class EmbedAttempt implements Attempt<AttemptResult> {
   firstTextAt: number | undefined;
+  readonly isHeldUp = false;
   readonly #call: Embed;
   readonly #permit: Permit;
   readonly #now: () => number;

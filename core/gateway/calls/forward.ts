@@ -9,6 +9,7 @@ import type { Usage } from '../../types.ts';
 import { ANSWER_LIMITS } from '../answer-limits.ts';
 import type { Permit } from '../breaker.ts';
 import { bodyTokens } from '../media-tokens.ts';
+import { HoldUps } from '../read-on.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, type Reader } from './call.ts';
 import { ForwardedUsage } from './forwarded-usage.ts';
 
@@ -87,12 +88,14 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
   #readOn: number | undefined;
   /** Goes on with an answer that waits for the caller's sink. */
   #resume: (() => void) | undefined;
+  readonly #holdUps: HoldUps;
   #failure: BlockhouseError | undefined;
 
   constructor(call: Forward, permit: Permit, now: () => number) {
     this.#call = call;
     this.#permit = permit;
     this.#now = now;
+    this.#holdUps = new HoldUps(now);
     this.#usage = new ForwardedUsage(() => call.inputTokens());
   }
 
@@ -162,8 +165,12 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
   }
 
   onceWritable(resume: () => void): void {
-    this.#resume = resume;
-    this.#call.target.onceWritable(resume);
+    this.#resume = this.#holdUps.begin(resume);
+    this.#call.target.onceWritable(this.#resume);
+  }
+
+  get isHeldUp(): boolean {
+    return this.#holdUps.areLong;
   }
 
   usage(reported: ReportedUsage): void {

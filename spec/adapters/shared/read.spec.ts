@@ -1,5 +1,5 @@
 import t from 'tap';
-import { asArray, asCount, asObject, asString, lookUp, metadataOf, parseArguments, sumCounts } from '../../../adapters/shared/read.ts';
+import { asArray, asCount, asObject, asString, lookUp, metadataOf, parseArguments, shortened, sumCounts } from '../../../adapters/shared/read.ts';
 
 t.test('a value of the expected type is read as it is, another one as nothing', async (t) => {
   const object = { a: 1 };
@@ -47,4 +47,14 @@ t.test("metadata is the adapter's own, and an object", async (t) => {
   for (const own of [undefined, null, 'x', 1, [1]]) t.equal(metadataOf({ providerMetadata: { acme: own } }, 'acme'), undefined);
   t.equal(metadataOf({ providerMetadata: { other: { a: 1 } } }, 'acme'), undefined);
   t.equal(metadataOf({}, 'acme'), undefined);
+});
+
+t.test('a long record is shortened to what matters, and what is no whole object stays as it is', async (t) => {
+  const wanted = { type: 'whole', response: ['usage'] } as const;
+  const long = 'x'.repeat(256 * 1024);
+  const of = (record: object) => shortened(JSON.stringify({ ...record, long }), wanted);
+  t.equal(of({ type: { a: [1] }, a: 2, response: { usage: { b: [3] }, c: 4 } }), '{"type":{"a":[1]},"response":{"usage":{"b":[3]}}}');
+  for (const response of [null, 'x', [1], 5]) t.equal(of({ response }), JSON.stringify({ response }));
+  t.equal(shortened(long, wanted), long);
+  t.equal(shortened('{"a":1}', wanted), '{"a":1}', 'a short one stays, too');
 });

@@ -8,6 +8,7 @@ import type { ChatEvent, StreamSink } from '../../../core/ports.ts';
 import { type CoreOptions, createCore } from '../../../core/runtime.ts';
 import type { ChatRequest } from '../../../core/schemas/chat.ts';
 import { gate, HELLO, passingFault, type Step, type SteppedAdapter, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { until } from '../../support/until.ts';
 
 const REQUEST: ChatRequest = { adapter: 'stepped', model: 'model-1', messages: [{ role: 'user', content: 'hi' }] };
@@ -684,4 +685,53 @@ t.test('a call that does not heed the end of the gateway is settled all the same
   await new Promise(setImmediate);
   await core.close();
   t.match(facts.at(-1), { name: 'call.finished', code: 'SHUTTING_DOWN', usage: { inputTokens: 1, estimated: true } });
+});
+
+t.test('an answer that breaks off after its caller has held it up counts what its model may have generated meanwhile, with a cap alone', async (t) => {
+  for (const [heldMs, cap, outputs] of [
+    [4999, 100_000, 1],
+    [60_000, 100_000, 6000],
+    [60_000, null, 1],
+  ] as const)
+    for (const isForwarded of [false, true]) {
+      const workspace = testFolder(t);
+      const clock = { ms: 0 };
+      const holdUp = (sink: { onceWritable(resume: () => void): void }): never => {
+        for (let time = 0; time < 2; time += 1) sink.onceWritable(() => undefined);
+        throw new BlockhouseError('UPSTREAM_MALFORMED', 'Cut.', { mayHaveRun: true });
+      };
+      const adapter = steppedAdapter(
+        [
+          async ({ sink }) => {
+            sink.emit([{ type: 'text', text: 'a' }]);
+            holdUp(sink);
+          },
+        ],
+        {
+          openModels: /./,
+          protocol: () => '/v1/words',
+          forward: async ({ sink }) => {
+            sink.head({}, true);
+            sink.bytes(Buffer.from('data: {"delta":"a"}\n\n'));
+            holdUp(sink);
+          },
+        },
+      );
+      const core = createCore({ adapters: [adapter], env: { STEPPED_API_KEY: 'k' }, workspace, now: () => clock.ms });
+      await core.start();
+      t.teardown(() => core.close());
+      await core.keys?.create('app', { tokensPerDay: cap });
+      const ends: unknown[] = [];
+      core.events.on('call.finished', (fact) => ends.push(fact));
+      const onceWritable = (resume: () => void): void => {
+        clock.ms += heldMs / 2;
+        resume();
+      };
+      const sink = { ...sinkOf(), onceWritable, head: () => undefined, bytes: () => false, reader: { opened: true, opensInMs: 0 } };
+      const request = { path: '/v1/words', search: '', headers: {}, body: Buffer.from('{}'), hidesUsage: false };
+      const long = { ...REQUEST, config: { maxTokens: 10_000 } };
+      const call: Promise<unknown> = isForwarded ? core.forward('stepped', 'm', request, sink, { key: 'app' }) : core.pipe(long, sink, { key: 'app' });
+      await t.rejects(() => call, { code: 'UPSTREAM_MALFORMED' });
+      t.match(ends, [{ usage: { outputTokens: outputs, estimated: true } }], `${heldMs} ms, cap ${cap}, ${isForwarded ? 'forwarded' : 'chat'}`);
+    }
 });

@@ -50,7 +50,7 @@ t.test('case 37: the bytes of the request pass but for the model, and those of t
     res.end(ANSWER);
   });
   const body = '{ "unknown":{"n":1.0,"e":1e3,"s":"a\\/b"},"model" : "openai/some/m","messages":[{"role":"user","content":"ü"}],"unknown":2 }';
-  const answer = await ask(body, { 'openai-beta': 'next=1', 'anthropic-beta': 'no', 'idempotency-key': 'k', cookie: 'no', 'user-agent': 'no' });
+  const answer = await ask(body, { 'openai-beta': 'next=1', 'anthropic-beta': 'no', 'idempotency-key': 'k', 'content-type': 'application/json; charset =utf-7', cookie: 'no', 'user-agent': 'no' });
   t.equal(answer.text, ANSWER);
   t.match(answer, {
     status: 200,
@@ -66,8 +66,9 @@ t.test('case 37: the bytes of the request pass but for the model, and those of t
   t.equal(sent?.body, body.replace('openai/some/m', 'some/m'));
   t.match(sent, {
     path: '/v1/chat/completions',
-    headers: { authorization: `Bearer ${KEY}`, 'openai-beta': 'next=1', 'idempotency-key': 'k', 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${KEY}`, 'openai-beta': 'next=1', 'idempotency-key': 'k' },
   });
+  t.equal(sent?.headers['content-type'], 'application/json', 'no encoding in which the body says something else');
   t.same(
     ['anthropic-beta', 'cookie', 'user-agent', 'x-api-key'].filter((name) => sent?.headers[name] !== undefined),
     [],
