@@ -224,9 +224,9 @@ export function createCore(options: CoreOptions): Core {
     adapters: listed(options.adapters),
     adapterIdOf,
     file: modelsFile,
-    fetchModels: async (adapter) => {
-      const [status] = gateway.mustSearch(adapter) ? await gateway.status({ only: adapter }) : [];
-      return status?.ready === false ? [] : (await gateway.models(adapter)).models;
+    fetchModels: async (adapter, signal) => {
+      const [status] = gateway.mustSearch(adapter) ? await gateway.status({ only: adapter, signal }) : [];
+      return status?.ready === false ? [] : (await gateway.models(adapter, { signal })).models;
     },
     isConfigured: (adapter) => gateway.readiness(adapter, undefined, 'model').missing === undefined,
     mustSearch: (adapter) => gateway.mustSearch(adapter),

@@ -7,6 +7,8 @@ import { adapterInfo } from './registry.ts';
 
 /** How long a daemon or a credential chain may take to answer; a person waits for the list. */
 const PROBE_MS = 1500;
+/** An answer that drips would never end by the limits of its parts. */
+const MAX_PROBE_MS = 4000;
 const PROBE_TIMEOUTS: UpstreamTimeouts = { connectMs: PROBE_MS, firstByteMs: PROBE_MS, idleMs: PROBE_MS };
 
 /** How thorough the look is. */
@@ -36,10 +38,12 @@ export async function adapterStatus(adapter: Adapter, makeCall: () => AdapterCal
 }
 
 async function probeFault(adapter: Adapter, call: AdapterCall): Promise<Pick<AdapterStatus, 'problem' | 'detail'> | undefined> {
+  const late = AbortSignal.timeout(MAX_PROBE_MS);
   try {
-    await adapter.probe?.({ ...call, timeouts: PROBE_TIMEOUTS });
+    await adapter.probe?.({ ...call, timeouts: PROBE_TIMEOUTS, signal: AbortSignal.any([call.signal, late]) });
     return undefined;
   } catch (error) {
+    if (late.aborted) return { problem: 'unreachable', detail: `${adapter.displayName} did not finish its answer within ${MAX_PROBE_MS / 1000} s.` };
     const { code, message } = toBlockhouseError(error);
     return { problem: code === 'ADAPTER_NOT_CONFIGURED' ? 'credential' : 'unreachable', detail: message };
   }

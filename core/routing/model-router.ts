@@ -16,8 +16,8 @@ export interface ModelRouterOptions {
   readonly adapterIdOf: AdapterIdOf;
   /** Undefined without a workspace. */
   readonly file: ModelsFile | undefined;
-  /** The model ids of an adapter that must be asked for them; none if it finds no credential. May reject. */
-  fetchModels(adapter: string): Promise<readonly string[]>;
+  /** The model ids of an adapter that must be asked for them; none if it finds no credential. May reject. `signal` says that nobody waits any more. */
+  fetchModels(adapter: string, signal: AbortSignal): Promise<readonly string[]>;
   /** True if the adapter could be called now, as far as its settings tell. */
   isConfigured(adapter: string): boolean;
   /** True if only a search tells whether it has a credential. */
@@ -40,7 +40,7 @@ export class ModelRouter {
 
   constructor(options: ModelRouterOptions) {
     this.#options = options;
-    this.#lists = new ModelLists({ load: (adapter) => options.fetchModels(adapter), now: options.now });
+    this.#lists = new ModelLists({ load: (adapter, signal) => options.fetchModels(adapter, signal), now: options.now });
   }
 
   /** Aliases and settings as they are now. Throws WORKSPACE_DAMAGED if models.json was never good. */

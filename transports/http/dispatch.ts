@@ -41,6 +41,7 @@ import { Pipelines } from './wire/pipelines.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './wire/reply.ts';
 import type { Route, ServerContext } from './wire/route.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './wire/sse.ts';
+import { unreadAnswers } from './wire/unread-answers.ts';
 
 /** The options for requests; each has a default. */
 export interface FrontOptions {
@@ -224,6 +225,7 @@ export class Front {
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
+    if (!isPublic) unreadAnswers.belongs(res, key === undefined ? 'token' : `key ${key.name}`);
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });

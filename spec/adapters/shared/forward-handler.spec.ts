@@ -384,3 +384,12 @@ t.test('a frame with an error that is too long to be searched is replaced by an 
     t.same(got, before);
   }
 });
+
+t.test('frames with an error go out while they are short together, and a stream of them costs nothing more', async (t) => {
+  const { reader, got } = handler();
+  reader.head(200, STREAM);
+  const frame = `data: {"error": "${'a'.repeat(30_000)}"}\n\n`;
+  feed(reader, 'data: a\n\n', ...new Array<string>(5).fill(frame));
+  t.same(got, ['data: a\n\n', frame, frame]);
+  t.throws(() => reader.end(), { code: 'UPSTREAM_FAILED', providerFault: 'sent' });
+});

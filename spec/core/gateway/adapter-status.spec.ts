@@ -36,6 +36,15 @@ t.test('a daemon that stays silent does not hold up the list', async (t) => {
   t.match(await statusOf(coreOf(t, { OLLAMA_BASE_URL: upstream.url }), 'ollama'), { ready: false, problem: 'unreachable' });
 });
 
+t.test('a daemon whose answer never ends does not hold up the list', async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    const drip = setInterval(() => res.write(' '), 100);
+    res.on('close', () => clearInterval(drip));
+  });
+  t.match(await statusOf(coreOf(t, { OLLAMA_BASE_URL: upstream.url }), 'ollama'), { ready: false, problem: 'unreachable', detail: /did not finish/ });
+});
+
 t.test('the cloud of a local provider is not called: its key is enough', async (t) => {
   t.match(await statusOf(coreOf(t, { OLLAMA_BASE_URL: 'https://ollama.com' }), 'ollama'), { ready: false, problem: 'credential', detail: /OLLAMA_API_KEY/ });
   t.match(await statusOf(coreOf(t, { OLLAMA_BASE_URL: 'https://ollama.com', OLLAMA_API_KEY: 'key-0123456789' }), 'ollama'), { ready: true, hasSecret: true });

@@ -28,3 +28,31 @@ t.test('a list is asked for once at a time, kept for half a minute, and asked fo
   await lists.of('a');
   t.equal(loads, 3);
 });
+
+t.test('in-time: a provider that does not answer is waited for once, and then its last list is used while it is asked again', async (t) => {
+  const clock = { ms: 0 };
+  let answer: (() => Promise<string[]>) | undefined;
+  let asked = 0;
+  let given = 0;
+  const lists = new ModelLists({
+    load: (_adapter, signal) => {
+      asked += 1;
+      signal.addEventListener('abort', () => {
+        given += 1;
+      });
+      return answer?.() ?? new Promise(() => undefined);
+    },
+    now: () => clock.ms,
+    maxWaitMs: 1,
+  });
+  t.same(await lists.of('a'), [], 'not longer than the limit');
+  t.equal(given, 1, 'the question is given up');
+  clock.ms += 5000;
+  answer = async () => ['m'];
+  t.same(await lists.of('a'), [], 'nobody waits for the next question');
+  t.equal(asked, 2);
+  t.same(lists.fresh('a'), ['m'], 'its answer serves the next request');
+  clock.ms += 30_000;
+  answer = undefined;
+  t.same(await lists.of('a'), ['m'], 'what was known is used while the provider is silent');
+});

@@ -58,3 +58,39 @@ t.test('one answer may be larger than the limit', async (t) => {
   const [response] = await client.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n').settle(1);
   t.equal(response?.body.length, ANSWER.length);
 });
+
+t.test('own-burden: a caller whose answers hold the most loses its own, however long those of others have waited', async (t) => {
+  const unread = new UnreadAnswers(80 * MIB);
+  const server = createServer((req, res) => {
+    unread.belongs(res, req.url ?? '');
+    res.end(ANSWER);
+    unread.add(res);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  t.teardown(() => server.close());
+  t.teardown(() => server.closeAllConnections());
+  const ended: number[] = [];
+  server.on('connection', (socket) => {
+    const { remotePort } = socket;
+    socket.once('close', () => ended.push(remotePort ?? 0));
+  });
+  const clients: RawClient[] = [];
+  for (const path of ['/one', '/other', '/other', '/other', '/other']) {
+    const client = await RawClient.connect(t, port);
+    client.socket.pause();
+    const arrived = new Promise((resolve) => server.once('request', resolve));
+    client.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await arrived;
+    clients.push(client);
+  }
+  const [first, ...others] = clients;
+  await until(() => ended.length === 2, 'two connections are closed');
+  t.same(
+    ended,
+    others.slice(0, 2).map(({ socket }) => socket.localPort),
+  );
+  first?.socket.resume();
+  const [response] = (await first?.settle(1)) ?? [];
+  t.equal(response?.body.length, ANSWER.length, 'the oldest one is read to its end');
+});
