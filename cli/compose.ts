@@ -163,6 +163,7 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
     queue: config.queue,
     timeouts: config.timeouts,
     monitorCalls: config.monitorCalls,
+    gatewayOnly: config.gatewayOnly === true,
   });
 }
 
@@ -234,11 +235,13 @@ export async function serveAsProcess(args: string[]): Promise<void> {
 function parseFlags(args: string[]): Flags {
   try {
     const string = { type: 'string' } as const;
+    const flag = { type: 'boolean' } as const;
     const { values } = parseArgs({
       args,
-      options: { host: string, port: string, 'ollama-port': string, 'public-origin': string, workspace: string, 'allow-remote': { type: 'boolean' } },
+      options: { host: string, port: string, 'ollama-port': string, 'public-origin': string, workspace: string, 'allow-remote': flag, 'gateway-only': flag },
     });
-    return { ...values, ollamaPort: values['ollama-port'], publicOrigin: values['public-origin'], allowRemote: values['allow-remote'] };
+    const { 'ollama-port': ollamaPort, 'public-origin': publicOrigin, 'allow-remote': allowRemote, 'gateway-only': gatewayOnly, ...others } = values;
+    return { ...others, ollamaPort, publicOrigin, allowRemote, gatewayOnly };
   } catch (error) {
     throw new CliError('usage', (error as Error).message, error);
   }

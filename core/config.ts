@@ -26,6 +26,8 @@ export interface ProcessConfig {
   /** Absolute path. */
   readonly workspace: string;
   readonly allowRemote: boolean;
+  /** True for a server without blocks. */
+  readonly gatewayOnly?: true;
   readonly allowedOrigins: ReadonlySet<string>;
   /** Origins of web pages that may call the gateway from a browser. */
   readonly webOrigins: ReadonlySet<string>;
@@ -54,6 +56,7 @@ export interface Flags {
   readonly publicOrigin?: string | undefined;
   readonly workspace?: string | undefined;
   readonly allowRemote?: boolean | undefined;
+  readonly gatewayOnly?: boolean | undefined;
 }
 
 /** With more, monitors would crowd out the gateway's direct callers. */
@@ -88,6 +91,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     ...(ollamaPort !== undefined && { ollamaPort }),
     workspace: workspaceFolder(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE')),
     allowRemote,
+    ...(flags.gatewayOnly === true && { gatewayOnly: true }),
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
     ...(publicOrigin !== undefined && { publicOrigin }),
     webOrigins: parseWebOrigins(text('BLOCKHOUSE_WEB_ORIGINS')),

@@ -99,7 +99,9 @@ export interface Core {
   announce(url: string): Promise<void>;
   /** True once `start` has resolved; only then `blocks` can be used. */
   readonly started: boolean;
-  /** Blocks and their archive. Throws an Error before `start`. */
+  /** True if it opens its workspace for the gateway alone. */
+  readonly gatewayOnly: boolean;
+  /** Blocks and their archive. Throws an Error before `start`, and WRONG_STATE with `gatewayOnly`. */
   readonly blocks: Blocks;
   /** Checks every file of the workspace, and whether caps in USD count every model. Changes nothing. Works before `start` too, and while another process holds the workspace. */
   check(): Promise<DoctorReport>;
@@ -176,6 +178,7 @@ const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   queue: true,
   timeouts: true,
   retries: true,
+  gatewayOnly: true,
   monitorCalls: true,
   now: true,
   clock: true,
@@ -254,12 +257,15 @@ export function createCore(options: CoreOptions): Core {
     get started() {
       return session?.isOpen ?? false;
     },
+    gatewayOnly: options.gatewayOnly === true,
     get blocks() {
       return needWorkspace(session).blocks;
     },
     async check() {
       if (workspace === undefined || settings === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
-      const { findings, ...rest } = await (session?.isOpen ? session.blocks.check() : checkOffline(workspace, gateway));
+      const { findings, ...rest } = await (session?.isOpen === true && options.gatewayOnly !== true
+        ? session.blocks.check()
+        : checkOffline(workspace, gateway));
       const spentToday = await todaysSpending(workspace, session, options.clock);
       const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };

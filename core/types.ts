@@ -49,6 +49,8 @@ export interface GatewayHealth {
   readonly status: 'ok';
   readonly version: string;
   readonly adapters: readonly string[];
+  /** True for a server without blocks; otherwise absent */
+  readonly gatewayOnly?: true;
 }
 
 /** GET `/v1/adapters/{id}/models`. */
@@ -65,6 +67,8 @@ export interface ServerHealth {
   readonly uptimeSeconds: number;
   readonly blocks: number;
   readonly monitorsRunning: number;
+  /** True for a server without blocks; otherwise absent */
+  readonly gatewayOnly?: true;
   /** The model of a block that answers without a model; absent if this server has none */
   readonly standIn?: {
     readonly provider: string;

@@ -4,5 +4,4 @@ export { HaltSwitch } from './block/halt.ts';
 export { ModelCalls } from './block/reply/call-model.ts';
 export { StepCounter } from './block/reply/reply-stream.ts';
 export { HeartbeatWheel } from './block/status/heartbeats.ts';
-export { Prices } from './gateway/pricing.ts';
 export { GatewayAccounts } from './keys/gateway-accounts.ts';

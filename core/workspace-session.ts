@@ -13,13 +13,15 @@ import type { CoreBus } from './bus.ts';
 import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import { BlockhouseError } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
-import type { Prices } from './gateway/pricing.ts';
+import { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import { openStore } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
 import type { Store } from './store/store.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
+
+const NO_BLOCKS = 'This server has no blocks, because it was started with --gateway-only. Start it without --gateway-only to have them.';
 
 /** What a session works with. */
 export interface SessionOptions {
@@ -33,11 +35,17 @@ export interface SessionOptions {
 }
 
 interface Held {
-  readonly blocks: WorkspaceBlocks;
-  readonly calls: ModelCalls;
+  /** Undefined for a session of the gateway alone. */
+  readonly running: Running | undefined;
   readonly store: Store;
   readonly prices: Prices;
   readonly accounts: GatewayAccounts;
+}
+
+/** The blocks and their model calls. */
+interface Running {
+  readonly blocks: WorkspaceBlocks;
+  readonly calls: ModelCalls;
 }
 
 /** One workspace from `start` to `close`. */
@@ -52,16 +60,17 @@ export class WorkspaceSession {
     this.#options = options;
   }
 
-  /** True while it has blocks. */
+  /** True from the end of `start` to `stop`. */
   get isOpen(): boolean {
     return this.#held !== undefined && this.#stopping === undefined;
   }
 
-  /** Throws an Error before `start`. */
+  /** Throws an Error before `start`, and WRONG_STATE where there are none. */
   get blocks(): Blocks {
     if (this.#stopping !== undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
-    if (this.#held === undefined) throw new Error('Call start() first: it opens the workspace that has the blocks.');
-    return this.#held.blocks;
+    if (this.#options.options.gatewayOnly === true) throw new BlockhouseError('WRONG_STATE', NO_BLOCKS);
+    if (this.#held?.running === undefined) throw new Error('Call start() first: it opens the workspace that has the blocks.');
+    return this.#held.running.blocks;
   }
 
   /** Undefined before `start` and after `close`. */
@@ -93,7 +102,7 @@ export class WorkspaceSession {
 
   /** Loads the price data if there are blocks that need it; otherwise the first block loads it. */
   async prepare(): Promise<void> {
-    if ((this.#held?.blocks.counts().blocks ?? 0) > 0) return this.#loadPrices();
+    if ((this.#held?.running?.blocks.counts().blocks ?? 0) > 0) return this.#loadPrices();
     const { bus } = this.#options;
     const load = (): void => {
       bus.off('block.created', load);
@@ -142,8 +151,10 @@ export class WorkspaceSession {
     try {
       const held = await this.#build(store);
       credentials?.tellDamage();
-      await store.ledger.tellDamage();
-      await held.blocks.open();
+      if (held.running !== undefined) {
+        await store.ledger.tellDamage();
+        await held.running.blocks.open();
+      }
       return held;
     } catch (error) {
       await store.close();
@@ -162,13 +173,19 @@ export class WorkspaceSession {
   }
 
   async #build(store: Store): Promise<Held> {
-    const { workspace, settings, bus, gateway, credentials, keys, options } = this.#options;
+    const { bus, gateway, keys, options } = this.#options;
     const now = options.clock ?? Date.now;
     const parts = await import('./workspace-parts.ts');
-    const { createWorkspaceBlocks, GatewayAccounts, HaltSwitch, HeartbeatWheel, ModelCalls, Prices, StepCounter } = parts;
-    const halt = new HaltSwitch(settings, bus, now);
     const prices = new Prices();
-    const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now });
+    const accounts = new parts.GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now });
+    return { running: options.gatewayOnly === true ? undefined : this.#run(store, prices, parts), store, prices, accounts };
+  }
+
+  #run(store: Store, prices: Prices, parts: typeof import('./workspace-parts.ts')): Running {
+    const { workspace, settings, bus, gateway, credentials, options } = this.#options;
+    const now = options.clock ?? Date.now;
+    const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, StepCounter } = parts;
+    const halt = new HaltSwitch(settings, bus, now);
     const calls = new ModelCalls({
       gateway,
       ledger: store.ledger,
@@ -192,7 +209,7 @@ export class WorkspaceSession {
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
     };
-    return { blocks: createWorkspaceBlocks(world, halt), calls, store, prices, accounts };
+    return { blocks: createWorkspaceBlocks(world, halt), calls };
   }
 
   /** Undefined if it was never started, or could not be: the caller of `start` gets the failure. */
@@ -203,9 +220,9 @@ export class WorkspaceSession {
   async #stop(): Promise<void> {
     const held = this.#held ?? (await this.#started()); // at once where it can be: from this moment on, changes are refused
     if (held === undefined) return;
-    await held.blocks.close();
+    await held.running?.blocks.close();
     await held.store.blocks.close();
-    await held.calls.ended();
+    await held.running?.calls.ended();
     await held.store.ledger.close();
   }
 

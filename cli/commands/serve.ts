@@ -39,11 +39,12 @@ export class ServeCommand extends BaseCommand {
     description: 'The https origin under which a proxy serves it; default: BLOCKHOUSE_PUBLIC_ORIGIN, or none',
   });
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
+  gatewayOnly = Option.Boolean('--gateway-only', { description: 'Serve the gateway alone, without blocks' });
 
   protected override async run(): Promise<ExitKind> {
     const { serveUntilSignal } = await import('../compose.ts');
-    const { host, port, ollamaPort, publicOrigin, workspace, allowRemote } = this;
-    await serveUntilSignal({ host, port, ollamaPort, publicOrigin, workspace, allowRemote }, (server) => this.#announce(server));
+    const { host, port, ollamaPort, publicOrigin, workspace, allowRemote, gatewayOnly } = this;
+    await serveUntilSignal({ host, port, ollamaPort, publicOrigin, workspace, allowRemote, gatewayOnly }, (server) => this.#announce(server));
     return 'ok';
   }
 

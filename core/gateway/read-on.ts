@@ -9,7 +9,6 @@
 // timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
 //   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
 // held-up: so does an answer that broke off after its caller's slow reading had held it up, and here no model shows all. Providers give up what nobody reads.
-//
 // lent-signals: a signal that has not fired, and to which nobody listens, serves the next call: to make one costs more than the rest of an account. It serves
 //   SIGNAL_USES calls at most, because an adapter that is not ours may leave listeners behind.
 import { isUnheard } from '../base/abort.ts';

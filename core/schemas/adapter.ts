@@ -68,8 +68,10 @@ export type VerifyRequest = types.VerifyRequest;
 export const VerifyResult = object({ provider: string, ok: boolean, detail: string });
 export type VerifyResult = types.VerifyResult;
 
+const gatewayOnly = { type: 'boolean', const: true, description: 'True for a server without blocks; otherwise absent' } as const;
+
 /** GET `/v1/health`. */
-export const GatewayHealth = object({ status: ok, version: string, adapters: strings });
+export const GatewayHealth = object({ status: ok, version: string, adapters: strings, gatewayOnly }, ['gatewayOnly']);
 export type GatewayHealth = types.GatewayHealth;
 
 /** GET `/api/health`. */
@@ -80,12 +82,13 @@ export const ServerHealth = object(
     uptimeSeconds: number,
     blocks: count,
     monitorsRunning: count,
+    gatewayOnly,
     standIn: {
       ...object({ provider: string, model: string }),
       description: 'The model of a block that answers without a model; absent if this server has none',
     },
   },
-  ['standIn'],
+  ['gatewayOnly', 'standIn'],
 );
 
 /** GET `/api/auth/status`. */

@@ -92,8 +92,8 @@ export interface Serving extends Started {
 }
 
 /** A server on a free port. */
-export async function serve(t: Test, workspace: string, env: Record<string, string> = {}): Promise<Serving> {
-  const started = start(t, ['serve', '--json', '--port', '0', '--workspace', workspace], { env });
+export async function serve(t: Test, workspace: string, env: Record<string, string> = {}, more: readonly string[] = []): Promise<Serving> {
+  const started = start(t, ['serve', '--json', '--port', '0', '--workspace', workspace, ...more], { env });
   const { url } = JSON.parse(await started.printed('\n')) as { url: string };
   return { ...started, url };
 }

@@ -178,3 +178,13 @@ t.test('a workspace that can not be looked at is told once', async (t) => {
   t.equal(one.factsOf('workspace.fault').filter(({ what }) => what === '.lock').length, 1);
   rmSync(join(one.workspace, '.lock'), { recursive: true });
 });
+
+t.test('a session of the gateway alone holds the workspace and keeps accounts, and has no blocks', async (t) => {
+  const one = await startCore(t, { gatewayOnly: true, files: { 'blocks/ada/config.json': { name: 'ada' } } });
+  t.match(await readLock(one.workspace), { pid: process.pid });
+  t.ok(one.core.accounts);
+  t.throws(() => one.blocks, { code: 'WRONG_STATE', message: /has no blocks, .* --gateway-only\. Start it without/ });
+  t.match(await one.core.check(), { ok: Boolean, checked: Object }, 'the doctor works');
+  await one.core.close();
+  t.equal(await readLock(one.workspace), undefined);
+});

@@ -302,3 +302,23 @@ t.test('case 34: of a thousand blocks few are in the document, and a change draw
   await page.getByText('1 of 1,000 blocks').waitFor();
   t.equal(await page.locator('.tr').count(), 1);
 });
+
+t.test('a server without blocks shows the gateway first, no page of blocks and no kill switch, and asks for none', async (t) => {
+  const world = await openWorld(t, { args: ['--gateway-only'] });
+  if (world === undefined) return;
+  const page = await world.page();
+  await page.getByRole('heading', { name: 'Gateway' }).waitFor();
+  const menu = page.getByRole('navigation', { name: 'Main' });
+  t.same(await menu.locator('a').allTextContents(), [' Gateway', ' Playground', ' Costs', ' Events', ' Settings']);
+  t.equal(await menu.locator('a[aria-current]').textContent(), ' Gateway');
+  await page.locator('.live', { hasText: 'Live' }).waitFor();
+  for (const [path, heading] of Object.entries({ '/ui/costs': 'Costs', '/ui/settings': 'Settings', '/ui/events': 'Events', '/ui/playground': 'Playground' })) {
+    await world.show(page, path);
+    t.equal(await page.locator('main h1').textContent(), heading);
+  }
+  t.equal(await page.getByRole('button', { name: /halt/i }).count(), 0);
+  for (const path of ['/ui/archive', '/ui/start', '/ui/blocks/ada']) {
+    await page.goto(world.url + path);
+    await page.locator('main a.btn').waitFor();
+  }
+});

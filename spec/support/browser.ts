@@ -39,6 +39,8 @@ export interface WorldOptions {
   readonly isAlone?: boolean;
   /** Writes files into the workspace before the server starts. */
   files?(workspace: string): void;
+  /** Further arguments of the server. */
+  readonly args?: readonly string[];
 }
 
 /** A port that nobody listens on. */
@@ -97,14 +99,14 @@ export async function closeBrowser(): Promise<void> {
 }
 
 /** A server with a stand-in provider, and pages before it. Skips the test where there is no browser; `test:browser` fails there. */
-export async function openWorld(t: Test, { isAlone = false, files = () => undefined }: WorldOptions = {}): Promise<World | undefined> {
+export async function openWorld(t: Test, { isAlone = false, files = () => undefined, args = [] }: WorldOptions = {}): Promise<World | undefined> {
   const found = await launched();
   if (found === undefined) {
     if (isWhole) throw new Error(`There is no browser. ${HOW}`);
     await t.skip(`there is no browser. ${HOW}`, () => undefined);
     return undefined;
   }
-  const world = new World(found, t);
+  const world = new World(found, t, args);
   await world.begin(isAlone, files);
   return world;
 }
@@ -122,8 +124,11 @@ export class World {
   #pid = 0;
   #stop: () => Promise<unknown> = async () => undefined;
 
-  constructor(found: Browser, t: Test) {
+  readonly #args: readonly string[];
+
+  constructor(found: Browser, t: Test, args: readonly string[] = []) {
     this.#browser = found;
+    this.#args = args;
     this.#t = t;
     t.teardown(() => this.#end());
   }
@@ -152,7 +157,7 @@ export class World {
 
   /** Starts the server, on its former port if it had one. */
   async startServer(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace];
+    const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace, ...this.#args];
     const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_API_KEY$|^AWS_|^BLOCKHOUSE_/.test(name)));
     const server = spawn(process.execPath, [CLI, ...args], {
       env: { ...own, OLLAMA_BASE_URL: `http://127.0.0.1:${this.#standInPort}`, BLOCKHOUSE_LOG_LEVEL: 'error', AWS_EC2_METADATA_DISABLED: 'true', ...env },

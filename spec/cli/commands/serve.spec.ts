@@ -154,3 +154,22 @@ t.test('a terminal shows a link that signs in if there is a page; with --json no
     await terminal.shows(/ended with 0/);
   }
 });
+
+t.test('--gateway-only serves models and keys, says so in its health, and refuses blocks with the cure', async (t) => {
+  const workspace = testFolder(t);
+  const { url, child, ended } = await serve(t, workspace, {}, ['--gateway-only']);
+  t.match(await (await fetch(`${url}/v1/health`)).json(), { status: 'ok', gatewayOnly: true });
+  t.match(await (await fetch(`${url}/api/health`)).json(), { gatewayOnly: true, blocks: 0 });
+  const headers = { authorization: `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}` };
+  for (const path of ['/api/blocks', '/api/halt', '/api/archive', '/api/costs']) {
+    const answer = await fetch(`${url}${path}`, { headers });
+    t.match({ status: answer.status, ...((await answer.json()) as object) }, { status: 409, code: 'WRONG_STATE', error: /without --gateway-only/ }, path);
+  }
+  const body = JSON.stringify({ adapter: 'stand-in', model: 'stand-in', messages: [{ role: 'user', content: 'Hello' }] });
+  t.equal((await fetch(`${url}/v1/chat`, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body })).status, 200);
+  t.match(await (await fetch(`${url}/api/costs?source=gateway`, { headers })).json(), { total: { calls: 1 } });
+  t.match(await run(t, ['ls', '--workspace', workspace]), { code: 2, stderr: /has no blocks/ });
+  child.kill('SIGTERM');
+  t.match(await ended, { code: 0 });
+  t.notOk(existsSync(join(workspace, 'blocks')), 'nothing of blocks was made');
+});

@@ -10,6 +10,7 @@ import { answers, call, post } from '../data/http.ts';
 import type { Means } from '../data/open-block.ts';
 import { Outbox } from '../data/outbox.ts';
 import { blockURL } from '../data/paths.ts';
+import { hasBlocks } from '../data/server.ts';
 import { provide, type Services } from '../data/services.ts';
 import { Session } from '../data/session.ts';
 import { Socket } from '../data/socket.ts';
@@ -46,7 +47,6 @@ export function compose(): Services {
 export function run({ session, socket, outbox }: Services): void {
   addEventListener('storage', ({ key }) => session.changed(key));
   addEventListener('online', () => socket.tryNow());
-  runFleet();
   runEvents();
   effect(() => (session.signIn.value === 'in' ? socket.connect() : socket.disconnect()));
   effect(() => {
@@ -60,6 +60,12 @@ export function run({ session, socket, outbox }: Services): void {
     now.value; // each second, and when the page becomes visible
     socket.endIfDead();
   });
+  if (hasBlocks) runBlocks({ session, socket, outbox });
+}
+
+/** What is about blocks. */
+function runBlocks({ session, socket, outbox }: Pick<Services, 'session' | 'socket' | 'outbox'>): void {
+  runFleet();
   effect(() => {
     if (socket.connection.value.state === 'live') untracked(() => outbox.online());
   });

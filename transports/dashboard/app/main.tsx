@@ -5,6 +5,7 @@ import { runClock } from '../base/clock.ts';
 import { runDrawing } from '../base/drawing.ts';
 import { runFocus } from '../base/focus.ts';
 import { runKeys } from '../base/keys.ts';
+import { readServer } from '../data/server.ts';
 import { runSettings } from '../data/settings.ts';
 import { takeCode } from '../data/sign-in-link.ts';
 import { compose, run } from './compose.ts';
@@ -12,6 +13,7 @@ import { App } from './shell.tsx';
 
 const services = compose();
 await takeCode(services.session); // first: it takes the code out of the address
+await readServer();
 services.session.begin();
 runClock();
 runSettings(localStorage);

@@ -4,20 +4,22 @@ import { count } from '../base/format.ts';
 import { counts, isListed, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
 import { blockPath, pathOf, route } from '../data/route.ts';
+import { hasBlocks } from '../data/server.ts';
 import { socket } from '../data/services.ts';
 import { pinned } from '../data/settings.ts';
 import { Icon, Logo } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Button, Keys } from '../parts/widgets.tsx';
 import { LABELS, WORDS } from '../text/index.ts';
-import { PAGES } from './pages.ts';
+import { pages, rowOf } from './pages.ts';
 import { showPalette } from './palette.tsx';
 
 /** Beside the page. */
 export function Side() {
   const here = route.value;
+  const shown = rowOf()?.id;
   // One that is archived stays pinned for the time when it is restored, and is not shown until then.
-  const shownPins = pinned.value.filter((name) => !isListed.value || rows.value.has(name));
+  const shownPins = (hasBlocks ? pinned.value : []).filter((name) => !isListed.value || rows.value.has(name));
   return (
     <nav class="side" aria-label={LABELS.main}>
       <div class="brand">
@@ -27,10 +29,10 @@ export function Side() {
         <Icon name="find" /> {WORDS.findOrDo}
         <Keys keys="mod+k" />
       </button>
-      {PAGES.map(
+      {pages().map(
         ({ id, name, menu }) =>
           menu !== undefined && (
-            <a key={id} class="nav" href={pathOf(id)} aria-current={here.page === id ? 'page' : undefined}>
+            <a key={id} class="nav" href={pathOf(id)} aria-current={shown === id ? 'page' : undefined}>
               <Icon name={menu.icon} /> {name}
               {id === 'fleet' && counts.value.all > 0 && <span class="n num">{count(counts.value.all)}</span>}
             </a>
@@ -41,7 +43,7 @@ export function Side() {
         <PinnedBlock key={name} name={name} isHere={here.block === name} />
       ))}
       <div class="foot">
-        <HaltButton />
+        {hasBlocks && <HaltButton />}
         <Live />
       </div>
     </nav>
@@ -88,13 +90,14 @@ function Live() {
 /** At the foot of a phone's page. */
 export function PhoneTabs() {
   const here = route.value;
+  const shown = rowOf()?.id;
   return (
     <nav class="phone-tabs" aria-label={LABELS.pages}>
-      {PAGES.map(
+      {pages().map(
         ({ id, name, menu, isOnPhone }) =>
           isOnPhone === true &&
           menu !== undefined && (
-            <a key={id} href={pathOf(id)} aria-current={here.page === id || (id === 'fleet' && here.block !== undefined) ? 'page' : undefined}>
+            <a key={id} href={pathOf(id)} aria-current={shown === id || (id === 'fleet' && here.block !== undefined) ? 'page' : undefined}>
               <Icon name={menu.icon} />
               {name}
             </a>

@@ -1,6 +1,7 @@
 // The pages, in the order of the menu: one row for each.
 import type { ComponentType } from 'preact';
 import { type Route, route } from '../data/route.ts';
+import { hasBlocks } from '../data/server.ts';
 import Fleet from '../pages/fleet/fleet.tsx';
 import type { IconName } from '../parts/icon.tsx';
 import { archiveText, costsText, eventsText, firstRunText, fleetText, gatewayText, playText, settingsText } from '../text/index.ts';
@@ -12,6 +13,8 @@ export interface PageRow {
   readonly name: string;
   /** How the menu shows it. A page without is shown when something else leads to it. */
   readonly menu?: { readonly icon: IconName; readonly keys: string };
+  /** True for a page about blocks, which a server without blocks does not have. */
+  readonly isOfBlocks?: true;
   /** True for a page with a tab at the foot of a phone, which has room for five with the search. */
   readonly isOnPhone?: boolean;
   /** Set for the page that is there from the beginning. */
@@ -20,8 +23,8 @@ export interface PageRow {
   load?(): Promise<{ readonly default: ComponentType }>;
 }
 
-export const PAGES: readonly PageRow[] = [
-  { id: 'fleet', name: fleetText.title, menu: { icon: 'fleet', keys: 'g f' }, isOnPhone: true, view: Fleet },
+const ROWS: readonly PageRow[] = [
+  { id: 'fleet', isOfBlocks: true, name: fleetText.title, menu: { icon: 'fleet', keys: 'g f' }, isOnPhone: true, view: Fleet },
   {
     id: 'gateway',
     name: gatewayText.title,
@@ -32,7 +35,7 @@ export const PAGES: readonly PageRow[] = [
   { id: 'playground', name: playText.title, menu: { icon: 'play', keys: 'g p' }, load: () => import('../pages/playground/playground.tsx') },
   { id: 'costs', name: costsText.title, menu: { icon: 'costs', keys: 'g c' }, isOnPhone: true, load: () => import('../pages/costs/costs.tsx') },
   { id: 'events', name: eventsText.title, menu: { icon: 'events', keys: 'g e' }, load: () => import('../pages/events/events.tsx') },
-  { id: 'archive', name: archiveText.title, menu: { icon: 'archive', keys: 'g a' }, load: () => import('../pages/archive/archive.tsx') },
+  { id: 'archive', isOfBlocks: true, name: archiveText.title, menu: { icon: 'archive', keys: 'g a' }, load: () => import('../pages/archive/archive.tsx') },
   {
     id: 'settings',
     name: settingsText.title,
@@ -40,11 +43,17 @@ export const PAGES: readonly PageRow[] = [
     isOnPhone: true,
     load: () => import('../pages/settings/settings.tsx'),
   },
-  { id: 'start', name: firstRunText.title, load: () => import('../pages/first-run/first-run.tsx') },
+  { id: 'start', isOfBlocks: true, name: firstRunText.title, load: () => import('../pages/first-run/first-run.tsx') },
 ];
 
-/** The row of what the address names; undefined if there is no such page. */
+/** The pages that this server has, once it is known. */
+export function pages(): readonly PageRow[] {
+  return hasBlocks ? ROWS : ROWS.filter(({ isOfBlocks }) => isOfBlocks !== true);
+}
+
+/** The row of what the address names; undefined if there is no such page. Without blocks, the page of the gateway comes first. */
 export function rowOf({ page, block }: Route = route.value): PageRow | undefined {
+  if (!hasBlocks) return pages().find(({ id }) => id === (page === 'fleet' ? 'gateway' : page));
   if (block !== undefined) return { id: `block ${block}`, name: block, load: () => import('../pages/block/block.tsx') };
-  return PAGES.find(({ id }) => id === page);
+  return ROWS.find(({ id }) => id === page);
 }

@@ -9,6 +9,7 @@ import { tellFailure } from '../base/toast.ts';
 import { changes, isAsleep, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
 import { blockPath, pathOf } from '../data/route.ts';
+import { hasBlocks } from '../data/server.ts';
 import { session } from '../data/services.ts';
 import { theme } from '../data/settings.ts';
 import { Dialog, showDialog } from '../parts/dialog.tsx';
@@ -16,7 +17,7 @@ import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Keys } from '../parts/widgets.tsx';
 import { firstRunText, KEY_WORDS, LABELS, WORDS } from '../text/index.ts';
-import { PAGES, type PageRow } from './pages.ts';
+import { type PageRow, pages } from './pages.ts';
 
 interface Item {
   readonly label: string;
@@ -125,7 +126,13 @@ function Palette({ close }: { readonly close: () => void }) {
 /** Blocks first, then pages, then what can be done. A word that begins a name counts more than one inside it. */
 function found(text: string): readonly Item[] {
   const words = text.toLowerCase().trim().split(/\s+/).filter(Boolean);
-  const scored = [...blockItems(words), ...PAGES.filter(({ menu }) => menu !== undefined).map(pageItem), ...doItems()].flatMap((item, index) => {
+  const scored = [
+    ...blockItems(words),
+    ...pages()
+      .filter(({ menu }) => menu !== undefined)
+      .map(pageItem),
+    ...doItems(),
+  ].flatMap((item, index) => {
     const label = item.label.toLowerCase();
     const all = `${label} ${item.more ?? ''}`.toLowerCase();
     if (!words.every((word) => all.includes(word))) return [];
@@ -155,6 +162,17 @@ function pageItem({ id, name }: PageRow): Item {
 
 function doItems(): Item[] {
   return [
+    ...(hasBlocks ? blockActions() : []),
+    themeItem(LABELS.lightTheme, 'light'),
+    themeItem(LABELS.darkTheme, 'dark'),
+    themeItem(LABELS.systemTheme, 'system'),
+    { label: KEY_WORDS.allKeys, icon: 'key', run: showKeys },
+    { label: LABELS.signOut, icon: 'key', run: () => session.signOut() },
+  ];
+}
+
+function blockActions(): Item[] {
+  return [
     {
       label: WORDS.newBlock,
       icon: 'plus',
@@ -167,11 +185,6 @@ function doItems(): Item[] {
       ? { label: `${WORDS.release} model calls`, icon: 'play', run: () => setHalt(undefined) }
       : { label: WORDS.halt, icon: 'block', run: askHalt },
     { label: firstRunText.title, icon: 'link', run: () => navigate(pathOf('start')) },
-    themeItem(LABELS.lightTheme, 'light'),
-    themeItem(LABELS.darkTheme, 'dark'),
-    themeItem(LABELS.systemTheme, 'system'),
-    { label: KEY_WORDS.allKeys, icon: 'key', run: showKeys },
-    { label: LABELS.signOut, icon: 'key', run: () => session.signOut() },
   ];
 }
 

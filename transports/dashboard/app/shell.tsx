@@ -18,7 +18,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Button, Empty, Problem } from '../parts/widgets.tsx';
 import { haltText, KEY_WORDS, LABELS, lostText, signInText, WORDS } from '../text/index.ts';
 import { PhoneTabs, Side } from './menu.tsx';
-import { PAGES, rowOf } from './pages.ts';
+import { pages, rowOf } from './pages.ts';
 import { showKeys, showPalette } from './palette.tsx';
 
 /** After this long without an answer, a line says so. */
@@ -29,7 +29,7 @@ export function App() {
   useKeys([
     { keys: 'mod+k', does: WORDS.findOrDo, run: showPalette, inFields: true },
     { keys: '?', does: KEY_WORDS.allKeys, run: showKeys },
-    ...PAGES.flatMap(({ id, name, menu }) => (menu === undefined ? [] : [{ keys: menu.keys, does: name, run: () => navigate(pathOf(id)) }])),
+    ...pages().flatMap(({ id, name, menu }) => (menu === undefined ? [] : [{ keys: menu.keys, does: name, run: () => navigate(pathOf(id)) }])),
   ]);
   useEffect(() => effect(showTitle), []);
   if (session.signIn.value === 'unsure') return null;

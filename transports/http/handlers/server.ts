@@ -5,19 +5,20 @@ import { wrongTokensOf } from '../../wrong-tokens.ts';
 import { ok, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 
-/** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning, standIn?}`. */
+/** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning, gatewayOnly?, standIn?}`. */
 export const health = ({ core, server }: RouteContext) =>
   ok({
     status: 'ok',
     version: core.version,
     uptimeSeconds: Math.round(server.uptimeMs() / 100) / 10,
     ...countsOf(core),
+    ...(core.gatewayOnly && { gatewayOnly: true }),
     ...(core.standIn && { standIn: core.standIn }),
   });
 
-/** A core that was never started has no blocks and serves only the gateway. */
+/** A core that was never started, or that serves the gateway alone, has no blocks. */
 function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunning: number } {
-  if (!core.started) return { blocks: 0, monitorsRunning: 0 };
+  if (!core.started || core.gatewayOnly) return { blocks: 0, monitorsRunning: 0 };
   const { blocks, monitorsRunning } = core.blocks.counts();
   return { blocks, monitorsRunning };
 }

@@ -48,9 +48,11 @@ export const UPSTREAM = [
   'UPSTREAM_RATE_LIMITED',
   'ADAPTER_NOT_CONFIGURED',
 ] as const;
+/** Error of every route about blocks: a server of the gateway alone has none. */
+export const NO_BLOCKS = 'WRONG_STATE';
 /** Errors of a route that reads a block. */
-export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'STORAGE_FAILED'] as const;
+export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'STORAGE_FAILED', NO_BLOCKS] as const;
 /** Errors of a route that writes to the workspace. */
 export const DISK = ['STORAGE_FULL', 'STORAGE_FAILED'] as const;
-/** Errors of a route that changes a block. WRONG_STATE includes a block that is just being archived. */
-export const WRITE = [...READ, 'WRONG_STATE', ...DISK] as const;
+/** Errors of a route that changes a block. WRONG_STATE is also that of a block that is just being archived. */
+export const WRITE = [...READ, ...DISK] as const;

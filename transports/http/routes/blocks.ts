@@ -1,7 +1,7 @@
 // The routes of `/api/blocks`: blocks, their configuration and their monitor.
 import { MAX_LOG_PART_BYTES } from '../../../core/index.ts';
 import * as blocks from '../handlers/blocks.ts';
-import { BODY, body, DISK, either, json, READ, tagged, WRITE } from '../openapi/parts.ts';
+import { BODY, body, DISK, either, json, NO_BLOCKS, READ, tagged, WRITE } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const name = { name: 'Name of the block' };
@@ -15,6 +15,7 @@ export const BLOCK_ROUTES = {
     summary: 'List blocks',
     description: 'All blocks, sorted by name. A damaged block is listed with `configError`.',
     ...tagged('BlockList', 'The blocks.'),
+    errors: [NO_BLOCKS],
     handler: blocks.list,
   },
   'POST /api/blocks': {
@@ -24,7 +25,7 @@ export const BLOCK_ROUTES = {
     description: 'Creates a block, stopped. A given configuration is applied at once.',
     body: body('CreateBlock'),
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
-    errors: [...BODY, 'NAME_TAKEN', ...DISK],
+    errors: [...BODY, 'NAME_TAKEN', NO_BLOCKS, ...DISK],
     handler: blocks.create,
   },
   'GET /api/blocks/:name': {

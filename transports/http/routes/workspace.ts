@@ -1,13 +1,13 @@
 // The routes of the workspace: archive, export and import, costs, doctor, kill switch.
 import * as archive from '../handlers/archive.ts';
 import * as workspace from '../handlers/workspace.ts';
-import { BODY, body, DISK, json, READ, WRITE } from '../openapi/parts.ts';
+import { BODY, body, DISK, json, NO_BLOCKS, READ, WRITE } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const string = { type: 'string' };
 const binary = { content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } } };
 const archived = { name: 'The archive name, or the original name when only one archive has it' };
-const ARCHIVE = ['NOT_FOUND', 'ARCHIVE_NOT_FOUND', 'AMBIGUOUS_ARCHIVE', ...DISK] as const;
+const ARCHIVE = ['NOT_FOUND', 'ARCHIVE_NOT_FOUND', 'AMBIGUOUS_ARCHIVE', NO_BLOCKS, ...DISK] as const;
 const halt = { 200: json('HaltState', 'The switch.') };
 
 /** The routes of the workspace by `METHOD /path`. */
@@ -18,6 +18,7 @@ export const WORKSPACE_ROUTES = {
     summary: 'List archived blocks',
     description: 'All archived blocks, newest first.',
     answers: { 200: json('ArchiveList', 'The archive.') },
+    errors: [NO_BLOCKS],
     handler: archive.list,
   },
   'POST /api/archive/:name/restore': {
@@ -70,7 +71,7 @@ export const WORKSPACE_ROUTES = {
     query: { name: { schema: string, description: 'Another name for the block' } },
     body: { required: true, ...binary },
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
-    errors: [...BODY, 'NAME_TAKEN', ...DISK],
+    errors: [...BODY, 'NAME_TAKEN', NO_BLOCKS, ...DISK],
     handler: archive.importBlock,
   },
   'GET /api/costs': {
@@ -90,7 +91,7 @@ export const WORKSPACE_ROUTES = {
       block: { schema: string, description: 'Only this block' },
     },
     answers: { 200: json('CostsReport', 'The report.') },
-    errors: ['INVALID_REQUEST', 'WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
+    errors: ['INVALID_REQUEST', 'WORKSPACE_DAMAGED', NO_BLOCKS, 'STORAGE_FAILED'],
     handler: workspace.costs,
   },
   'GET /api/doctor': {
@@ -107,6 +108,7 @@ export const WORKSPACE_ROUTES = {
     summary: 'Read the kill switch',
     description: 'Whether the kill switch is set, since when and why.',
     answers: halt,
+    errors: [NO_BLOCKS],
     handler: workspace.halted,
   },
   'POST /api/halt': {
@@ -117,7 +119,7 @@ export const WORKSPACE_ROUTES = {
       'Sets the kill switch: calls of monitors that are under way end, and no monitor calls a model until it is released. A switch that is set already stays as it is.',
     body: body('SetHalt', false),
     answers: halt,
-    errors: [...BODY, ...DISK],
+    errors: [...BODY, NO_BLOCKS, ...DISK],
     handler: workspace.halt,
   },
   'DELETE /api/halt': {
@@ -126,7 +128,7 @@ export const WORKSPACE_ROUTES = {
     summary: 'Release the kill switch',
     description: 'Releases the kill switch, so that the monitors call models again.',
     answers: halt,
-    errors: DISK,
+    errors: [NO_BLOCKS, ...DISK],
     handler: workspace.unhalt,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -7,6 +7,7 @@ import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { blockPath, route } from '../../data/route.ts';
+import { hasBlocks } from '../../data/server.ts';
 import { Days, dayOf } from '../../parts/days.tsx';
 import { Segments } from '../../parts/fields.tsx';
 import { SumsTable } from '../../parts/sums.tsx';
@@ -20,7 +21,7 @@ const GROUPS = { blocks: ['block', 'model', 'day'], gateway: ['key', 'model', 'd
 /** The page. */
 export default function Costs() {
   const { query } = route.value;
-  const source = SOURCES.find((each) => each === query.get('of')) ?? 'blocks';
+  const source = hasBlocks ? (SOURCES.find((each) => each === query.get('of')) ?? 'blocks') : 'gateway';
   const groups: readonly (keyof typeof costsText.by)[] = GROUPS[source];
   const by = groups.find((each) => each === query.get('by')) ?? groups[0] ?? 'block';
   const path = (group: string): string => `/api/costs?by=${group}${source === 'gateway' ? '&source=gateway' : ''}`;
@@ -33,12 +34,14 @@ export default function Costs() {
     <>
       <header class="top">
         <h1>{costsText.title}</h1>
-        <Segments
-          label={costsText.of}
-          options={SOURCES.map((each) => [each, costsText[each]])}
-          value={source}
-          choose={(id) => setQuery({ of: id === 'blocks' ? undefined : id, by: undefined })}
-        />
+        {hasBlocks && (
+          <Segments
+            label={costsText.of}
+            options={SOURCES.map((each) => [each, costsText[each]])}
+            value={source}
+            choose={(id) => setQuery({ of: id === 'blocks' ? undefined : id, by: undefined })}
+          />
+        )}
         <span class="grow" />
         <Segments label={costsText.group} options={groups.map((each) => [each, costsText.by[each]])} value={by} choose={(id) => setQuery({ by: id })} />
       </header>

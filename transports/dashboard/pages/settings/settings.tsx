@@ -10,6 +10,7 @@ import { halt, setHalt } from '../../data/halt.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { route } from '../../data/route.ts';
+import { hasBlocks } from '../../data/server.ts';
 import { session } from '../../data/services.ts';
 import { readAloud, sendWith, theme } from '../../data/settings.ts';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
@@ -36,9 +37,11 @@ export default function Settings() {
             {error !== undefined && <Problem error={error} />}
             {data !== undefined && <Providers list={data} reload={providers.reload} open={route.value.query.get('key') ?? undefined} />}
           </Section>
-          <Section title={settingsText.halt} lead={settingsText.haltLead}>
-            <Halt />
-          </Section>
+          {hasBlocks && (
+            <Section title={settingsText.halt} lead={settingsText.haltLead}>
+              <Halt />
+            </Section>
+          )}
           <Section title={settingsText.doctor} lead={settingsText.doctorLead}>
             <Doctor />
           </Section>
