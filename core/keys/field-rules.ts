@@ -12,6 +12,8 @@ export interface FieldRule {
   readonly members?: readonly string[];
   /** For lists of objects such as tools: the `type`s that decide nothing, in which * stands for any characters. An object without a type decides nothing. */
   readonly types?: readonly string[];
+  /** The only members of such an object that may hold an object: some services name what they run by a member and not by the type. Without it, any may. */
+  readonly parts?: readonly string[];
   /** The members of the field's objects, and of those in their `content`, that hold such lists. */
   readonly within?: readonly string[];
   /** For an address: a word that means something else deeper in a request, such as the region where a user is. */

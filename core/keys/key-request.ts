@@ -149,6 +149,11 @@ function assertLabels(key: NamedKey, fields: RequestFields, metadata: unknown): 
   }
 }
 
+/** What is read of the request itself, so that its usage is asked for and its answer can be estimated. */
+const READ_HERE: ReadonlySet<string> = new Set(['stream', 'stream_options', 'n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']);
+const AGAIN =
+  'a proxy may put it in the place of the field at the top, which is read here, and the key has limits. Write it at the top, or use a key without limits';
+
 /** Checks the fields of requests within a request. Its addresses and its depth are checked before. Data of the application is left out, because its names mean nothing here. */
 function assertHeld(key: NamedKey, fields: RequestFields, value: unknown, path: string): void {
   if (Array.isArray(value)) for (let index = 0; index < value.length; index += 1) assertHeld(key, fields, value[index], `${path}[${index}]`);
@@ -156,6 +161,7 @@ function assertHeld(key: NamedKey, fields: RequestFields, value: unknown, path: 
     for (const name in value) {
       const rule = ruleOf(fields, name);
       if (rule !== undefined) assertDecidesNothing(key, rule, value[name], `${path}.${name}`);
+      if (READ_HERE.has(folded(name)) && value[name] !== null && hasLimits(key)) throw forbidden(key, `${path}.${name}`, AGAIN);
       if (folded(name) === 'model') assertModelIsName(key, value[name], `${path}.${name}`);
       if (!DATA.has(name)) assertHeld(key, fields, value[name], `${path}.${name}`);
     }
@@ -174,9 +180,12 @@ function decidingPlace(rule: FieldRule, value: unknown, path: string): string | 
   return rule.members === undefined ? placeOfValue(rule, value, path) : placeIn(value, path, rule.members, (inner, at) => placeOfValue(rule, inner, at));
 }
 
-function placeOfValue({ except = [], types, within }: FieldRule, value: unknown, path: string): string | undefined {
+function placeOfValue({ except = [], types, parts, within }: FieldRule, value: unknown, path: string): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (types !== undefined) return within === undefined ? placeOfType(types, value, path, MAX_LEVELS) : placeWithin(types, within, value, path, MAX_LEVELS);
+  if (types !== undefined) {
+    const known = { types, parts };
+    return within === undefined ? placeOfType(known, value, path, MAX_LEVELS) : placeWithin(known, within, value, path, MAX_LEVELS);
+  }
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.every((one) => except.includes(one)) ? undefined : path;
 }
@@ -184,24 +193,33 @@ function placeOfValue({ except = [], types, within }: FieldRule, value: unknown,
 /** Members that hold one tool. All others hold lists, and an object in the place of a list could have tools in members of any names. */
 const ONE_TOOL: ReadonlySet<string> = new Set(['tool', 'definition']);
 
-/** The first object of a list that has another type, those in its own lists included. */
-function placeOfType(types: readonly string[], value: unknown, path: string, levels: number, isOne = false): string | undefined {
+/** Of the objects of a list, what decides nothing. */
+interface Known {
+  readonly types: readonly string[];
+  readonly parts: readonly string[] | undefined;
+}
+
+/** The first object of a list that has another type or part, those in its own lists included. */
+function placeOfType(known: Known, value: unknown, path: string, levels: number, isOne = false): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'object' || levels === 0) return path;
-  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeOfType(types, one, at, levels - 1, true));
+  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeOfType(known, one, at, levels - 1, true));
   if (!isOne) return path;
+  const { types, parts } = known;
+  const part = parts && Object.entries(value).find(([name, inner]) => isObject(inner) && !parts.includes(folded(name)))?.[0];
+  if (part !== undefined) return `${path}.${part}`;
   const other = (type: unknown): boolean => type != null && !(typeof type === 'string' && types.some((pattern) => fits(pattern, type)));
   const ofType = placeIn(value, path, ['type'], (type) => (other(type) ? path : undefined));
-  return ofType ?? placeIn(value, path, ['tools', 'tool', 'definition'], (inner, at, name) => placeOfType(types, inner, at, levels - 1, ONE_TOOL.has(name)));
+  return ofType ?? placeIn(value, path, ['tools', 'tool', 'definition'], (inner, at, name) => placeOfType(known, inner, at, levels - 1, ONE_TOOL.has(name)));
 }
 
 /** The same for the lists that stand in messages. */
-function placeWithin(types: readonly string[], within: readonly string[], value: unknown, path: string, levels: number): string | undefined {
+function placeWithin(known: Known, within: readonly string[], value: unknown, path: string, levels: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return path;
-  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeWithin(types, within, one, at, levels - 1));
-  const ofTools = placeIn(value, path, within, (inner, at, name) => placeOfType(types, inner, at, levels - 1, ONE_TOOL.has(name)));
-  return ofTools ?? placeIn(value, path, ['content'], (inner, at) => placeWithin(types, within, inner, at, levels - 1));
+  if (Array.isArray(value)) return firstPlace(value, path, (one, at) => placeWithin(known, within, one, at, levels - 1));
+  const ofTools = placeIn(value, path, within, (inner, at, name) => placeOfType(known, inner, at, levels - 1, ONE_TOOL.has(name)));
+  return ofTools ?? placeIn(value, path, ['content'], (inner, at) => placeWithin(known, within, inner, at, levels - 1));
 }
 
 type Find = (value: unknown, path: string, name: string) => string | undefined;

@@ -88,6 +88,16 @@ t.test('of a list of tools each type counts, wherever it is hidden', async (t) =
   t.match(find(JSON.parse(`${'['.repeat(500)}${']'.repeat(500)}`)), /^tools\[0\]/, 'what nests too deep is not looked for');
 });
 
+t.test('a tool that holds an object in a member that nobody knows may run by that member, whatever its type is', async (t) => {
+  const fields: RequestFields = { tools: { decides: 'spends', types: ['function'], parts: ['function', 'parameters'] } };
+  const find = (tools: unknown) => refused(KEYS.tokens, fields, { tools });
+  const own = { type: 'function', function: { name: 'f', googleSearch: {} }, Parameters: {}, strict: true, callers: ['x'], unknown: null };
+  t.equal(find([own, { name: 'f', parameters: {} }]), undefined);
+  t.equal(find([{ googleSearch: {} }]), 'tools[0].googleSearch');
+  t.equal(find([own, { ...own, google_search: {} }]), 'tools[1].google_search');
+  t.equal(find([{ tools: [{ systemTool: { name: 'grounding' } }] }]), 'tools[0].tools[0].systemTool');
+});
+
 t.test('tools in messages count as well, and the input of a call does not', async (t) => {
   const fields: RequestFields = { messages: { decides: 'spends', types: ['function', 'addition'], within: ['tool', 'changes'] } };
   const find = (messages: unknown) => refused(KEYS.list, fields, { messages });
@@ -222,6 +232,14 @@ t.test('what holds further requests decides what their fields decide, however de
   t.equal(refused(KEYS.tokens, fields, { metadata: { more: { plugins: ['x'] } } }), 'metadata.more.plugins');
   t.match(refused(KEYS.tokens, fields, `{"more":${'{"a":'.repeat(5000)}{"plugins":1}${'}'.repeat(5000)}}`), /^more\.a\.a/);
   for (const model of ['x:online', 'x,dear', 'x/http://evil.example']) t.equal(find(KEYS.tokens, { model }), 'more.model');
+  for (const name of ['stream', 'Stream_Options', 'n', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']) {
+    t.equal(find(KEYS.tokens, { a: { [name]: 9 } }), `more.a.${name}`);
+    for (const [who, value] of [
+      [KEYS.tokens, null],
+      [KEYS.free, 9],
+    ] as const)
+      t.equal(find(who, { [name]: value }), undefined);
+  }
   t.equal(find(KEYS.tokens, { model: 'x' }), undefined);
 });
 

@@ -1,6 +1,6 @@
 // What each field of a Chat Completions request decides. Pure: no I/O.
 import type { RequestFields } from '../../../../core/index.ts';
-import { MODELS, SERVICE_FIELDS, SPENDS } from '../shared/service-fields.ts';
+import { MODELS, SERVICE_FIELDS, SPENDS, TOOL_PARTS } from '../shared/service-fields.ts';
 
 /** The fields of `POST /v1/chat/completions`, and of the services that speak it. */
 export const CHAT_FIELDS: RequestFields = {
@@ -8,7 +8,7 @@ export const CHAT_FIELDS: RequestFields = {
   modalities: { decides: 'price', except: ['text'] }, // tokens of speech and of pictures have prices of their own
   moderation: MODELS,
   service_tier: { decides: 'price', except: ['auto', 'default', 'flex'] },
-  tools: { decides: 'spends', types: ['function', 'custom'] },
+  tools: { decides: 'spends', types: ['function', 'custom'], parts: TOOL_PARTS },
   web_search_options: SPENDS,
 
   audio: 'answer', // without an effect unless modalities ask for speech

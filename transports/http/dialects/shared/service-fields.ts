@@ -19,6 +19,9 @@ export const UNSEEN: FieldRule = { decides: 'unseen' };
 /** A field like `SPENDS` that can be switched off. */
 const SWITCH: FieldRule = { decides: 'spends', except: [false] };
 
+/** What a tool of OpenAI's protocols consists of. Proxies take a search of Google's, or other tools of their own, by the name of a further member. */
+export const TOOL_PARTS = ['cache_control', 'custom', 'definition', 'format', 'function', 'input_schema', 'metadata', 'output_schema', 'parameters', 'tool'] as const;
+
 /** Such fields as proxies, routers, hosts of open models and servers for one's own machine document them. A protocol's own entry wins. */
 export const SERVICE_FIELDS: RequestFields = {
   api_base: ADDRESS,
@@ -84,10 +87,13 @@ export const SERVICE_FIELDS: RequestFields = {
   compound_custom: MODELS,
   extra_body: MODEL_REQUESTS,
   tags: MODELS,
+  safety_model: MODELS,
 
   // What brings tools, searches, agents or models of its own.
   agent: SPENDS,
+  agent_id: SPENDS,
   agent_reference: SPENDS,
+  bot_id: SPENDS,
   guardrails: SPENDS,
   plugins: SPENDS,
   preset: SPENDS,
@@ -116,6 +122,8 @@ export const SERVICE_FIELDS: RequestFields = {
   vector_store_ids: SPENDS,
   web: SWITCH,
   fallbacks: FALLBACKS,
+  default_fallbacks: FALLBACKS,
+  fallback_providers: FALLBACKS,
   fallback_models: FALLBACKS,
   context_window_fallbacks: FALLBACKS,
   content_policy_fallbacks: FALLBACKS,
@@ -124,6 +132,13 @@ export const SERVICE_FIELDS: RequestFields = {
   search_options: SPENDS,
   web_search: SWITCH,
   enable_search: SWITCH,
+  enable_enhancement: SWITCH,
+  force_search_enhancement: SWITCH,
+  enable_deep_search: SWITCH,
+  enable_code_interpreter: SWITCH,
+  scraping: SWITCH,
+  youtube_transcripts: SWITCH,
+  connectors: SPENDS,
   background: SWITCH,
   deferred: SWITCH,
   mcp_servers: SPENDS,

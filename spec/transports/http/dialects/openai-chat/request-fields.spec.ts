@@ -48,6 +48,7 @@ t.test('with a cap in tokens, what a request brings for other services counts as
   const tokens = { usdPerDay: null, tokensPerDay: 1, unpriced: 'allow', models: null };
   for (const [more, field] of [
     [{ extra_body: { plugins: [{ id: 'web' }] } }, 'extra_body.plugins'],
+    [{ extra_body: { stream_options: { include_usage: false } } }, 'extra_body.stream_options'],
     [{ extra_body: { web_search_options: {} } }, 'extra_body.web_search_options'],
     [{ extra_body: { tools: [{ type: 'web_search' }] } }, 'extra_body.tools[0]'],
     [{ extra_body: { google: { cached_content: 'cachedContents/1' } } }, 'extra_body.google.cached_content'],

@@ -34,7 +34,7 @@ t.test('what goes on without the client, costs apart from the tokens or has a mo
     [{ tools: [{ type: 'image_generation', model: 'dear' }] }, 'tools[0]'],
     [{ tools: [{ type: 'web_search' }] }, 'tools[0]'],
     [{ tools: [{ type: 'mcp', server_url: 'http://10.0.0.1' }] }, 'tools[0]'],
-    [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'tools[0]'],
+    [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'tools[0].environment'],
     [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'file_search' }] }] }, 'tools[0].tools[0]'],
     [{ input: [...hi.input, { type: 'additional_tools', role: 'developer', tools: [{ type: 'code_interpreter' }] }] }, 'input[1].tools[0]'],
     [{ reasoning: { mode: 'pro' } }, 'reasoning.mode'],

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { CHAT_FIELDS } from '../../../../../transports/http/dialects/openai-chat/request-fields.ts';
+import { RESPONSES_FIELDS } from '../../../../../transports/http/dialects/openai-responses/request-fields.ts';
 import { SERVICE_FIELDS } from '../../../../../transports/http/dialects/shared/service-fields.ts';
 import { forbiddenField } from '../../../../support/key-requests.ts';
 
@@ -69,6 +71,28 @@ t.test('no key with a list of models names further ones to a router', async (t) 
     t.equal(forbiddenField(SERVICE_FIELDS, { [name]: value }, { models: ['*'] }), name);
     t.equal(forbiddenField(SERVICE_FIELDS, { [name]: value }, {}), undefined, name);
   }
+});
+
+t.test('no key with a cap switches on what costs besides the tokens, nor the usage off', async (t) => {
+  for (const [name, value] of [
+    ['enable_enhancement', true],
+    ['forceSearchEnhancement', true],
+    ['enable_deep_search', true],
+    ['enable_code_interpreter', true],
+    ['scraping', true],
+    ['youtube_transcripts', true],
+    ['connectors', [{ id: 'web-search' }]],
+    ['agent_id', 'x'],
+    ['bot_id', 'x'],
+    ['default_fallbacks', ['x']],
+    ['fallback_providers', ['x']],
+  ] as const)
+    t.equal(forbiddenField(SERVICE_FIELDS, { [name]: value }, { tokensPerDay: 1 }), name);
+  const search = { googleSearch: {} };
+  t.equal(forbiddenField(CHAT_FIELDS, { tools: [search] }, { tokensPerDay: 1 }), 'tools[0].googleSearch');
+  t.equal(forbiddenField(RESPONSES_FIELDS, { tools: [search] }, { tokensPerDay: 1 }), 'tools[0].googleSearch');
+  t.equal(forbiddenField(RESPONSES_FIELDS, { input: [{ tools: [search] }] }, { tokensPerDay: 1 }), 'input[0].tools[0].googleSearch');
+  t.equal(forbiddenField(SERVICE_FIELDS, { safety_model: 'x' }, { usdPerDay: 1 }), 'safety_model');
 });
 
 t.test('how an answer is written is free for every key', async (t) => {
