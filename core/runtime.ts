@@ -3,6 +3,7 @@ import { randomFillSync } from 'node:crypto';
 import { CredentialStore } from './auth/credentials.ts';
 import { Sessions } from './auth/sessions.ts';
 import type { Environment } from './auth/settings.ts';
+import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { nearest } from './base/closest.ts';
 import type { Blocks } from './block/api.ts';
@@ -228,6 +229,8 @@ export function createCore(options: CoreOptions): Core {
     adapterIdOf,
     file: modelsFile,
     fetchModels: async (adapter, signal) => {
+      const configured = gateway.settings().filter((setting) => setting.adapter === adapter);
+      if (await isStrangeDaemon(gateway.adapter(adapter).settings, configured)) return [];
       const [status] = gateway.mustSearch(adapter) ? await gateway.status({ only: adapter, signal }) : [];
       return status?.ready === false ? [] : (await gateway.models(adapter, { signal })).models;
     },

@@ -1,9 +1,11 @@
 // What the word before the cursor may become: `blockhouse __complete <shell> <word> …`, the hidden command behind the completion scripts.
 //
+// one-word: A candidate may be anything, since a provider chooses the names of its models. Bash puts it into the line as it is, so it is quoted; the others quote.
 // silent: Whatever goes wrong, it prints nothing more, ends soon and with 0, because its output would land in the line that a person types.
 import type { BaseContext } from 'clipanion';
 import { EXIT_CODES } from '../terminal/exit-codes.ts';
 import { oneLine, writeLines } from '../terminal/output.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { COMPLETION_INDEX, type CompletionEntry, type CompletionOption } from './completion-index.ts';
 import { type Candidate, type Names, namesOf } from './completion-names.ts';
 import { PATH_WANTED } from './completion-scripts.ts';
@@ -29,7 +31,8 @@ export async function runCompletion([shell, ...words]: readonly string[], contex
   const { joined, cut } = shell === 'bash' ? joinBroken(words) : { joined: words, cut: '' };
   try {
     const candidates = await candidatesFor(joined, context.env);
-    const lines = candidates.map(({ word, description = '' }) => `${oneLine(word.slice(cut.length))}\t${oneLine(description)}`);
+    const inLine = (text: string): string => (shell === 'bash' && text !== '' ? shellWord(text) : text); // one-word
+    const lines = candidates.map(({ word, description = '' }) => `${inLine(oneLine(word.slice(cut.length)))}\t${oneLine(description)}`);
     await writeLines(context.stdout, candidates[0]?.word === PATH_WANTED ? [PATH_WANTED] : lines);
   } catch {
     return EXIT_CODES.ok.code; // silent

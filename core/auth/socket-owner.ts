@@ -12,6 +12,8 @@ const LISTENS = '0A';
 const TIME_WAIT = '06';
 const NO_INODE = '0';
 const ROOT = 0;
+/** The users of services, such as `ollama`, are below it, those of people from it on. */
+const FIRST_PERSON = 1000;
 const WILDCARDS = ['0.0.0.0', '::'];
 
 /** Reads a table of the system; undefined where there is none. */
@@ -57,9 +59,18 @@ export async function isToOtherUser(
 
 /** True if the program that listens at an address of this machine belongs neither to this user nor to root. */
 export async function isListenedOnByOther(address: string, port: number, read: ReadTable = readTable): Promise<boolean> {
-  if (isIP(address) === 0) return false;
+  return (await listenersAt(address, port, read)).some(({ uid }) => !isTrusted(uid));
+}
+
+/** The same, but the users of services count as trusted: the system starts their programs, and not another person. */
+export async function isListenedOnByPerson(address: string, port: number, read: ReadTable = readTable): Promise<boolean> {
+  return (await listenersAt(address, port, read)).some(({ uid }) => !isTrusted(uid) && uid >= FIRST_PERSON);
+}
+
+async function listenersAt(address: string, port: number, read: ReadTable): Promise<readonly Entry[]> {
+  if (isIP(address) === 0) return [];
   const exact = formsOf(address, port);
-  return listeningAt(exact, await entriesAt([...exact, ...anywhere(port)], read)).some(({ uid }) => !isTrusted(uid));
+  return listeningAt(exact, await entriesAt([...exact, ...anywhere(port)], read));
 }
 
 /** The user of a process; undefined where the system does not tell it. */

@@ -83,6 +83,13 @@ t.test('bash splits at : and =, and only the last piece is replaced', async (t) 
   t.equal(stdout, 'warn\t\n');
 });
 
+t.test('one-word: a name that bash would read as more than a word is quoted', async (t) => {
+  const workspace = workspaceWith(t, 'blocks/ada; $(id)', "blocks/bob's");
+  const env = { BLOCKHOUSE_WORKSPACE: workspace };
+  t.match(await runHere(t, ['__complete', 'bash', 'send', ''], { env }), { stdout: `'ada; $(id)'\t\n'bob'\\''s'\t\n` });
+  t.match(await runHere(t, ['__complete', 'zsh', 'send', 'ada'], { env }), { stdout: 'ada; $(id)\t\n' }, 'zsh quotes it itself');
+});
+
 t.test('whatever goes wrong, it is silent and ends with 0', async (t) => {
   const env = { BLOCKHOUSE_WORKSPACE: '/nowhere' };
   for (const words of [

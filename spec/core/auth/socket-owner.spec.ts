@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { endianness } from 'node:os';
 import t from 'tap';
 import { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from '../../../core/auth/socket-owner.ts';
+import { isStrangeDaemon } from '../../../core/auth/strange-daemon.ts';
 import { portOfOther, startAsOther, withOtherUser } from '../../support/other-user.ts';
 
 const OWN = process.geteuid?.() ?? 0;
@@ -69,6 +70,18 @@ t.test('the user who listens is found by the address, or by that of all interfac
   ];
   for (const [what, tcp, isOther] of table) t.equal(await isListenedOnByOther('127.0.0.1', 8420, reads(tcp)), isOther, what);
   t.equal(await isListenedOnByOther('server.example', 8420, reads(tableOf(listens))), false, 'a name');
+});
+
+t.test('a daemon of another person at a default address is strange, one of a service or at a configured address is not', TABLES_ARE_LE, async (t) => {
+  const listens = { local: `${HERE}:20E4`, state: '0A' };
+  const spec = { baseURL: { env: ['X'], default: 'http://127.0.0.1:8420' } };
+  t.equal(await isStrangeDaemon(spec, [{ field: 'apiKey' }], reads(tableOf(listens))), true, 'another person');
+  t.equal(await isStrangeDaemon(spec, [], reads(tableOf({ ...listens, uid: 998 }))), false, 'the user of a service');
+  t.equal(await isStrangeDaemon(spec, [], reads(tableOf({ ...listens, uid: OWN }))), false, 'this user');
+  t.equal(await isStrangeDaemon(spec, [], reads(tableOf())), false, 'nobody');
+  t.equal(await isStrangeDaemon(spec, [{ field: 'baseURL' }], reads(tableOf(listens))), false, 'it is configured');
+  t.equal(await isStrangeDaemon({ baseURL: { default: 'https://server.example' } }, [], reads(tableOf(listens))), false, 'another machine');
+  t.equal(await isStrangeDaemon({ apiKey: { secret: true } }, [], reads(tableOf(listens))), false, 'no address');
 });
 
 t.test('the user who answers a connection is found, or the one who listens until it is accepted', TABLES_ARE_LE, async (t) => {
