@@ -30,7 +30,7 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block has no message or fact with this id. Only active messages can be cancelled or retried.',
   },
-  KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key of this name.' },
+  KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key, or no group of keys, of this name.' },
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block with this name.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no route with this path.' },
@@ -90,7 +90,13 @@ export const ERROR_TABLE = {
   KEY_CAP_REACHED: {
     status: 429,
     retryable: false,
-    meaning: 'The key has spent what it may spend in a day, or its calls under way may; Retry-After says when it may be used again.',
+    meaning:
+      'The key or its group has spent what it may spend in a day, a week or a month, or its calls under way may; Retry-After says when it may be used again.',
+  },
+  KEY_RATE_LIMITED: {
+    status: 429,
+    retryable: true,
+    meaning: 'The key or its group has sent what it may send in a minute, in requests or tokens; Retry-After says when it may send more.',
   },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 32 KiB.' },
   CANCELLED: {

@@ -89,7 +89,7 @@ export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { rounded } from './store/files/logs/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
 export { openSettings, openStoreSchema } from './store/open.ts';
-export type { GatewayCall, LogRange } from './store/port.ts';
+export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
 export type { LogFields, LogLevel as LineLevel } from './store/store.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';

@@ -1246,20 +1246,70 @@ export interface EmbedResponse {
   readonly usage: Usage;
 }
 
+/** The body of PATCH `/api/keys/{name}`: what changes. */
+export interface ChangeKey {
+  /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
+  readonly usdPerDay?: number | null;
+  /** USD a week, from Monday 00:00 UTC */
+  readonly usdPerWeek?: number | null;
+  /** USD a month (UTC) */
+  readonly usdPerMonth?: number | null;
+  /** Input and output tokens a day (UTC) */
+  readonly tokensPerDay?: number | null;
+  /** Input and output tokens a month (UTC) */
+  readonly tokensPerMonth?: number | null;
+  /** The most calls that run at the same time; further ones wait */
+  readonly inFlight?: number | null;
+  /** Requests a minute; beyond, they are answered with KEY_RATE_LIMITED */
+  readonly requestsPerMinute?: number | null;
+  /** Input and output tokens a minute, by estimate until a call has ended */
+  readonly tokensPerMinute?: number | null;
+  /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+  readonly unpriced?: 'allow' | 'refuse';
+  /** The group of keys to which it belongs. The limits of the group hold as well */
+  readonly group?: string | null;
+  /** The models that it may use, as clients name them; * stands for any characters */
+  readonly models?: readonly string[] | null;
+  /** From then on the key is refused */
+  readonly expiresAt?: string | null;
+}
+
 /** The body of POST `/api/keys`. */
 export interface CreateKey {
   /** 1 to 64 characters of a-z, 0-9, ".", "_" and "-" */
   readonly name: string;
   /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
   readonly usdPerDay?: number | null;
+  /** USD a week, from Monday 00:00 UTC */
+  readonly usdPerWeek?: number | null;
+  /** USD a month (UTC) */
+  readonly usdPerMonth?: number | null;
   /** Input and output tokens a day (UTC) */
   readonly tokensPerDay?: number | null;
+  /** Input and output tokens a month (UTC) */
+  readonly tokensPerMonth?: number | null;
+  /** The most calls that run at the same time; further ones wait */
+  readonly inFlight?: number | null;
+  /** Requests a minute; beyond, they are answered with KEY_RATE_LIMITED */
+  readonly requestsPerMinute?: number | null;
+  /** Input and output tokens a minute, by estimate until a call has ended */
+  readonly tokensPerMinute?: number | null;
   /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
   readonly unpriced?: 'allow' | 'refuse';
+  /** The group of keys to which it belongs. The limits of the group hold as well */
+  readonly group?: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
+}
+
+/** The answer of PATCH `/api/keys/{name}`. */
+export interface KeyChanged {
+  readonly success: true;
+  readonly key: ShownKey;
+  /** Limits that do not count everything; absent if there are none */
+  readonly warnings?: readonly Warning[];
 }
 
 /** The answer of POST `/api/keys`: the only time that the key is shown. */
@@ -1271,6 +1321,63 @@ export interface KeyCreated {
   readonly warnings?: readonly Warning[];
 }
 
+/** GET `/api/key-groups`. */
+export interface KeyGroupList {
+  readonly groups: readonly {
+    readonly name: string;
+    /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
+    readonly usdPerDay: number | null;
+    /** USD a week, from Monday 00:00 UTC */
+    readonly usdPerWeek: number | null;
+    /** USD a month (UTC) */
+    readonly usdPerMonth: number | null;
+    /** Input and output tokens a day (UTC) */
+    readonly tokensPerDay: number | null;
+    /** Input and output tokens a month (UTC) */
+    readonly tokensPerMonth: number | null;
+    /** The most calls that run at the same time; further ones wait */
+    readonly inFlight: number | null;
+    /** Requests a minute; beyond, they are answered with KEY_RATE_LIMITED */
+    readonly requestsPerMinute: number | null;
+    /** Input and output tokens a minute, by estimate until a call has ended */
+    readonly tokensPerMinute: number | null;
+    /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+    readonly unpriced: 'allow' | 'refuse';
+    /** The keys that are in it now */
+    readonly keys: readonly string[];
+    readonly spentToday: {
+      /** Of the calls whose price is known */
+      readonly usd: number;
+      readonly tokens: number;
+      readonly calls: number;
+      /** Calls that `usd` does not count, because their price is not known */
+      readonly unpricedCalls: number;
+    };
+    readonly spentThisWeek: {
+      /** Of the calls whose price is known */
+      readonly usd: number;
+      readonly tokens: number;
+      readonly calls: number;
+      /** Calls that `usd` does not count, because their price is not known */
+      readonly unpricedCalls: number;
+    };
+    readonly spentThisMonth: {
+      /** Of the calls whose price is known */
+      readonly usd: number;
+      readonly tokens: number;
+      readonly calls: number;
+      /** Calls that `usd` does not count, because their price is not known */
+      readonly unpricedCalls: number;
+    };
+  }[];
+}
+
+/** The answer of PUT `/api/key-groups/{name}`. */
+export interface KeyGroupSet {
+  readonly success: true;
+  readonly group: ShownKeyGroup;
+}
+
 /** GET `/api/keys`. */
 export interface KeyList {
   readonly keys: readonly {
@@ -1279,15 +1386,45 @@ export interface KeyList {
     readonly createdAt: string;
     /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
     readonly usdPerDay: number | null;
+    /** USD a week, from Monday 00:00 UTC */
+    readonly usdPerWeek: number | null;
+    /** USD a month (UTC) */
+    readonly usdPerMonth: number | null;
     /** Input and output tokens a day (UTC) */
     readonly tokensPerDay: number | null;
+    /** Input and output tokens a month (UTC) */
+    readonly tokensPerMonth: number | null;
+    /** The most calls that run at the same time; further ones wait */
+    readonly inFlight: number | null;
+    /** Requests a minute; beyond, they are answered with KEY_RATE_LIMITED */
+    readonly requestsPerMinute: number | null;
+    /** Input and output tokens a minute, by estimate until a call has ended */
+    readonly tokensPerMinute: number | null;
     /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
     readonly unpriced: 'allow' | 'refuse';
+    /** The group of keys to which it belongs. The limits of the group hold as well */
+    readonly group: string | null;
     /** The models that it may use, as clients name them; * stands for any characters */
     readonly models: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
     readonly spentToday: {
+      /** Of the calls whose price is known */
+      readonly usd: number;
+      readonly tokens: number;
+      readonly calls: number;
+      /** Calls that `usd` does not count, because their price is not known */
+      readonly unpricedCalls: number;
+    };
+    readonly spentThisWeek: {
+      /** Of the calls whose price is known */
+      readonly usd: number;
+      readonly tokens: number;
+      readonly calls: number;
+      /** Calls that `usd` does not count, because their price is not known */
+      readonly unpricedCalls: number;
+    };
+    readonly spentThisMonth: {
       /** Of the calls whose price is known */
       readonly usd: number;
       readonly tokens: number;
@@ -1334,6 +1471,28 @@ export interface SetDefaultProvider {
   readonly defaultProvider: string | null;
 }
 
+/** The body of PUT `/api/key-groups/{name}`: what changes, or what a new group begins with. */
+export interface SetKeyGroup {
+  /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
+  readonly usdPerDay?: number | null;
+  /** USD a week, from Monday 00:00 UTC */
+  readonly usdPerWeek?: number | null;
+  /** USD a month (UTC) */
+  readonly usdPerMonth?: number | null;
+  /** Input and output tokens a day (UTC) */
+  readonly tokensPerDay?: number | null;
+  /** Input and output tokens a month (UTC) */
+  readonly tokensPerMonth?: number | null;
+  /** The most calls that run at the same time; further ones wait */
+  readonly inFlight?: number | null;
+  /** Requests a minute; beyond, they are answered with KEY_RATE_LIMITED */
+  readonly requestsPerMinute?: number | null;
+  /** Input and output tokens a minute, by estimate until a call has ended */
+  readonly tokensPerMinute?: number | null;
+  /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+  readonly unpriced?: 'allow' | 'refuse';
+}
+
 /** A key of an application. Null means that there is no limit. */
 export interface ShownKey {
   readonly name: string;
@@ -1341,14 +1500,53 @@ export interface ShownKey {
   readonly createdAt: string;
   /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
   readonly usdPerDay: number | null;
+  /** USD a week, from Monday 00:00 UTC */
+  readonly usdPerWeek: number | null;
+  /** USD a month (UTC) */
+  readonly usdPerMonth: number | null;
   /** Input and output tokens a day (UTC) */
   readonly tokensPerDay: number | null;
+  /** Input and output tokens a month (UTC) */
+  readonly tokensPerMonth: number | null;
+  /** The most calls that run at the same time; further ones wait */
+  readonly inFlight: number | null;
+  /** Requests a minute; beyond, they are answered with KEY_RATE_LIMITED */
+  readonly requestsPerMinute: number | null;
+  /** Input and output tokens a minute, by estimate until a call has ended */
+  readonly tokensPerMinute: number | null;
   /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
   readonly unpriced: 'allow' | 'refuse';
+  /** The group of keys to which it belongs. The limits of the group hold as well */
+  readonly group: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
+}
+
+/** A group of keys: what its keys may spend together. Null means that there is no limit. */
+export interface ShownKeyGroup {
+  readonly name: string;
+  /** USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls */
+  readonly usdPerDay: number | null;
+  /** USD a week, from Monday 00:00 UTC */
+  readonly usdPerWeek: number | null;
+  /** USD a month (UTC) */
+  readonly usdPerMonth: number | null;
+  /** Input and output tokens a day (UTC) */
+  readonly tokensPerDay: number | null;
+  /** Input and output tokens a month (UTC) */
+  readonly tokensPerMonth: number | null;
+  /** The most calls that run at the same time; further ones wait */
+  readonly inFlight: number | null;
+  /** Requests a minute; beyond, they are answered with KEY_RATE_LIMITED */
+  readonly requestsPerMinute: number | null;
+  /** Input and output tokens a minute, by estimate until a call has ended */
+  readonly tokensPerMinute: number | null;
+  /** What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed */
+  readonly unpriced: 'allow' | 'refuse';
+  /** The keys that are in it now */
+  readonly keys: readonly string[];
 }
 
 /** GET `/api/gateway`. */

@@ -146,6 +146,22 @@ export class Api {
     return this.#call('POST /api/keys', {}, { body: key });
   }
 
+  changeKey(name: string, limits: object) {
+    return this.#call('PATCH /api/keys/:name', { name }, { body: limits });
+  }
+
+  keyGroups() {
+    return this.#call('GET /api/key-groups', {});
+  }
+
+  setKeyGroup(name: string, limits: object) {
+    return this.#call('PUT /api/key-groups/:name', { name }, { body: limits });
+  }
+
+  removeKeyGroup(name: string) {
+    return this.#call('DELETE /api/key-groups/:name', { name });
+  }
+
   revokeKey(name: string) {
     return this.#call('DELETE /api/keys/:name', { name });
   }

@@ -1,5 +1,6 @@
 // `blockhouse key`: a key for each application that uses the gateway.
 import { Command, Option } from 'clipanion';
+import { LimitsCommand, orNone } from '../command/limits-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -8,16 +9,27 @@ import { keyTable } from '../views/client-tables.ts';
 const category = 'Clients';
 const DAY_MS = 86_400_000;
 
+/** Limits that only a key has. */
+abstract class KeyLimitsCommand extends LimitsCommand {
+  group = Option.String('--group', { description: 'The group of keys to which it belongs' });
+  models = Option.Array('--models', { description: 'A model that it may use; * stands for any characters. May be repeated' });
+  expires = Option.String('--expires', { description: 'When it ends: a time, or a number of days such as 30d' });
+
+  protected keyLimits() {
+    return { ...this.limits(), group: orNone(this.group, (name) => name), models: this.models, expiresAt: orNone(this.expires, timeOf) };
+  }
+}
+
 /** Prints the key, or `{success, name, key, warnings?}`. */
-export class KeyNewCommand extends ServerCommand {
+export class KeyNewCommand extends KeyLimitsCommand {
   static override readonly paths = [['key', 'new']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Make a key for one application',
     details: `
       The key is accepted only where models are asked, and shown only now: the workspace keeps a hash of it. A cap can be passed by the calls
-      that are under way when it is reached. A call without a known price counts as 0 USD, so a key with a cap in USD alone refuses such calls;
-      a note names the models. Days begin at 00:00 UTC.
+      that are under way when it is reached. A call without a known price counts as 0 USD, so a key with caps in USD alone refuses such calls, unless
+      --unpriced says otherwise; a note names the models. Days, weeks (from Monday) and months begin at 00:00 UTC.
     `,
     examples: [
       ['A key without limits', '$0 key new my-app'],
@@ -25,33 +37,53 @@ export class KeyNewCommand extends ServerCommand {
         'At most 5 USD a day, for some models, until new year',
         '$0 key new my-app --usd-per-day 5 --models "small-*" --models "<provider>/*" --expires 2027-01-01',
       ],
+      ['At most 50 USD a month, four calls at a time and 60 requests a minute', '$0 key new my-app --usd-per-month 50 --in-flight 4 --rpm 60'],
     ],
   });
 
-  usdPerDay = Option.String('--usd-per-day', { description: 'The most USD that it may spend in a day' });
-  tokensPerDay = Option.String('--tokens-per-day', { description: 'The most tokens, input and output, in a day' });
-  unpriced = Option.String('--unpriced', {
-    description: 'allow or refuse calls whose price is not known; default: refuse with --usd-per-day alone, else allow',
-  });
-  models = Option.Array('--models', { description: 'A model that it may use; * stands for any characters. May be repeated' });
-  expires = Option.String('--expires', { description: 'When it ends: a time, or a number of days such as 30d' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
-    const caps = { usdPerDay: numberOf(this.usdPerDay, '--usd-per-day'), tokensPerDay: numberOf(this.tokensPerDay, '--tokens-per-day') };
-    const limits = {
-      ...caps,
-      unpriced: choiceOf(this.unpriced) ?? (caps.usdPerDay !== null && caps.tokensPerDay === null ? 'refuse' : 'allow'),
-      models: this.models,
-      expiresAt: timeOf(this.expires),
-    };
+    const limits = this.keyLimits();
+    const { usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth } = limits;
+    const hasUsd = [usdPerDay, usdPerWeek, usdPerMonth].some((cap) => cap != null);
+    const hasTokens = tokensPerDay != null || tokensPerMonth != null;
+    const unpriced = limits.unpriced ?? (hasUsd && !hasTokens ? 'refuse' : 'allow');
     return this.withServer(async (api) => {
-      const created = await api.createKey({ name: this.name, ...limits });
+      const created = await api.createKey({ name: this.name, ...limits, unpriced });
       await this.print(created, [created.key]);
       await this.sayWarnings(created.warnings);
       await this.say(
         `Give it to ${oneLine(this.name)} only; it is not shown again. Clients send it as their API key, with ${api.client.place.url.origin}/v1 as base URL; some add the /v1 themselves. \`${this.hint('key', 'rm', this.name)}\` revokes it.`,
       );
+      return 'ok';
+    });
+  }
+}
+
+/** Prints nothing, or `{success, key, warnings?}`. */
+export class KeySetCommand extends KeyLimitsCommand {
+  static override readonly paths = [['key', 'set']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Change the limits of a key',
+    details: 'Limits without an option stay as they are, and `none` lifts one. They hold for calls from now on; the key itself stays the same.',
+    examples: [
+      ['A cap of 20 USD a week, and no longer one a day', '$0 key set my-app --usd-per-week 20 --usd-per-day none'],
+      ['Put it in a group', '$0 key set my-app --group team'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+
+  protected override async run(): Promise<ExitKind> {
+    const limits = Object.fromEntries(Object.entries(this.keyLimits()).filter(([, value]) => value !== undefined));
+    if (Object.keys(limits).length === 0) throw new CliError('usage', 'Name a limit to change, such as --usd-per-week 20.');
+    return this.withServer(async (api) => {
+      const changed = await api.changeKey(this.name, limits);
+      await this.print(changed, []);
+      await this.sayWarnings(changed.warnings);
+      await this.say(`The limits of ${oneLine(this.name)} are changed.`);
       return 'ok';
     });
   }
@@ -108,21 +140,8 @@ export class KeyRemoveCommand extends ServerCommand {
   }
 }
 
-function numberOf(text: string | undefined, option: string): number | null {
-  if (text === undefined) return null;
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value) || value < 0) throw new CliError('usage', `${option} must be a number of 0 or more, not ${oneLine(text)}.`);
-  return value;
-}
-
-function choiceOf(text: string | undefined): 'allow' | 'refuse' | undefined {
-  if (text === undefined || text === 'allow' || text === 'refuse') return text;
-  throw new CliError('usage', `--unpriced must be allow or refuse, not ${oneLine(text)}.`);
-}
-
 /** ISO 8601. */
-function timeOf(text: string | undefined): string | null {
-  if (text === undefined) return null;
+function timeOf(text: string): string {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   const ms = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY_MS;
   if (Number.isNaN(ms)) throw new CliError('usage', `--expires must be a time such as 2027-01-01, or a number of days such as 30d, not ${oneLine(text)}.`);

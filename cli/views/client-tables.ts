@@ -1,5 +1,5 @@
-// The tables of `key ls` and `alias ls`, and how a model name resolves. Pure: no I/O.
-import type { KeyList, ModelNames, ModelResolved } from '../../core/index.ts';
+// The tables of `key ls`, `key group ls` and `alias ls`, and how a model name resolves. Pure: no I/O.
+import type { KeyGroupList, KeyList, ModelNames, ModelResolved } from '../../core/index.ts';
 import { count, money, relative, spending } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -12,19 +12,59 @@ const KEYS: readonly Column[] = [
   { title: 'MODELS', min: 10, drop: 2 },
   { title: 'EXPIRES', drop: 1 },
 ];
+const GROUP: Column = { title: 'GROUP', drop: 3 };
+
+type Limits = Omit<KeyGroupList['groups'][number], 'name' | 'keys'>;
 
 /** The table of `key ls`. */
 export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[] {
-  const rows = keys.map(({ name, spentToday, usdPerDay, tokensPerDay, unpriced, models, expiresAt }) => [
-    name,
-    tokensPerDay === null || usdPerDay !== null ? spending(spentToday.usd, spentToday.unpricedCalls) : `${count(spentToday.tokens)} tokens`,
-    [usdPerDay === null ? '' : money(usdPerDay), tokensPerDay === null ? '' : `${count(tokensPerDay)} tokens`, unpriced === 'refuse' ? 'known prices only' : '']
-      .filter(Boolean)
-      .join(', ') || '-',
-    models === null ? 'all' : models.join(' '),
-    expiresAt === null ? 'never' : relative(expiresAt, now),
+  const hasGroups = keys.some(({ group }) => group !== null);
+  const rows = keys.map((key) => [
+    key.name,
+    ...(hasGroups ? [key.group ?? '-'] : []),
+    spentToday(key),
+    capsOf(key),
+    key.models === null ? 'all' : key.models.join(' '),
+    key.expiresAt === null ? 'never' : relative(key.expiresAt, now),
   ]);
-  return table(KEYS, rows, view);
+  const [name, ...others] = KEYS;
+  return table(hasGroups && name !== undefined ? [name, GROUP, ...others] : KEYS, rows, view);
+}
+
+const GROUPS: readonly Column[] = [
+  { title: 'GROUP' },
+  { title: 'TODAY', align: 'right' },
+  { title: 'CAP', align: 'right' },
+  { title: 'KEYS', min: 10, drop: 1 },
+];
+
+/** The table of `key group ls`. */
+export function groupTable(groups: KeyGroupList['groups'], view: Omit<View, 'now'>): string[] {
+  const rows = groups.map((group) => [group.name, spentToday(group), capsOf(group), group.keys.join(' ') || '-']);
+  return table(GROUPS, rows, view);
+}
+
+/** In the unit of its caps. */
+function spentToday({ spentToday: { usd, tokens, unpricedCalls }, ...limits }: Limits): string {
+  const { usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth } = limits;
+  const hasOnlyTokens = (tokensPerDay !== null || tokensPerMonth !== null) && [usdPerDay, usdPerWeek, usdPerMonth].every((cap) => cap === null);
+  return hasOnlyTokens ? `${count(tokens)} tokens` : spending(usd, unpricedCalls);
+}
+
+function capsOf(limits: Limits): string {
+  const { usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth, inFlight, requestsPerMinute, tokensPerMinute, unpriced } = limits;
+  const caps = [
+    usdPerDay === null ? '' : money(usdPerDay),
+    usdPerWeek === null ? '' : `${money(usdPerWeek)} a week`,
+    usdPerMonth === null ? '' : `${money(usdPerMonth)} a month`,
+    tokensPerDay === null ? '' : `${count(tokensPerDay)} tokens`,
+    tokensPerMonth === null ? '' : `${count(tokensPerMonth)} tokens a month`,
+    inFlight === null ? '' : `${count(inFlight)} at once`,
+    requestsPerMinute === null ? '' : `${count(requestsPerMinute)} requests a minute`,
+    tokensPerMinute === null ? '' : `${count(tokensPerMinute)} tokens a minute`,
+    unpriced === 'refuse' ? 'known prices only' : '',
+  ];
+  return caps.filter(Boolean).join(', ') || '-';
 }
 
 const ALIASES: readonly Column[] = [{ title: 'NAME' }, { title: 'STANDS FOR', min: 20 }];

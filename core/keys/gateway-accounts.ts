@@ -1,22 +1,22 @@
 // The accounts of clients' calls: what each key may do and has spent, and the ledger of gateway calls.
 //
 // whatever-failed: a call that failed has its line too, with what is known of its usage.
-// caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit. So a cap is
-//   passed by the calls under way at most, and by the last one only if they are made one after the other.
+// caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit of the key and of
+//   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // held-until-counted: a call counts as under way until its line counts.
-import { reachesUsd } from '../block/costs/budget.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, KeySpend, OpenCall } from '../store/port.ts';
+import type { GatewayBook, KeySpend, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
+import { hasCap, later, type ReachedCap, reachedCap, type Spend } from './caps.ts';
 import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
-import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-key.ts';
+import { type Accounts, assertMayUse, isHeld, type NamedKey } from './named-key.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
@@ -65,8 +65,8 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
     const { hash } = key;
-    if (hasLimits(key)) return new KeyHold(call, key.name, (hold) => this.#reserve(hold, hash));
-    return { readsOn: false, reserve: () => this.#admit(call, hash) };
+    if (isHeld(key)) return new KeyHold(call, key, (hold) => this.#reserve(hold, hash));
+    return new KeyPass(key, () => this.#admit(call, hash));
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
@@ -75,8 +75,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
     if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
-    const { ledger } = this.#options;
-    if (hasLimits(key) && ledger.isRead) this.#assertBelow(key, ledger.spentToday(name));
+    if (isHeld(key) && this.#options.ledger.isRead) this.#assertBelow(key);
     return key;
   }
 
@@ -90,10 +89,10 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const pricedAs = end.usage === undefined ? undefined : this.#pricedAs(call);
     const { usage } = end;
     if (pricedAs === undefined || usage === undefined) {
-      this.#record(end, at, NO_COST);
+      this.#record(end, at, NO_COST, groupOf(hold));
       return;
     }
-    const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer)), this.#tell);
+    const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer), groupOf(hold)), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
   }
@@ -101,13 +100,14 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   /** The journal has the end at once, and the ledger has it some moments later. */
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { requestId, adapter: provider, model, usage, code: error = null } = end;
-    const { id, key } = hold;
+    const { id, key: named } = hold;
+    const [key, group] = [named.name, groupOf(hold)];
     const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
     if (id !== undefined) {
       // A line that can't be written is of no harm: the line of the ledger waits and is tried again.
-      this.#options.ledger.noteEnd({ id, at, requestId, key, provider, model, usage: usage ?? NO_USAGE, ...cost, error }).catch(this.#tell);
+      this.#options.ledger.noteEnd({ id, at, requestId, key, group, provider, model, usage: usage ?? NO_USAGE, ...cost, error }).catch(this.#tell);
     }
-    this.#record(end, at, cost, id);
+    this.#record(end, at, cost, group, id);
     this.#held.leave(hold); // held-until-counted
   }
 
@@ -120,6 +120,12 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const { ledger } = this.#options;
     await ledger.read();
     return ledger.spentToday(key);
+  }
+
+  async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
+    const { ledger } = this.#options;
+    await ledger.read();
+    return ledger.spent(kind, name);
   }
 
   /** Calls that end later are not recorded. Resolves when the ledger is written. */
@@ -138,15 +144,16 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
     // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
     const key = this.#stillAllowed(call, hash);
-    if (key.unpriced === 'refuse') assertPriced(key, call, pricer);
-    this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
+    hold.key = key;
+    if (key.refusesUnpriced) assertPriced(key, call, pricer);
+    this.#assertBelow(key, hold);
     await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: new Date(this.#options.now()).toISOString() });
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
   #admit(call: AccountedCall, hash: string): Promise<void> | undefined {
     const key = this.#stillAllowed(call, hash);
-    return hasLimits(key) ? this.spentToday(key.name).then((spent) => this.#assertBelow(key, spent)) : undefined;
+    return isHeld(key) ? this.#options.ledger.read().then(() => this.#assertBelow(key)) : undefined;
   }
 
   /** still-allowed. Another key may have been made under the name since. */
@@ -164,25 +171,28 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     return key;
   }
 
-  #assertBelow(key: NamedKey, spent: Spend, underWay: Spend = NOTHING): void {
+  /** caps-hold. Without `own`, only what is spent counts. */
+  #assertBelow(key: NamedKey, own?: KeyHold): void {
     const now = this.#options.now();
-    const cap = capReached(key, spent);
-    if (cap !== undefined)
-      throw new BlockhouseError('KEY_CAP_REACHED', `The key ${key.name} has reached its cap of ${cap} a day. It may be used again at 00:00 UTC.`, {
-        retryAfterMs: nextUtcDay(now) - now,
-      });
-    const close = capReached(key, { usd: spent.usd + underWay.usd, tokens: spent.tokens + underWay.tokens });
-    if (close === undefined) return;
-    const message = `The calls of the key ${key.name} that are under way may use up its cap of ${close} a day. Try again when one of them has ended.`;
-    throw new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: UNDER_WAY_RETRY_MS });
+    let spent: ReachedCap | undefined;
+    let close: ReachedCap | undefined;
+    for (const bound of key.bounds) {
+      if (!hasCap(bound)) continue;
+      const sums = this.#options.ledger.spent(bound.kind, bound.name);
+      spent = later(spent, reachedCap(bound, sums, NOTHING, now));
+      if (own !== undefined && spent === undefined) close ??= reachedCap(bound, sums, this.#held.underWay(bound, own), now);
+    }
+    if (spent !== undefined) throw capReached(key, spent, now);
+    if (close !== undefined) throw capClose(key, close);
   }
 
-  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, id?: OpenCall['id']): void {
+  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, id?: OpenCall['id']): void {
     const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = end;
     this.#options.ledger.record({
       at,
       requestId,
       key,
+      group,
       provider: adapter,
       model,
       usage,
@@ -213,12 +223,41 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   };
 }
 
-type Spend = Pick<KeySpend, 'usd' | 'tokens'>;
 const NOTHING: Spend = { usd: 0, tokens: 0 };
 
-function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spend): string | undefined {
-  if (usdPerDay !== null && reachesUsd(usd, usdPerDay)) return `${usdPerDay} USD`;
-  return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
+/** A call of a key without a cap. */
+class KeyPass implements Hold {
+  readonly readsOn = false;
+  readonly key: NamedKey;
+  readonly #admit: () => Promise<void> | undefined;
+
+  constructor(key: NamedKey, admit: () => Promise<void> | undefined) {
+    this.key = key;
+    this.#admit = admit;
+  }
+
+  reserve(): Promise<void> | undefined {
+    return this.#admit();
+  }
+}
+
+/** In which its key was when the call was accepted, or sent if its account is held. */
+function groupOf(hold: Hold | undefined): string | undefined {
+  return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : undefined;
+}
+
+function capReached({ name }: NamedKey, { bound, cap, resets, resetsAt }: ReachedCap, now: number): BlockhouseError {
+  const message =
+    bound.kind === 'key'
+      ? `The key ${name} has reached its cap of ${cap}. It may be used again ${resets}.`
+      : `The keys of the group ${bound.name}, one of which is ${name}, have reached their cap of ${cap}. They may be used again ${resets}.`;
+  return new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: resetsAt - now });
+}
+
+function capClose({ name }: NamedKey, { bound, cap }: ReachedCap): BlockhouseError {
+  const whose = bound.kind === 'key' ? `the key ${name}` : `the group ${bound.name}, to which the key ${name} belongs,`;
+  const message = `The calls of ${whose} that are under way may use up its cap of ${cap}. Try again when one of them has ended.`;
+  return new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: UNDER_WAY_RETRY_MS });
 }
 
 function noSuchKey(name: string): BlockhouseError {
@@ -238,11 +277,8 @@ function assertPriced(key: NamedKey, call: AccountedCall, { exact }: Pricer): vo
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {
-  const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or set "unpriced": "allow" for the key in keys.json.`;
+  const group = key.bounds.find(({ kind, unpriced }) => kind === 'group' && unpriced === 'refuse');
+  const ofGroup = group === undefined ? '' : `, and \`blockhouse key group set ${group.name} --unpriced allow\``;
+  const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or allow such calls: \`blockhouse key set ${key.name} --unpriced allow\`${ofGroup}.`;
   return new BlockhouseError('PRICE_UNKNOWN', message);
-}
-
-function nextUtcDay(now: number): number {
-  const day = 86_400_000;
-  return (Math.floor(now / day) + 1) * day;
 }

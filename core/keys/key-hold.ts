@@ -8,8 +8,11 @@ import { randomUUID } from 'node:crypto';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { KeySpend, OpenCall } from '../store/port.ts';
+import type { OpenCall } from '../store/port.ts';
 import type { Usage } from '../types.ts';
+import type { Spend } from './caps.ts';
+import type { Bound } from './key-limits.ts';
+import type { NamedKey } from './named-key.ts';
 
 /** Until a key has an answer. */
 const USUAL_OUTPUT_TOKENS = 1000;
@@ -21,8 +24,8 @@ const MIN_HEADROOM_TOKENS = 500;
 export class KeyHold implements Hold {
   readonly call: AccountedCall;
   readonly readsOn = true;
-  /** The name of the key. */
-  readonly key: string;
+  /** With the limits that it had when the call was looked at last. */
+  key: NamedKey;
   /** In the journal; undefined for a call that was never admitted. */
   id: string | undefined;
   /** Fixed when the call is admitted. */
@@ -31,11 +34,12 @@ export class KeyHold implements Hold {
   expected: Usage | undefined;
   /** The output that the journal says of it. */
   notedOutput = 0;
-  place: Place<KeyHold> | undefined;
+  /** Among the calls under way of its key, and of its group. */
+  places: readonly HeldPlace[] = [];
   hasEnded = false;
   readonly #reserve: (hold: KeyHold) => Promise<void>;
 
-  constructor(call: AccountedCall, key: string, reserve: (hold: KeyHold) => Promise<void>) {
+  constructor(call: AccountedCall, key: NamedKey, reserve: (hold: KeyHold) => Promise<void>) {
     this.call = call;
     this.key = key;
     this.#reserve = reserve;
@@ -57,6 +61,11 @@ export class KeyHold implements Hold {
   }
 }
 
+interface HeldPlace {
+  readonly account: string;
+  readonly place: Place<KeyHold>;
+}
+
 /** What a line of the ledger says of the cost of a call. */
 export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
   const costUsd = pricer.exact(usage);
@@ -75,7 +84,8 @@ export interface HoldTerms {
 export class HeldCalls {
   readonly #note: (call: OpenCall) => Promise<void>;
   readonly #onFault: (error: unknown) => void;
-  readonly #byKey = new Map<string, LinkedList<KeyHold>>();
+  /** By key and by group. */
+  readonly #byAccount = new Map<string, LinkedList<KeyHold>>();
   readonly #idStart = randomUUID();
   #ids = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -86,10 +96,10 @@ export class HeldCalls {
     this.#onFault = onFault;
   }
 
-  /** What the key's other calls under way count. */
-  underWay(own: KeyHold): Pick<KeySpend, 'usd' | 'tokens'> {
+  /** What the other calls under way of a key or a group count. */
+  underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Spend {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byKey.get(own.key) ?? []) {
+    for (const hold of this.#byAccount.get(accountOf(kind, name)) ?? []) {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -105,7 +115,7 @@ export class HeldCalls {
     const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-    hold.place ??= this.#callsOf(hold.key).add(hold);
+    if (hold.places.length === 0) hold.places = hold.key.bounds.map(({ kind, name }) => this.#join(accountOf(kind, name), hold));
     this.#ids += 1;
     hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
@@ -115,12 +125,13 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    const calls = this.#byKey.get(hold.key);
-    if (hold.place === undefined || calls === undefined) return;
-    calls.leave(hold.place);
-    if (calls.size > 0) return;
-    this.#byKey.delete(hold.key);
-    if (this.#byKey.size === 0) this.close();
+    for (const { account, place } of hold.places) {
+      const calls = this.#byAccount.get(account);
+      calls?.leave(place);
+      if (calls?.size === 0) this.#byAccount.delete(account);
+    }
+    hold.places = [];
+    if (this.#byAccount.size === 0) this.close();
   }
 
   close(): void {
@@ -128,16 +139,17 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #callsOf(key: string): LinkedList<KeyHold> {
-    const calls = this.#byKey.get(key) ?? new LinkedList<KeyHold>();
-    this.#byKey.set(key, calls);
-    return calls;
+  #join(account: string, hold: KeyHold): HeldPlace {
+    const calls = this.#byAccount.get(account) ?? new LinkedList<KeyHold>();
+    this.#byAccount.set(account, calls);
+    return { account, place: calls.add(hold) };
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const calls of this.#byKey.values()) {
+    for (const [account, calls] of this.#byAccount) {
       for (const hold of calls) {
+        if (account !== hold.places[0]?.account) continue; // seen with its key
         const usage = hold.call.usageSoFar();
         if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);
@@ -146,10 +158,16 @@ export class HeldCalls {
   }
 
   #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> {
-    const { call, id = '', key, pricer } = hold;
+    const { call, id = '', pricer } = hold;
+    const { name: key, group } = hold.key;
     hold.notedOutput = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
     const ahead: Usage = { ...usage, outputTokens: hold.notedOutput, totalTokens: usage.inputTokens + hold.notedOutput, estimated: true };
     const { requestId, adapterId: provider, model } = call;
-    return this.#note({ id, at, requestId, key, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
+    return this.#note({ id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
   }
+}
+
+/** No key has a name with a blank. */
+function accountOf(kind: Bound['kind'], name: string): string {
+  return kind === 'key' ? name : `group ${name}`;
 }

@@ -59,22 +59,23 @@ interface Bound {
   readonly reason: string;
 }
 
-const hasLimits = ({ usdPerDay, tokensPerDay, models }: NamedKey): boolean => usdPerDay !== null || tokensPerDay !== null || models !== null;
+const hasCap = ({ capsUsd, countsTokens }: NamedKey): boolean => capsUsd || countsTokens;
+const hasLimits = (key: NamedKey): boolean => hasCap(key) || key.models !== null;
 const BOUNDS: Readonly<Record<FieldEffect, Bound>> = {
   address: {
     binds: () => true,
     reason: 'the key of an application does not choose where a call goes, by which secret, or who pays. Leave it out, or use the token of the workspace',
   },
   models: {
-    binds: ({ models, usdPerDay }) => models !== null || usdPerDay !== null,
+    binds: ({ models, capsUsd }) => models !== null || capsUsd,
     reason: 'it can name other models than the one that is checked and priced. Leave it out, or use a key without a list of models and without a cap in USD',
   },
   price: {
-    binds: ({ usdPerDay }) => usdPerDay !== null,
+    binds: ({ capsUsd }) => capsUsd,
     reason: 'it changes the price, and the key has a cap in USD. Leave it out, or use a key without one',
   },
   unseen: {
-    binds: ({ usdPerDay, tokensPerDay }) => usdPerDay !== null || tokensPerDay !== null,
+    binds: hasCap,
     reason:
       'it brings input that is stored at the provider, which nobody here can count before the answer says it, and the key has a cap. Send the whole conversation, or use a key without a cap',
   },

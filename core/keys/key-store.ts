@@ -2,17 +2,20 @@
 //
 // closed-by-default: while what is stored can't be used, no key of it is accepted. The workspace's own token still is.
 // hashed: only hashes are stored, from which no key can be made.
+// known-groups: no key is in a group that there is not, so that no limit is left out.
 import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
-import type { ShownKey } from '../types.ts';
-import { assertKeyName, checkedLimits, hashOfKey, type KeyLimits, type NamedKey, newKey, parseKey } from './named-key.ts';
+import type { ShownKey, ShownKeyGroup } from '../types.ts';
+import { checkedFigures, type Figures, type KeyLimits } from './key-limits.ts';
+import { assertKeyName, checkedLimits, hashOfKey, type NamedKey, namedKey, newKey, parseGroup, parseKey, type StoredKey } from './named-key.ts';
 
 /** The name of the file in a workspace. */
 export const KEYS_FILE = 'keys.json';
 const MAX_KEYS = 1000;
+const MAX_GROUPS = 1000;
 /** Anybody may see it, so it says nothing of the content. */
 const REFUSED_UNSEEN = `${KEYS_FILE} of the workspace is damaged, so no key is accepted. Its owner sees with \`blockhouse key ls\` what is wrong.`;
 
@@ -20,6 +23,7 @@ const REFUSED_UNSEEN = `${KEYS_FILE} of the workspace is damaged, so no key is a
 interface KeyTable {
   readonly byHash: ReadonlyMap<string, NamedKey>;
   readonly byName: ReadonlyMap<string, NamedKey>;
+  readonly groups: ReadonlyMap<string, Figures>;
 }
 
 /** What a store works with. */
@@ -59,7 +63,13 @@ export class KeyStore {
 
   /** All keys, in the order in which they were made. Throws WORKSPACE_DAMAGED. */
   list(): ShownKey[] {
-    return [...this.#sound(this.#setting.now()).byHash.values()].map(({ hash: _hash, ...shown }) => shown);
+    return [...this.#sound(this.#setting.now()).byHash.values()].map(shown);
+  }
+
+  /** All groups, in the order in which they were made. Throws WORKSPACE_DAMAGED. */
+  groups(): ShownKeyGroup[] {
+    const { groups, byName } = this.#sound(this.#setting.now());
+    return [...groups].map(([name, figures]) => ({ name, ...figures, keys: membersOf(byName, name) }));
   }
 
   /** Makes a key and returns it; it can't be shown again. Throws INVALID_REQUEST, NAME_TAKEN, WORKSPACE_DAMAGED. */
@@ -67,34 +77,82 @@ export class KeyStore {
     assertKeyName(name);
     const key = newKey();
     const createdAt = new Date(this.#clock()).toISOString();
-    const entry: NamedKey = { name, hash: hashOfKey(key) ?? '', createdAt, ...checkedLimits(limits) };
-    if (entry.expiresAt !== null && Date.parse(entry.expiresAt) <= Date.parse(createdAt)) throw invalidRequest('expiresAt', 'must be in the future');
-    await this.#rewrite((keys) => {
-      if (keys.some((one) => one.name === name))
-        throw new BlockhouseError('NAME_TAKEN', `There is a key ${name} already. Revoke it first, or choose another name.`);
-      if (keys.length >= MAX_KEYS) throw invalidRequest('name', `can't be added: there may be ${MAX_KEYS} keys at most`);
-      return [...keys, entry];
+    const entry: StoredKey = { name, hash: hashOfKey(key) ?? '', createdAt, ...this.#checked(limits) };
+    await this.#rewrite(({ byName, groups }) => {
+      if (byName.has(name)) throw new BlockhouseError('NAME_TAKEN', `There is a key ${name} already. Revoke it first, or choose another name.`);
+      if (byName.size >= MAX_KEYS) throw invalidRequest('name', `can't be added: there may be ${MAX_KEYS} keys at most`);
+      return tableOf([...byName.values(), entry], groups);
     });
     return key;
+  }
+
+  /** Changes the limits that are given, for calls from now on. Throws KEY_NOT_FOUND, INVALID_REQUEST, WORKSPACE_DAMAGED. */
+  async change(name: string, limits: Partial<KeyLimits>): Promise<ShownKey> {
+    const changed = this.#checked(limits);
+    const given = Object.fromEntries(Object.entries(changed).filter(([field]) => limits[field as keyof KeyLimits] !== undefined));
+    let key: StoredKey | undefined;
+    await this.#rewrite(({ byName, groups }) => {
+      const before = byName.get(name);
+      if (before === undefined) throw noKey(name);
+      key = { ...before, ...given };
+      return tableOf(
+        [...byName.values()].map((one) => (one === before ? { ...one, ...given } : one)),
+        groups,
+      );
+    });
+    return shown(key as StoredKey);
   }
 
   /** From now on the key is refused. False if there is no such key. Throws WORKSPACE_DAMAGED. */
   async revoke(name: string): Promise<boolean> {
     let existed = false;
-    await this.#rewrite((keys) => {
-      const others = keys.filter((one) => one.name !== name);
-      existed = others.length < keys.length;
-      return others;
+    await this.#rewrite(({ byName, groups }) => {
+      existed = byName.has(name);
+      if (!existed) return undefined;
+      return tableOf(
+        [...byName.values()].filter((one) => one.name !== name),
+        groups,
+      );
     });
     return existed;
   }
 
-  async #rewrite(change: (keys: readonly NamedKey[]) => readonly NamedKey[]): Promise<void> {
-    await this.#setting.update((state) => {
-      const before = [...this.#sound(state).byHash.values()]; // overwriting what can't be read would lose it
-      const keys = change(before);
-      return keys.length === before.length ? undefined : tableOf(keys);
+  /** Changes the limits of a group that are given; makes the group if there is none. Throws INVALID_REQUEST, WORKSPACE_DAMAGED. */
+  async setGroup(name: string, figures: Partial<Figures>): Promise<ShownKeyGroup> {
+    assertKeyName(name);
+    const changed = checkedFigures(figures);
+    const given = Object.fromEntries(Object.entries(changed).filter(([field]) => figures[field as keyof Figures] !== undefined));
+    let group: ShownKeyGroup | undefined;
+    await this.#rewrite(({ byName, groups }) => {
+      if (!groups.has(name) && groups.size >= MAX_GROUPS) throw invalidRequest('name', `can't be added: there may be ${MAX_GROUPS} groups at most`);
+      const next = { ...checkedFigures({}), ...groups.get(name), ...given };
+      group = { name, ...next, keys: membersOf(byName, name) };
+      return tableOf([...byName.values()], new Map([...groups, [name, next]]));
     });
+    return group as ShownKeyGroup;
+  }
+
+  /** False if there is no such group. What was spent in it stays, for a group of the same name. Throws WRONG_STATE while keys are in it, WORKSPACE_DAMAGED. */
+  async removeGroup(name: string): Promise<boolean> {
+    let existed = false;
+    await this.#rewrite(({ byName, groups }) => {
+      existed = groups.has(name);
+      if (!existed) return undefined;
+      const [member] = membersOf(byName, name);
+      if (member !== undefined) throw new BlockhouseError('WRONG_STATE', `The key ${member} is in the group ${name}. Take it out first, or revoke it.`);
+      return tableOf([...byName.values()], new Map([...groups].filter(([other]) => other !== name)));
+    });
+    return existed;
+  }
+
+  #checked(limits: Partial<KeyLimits>): KeyLimits {
+    const checked = checkedLimits(limits);
+    if (checked.expiresAt !== null && Date.parse(checked.expiresAt) <= this.#clock()) throw invalidRequest('expiresAt', 'must be in the future');
+    return checked;
+  }
+
+  async #rewrite(change: (table: KeyTable) => KeyTable | undefined): Promise<void> {
+    await this.#setting.update((state) => change(this.#sound(state))); // overwriting what can't be read would lose it
   }
 
   #hasExpired({ expiresAt }: NamedKey): boolean {
@@ -119,17 +177,53 @@ export class KeyStore {
 /** How keys are stored. */
 export const KEYS: SettingCodec<KeyTable> = {
   parse: (text) => {
-    if (text === undefined) return tableOf([]);
+    if (text === undefined) return tableOf([], new Map());
     const json = parseBytes(Buffer.from(text));
     if (!isObject(json) || !Array.isArray(json['keys'])) throw new Error('it must hold an object with a list "keys"');
     const keys = json['keys'].map(parseKey);
     const twice = keys.find(({ name }, index) => keys.findIndex((one) => one.name === name) !== index);
     if (twice !== undefined) throw new Error(`two keys are called ${twice.name}`);
-    return tableOf(keys);
+    return tableOf(keys, parsedGroups(json['groups'] ?? {}));
   },
-  format: ({ byHash }) => `${JSON.stringify({ keys: [...byHash.values()] }, null, 2)}\n`,
+  format: ({ byHash, groups }) => {
+    const keys = [...byHash.values()].map(({ name, hash, createdAt, usdPerDay, tokensPerDay, unpriced, models, expiresAt, bounds: [own], group }) => {
+      return { name, hash, createdAt, usdPerDay, tokensPerDay, ...given(own ?? {}), unpriced, ...given({ group }), models, expiresAt };
+    });
+    const ofGroups = Object.fromEntries([...groups].map(([name, figures]) => [name, given(figures)]));
+    return `${JSON.stringify({ keys, ...(groups.size > 0 && { groups: ofGroups }) }, null, 2)}\n`;
+  },
 };
 
-function tableOf(keys: readonly NamedKey[]): KeyTable {
-  return { byHash: new Map(keys.map((key) => [key.hash, key])), byName: new Map(keys.map((key) => [key.name, key])) };
+function parsedGroups(value: unknown): ReadonlyMap<string, Figures> {
+  if (!isObject(value)) throw new Error('groups must be an object');
+  return new Map(Object.entries(value).map(([name, group]) => [name, parseGroup(name, group)]));
+}
+
+/** Throws INVALID_REQUEST for a key in an unknown group: known-groups. */
+function tableOf(stored: readonly StoredKey[], groups: ReadonlyMap<string, Figures>): KeyTable {
+  const keys = stored.map((key) => {
+    if (key.group !== null && !groups.has(key.group))
+      throw invalidRequest('group', `of ${key.name} is ${key.group}, which is no group; \`blockhouse key group set ${key.group}\` makes it`);
+    return namedKey(key, key.group === null ? undefined : groups.get(key.group));
+  });
+  return { byHash: new Map(keys.map((key) => [key.hash, key])), byName: new Map(keys.map((key) => [key.name, key])), groups };
+}
+
+function membersOf(keys: ReadonlyMap<string, StoredKey>, group: string): string[] {
+  return [...keys.values()].filter((key) => key.group === group).map(({ name }) => name);
+}
+
+/** Without what is not stored, and without the hash. */
+function shown(key: StoredKey): ShownKey {
+  const { name, createdAt, group, models, expiresAt } = key;
+  return { name, createdAt, ...checkedFigures(key), group, models, expiresAt };
+}
+
+/** The limits that there are. */
+function given(limits: object): object {
+  return Object.fromEntries(Object.entries(limits).filter(([field, value]) => value !== null && field !== 'kind' && field !== 'name'));
+}
+
+function noKey(name: string): BlockhouseError {
+  return new BlockhouseError('KEY_NOT_FOUND', `There is no key ${JSON.stringify(name.slice(0, 64))}.`);
 }

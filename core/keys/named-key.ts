@@ -2,16 +2,22 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import type { KeySpend } from '../store/port.ts';
+import type { KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
-
-/** What a key may do. Null means that there is no limit. */
-export type KeyLimits = Omit<ShownKey, 'name' | 'createdAt'>;
+import { type Bounds, boundsOf, checkedFigures, type Figures, isFigure, type KeyLimits } from './key-limits.ts';
 
 /** A key as it is stored. */
-export interface NamedKey extends ShownKey {
+export interface StoredKey extends ShownKey {
   /** SHA-256 of the key, base64url. A key has 256 random bits, so a slow hash would add nothing. */
   readonly hash: string;
+}
+
+/** A key, with all limits that hold for it. */
+export interface NamedKey extends StoredKey, Bounds {}
+
+/** A key whose group, if it has one, has the limits `ofGroup`. */
+export function namedKey(stored: StoredKey, ofGroup?: Figures): NamedKey {
+  return { ...stored, ...boundsOf(stored, ofGroup) };
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
@@ -21,6 +27,8 @@ export interface Accounts {
   costs(by: 'key' | 'model' | 'day'): Promise<CostsReport>;
   /** What a key has spent on this UTC day. */
   spentToday(key: string): Promise<KeySpend>;
+  /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */
+  spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
 }
 
 /** How every key begins; the token of the workspace begins with `bh_`. */
@@ -42,32 +50,19 @@ export function hashOfKey(presented: string): string | undefined {
 
 /** Throws INVALID_REQUEST naming the field. */
 export function checkedLimits(limits: Partial<KeyLimits>): KeyLimits {
-  return {
-    usdPerDay: amount(limits.usdPerDay, 'usdPerDay'),
-    tokensPerDay: amount(limits.tokensPerDay, 'tokensPerDay'),
-    unpriced: choice(limits.unpriced),
-    models: patterns(limits.models),
-    expiresAt: time(limits.expiresAt),
-  };
+  return { ...checkedFigures(limits), group: groupName(limits.group), models: patterns(limits.models), expiresAt: time(limits.expiresAt) };
 }
 
 /** Throws INVALID_REQUEST. */
-export function assertKeyName(name: unknown): asserts name is string {
+export function assertKeyName(name: unknown, field = 'name'): asserts name is string {
   if (typeof name !== 'string' || !NAME.test(name)) {
-    throw invalidRequest('name', 'must have 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and begin and end with a letter or digit');
+    throw invalidRequest(field, 'must have 1 to 64 characters of a-z, 0-9, ".", "_" and "-", and begin and end with a letter or digit');
   }
 }
 
-function amount(value: unknown, field: string): number | null {
+function groupName(value: unknown): string | null {
   if (value === undefined || value === null) return null;
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw invalidRequest(field, 'must be a number of 0 or more');
-  return value;
-}
-
-/** Keys of earlier versions have no choice, and go on as they were. */
-function choice(value: unknown): KeyLimits['unpriced'] {
-  if (value === undefined || value === null) return 'allow';
-  if (value !== 'allow' && value !== 'refuse') throw invalidRequest('unpriced', 'must be "allow" or "refuse"');
+  assertKeyName(value, 'group');
   return value;
 }
 
@@ -88,7 +83,7 @@ function time(value: unknown): string | null {
 }
 
 /** Reads a stored key. Throws an Error that says what is wrong. */
-export function parseKey(value: unknown): NamedKey {
+export function parseKey(value: unknown): StoredKey {
   if (!isObject(value)) throw new Error('each key must be an object');
   const { name, hash, createdAt } = value;
   assertKeyName(name);
@@ -97,9 +92,18 @@ export function parseKey(value: unknown): NamedKey {
   return { name, hash, createdAt, ...checkedLimits(value as Partial<KeyLimits>) };
 }
 
-/** True if anything but the list of models limits the calls of a key. */
-export function hasLimits({ usdPerDay, tokensPerDay, unpriced }: KeyLimits): boolean {
-  return usdPerDay !== null || tokensPerDay !== null || unpriced === 'refuse';
+/** Reads the limits of a stored group. Throws an Error that says what is wrong: a limit that a group can't have would not hold. */
+export function parseGroup(name: string, value: unknown): Figures {
+  assertKeyName(name, 'the name of a group');
+  if (!isObject(value)) throw new Error(`groups.${name} must be an object`);
+  const other = Object.keys(value).find((field) => !isFigure(field));
+  if (other !== undefined) throw new Error(`groups.${name}.${other.slice(0, 64)} is not a limit that a group can have`);
+  return checkedFigures(value as Partial<Figures>);
+}
+
+/** True if the account of a call is to be held while it is under way: a cap, or the refusal of unknown prices. */
+export function isHeld({ capsUsd, capsTokens, refusesUnpriced }: Bounds): boolean {
+  return capsUsd || capsTokens || refusesUnpriced;
 }
 
 /** Throws KEY_FORBIDDEN unless the key may ask for a model under one of its names. */

@@ -6,7 +6,8 @@ import type { Warning } from '../schemas/chat.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import type { KeySpend, SettingStore } from '../store/port.ts';
 import { KEYS, KEYS_FILE } from './key-store.ts';
-import { type KeyLimits, mayUse, type NamedKey } from './named-key.ts';
+import { type Bounds, capsTokens, capsUsd, type KeyLimits } from './key-limits.ts';
+import { mayUse, type NamedKey } from './named-key.ts';
 
 /** What the search needs. */
 export interface UncountedOptions {
@@ -21,15 +22,15 @@ export interface ExaminedKeys extends UncountedOptions {
 
 /** A warning for a key that is to have these limits. */
 export async function capWarnings(limits: Partial<KeyLimits>, options: UncountedOptions): Promise<Warning[]> {
-  if (limits.unpriced !== 'refuse' && !hasOnlyCapInUsd(limits)) return [];
+  if (limits.unpriced !== 'refuse' && (!capsUsd(limits) || capsTokens(limits))) return [];
   const models = await unpricedModels(limits, options);
   if (models.length === 0) return [];
   if (limits.unpriced === 'refuse') {
-    const message = `This key refuses calls of ${listed(models)}, because their price is not known; \`--unpriced allow\` makes a key that may call them.`;
+    const message = `This key refuses calls of ${listed(models)}, because their price is not known; \`--unpriced allow\` lets it call them.`;
     return [{ field: 'unpriced', message }];
   }
   const message = `This cap does not count calls of ${listed(models)}, because their price is not known; set tokensPerDay (\`--tokens-per-day\`) as well, or refuse such calls (\`--unpriced refuse\`).`;
-  return [{ field: 'usdPerDay', message }];
+  return [{ field: CAPS_IN_USD.find((field) => limits[field] != null) ?? 'usdPerDay', message }];
 }
 
 /** The doctor's findings in keys.json. */
@@ -44,17 +45,19 @@ export async function keyFindings(settings: SettingStore, options: ExaminedKeys)
 
 async function uncountedIn(key: NamedKey, options: ExaminedKeys): Promise<Finding[]> {
   const problems: string[] = [];
-  const models = key.unpriced === 'refuse' ? [] : await unpricedModels(key, options);
+  const models = key.refusesUnpriced ? [] : await unpricedModels(key, options);
   if (models.length > 0) problems.push(`the cap in USD of ${key.name} does not count calls of ${listed(models)}, because their price is not known`);
   const { calls, unpricedCalls } = await options.spentToday(key.name);
   if (unpricedCalls > 0)
     problems.push(`the cap in USD of ${key.name} did not count ${unpricedCalls} of its ${calls} calls today, because their price is not known`);
-  const fix = 'Give the key a tokensPerDay or `"unpriced": "refuse"` there, or replace it by one with `--tokens-per-day` or `--unpriced refuse`.';
+  const fix = `Give the key a cap in tokens or let it refuse such calls: \`blockhouse key set ${key.name} --tokens-per-day <count>\`, or \`--unpriced refuse\`.`;
   return problems.map((problem) => ({ severity: 'warning', place: KEYS_FILE, problem, fix }));
 }
 
-function hasOnlyCapInUsd({ usdPerDay, tokensPerDay }: Partial<KeyLimits>): boolean {
-  return usdPerDay != null && tokensPerDay == null;
+const CAPS_IN_USD = ['usdPerDay', 'usdPerWeek', 'usdPerMonth'] as const;
+
+function hasOnlyCapInUsd(key: Bounds): boolean {
+  return key.capsUsd && !key.capsTokens;
 }
 
 /** As provider/model: the models without a price, among those that are offered now and those that the key names. */

@@ -3,31 +3,63 @@ import type * as types from '../types.ts';
 import { Warning } from './chat.ts';
 import { count, listOf, money, object, oneOf, orNull, string, time } from './fields.ts';
 
-const limits = {
+const tokens = orNull({ type: 'number', minimum: 0 });
+const wholeNumber = orNull({ type: 'integer', minimum: 1 });
+
+/** Limits of a key or of a group of keys. */
+const figures = {
   usdPerDay: { ...money, description: 'USD a day (UTC). A call without a known price counts as nothing; `unpriced` says whether there may be such calls' },
-  tokensPerDay: { ...orNull({ type: 'number', minimum: 0 }), description: 'Input and output tokens a day (UTC)' },
+  usdPerWeek: { ...money, description: 'USD a week, from Monday 00:00 UTC' },
+  usdPerMonth: { ...money, description: 'USD a month (UTC)' },
+  tokensPerDay: { ...tokens, description: 'Input and output tokens a day (UTC)' },
+  tokensPerMonth: { ...tokens, description: 'Input and output tokens a month (UTC)' },
+  inFlight: { ...wholeNumber, description: 'The most calls that run at the same time; further ones wait' },
+  requestsPerMinute: { ...wholeNumber, description: 'Requests a minute; beyond, they are answered with KEY_RATE_LIMITED' },
+  tokensPerMinute: { ...wholeNumber, description: 'Input and output tokens a minute, by estimate until a call has ended' },
   unpriced: {
     ...oneOf(['allow', 'refuse']),
     description: 'What becomes of calls whose price is not known: `refuse` answers them with PRICE_UNKNOWN. Without it, they are allowed',
   },
+} as const;
+
+const limits = {
+  ...figures,
+  group: { ...orNull(string), description: 'The group of keys to which it belongs. The limits of the group hold as well' },
   models: { ...orNull(listOf(string)), description: 'The models that it may use, as clients name them; * stands for any characters' },
   expiresAt: { ...orNull(time), description: 'From then on the key is refused' },
 } as const;
 
-const spentToday = object({
+const spend = object({
   usd: { type: 'number', description: 'Of the calls whose price is known' },
   tokens: count,
   calls: count,
   unpricedCalls: { ...count, description: 'Calls that `usd` does not count, because their price is not known' },
 });
+const spent = { spentToday: spend, spentThisWeek: spend, spentThisMonth: spend } as const;
 
 /** A key of an application. Null means that there is no limit. */
 export const ShownKey = object({ name: string, createdAt: time, ...limits });
 export type ShownKey = types.ShownKey;
 
 /** GET `/api/keys`. */
-export const KeyList = object({ keys: listOf(object({ ...ShownKey.properties, spentToday })) });
+export const KeyList = object({ keys: listOf(object({ ...ShownKey.properties, ...spent })) });
 export type KeyList = types.KeyList;
+
+/** The body of PATCH `/api/keys/{name}`: what changes. */
+export const ChangeKey = { type: 'object', additionalProperties: false, properties: limits } as const;
+export type ChangeKey = types.ChangeKey;
+
+/** A group of keys: what its keys may spend together. Null means that there is no limit. */
+export const ShownKeyGroup = object({ name: string, ...figures, keys: { ...listOf(string), description: 'The keys that are in it now' } });
+export type ShownKeyGroup = types.ShownKeyGroup;
+
+/** GET `/api/key-groups`. */
+export const KeyGroupList = object({ groups: listOf(object({ ...ShownKeyGroup.properties, ...spent })) });
+export type KeyGroupList = types.KeyGroupList;
+
+/** The body of PUT `/api/key-groups/{name}`: what changes, or what a new group begins with. */
+export const SetKeyGroup = { type: 'object', additionalProperties: false, properties: figures } as const;
+export type SetKeyGroup = types.SetKeyGroup;
 
 /** The body of POST `/api/keys`. */
 export const CreateKey = {
@@ -42,6 +74,14 @@ const warnings = { ...listOf(Warning), description: 'Limits that do not count ev
 
 /** The answer of POST `/api/keys`: the only time that the key is shown. */
 export const KeyCreated = object({ success: { type: 'boolean', const: true }, name: string, key: string, warnings }, ['warnings']);
+
+/** The answer of PATCH `/api/keys/{name}`. */
+export const KeyChanged = object({ success: { type: 'boolean', const: true }, key: ShownKey, warnings }, ['warnings']);
+export type KeyChanged = types.KeyChanged;
+
+/** The answer of PUT `/api/key-groups/{name}`. */
+export const KeyGroupSet = object({ success: { type: 'boolean', const: true }, group: ShownKeyGroup });
+export type KeyGroupSet = types.KeyGroupSet;
 
 const target = object({ adapter: string, model: string });
 

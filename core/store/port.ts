@@ -124,6 +124,13 @@ export interface KeySpend {
   readonly unpricedCalls: number;
 }
 
+/** What a key or a group has spent on a UTC day, in its week (from Monday) and in its month. */
+export interface PeriodSpend {
+  readonly day: KeySpend;
+  readonly week: KeySpend;
+  readonly month: KeySpend;
+}
+
 /** One call of a client. */
 export interface GatewayCall {
   /** When it ended: ISO 8601, UTC. */
@@ -131,6 +138,8 @@ export interface GatewayCall {
   readonly requestId: string;
   /** The name of the client's key; null for the token of the workspace. */
   readonly key: string | null;
+  /** The group in which the key was. */
+  readonly group?: string | undefined;
   readonly provider: string;
   readonly model: string;
   /** Null when nothing is known of it. */
@@ -156,6 +165,7 @@ export interface OpenCall {
   readonly at: string;
   readonly requestId: string;
   readonly key: string;
+  readonly group?: string | undefined;
   readonly provider: string;
   readonly model: string;
   readonly usage: Usage;
@@ -167,7 +177,7 @@ export interface OpenCall {
 }
 
 /**
- * The calls of clients. K1: `spentToday` and `meanOutput` answer at once. K3: a call counts once, from its end on, whether or not its line could be written.
+ * The calls of clients. K1: `spentToday`, `spent` and `meanOutput` answer at once. K3: a call counts once, from its end on, whether or not its line could be written.
  */
 export interface GatewayBook {
   /** True once the sums include what earlier processes have counted. */
@@ -182,6 +192,8 @@ export interface GatewayBook {
   record(call: GatewayCall): void;
   /** What a key has spent on this UTC day. */
   spentToday(key: string): KeySpend;
+  /** What a key or a group has spent up to now. A group has what its keys have spent in it, also those that have left it or were revoked. The sums grow with further calls. */
+  spent(kind: 'key' | 'group', name: string): PeriodSpend;
   /** The mean output of a key's answers, in tokens; undefined without an answer. */
   meanOutput(key: string): number | undefined;
   /** All lines that are kept, the oldest first. Damaged ones are left out. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parseJson } from '../../core/base/json.ts';
 import { KEYS } from '../../core/keys/key-store.ts';
+import { checkedLimits } from '../../core/keys/named-key.ts';
 import { ModelsDocument } from '../../core/routing/model-table.ts';
 import { modelsCodec } from '../../core/routing/models-file.ts';
 
@@ -28,6 +29,6 @@ t.test('the example of models.json is one, and each of its fields is described',
 t.test('the example of keys.json is one, and each of its fields is described', async (t) => {
   const { text, json } = section('keys.json');
   const [key] = KEYS.parse(json.replace('"…"', `"${'A'.repeat(43)}"`)).byName.values();
-  t.match(key, { name: 'my-app', usdPerDay: 5, tokensPerDay: null });
-  t.same(named(text).sort(), Object.keys(key ?? {}).sort());
+  t.match(key, { name: 'my-app', usdPerDay: 5, tokensPerDay: null, group: 'team', bounds: [{}, { requestsPerMinute: 300 }] });
+  t.same(named(text).sort(), ['name', 'hash', 'createdAt', ...Object.keys(checkedLimits({}))].sort());
 });

@@ -57,7 +57,7 @@ export async function* readLines(path: string, { maxBytes, maxLineBytes }: LineL
  * The lines of the first `size` bytes in order, some at a time, so that a large file doesn't block other work. A line that is too long is undefined;
  * a last line without a newline counts.
  */
-export async function* linesOf(file: FileHandle, size: number, maxLineBytes: number): AsyncGenerator<readonly (string | undefined)[]> {
+export async function* linesOf(file: FileHandle, size: number, maxLineBytes: number, from = 0): AsyncGenerator<readonly (string | undefined)[]> {
   /** The pieces of a line whose end has not been read, kept up to the limit. */
   let begun: Buffer[] = [];
   let begunBytes = 0;
@@ -67,7 +67,7 @@ export async function* linesOf(file: FileHandle, size: number, maxLineBytes: num
       .split('\n');
     return [begunBytes > maxLineBytes ? undefined : first, ...others];
   };
-  for (let at = 0; at < size; ) {
+  for (let at = from; at < size; ) {
     const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(PIECE_BYTES), 0, Math.min(PIECE_BYTES, size - at), at);
     if (bytesRead === 0) break;
     at += bytesRead;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { displayWidth } from '../../../cli/terminal/layout.ts';
 import { styleFor } from '../../../cli/terminal/output.ts';
-import { aliasTable, keyTable, resolvedLines } from '../../../cli/views/client-tables.ts';
+import { aliasTable, groupTable, keyTable, resolvedLines } from '../../../cli/views/client-tables.ts';
 
 const style = styleFor(false);
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
@@ -10,11 +10,20 @@ const KEY = {
   name: 'app',
   createdAt: '',
   usdPerDay: null,
+  usdPerWeek: null,
+  usdPerMonth: null,
   tokensPerDay: null,
+  tokensPerMonth: null,
+  inFlight: null,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
   unpriced: 'allow' as const,
+  group: null,
   models: null,
   expiresAt: null,
   spentToday: SPENT,
+  spentThisWeek: SPENT,
+  spentThisMonth: SPENT,
 };
 
 t.test('a key shows what it has spent in the unit of its cap, at 80 columns', async (t) => {
@@ -45,6 +54,17 @@ t.test('calls whose price is not known are told, and never shown as free', async
   t.match(some, /^app +\$0\.50 \+ 5 not counted +\$5\.00 +all/);
   t.match(none, /^app +5 not counted +\$5\.00 +all/);
   t.match(idle, /^app +\$0 +\$5\.00, known prices only +all/);
+});
+
+t.test('limits are shown with their time, and groups where there are any', async (t) => {
+  const limits = { usdPerWeek: 20, usdPerMonth: 50, tokensPerMonth: 1_000_000, inFlight: 4, requestsPerMinute: 60, tokensPerMinute: 9000 };
+  const [head, one, other] = keyTable([{ ...KEY, ...limits, group: 'team' }, KEY], { now: NOW, width: 250, style });
+  t.match(head, /^KEY +GROUP +TODAY/);
+  t.match(one, /^app +team +\$0\.50 +\$20\.00 a week, \$50\.00 a month, 1,000,000 tokens a month, 4 at once, 60 requests a minute, 9,000 tokens a minute +all/);
+  t.match(other, /^app +- /);
+  const { models: _models, expiresAt: _expiresAt, createdAt: _createdAt, group: _group, ...group } = KEY;
+  const groups = [{ ...group, name: 'team', tokensPerMonth: 5, keys: ['app', 'other'] }];
+  t.match(groupTable(groups, { width: 80, style }), [/^GROUP +TODAY/, /^team +1,200 tokens +5 tokens a month +app other$/]);
 });
 
 t.test('an alias shows its models in order', async (t) => {

@@ -426,3 +426,64 @@ t.test('an hour in the cache that has no price is refused where what has no pric
   t.equal(await codeOf(core.chat(marked('5m'), APP)), 'ok');
   t.equal(await codeOf(core.chat(marked('1h'), { key: 'lax' })), 'ok');
 });
+
+t.test('a cap of a week or a month holds, says when it ends, and outlasts restarts and a clock that jumps', async (t) => {
+  const clock = { ms: Date.parse('2026-11-25T12:00:00.000Z') };
+  const workspace = testFolder(t);
+  const open = () => coreWith(t, { workspace, clock: () => clock.ms });
+  const first = await open();
+  await first.core.keys?.create('week', { usdPerWeek: 0.0005 });
+  await first.core.keys?.create('month', { tokensPerMonth: 1500 });
+  for (const key of ['week', 'month']) t.same(await Promise.all([codeOf(first.core.chat(REQUEST, { key })), 'ok']), ['ok', 'ok']);
+  await first.core.close();
+  const days = (ms: number) => Math.round(ms / 86_400_000);
+  const ask = async (core: Core, key: string) =>
+    core.chat(REQUEST, { key }).then(
+      () => 'ok',
+      (error: BlockhouseError) => [error.code, days(error.retryAfterMs ?? 0)],
+    );
+  const { core } = await open();
+  for (const key of ['week', 'month']) t.equal(await ask(core, key), 'ok', key);
+  t.same(await ask(core, 'week'), ['KEY_CAP_REACHED', 5], 'until Monday, 30 November');
+  t.same(await ask(core, 'month'), ['KEY_CAP_REACHED', 6], 'until 1 December');
+  clock.ms = Date.parse('2026-12-20T00:00:00.000Z');
+  for (const key of ['week', 'month']) t.equal(await ask(core, key), 'ok', 'another month');
+  clock.ms = Date.parse('2026-11-28T00:00:00.000Z');
+  for (const key of ['week', 'month']) t.match(await ask(core, key), ['KEY_CAP_REACHED'], `${key}: the clock was set right`);
+  clock.ms = Date.parse('2026-11-30T00:00:00.000Z');
+  t.same([await ask(core, 'week'), (await ask(core, 'month'))[0]], ['ok', 'KEY_CAP_REACHED']);
+  clock.ms = Date.parse('2026-12-01T00:00:00.000Z');
+  t.equal(await ask(core, 'month'), 'ok', 'less than its cap in December');
+});
+
+t.test('of all limits each must hold: many parallel calls of several keys pass the cap of their group by one at most, also when callers leave', async (t) => {
+  let tokens = 0;
+  const counted: Step = async ({ sink }) => {
+    sink.emit([
+      { type: 'text', text: 'x' },
+      { type: 'usage', usage: { inputTokens: 10, outputTokens: 990 } },
+      { type: 'stop', stopReason: 'end_turn' },
+    ]);
+    tokens += 1000;
+  };
+  const { core } = await coreWith(t, { steps: [counted], queue: { concurrency: 4 } });
+  await core.keys?.setGroup('team', { tokensPerMonth: 5000 });
+  for (const key of ['one', 'two', 'three']) await core.keys?.create(key, { group: 'team', tokensPerDay: 1_000_000 });
+  const ask = (index: number, signal?: AbortSignal) => codeOf(core.chat(REQUEST, { key: ['one', 'two', 'three'][index % 3], signal }));
+  const codes = await Promise.all(
+    Array.from({ length: 200 }, (_, index) => {
+      const leaving = new AbortController();
+      if (index % 4 === 3) setImmediate(() => leaving.abort());
+      return ask(index, leaving.signal);
+    }),
+  );
+  for (let index = 0; index < 12; index += 1) codes.push(await ask(index));
+  t.ok(tokens >= 4000 && tokens <= 6000, `the provider has given ${tokens} tokens`);
+  t.match(new Set(codes.slice(-3)), new Set(['KEY_CAP_REACHED']));
+  await core.keys?.revoke('two');
+  await core.keys?.create('two', { group: 'team' });
+  await core.keys?.create('four', { group: 'team' });
+  for (const key of ['two', 'four']) t.equal(await codeOf(core.chat(REQUEST, { key })), 'KEY_CAP_REACHED', `${key}: a new key of the group`);
+  await core.keys?.change('four', { group: null });
+  t.equal(await codeOf(core.chat(REQUEST, { key: 'four' })), 'ok', 'outside of the group');
+});

@@ -4,13 +4,14 @@ import { NO_PRICE } from '../../../core/gateway/pricing.ts';
 import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
 import type { OpenCall } from '../../../core/store/port.ts';
 import type { Usage } from '../../../core/types.ts';
+import { keyWith } from '../../support/key-requests.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
 const aThousandth = ({ totalTokens }: Usage): number => totalTokens / 1000;
 const perToken = { exact: aThousandth, least: aThousandth };
 
-function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?: number; input?: number } = {}) {
+function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?: number; input?: number } = {}, group?: object) {
   const accounted = {
     requestId: 'r',
     adapterId: 'a',
@@ -20,8 +21,10 @@ function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
-  return new KeyHold(accounted as AccountedCall, key, async () => undefined);
+  return new KeyHold(accounted as AccountedCall, keyWith({}, group, key), async () => undefined);
 }
+
+const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key.name }, own);
 
 function heldCalls() {
   const noted: OpenCall[] = [];
@@ -39,23 +42,23 @@ t.test('the other calls of the same key count: as expected, and with more once t
   const terms = { pricer: perToken, meanOutput: undefined, at: AT };
   await calls.take(holdOf('app', growing), terms);
   await calls.take(holdOf('other'), terms);
-  t.same(calls.underWay(own), { usd: 1.01, tokens: 1010 });
+  t.same(underWay(calls, own), { usd: 1.01, tokens: 1010 });
   growing.used = usageOf(10, 20);
-  t.same(calls.underWay(own), { usd: 1.01, tokens: 1010 }, 'its first words say nothing of its length');
+  t.same(underWay(calls, own), { usd: 1.01, tokens: 1010 }, 'its first words say nothing of its length');
   growing.used = usageOf(10, 2000);
-  t.same(calls.underWay(own), { usd: 2.01, tokens: 2010 });
+  t.same(underWay(calls, own), { usd: 2.01, tokens: 2010 });
   await calls.take(own, { ...terms, meanOutput: 40.4 });
-  t.equal(calls.underWay(holdOf('app')).tokens, 2060);
+  t.equal(underWay(calls, holdOf('app')).tokens, 2060);
   calls.leave(own);
   calls.leave(own);
-  t.same(calls.underWay(holdOf('app')), { usd: 2.01, tokens: 2010 });
+  t.same(underWay(calls, holdOf('app')), { usd: 2.01, tokens: 2010 });
   calls.close();
 });
 
 t.test('a call without output is expected to have none, and one without a price counts in tokens only', async (t) => {
   const { calls, noted } = heldCalls();
   await calls.take(holdOf('app', { hasOutput: false }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
-  t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 10 });
+  t.same(underWay(calls, holdOf('app')), { usd: 0, tokens: 10 });
   t.match(noted, [{ usage: usageOf(10, 0), costUsd: null }]);
   calls.close();
 });
@@ -63,7 +66,7 @@ t.test('a call without output is expected to have none, and one without a price 
 t.test('a call that asks for several answers is expected to have the output of as many', async (t) => {
   const { calls } = heldCalls();
   await calls.take(holdOf('app', { choices: 128 }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
-  t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 64_010 });
+  t.same(underWay(calls, holdOf('app')), { usd: 0, tokens: 64_010 });
   calls.close();
 });
 
@@ -75,19 +78,19 @@ t.test('a further attempt is noted under the same id, and a call whose caller ha
   await calls.take(hold, terms);
   t.equal(noted.length, 2);
   t.equal(noted[0]?.id, noted[1]?.id);
-  t.same(calls.underWay(holdOf('app')), { usd: 1.01, tokens: 1010 }, 'it counts once');
+  t.same(underWay(calls, holdOf('app')), { usd: 1.01, tokens: 1010 }, 'it counts once');
   const left = holdOf('app');
   calls.leave(left);
   await calls.take(left, terms);
   t.equal(noted.length, 2);
   calls.leave(hold);
-  t.same(calls.underWay(holdOf('app')), { usd: 0, tokens: 0 });
+  t.same(underWay(calls, holdOf('app')), { usd: 0, tokens: 0 });
 });
 
 t.test('a call without a price of its own counts with what it costs at least', async (t) => {
   const { calls, noted } = heldCalls();
   await calls.take(holdOf('app', { used: usageOf(10, 20) }), { pricer: { exact: () => null, least: aThousandth }, meanOutput: undefined, at: AT });
-  t.same(calls.underWay(holdOf('app')).usd, 1.01);
+  t.same(underWay(calls, holdOf('app')).usd, 1.01);
   t.match(noted, [{ costUsd: null, leastUsd: 1.03 }]);
   calls.close();
 });
@@ -96,5 +99,18 @@ t.test('the journal has the mean output of the key, so that a killed process lea
   const { calls, noted } = heldCalls();
   await calls.take(holdOf('app'), { pricer: perToken, meanOutput: 20_000, at: AT });
   t.match(noted, [{ usage: usageOf(10, 20_000), costUsd: 20.01 }]);
+  calls.close();
+});
+
+t.test('a group has the calls under way of all its keys, each of them noted once', async (t) => {
+  const { calls, noted } = heldCalls();
+  const terms = { pricer: perToken, meanOutput: 90, at: AT };
+  const [one, other] = [holdOf('app', {}, {}), holdOf('other', {}, {})];
+  for (const hold of [one, other, holdOf('alone')]) await calls.take(hold, terms);
+  t.match(noted, [{ key: 'app', group: 'team' }, { key: 'other', group: 'team' }, { key: 'alone' }]);
+  const ofTeam = (own: KeyHold) => calls.underWay({ kind: 'group', name: 'team' }, own).tokens;
+  t.same([ofTeam(holdOf('app')), ofTeam(one), underWay(calls, holdOf('app')).tokens], [200, 100, 100]);
+  calls.leave(one);
+  t.equal(ofTeam(holdOf('app')), 100);
   calls.close();
 });

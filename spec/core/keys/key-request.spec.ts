@@ -3,22 +3,16 @@ import type { FieldEffect, RequestFields } from '../../../core/keys/field-rules.
 import { assertMayAsk, assertMayPass, CONFIG_FIELDS } from '../../../core/keys/key-request.ts';
 import type { NamedKey } from '../../../core/keys/named-key.ts';
 import { ChatConfig } from '../../../core/schemas/chat.ts';
+import { keyWith } from '../../support/key-requests.ts';
 
-const key = (limits: Partial<NamedKey> = {}): NamedKey => ({
-  name: 'app',
-  hash: '',
-  createdAt: '',
-  usdPerDay: null,
-  tokensPerDay: null,
-  unpriced: 'allow',
-  models: null,
-  expiresAt: null,
-  ...limits,
-});
+const key = keyWith;
 const KEYS = {
   free: key(),
   tokens: key({ tokensPerDay: 0 }),
   usd: key({ usdPerDay: 0 }),
+  month: key({ usdPerMonth: 0 }),
+  minute: key({ tokensPerMinute: 1 }),
+  group: key({}, { usdPerWeek: 0 }),
   list: key({ models: ['m'] }),
   timed: key({ expiresAt: '2099-01-01' }),
 };
@@ -43,11 +37,11 @@ function caught(act: () => void): string | undefined {
 
 t.test('each effect is forbidden to the keys whose limits it gets around', async (t) => {
   const forbidden: Record<FieldEffect, readonly (keyof typeof KEYS)[]> = {
-    address: ['free', 'tokens', 'usd', 'list', 'timed'],
-    models: ['usd', 'list'],
-    price: ['usd'],
-    unseen: ['usd', 'tokens'],
-    spends: ['tokens', 'usd', 'list'],
+    address: ['free', 'tokens', 'usd', 'month', 'minute', 'group', 'list', 'timed'],
+    models: ['usd', 'month', 'group', 'list'],
+    price: ['usd', 'month', 'group'],
+    unseen: ['usd', 'month', 'group', 'tokens', 'minute'],
+    spends: ['tokens', 'minute', 'usd', 'month', 'group', 'list'],
   };
   for (const [decides, names] of Object.entries(forbidden) as [FieldEffect, readonly (keyof typeof KEYS)[]][]) {
     for (const [name, who] of Object.entries(KEYS)) {
@@ -198,7 +192,7 @@ t.test('no key with limits buys a search or tools by the suffix of a model, or a
   ];
   for (const model of [...suffixes, 'cheap,dear', 'openai/cheap, dear', ',']) {
     for (const [name, who] of Object.entries(KEYS)) {
-      const expected = ['tokens', 'usd', 'list'].includes(name) ? 'model' : undefined;
+      const expected = name === 'free' || name === 'timed' ? undefined : 'model';
       t.equal(refused(who, { model: 'answer' }, { model }), expected, `${name}: ${model}`);
       t.equal(
         caught(() => assertMayAsk(who, {}, { model })),

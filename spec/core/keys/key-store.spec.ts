@@ -26,17 +26,8 @@ t.test('a key is found until it is revoked, and the file shows it to nobody', as
   t.match(store.find(key), { name: 'web-app', usdPerDay: 5, tokensPerDay: null, expiresAt: '2027-01-01T00:00:00.000Z', createdAt: '2026-11-22T12:00:00.000Z' });
   t.equal(statSync(path).mode & 0o777, 0o600);
   t.notMatch(readFileSync(path, 'utf8'), key);
-  t.same(store.list(), [
-    {
-      name: 'web-app',
-      createdAt: '2026-11-22T12:00:00.000Z',
-      usdPerDay: 5,
-      tokensPerDay: null,
-      unpriced: 'allow',
-      models: ['gpt-*'],
-      expiresAt: '2027-01-01T00:00:00.000Z',
-    },
-  ]);
+  t.match(store.list(), [{ name: 'web-app', usdPerDay: 5, usdPerWeek: null, tokensPerDay: null, unpriced: 'allow', group: null, models: ['gpt-*'] }]);
+  t.equal('hash' in (store.list()[0] ?? {}) || 'bounds' in (store.list()[0] ?? {}), false);
   t.equal(store.find(newKey()), undefined, 'another key');
   t.equal(await store.revoke('web-app'), true);
   t.equal(store.find(key), undefined);
@@ -102,6 +93,52 @@ t.test('a damaged file refuses every key of it, is told, and is not overwritten'
   writeFileSync(path, sound);
   later();
   t.match(store.find(key), { name: 'app' });
+});
+
+t.test('limits of a key change by field: null lifts one, what is left out stays, and the key stays the same', async (t) => {
+  const { store, later } = storeIn(t);
+  const key = await store.create('app', { usdPerDay: 5, models: ['m'], unpriced: 'refuse' });
+  t.match(await store.change('app', { usdPerWeek: 20, usdPerDay: null, inFlight: 4 }), { usdPerDay: null, usdPerWeek: 20, inFlight: 4, unpriced: 'refuse' });
+  later();
+  t.match(store.find(key), { usdPerDay: null, usdPerWeek: 20, inFlight: 4, unpriced: 'refuse', models: ['m'], capsUsd: true });
+  await t.rejects(store.change('other', {}), { code: 'KEY_NOT_FOUND' });
+  await t.rejects(store.change('app', { inFlight: 0 }), { code: 'INVALID_REQUEST', message: /^inFlight/ });
+  await t.rejects(store.change('app', { expiresAt: '2020-01-01' }), { code: 'INVALID_REQUEST', message: /^expiresAt/ });
+  t.match(store.find(key), { usdPerWeek: 20, inFlight: 4 });
+});
+
+t.test('a key has the limits of its group besides its own, an unknown group is refused, and one with keys is not removed', async (t) => {
+  const { store, path, later, told } = storeIn(t);
+  await t.rejects(store.create('app', { group: 'team' }), {
+    code: 'INVALID_REQUEST',
+    message: /^group of app is team, which is no group; .*key group set team/,
+  });
+  t.match(await store.setGroup('team', { usdPerDay: 20 }), { name: 'team', usdPerDay: 20, keys: [] });
+  const key = await store.create('app', { group: 'team', tokensPerDay: 7 });
+  await store.create('other', { group: 'team' });
+  t.match(await store.setGroup('team', { usdPerMonth: 100 }), { usdPerDay: 20, usdPerMonth: 100, keys: ['app', 'other'] });
+  t.match(store.find(key)?.bounds, [
+    { kind: 'key', name: 'app', tokensPerDay: 7, usdPerDay: null },
+    { kind: 'group', name: 'team', tokensPerDay: null, usdPerDay: 20, usdPerMonth: 100 },
+  ]);
+  await t.rejects(store.change('other', { group: 'nobody' }), { code: 'INVALID_REQUEST', message: /nobody/ });
+  await t.rejects(store.removeGroup('team'), { code: 'WRONG_STATE', message: /app is in the group team/ });
+  await store.revoke('app');
+  await store.change('other', { group: null });
+  t.equal(await store.removeGroup('team'), true);
+  t.equal(await store.removeGroup('team'), false);
+  t.same(store.groups(), []);
+  const { keys } = JSON.parse(readFileSync(path, 'utf8'));
+  for (const [bad, reason] of [
+    [{ keys: [{ ...keys[0], group: 'team' }] }, /is no group/],
+    [{ keys, groups: { team: { models: ['m'] } } }, /groups\.team\.models/],
+    [{ keys, groups: [] }, /groups/],
+  ] as const) {
+    writeFileSync(path, JSON.stringify(bad));
+    later();
+    t.throws(() => store.list(), { code: 'WORKSPACE_DAMAGED' });
+    t.match(told.at(-1), reason);
+  }
 });
 
 t.test('a workspace without keys has no file', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { assertKeyName, assertMayUse, checkedLimits, hashOfKey, hasLimits, mayUse, newKey, parseKey } from '../../../core/keys/named-key.ts';
+import { assertKeyName, assertMayUse, checkedLimits, hashOfKey, isHeld, mayUse, newKey, parseGroup, parseKey } from '../../../core/keys/named-key.ts';
+import { keyWith } from '../../support/key-requests.ts';
 
 t.test('a key is long, random and known by its hash alone', async (t) => {
   const [one, other] = [newKey(), newKey()];
@@ -41,7 +42,7 @@ t.test('a * of a model pattern stands for any characters, at any place', async (
 });
 
 t.test('limits that are wrong are refused by their field', async (t) => {
-  t.same(checkedLimits({}), { usdPerDay: null, tokensPerDay: null, unpriced: 'allow', models: null, expiresAt: null });
+  t.same(new Set(Object.values(checkedLimits({}))), new Set([null, 'allow']));
   t.match(checkedLimits({ usdPerDay: 0, tokensPerDay: 10, unpriced: 'refuse', models: ['gpt-*'], expiresAt: '2026-12-31' }), {
     usdPerDay: 0,
     unpriced: 'refuse',
@@ -51,6 +52,12 @@ t.test('limits that are wrong are refused by their field', async (t) => {
     [{ usdPerDay: -1 }, /^usdPerDay must/],
     [{ usdPerDay: '1' }, /^usdPerDay must/],
     [{ tokensPerDay: Number.NaN }, /^tokensPerDay must/],
+    [{ usdPerWeek: -1 }, /^usdPerWeek must/],
+    [{ tokensPerMonth: '5' }, /^tokensPerMonth must/],
+    ...['inFlight', 'requestsPerMinute', 'tokensPerMinute'].flatMap((field): [object, RegExp][] =>
+      [0, -1, 1.5, '4', Number.POSITIVE_INFINITY].map((value) => [{ [field]: value }, new RegExp(`^${field} must be a whole number of 1 or more`)]),
+    ),
+    [{ group: 'Team' }, /^group must/],
     [{ unpriced: 'never' }, /^unpriced must be "allow" or "refuse"/],
     [{ models: [] }, /^models must/],
     [{ models: [''] }, /^models must/],
@@ -76,11 +83,27 @@ t.test('a stored key must have its hash and its times', async (t) => {
     t.throws(() => parseKey(wrong), { message }, JSON.stringify(wrong));
 });
 
+t.test('a stored group has figures alone, since what it does not know would not hold', async (t) => {
+  t.match(parseGroup('team', { usdPerDay: 20 }), { usdPerDay: 20, usdPerMonth: null, unpriced: 'allow' });
+  for (const [value, message] of [
+    [5, /groups\.team must be an object/],
+    [{ models: ['m'] }, /groups\.team\.models is not a limit that a group can have/],
+    [{ usdPerDy: 5 }, /groups\.team\.usdPerDy/],
+    [{ usdPerDay: -5 }, /usdPerDay/],
+  ] as const)
+    t.throws(() => parseGroup('team', value), { message }, JSON.stringify(value));
+  t.throws(() => parseGroup('Team', {}), { message: /name of a group/ });
+});
+
 t.test('what limits a key, and under which names it may ask', async (t) => {
-  const none = checkedLimits({});
-  for (const limits of [{}, { models: ['m'] }, { expiresAt: '2030-01-01' }]) t.equal(hasLimits(checkedLimits(limits)), false, JSON.stringify(limits));
-  for (const limits of [{ usdPerDay: 0 }, { tokensPerDay: 0 }, { unpriced: 'refuse' as const }]) t.equal(hasLimits({ ...none, ...limits }), true);
-  const key = { ...none, name: 'app', hash: '', createdAt: '', models: ['fast', 'a/*'] };
+  for (const limits of [{}, { models: ['m'] }, { expiresAt: '2030-01-01' }, { inFlight: 1, requestsPerMinute: 1, tokensPerMinute: 1 }]) {
+    t.equal(isHeld(keyWith(limits)), false, JSON.stringify(limits));
+  }
+  for (const limits of [{ usdPerDay: 0 }, { usdPerWeek: 0 }, { usdPerMonth: 0 }, { tokensPerDay: 0 }, { tokensPerMonth: 0 }, { unpriced: 'refuse' as const }]) {
+    t.equal(isHeld(keyWith(limits)), true, JSON.stringify(limits));
+    t.equal(isHeld(keyWith({}, limits)), true, `of its group: ${JSON.stringify(limits)}`);
+  }
+  const key = keyWith({ models: ['fast', 'a/*'] });
   assertMayUse(key, ['fast', 'b/m']);
   assertMayUse(key, ['a/m', 'm']);
   t.throws(() => assertMayUse(key, ['b/m', 'm']), { code: 'KEY_FORBIDDEN', message: /"b\/m"; it may use fast, a\/\*/ });

@@ -29,7 +29,7 @@ t.test('a key that refuses calls without a known price comes with a note of the 
     t.same(await core.capWarnings({ ...caps, unpriced: 'refuse', models: ['ollama/*'] }), [
       {
         field: 'unpriced',
-        message: 'This key refuses calls of ollama/m, because their price is not known; `--unpriced allow` makes a key that may call them.',
+        message: 'This key refuses calls of ollama/m, because their price is not known; `--unpriced allow` lets it call them.',
       },
     ]);
   t.same(await core.capWarnings({ unpriced: 'refuse', models: ['claude-haiku-4-5*'] }), []);

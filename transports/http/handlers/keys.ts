@@ -1,22 +1,46 @@
-// Handlers of `/api/keys`: the keys of applications.
-import { type Accounts, BlockhouseError, type Core, type CreateKey, compile, type KeyStore, schemas, type Validator } from '../../../core/index.ts';
+// Handlers of `/api/keys` and `/api/key-groups`: the keys of applications, and what they may spend together.
+import {
+  type Accounts,
+  BlockhouseError,
+  type ChangeKey,
+  type Core,
+  type CreateKey,
+  compile,
+  type KeySpend,
+  type KeyStore,
+  type SetKeyGroup,
+  schemas,
+  type Validator,
+} from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { ok, some } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
 const checkKey: Validator<CreateKey> = compile(schemas.CreateKey);
 
-/** `{keys}`: limits, and what each has spent today. */
+const checkChange: Validator<ChangeKey> = compile(schemas.ChangeKey);
+const checkGroup: Validator<SetKeyGroup> = compile(schemas.SetKeyGroup);
+
+/** `{keys}`: limits, and what each has spent today, this week and this month. */
 export const list = async ({ core }: RouteContext) => {
-  const accounts = accountsOf(core);
-  return ok({
-    keys: await Promise.all(
-      storeOf(core)
-        .list()
-        .map(async (key) => ({ ...key, spentToday: await accounts.spentToday(key.name) })),
-    ),
-  });
+  const keys = storeOf(core).list();
+  return ok({ keys: await Promise.all(keys.map(async (key) => ({ ...key, ...(await spentBy(core, 'key', key.name)) }))) });
 };
+
+/** `{groups}`: the same of groups. */
+export const groups = async ({ core }: RouteContext) => {
+  const found = storeOf(core).groups();
+  return ok({ groups: await Promise.all(found.map(async (group) => ({ ...group, ...(await spentBy(core, 'group', group.name)) }))) });
+};
+
+async function spentBy(core: Core, kind: 'key' | 'group', name: string) {
+  const { day, week, month } = await accountsOf(core).spent(kind, name);
+  return { spentToday: shown(day), spentThisWeek: shown(week), spentThisMonth: shown(month) };
+}
+
+function shown({ usd, tokens, calls, unpricedCalls }: KeySpend): KeySpend {
+  return { usd, tokens, calls, unpricedCalls };
+}
 
 /** `{success, name, key, warnings?}`; the key is shown only here. Fails with NAME_TAKEN. */
 export const create = async (context: RouteContext) => {
@@ -25,6 +49,28 @@ export const create = async (context: RouteContext) => {
   const { name, ...limits } = body;
   const key = await storeOf(context.core).create(name, limits);
   return ok({ success: true as const, name, key, ...some(await context.core.capWarnings(limits)) });
+};
+
+/** `{success, key, warnings?}`; what is left out stays. Fails with KEY_NOT_FOUND. */
+export const change = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  checkChange(body);
+  const key = await storeOf(context.core).change(param(context, 'name'), body);
+  return ok({ success: true as const, key, ...some(await context.core.capWarnings(key)) });
+};
+
+/** `{success, group}`; what is left out stays. */
+export const setGroup = async (context: RouteContext) => {
+  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
+  checkGroup(body);
+  return ok({ success: true as const, group: await storeOf(context.core).setGroup(param(context, 'name'), body) });
+};
+
+/** `{success, message}`. Fails with KEY_NOT_FOUND, and with WRONG_STATE while keys are in it. */
+export const removeGroup = async (context: RouteContext) => {
+  const name = param(context, 'name');
+  if (!(await storeOf(context.core).removeGroup(name))) throw new BlockhouseError('KEY_NOT_FOUND', `There is no group ${JSON.stringify(name.slice(0, 64))}.`);
+  return ok({ success: true, message: `The group ${name} is removed.` });
 };
 
 /** `{success, message}`; the key is refused from now on. */

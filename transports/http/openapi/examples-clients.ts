@@ -1,7 +1,20 @@
 // Examples of keys and model names for the published contract. Pure: no I/O.
 import type { Example } from './example.ts';
 
-const LIMITS = { usdPerDay: 5, tokensPerDay: null, unpriced: 'allow', models: ['claude-*', 'ollama/*'], expiresAt: null };
+const FIGURES = {
+  usdPerDay: 5,
+  usdPerWeek: null,
+  usdPerMonth: 50,
+  tokensPerDay: null,
+  tokensPerMonth: null,
+  inFlight: 4,
+  requestsPerMinute: 60,
+  tokensPerMinute: null,
+  unpriced: 'allow',
+};
+const LIMITS = { ...FIGURES, group: 'team', models: ['claude-*', 'ollama/*'], expiresAt: null };
+const SPEND = { usd: 0.42, tokens: 18_230, calls: 12, unpricedCalls: 2 };
+const SPENT = { spentToday: SPEND, spentThisWeek: SPEND, spentThisMonth: SPEND };
 const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };
 const WARNING = {
   field: 'usdPerDay',
@@ -11,7 +24,22 @@ const TARGETS = ['google/gemini-3.8-flash', 'ollama/gemma4'];
 
 /** Each example under its name in the document. */
 export const CLIENT_EXAMPLES = {
-  KeyList: { of: 'KeyList', summary: 'One key', value: { keys: [{ ...KEY, spentToday: { usd: 0.42, tokens: 18_230, calls: 12, unpricedCalls: 2 } }] } },
+  KeyList: { of: 'KeyList', summary: 'One key', value: { keys: [{ ...KEY, ...SPENT }] } },
+  ChangeKey: { of: 'ChangeKey', summary: 'A cap a month, and none a day', value: { usdPerMonth: 50, usdPerDay: null } },
+  KeyChanged: { of: 'KeyChanged', summary: 'The limits that hold now', value: { success: true, key: KEY, warnings: [WARNING] } },
+  SetKeyGroup: { of: 'SetKeyGroup', summary: '20 USD a day', value: { usdPerDay: 20 } },
+  KeyGroupSet: { of: 'KeyGroupSet', summary: 'A group with one key', value: { success: true, group: { name: 'team', ...FIGURES, keys: ['web-app'] } } },
+  KeyGroupList: {
+    of: 'KeyGroupList',
+    summary: 'A group with one key',
+    value: { groups: [{ name: 'team', ...FIGURES, keys: ['web-app'], ...SPENT }] },
+  },
+  KeyGroupRemoved: {
+    of: 'Done',
+    operations: ['removeKeyGroup'],
+    summary: 'It is removed',
+    value: { success: true, message: 'The group team is removed.' },
+  },
   CredentialStored: {
     of: 'Done',
     operations: ['setCredential'],

@@ -5,6 +5,7 @@ import { BODY, body, DISK, json } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const modelName = { name: 'A model name as clients send it, URL-encoded' };
+const groupName = { name: 'Name of the group' };
 const WRITE = [...BODY, 'WORKSPACE_DAMAGED', ...DISK] as const;
 
 /** The routes for clients by `METHOD /path`. */
@@ -13,7 +14,8 @@ export const CLIENT_ROUTES = {
     id: 'listKeys',
     tag: 'Clients',
     summary: 'List the keys',
-    description: 'The keys of applications, their limits and what each has spent today (UTC). The keys themselves are never shown again.',
+    description:
+      'The keys of applications, their limits and what each has spent today, this week (from Monday) and this month (UTC). The keys themselves are never shown again.',
     answers: { 200: json('KeyList', 'The keys, without the keys themselves.') },
     errors: ['WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
     handler: keys.list,
@@ -28,6 +30,17 @@ export const CLIENT_ROUTES = {
     errors: ['NAME_TAKEN', ...WRITE],
     handler: keys.create,
   },
+  'PATCH /api/keys/:name': {
+    id: 'changeKey',
+    tag: 'Clients',
+    summary: 'Change the limits of a key',
+    description: 'Changes the limits that the body names, for calls from now on; null lifts a limit. The key itself stays as it is.',
+    params: { name: 'Name of the key' },
+    body: body('ChangeKey'),
+    answers: { 200: json('KeyChanged', 'The limits that hold now.') },
+    errors: ['KEY_NOT_FOUND', ...WRITE],
+    handler: keys.change,
+  },
   'DELETE /api/keys/:name': {
     id: 'revokeKey',
     tag: 'Clients',
@@ -37,6 +50,37 @@ export const CLIENT_ROUTES = {
     answers: { 200: json('Done', 'It is revoked.') },
     errors: ['KEY_NOT_FOUND', 'WORKSPACE_DAMAGED', ...DISK],
     handler: keys.revoke,
+  },
+  'GET /api/key-groups': {
+    id: 'listKeyGroups',
+    tag: 'Clients',
+    summary: 'List the groups of keys',
+    description: 'The groups of keys, their limits, the keys in each, and what was spent in it today, this week and this month (UTC).',
+    answers: { 200: json('KeyGroupList', 'The groups.') },
+    errors: ['WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
+    handler: keys.groups,
+  },
+  'PUT /api/key-groups/:name': {
+    id: 'setKeyGroup',
+    tag: 'Clients',
+    summary: 'Set the limits of a group of keys',
+    description:
+      'Makes the group if there is none. Changes the limits that the body names; null lifts a limit. They hold for all keys of the group together, besides the limits of each key.',
+    params: groupName,
+    body: body('SetKeyGroup'),
+    answers: { 200: json('KeyGroupSet', 'The limits that hold now.') },
+    errors: WRITE,
+    handler: keys.setGroup,
+  },
+  'DELETE /api/key-groups/:name': {
+    id: 'removeKeyGroup',
+    tag: 'Clients',
+    summary: 'Remove a group of keys',
+    description: 'Removes a group that no key is in. What was spent in it counts again for a group of the same name.',
+    params: groupName,
+    answers: { 200: json('Done', 'It is removed.') },
+    errors: ['KEY_NOT_FOUND', 'WRONG_STATE', 'WORKSPACE_DAMAGED', ...DISK],
+    handler: keys.removeGroup,
   },
   'GET /api/models': {
     id: 'listModelNames',

@@ -94,7 +94,7 @@ export interface RouteEntry {
 }
 
 /** The methods that routes use; the router adds HEAD and OPTIONS. */
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The key of a route in the table, such as `GET /api/blocks/:name`. */
 export type RouteKey = `${Method} /${string}`;

@@ -2,25 +2,28 @@
 // ledger.jsonl instead.
 //
 // bounded: a file that has grown full is renamed, and the oldest of several is removed.
-// carried-over: a file begins with what each key had spent before, so that the sums don't depend on older files.
+// sums-saved: what each key and group has spent is saved in a file of its own every ten seconds and at the end, with the place in the ledger up to which it
+//   is. So the sums of a month don't depend on lines that are gone; lines after that place are added to them.
 // few-writes: lines are written ten times a second and not flushed to the disk, because a busy gateway makes thousands of calls a second. A killed process
 //   loses the lines of a tenth of a second, a power cut those of the last seconds. Calls of keys with limits are noted in a journal before they are sent, so
 //   that a killed process loses none of them.
 // read-first: what earlier processes have left is read before anything is written, so that no line is counted twice.
-// journal-first: before a file is full and put away, the journal drops the calls whose lines it has. So the newest file alone has the calls that both have.
-// dropped-are-summed: after lines were dropped, a new file begins at once, with the sums that have their calls. Until then the journal keeps those that it has.
+// journal-first: before the sums are saved, the journal drops the calls whose lines they have. So the lines after them have the calls that both have.
+// dropped-are-summed: after lines were dropped, the sums, which have their calls, are saved at once. Until then the journal keeps those that it has.
 // counted-at-once: the sums of a key include a call from its end on, whether or not its line could be written.
+// not-shorter: a ledger that has become shorter than it was, after a power cut or by hand, gets a new place before anything is written to it.
 
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
 import type { CoreBus } from '../../../bus.ts';
-import type { GatewayBook, GatewayCall, KeySpend, OpenCall } from '../../port.ts';
+import type { GatewayBook, GatewayCall, KeySpend, OpenCall, PeriodSpend } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
-import { carriedLines, FileSums, lineOf, parseCall } from './gateway-lines.ts';
-import { appendText, openLedger, readForward } from './ledger-file.ts';
-import { SpendDays } from './spend-days.ts';
+import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
+import { appendText, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
+import { groupAccount, SpendDays } from './spend-days.ts';
+import { fileIdOf, type LedgerPlace, readSpend, writeSpend } from './spend-file.ts';
 
 /** How much is kept. */
 export interface GatewayLedgerLimits {
@@ -31,11 +34,12 @@ export interface GatewayLedgerLimits {
 
 const NAME = 'gateway-ledger.jsonl';
 const JOURNAL = 'gateway-open.jsonl';
+const SPEND = 'gateway-spend.json';
 const LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
 const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-const DAY_MS = 86_400_000;
+const SAVE_EVERY_MS = 10_000;
 
 /** What a ledger works with. */
 export interface GatewayLedgerOptions {
@@ -51,6 +55,7 @@ export interface GatewayLedgerOptions {
 /** The gateway calls of a workspace. Nothing is read or written before it is needed. */
 export class GatewayLedger implements GatewayBook {
   readonly #path: string;
+  readonly #spendPath: string;
   readonly #bus: CoreBus;
   readonly #now: () => number;
   readonly #limits: GatewayLedgerLimits;
@@ -61,6 +66,7 @@ export class GatewayLedger implements GatewayBook {
   /** Of the lines that wait: those whose calls are in the journal. */
   #ended: string[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #saving: NodeJS.Timeout | undefined;
   #isFailing = false;
   /** Of all calls; those of earlier processes, once they are read. */
   #spent = new SpendDays();
@@ -68,16 +74,19 @@ export class GatewayLedger implements GatewayBook {
   #written = new SpendDays();
   /** Of the calls whose lines wait. */
   #unwritten = new SpendDays();
-  /** Lines were dropped, so that only the beginning of a new file can tell of their calls. */
+  /** Up to where `#written` has the ledger. */
+  #place: LedgerPlace = { files: [], bytes: 0 };
+  /** What is saved is older than `#written`. */
+  #isUnsaved = false;
+  /** Lines were dropped, so that only the saved sums can tell of their calls. */
   #isIncomplete = false;
   #reading: Promise<void> | undefined;
   #isRead = false;
-  /** The next line begins a file. */
-  #beginsFile = false;
 
   constructor({ workspace, bus, now, limits, readsOnly = false }: GatewayLedgerOptions) {
     this.#readsOnly = readsOnly;
     this.#path = join(workspace, NAME);
+    this.#spendPath = join(workspace, SPEND);
     this.#journal = new CallJournal(join(workspace, JOURNAL));
     this.#bus = bus;
     this.#now = now ?? Date.now;
@@ -118,7 +127,13 @@ export class GatewayLedger implements GatewayBook {
 
   /** What a key has spent on this UTC day; in earlier processes too, once `read` has resolved. */
   spentToday(key: string): KeySpend {
-    return this.#spent.spent(this.#time().slice(0, '2026-11-22'.length), key);
+    const { usd, tokens, calls, unpricedCalls } = this.spent('key', key).day;
+    return { usd, tokens, calls, unpricedCalls };
+  }
+
+  /** In earlier processes too, once `read` has resolved. */
+  spent(kind: 'key' | 'group', name: string): PeriodSpend {
+    return this.#spent.spent(this.#today(), kind === 'key' ? name : groupAccount(name));
   }
 
   meanOutput(key: string): number | undefined {
@@ -142,36 +157,35 @@ export class GatewayLedger implements GatewayBook {
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#queue.add(() => this.#write());
+    clearTimeout(this.#saving);
+    await this.#queue.add(() => this.#save());
     this.#journal.close();
   }
 
   async #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting.size === 0) return;
+    if (this.#waiting.size === 0 && this.#ended.length === 0 && !this.#isIncomplete) return;
     try {
       await this.#readAll(); // read-first
       await this.#writeWaiting();
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing) this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
-      this.#isFailing = true;
+      this.#fail(NAME, error);
     }
   }
 
   async #writeWaiting(): Promise<void> {
-    let ended = this.#ended.splice(0);
+    const [ended, isIncomplete] = [this.#ended.splice(0), this.#isIncomplete];
+    this.#isIncomplete = false;
     try {
-      let size = await this.#append();
-      if (this.#isIncomplete) {
-        await this.#rotate();
-        ended = [...ended, ...this.#ended.splice(0)];
-        size = await this.#append(); // dropped-are-summed
-      }
+      const isFull = this.#waiting.size > 0 && (await this.#append()) >= this.#limits.fileBytes;
+      if (isIncomplete) await this.#saveSums(); // dropped-are-summed
       this.#journal.forget(ended);
-      if (size >= this.#limits.fileBytes) await this.#rotate();
+      if (isFull) await this.#rotate();
     } catch (error) {
       this.#ended = [...ended, ...this.#ended];
+      this.#isIncomplete ||= isIncomplete;
       throw error;
     }
   }
@@ -180,23 +194,47 @@ export class GatewayLedger implements GatewayBook {
   async #append(): Promise<number> {
     const [lines, spent] = [this.#waiting.take(), this.#unwritten];
     this.#unwritten = new SpendDays();
-    const head = Buffer.from(this.#beginsFile ? carriedLines(this.#written, this.#time()) : ''); // carried-over
     let size: number;
     try {
-      size = await appendText(this.#path, head.length === 0 ? lines : Buffer.concat([head, lines]), { sync: false });
+      size = await appendText(this.#path, lines, { sync: false });
     } catch (error) {
       if (!this.#waiting.putBack(lines)) this.#isIncomplete = true;
       this.#unwritten.addAll(spent);
       throw error;
     }
-    this.#beginsFile = false;
+    const { files } = this.#place;
+    const isNewFile = size === lines.length && size > 0;
+    this.#place = { files: isNewFile ? [fileIdOf(lines), ...files.slice(0, this.#limits.files)] : files, bytes: size };
     this.#written.addAll(spent);
+    this.#isUnsaved = true;
+    this.#saving ??= setTimeout(() => void this.#queue.add(() => this.#save()), SAVE_EVERY_MS).unref(); // sums-saved
     return size;
+  }
+
+  async #save(): Promise<void> {
+    clearTimeout(this.#saving);
+    this.#saving = undefined;
+    if (!this.#isUnsaved || this.#readsOnly) return;
+    try {
+      await this.#saveSums();
+    } catch (error) {
+      this.#fail(SPEND, error);
+    }
+  }
+
+  async #saveSums(): Promise<void> {
+    this.#journal.compact(); // journal-first
+    await writeSpend(this.#spendPath, { spent: this.#written, place: this.#place });
+    this.#isUnsaved = false;
+  }
+
+  #fail(what: string, error: unknown): void {
+    if (!this.#isFailing) this.#bus.emit('workspace.fault', { what, error: (error as Error).message });
+    this.#isFailing = true;
   }
 
   /** bounded. */
   async #rotate(): Promise<void> {
-    this.#journal.compact(); // journal-first
     const paths = this.#paths();
     await rm(paths.at(-1) ?? '', { force: true });
     for (let index = paths.length - 2; index >= 0; index -= 1) {
@@ -204,8 +242,6 @@ export class GatewayLedger implements GatewayBook {
         if (error.code !== 'ENOENT') throw error;
       });
     }
-    this.#beginsFile = true;
-    this.#isIncomplete = false;
   }
 
   /** The newest first. */
@@ -216,36 +252,54 @@ export class GatewayLedger implements GatewayBook {
   /** Once; in the turn of the queue. */
   async #readAll(): Promise<void> {
     if (this.#isRead) return;
-    const files = await this.#readFiles();
+    const { sums, place, isShorter } = await this.#readSums();
     const left = this.#readsOnly ? [] : await this.#journal.left();
-    const ids = new Set(files.flatMap((file) => [...file.ids]));
-    this.#beginsFile = files[0]?.isEmpty === true && files.some(({ isEmpty }) => !isEmpty); // it was killed right after it had renamed a full one
-    for (const { spent } of files.reverse()) this.#written.addAll(spent);
+    if (isShorter && !this.#readsOnly) await writeSpend(this.#spendPath, { spent: sums.spent, place }); // not-shorter
+    this.#written = sums.spent;
+    this.#place = place;
     const own = this.#spent;
     this.#spent = new SpendDays();
     this.#spent.addAll(this.#written);
     this.#spent.addAll(own);
     this.#isRead = true;
-    for (const call of left) if (!ids.has(call.id)) this.record(interrupted(call));
-    if (left.length > 0) this.#journal.forget(left.filter(({ id }) => ids.has(id)).map(({ id }) => id));
+    for (const call of left) if (!sums.ids.has(call.id)) this.record(interrupted(call));
+    if (left.length > 0) this.#journal.forget(left.filter(({ id }) => sums.ids.has(id)).map(({ id }) => id));
   }
 
-  /** The newest first, as far back as they tell of days that matter. Without what was spent before, a file needs those before it. */
-  async #readFiles(): Promise<FileSums[]> {
-    const files: FileSums[] = [];
-    const since = new Date(this.#now() - 2 * DAY_MS).toISOString();
-    for (const path of this.#paths()) {
-      const file = new FileSums();
-      for await (const lines of linesIn(path)) for (const line of lines) file.add(line);
-      files.push(file);
-      if (file.isWhole || (file.first !== undefined && file.first < since)) break;
+  /** What is saved, and the lines of the ledger that came later. */
+  async #readSums(): Promise<{ readonly sums: FileSums; readonly place: LedgerPlace; readonly isShorter: boolean }> {
+    const saved = await readSpend(this.#spendPath);
+    const sums = new FileSums(saved?.spent);
+    const files: string[] = [];
+    let [bytes, isShorter] = [0, false];
+    for (const path of this.#paths().reverse()) {
+      const opened = await openLedger(path);
+      if (opened === undefined) continue;
+      try {
+        if (opened.size === 0) continue;
+        const id = await idOf(opened);
+        files.unshift(id);
+        bytes = opened.size;
+        const known = saved?.place.files.indexOf(id) ?? -1;
+        if (known > 0) continue;
+        const from = known === 0 ? (saved?.place.bytes ?? 0) : 0;
+        if (opened.size < from) isShorter = true;
+        for await (const lines of readForward(opened, from)) for (const line of lines) sums.add(line);
+      } finally {
+        await opened.file.close();
+      }
     }
-    return files;
+    return { sums, place: { files, bytes }, isShorter };
   }
 
-  #time(): string {
-    return new Date(this.#now()).toISOString();
+  #today(): string {
+    return new Date(this.#now()).toISOString().slice(0, '2026-11-22'.length);
   }
+}
+
+async function idOf({ file, size }: OpenedLedger): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(MAX_LINE_BYTES, size)), 0, Math.min(MAX_LINE_BYTES, size), 0);
+  return fileIdOf(buffer.subarray(0, bytesRead));
 }
 
 /** A call that was under way when its process was killed counts what the journal noted for it. */

@@ -94,9 +94,9 @@ async function writeWhole(file: FileHandle, size: number, bytes: Buffer, sync: b
   }
 }
 
-/** The lines that are not blank, in order, some at a time. A line that is too long to keep is damaged: it is not JSON. */
-export async function* readForward({ file, size }: OpenedLedger): AsyncGenerator<string[]> {
-  for await (const lines of linesOf(file, size, MAX_LINE_BYTES)) yield lines.map((line) => line ?? NO_LINE).filter(isFilled);
+/** The lines that are not blank, in order, some at a time; `from` is where a line begins. A line that is too long to keep is damaged: it is not JSON. */
+export async function* readForward({ file, size }: OpenedLedger, from = 0): AsyncGenerator<string[]> {
+  for await (const lines of linesOf(file, size, MAX_LINE_BYTES, from)) yield lines.map((line) => line ?? NO_LINE).filter(isFilled);
 }
 
 /** The same lines from the end, the newest first. */

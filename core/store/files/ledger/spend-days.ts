@@ -1,13 +1,15 @@
-// What each key has spent, by UTC day. Pure: no I/O.
+// What each key and each group of keys has spent, by UTC day. Pure: no I/O.
 //
 // never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
+// as-members: a call counts for the group in which its key was, also after the key has left the group or was revoked.
 
+import { monthOf, weekOf } from '../../../base/utc-periods.ts';
 import type { Usage } from '../../../types.ts';
-import type { KeySpend } from '../../port.ts';
+import type { KeySpend, PeriodSpend } from '../../port.ts';
 
-/** More than a clock that is set right again and again visits. */
-const MAX_DAYS = 8;
+/** A month, and more days than a clock that is set right again and again visits. */
+const MAX_DAYS = 64;
 
 /** The sums of one key on one day. */
 export interface KeyDay extends KeySpend {
@@ -23,10 +25,24 @@ export interface CountedCall {
   /** When it ended: ISO 8601, UTC. */
   readonly at: string;
   readonly key: string | null;
+  /** In which its key was. */
+  readonly group?: string | undefined;
   readonly usage: Usage | null;
   readonly costUsd: number | null;
   /** USD that it costs at least, where the price is not known but that of its model is. */
   readonly leastUsd?: number | null | undefined;
+}
+
+/** The sums of one key or group that are asked for again and again. */
+interface Running {
+  /** The day for which `day`, `week` and `month` were summed; empty if they must be summed again. */
+  for: string;
+  day: Sums;
+  week: Sums;
+  month: Sums;
+  /** Of all days. */
+  output: number;
+  answers: number;
 }
 
 const NOTHING: KeyDay = { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0, output: 0, answers: 0 };
@@ -37,76 +53,144 @@ export function countable(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** The sums of all keys. */
+/** The name under which the sums of a group are kept. No key has such a name. */
+export function groupAccount(group: string): string {
+  return `group:${group}`;
+}
+
+/** The sums of all keys and groups. */
 export class SpendDays {
   /** By day, the one that was counted last at the end; in it by key. */
   readonly #days = new Map<string, Map<string, Sums>>();
+  readonly #running = new Map<string, Running>();
+  /** The JSON of days, of which only that of the present day changes. */
+  readonly #texts = new Map<string, string>();
   #newest: string | undefined;
 
   /** Counts a call on the day of its end. */
-  count({ at, key, usage, costUsd, leastUsd = null }: CountedCall): void {
-    if (key === null || usage === null) return;
-    const sums = this.#sumsOf(at.slice(0, DAY_CHARACTERS), key);
-    sums.usd += countable(costUsd ?? leastUsd);
-    sums.tokens += countable(usage.totalTokens);
-    sums.calls += 1;
-    if (costUsd === null && leastUsd === null) sums.unpricedCalls += 1;
-    if (countable(usage.outputTokens) > 0 && usage.estimated !== true) {
-      sums.output += usage.outputTokens;
-      sums.answers += 1;
-    }
+  count(call: CountedCall): void {
+    const { key, group } = call;
+    if (key === null || call.usage === null) return;
+    this.#count(call, key, call.usage);
+    if (group !== undefined) this.#count(call, groupAccount(group), call.usage); // as-members
   }
 
-  add(day: string, key: string, more: KeyDay): void {
-    const sums = this.#sumsOf(day, key);
-    for (const name of Object.keys(NOTHING) as (keyof KeyDay)[]) sums[name] += more[name];
+  #count({ at, costUsd, leastUsd = null }: CountedCall, account: string, usage: Usage): void {
+    const isAnswer = countable(usage.outputTokens) > 0 && usage.estimated !== true;
+    this.add(at.slice(0, DAY_CHARACTERS), account, {
+      usd: countable(costUsd ?? leastUsd),
+      tokens: countable(usage.totalTokens),
+      calls: 1,
+      unpricedCalls: costUsd === null && leastUsd === null ? 1 : 0,
+      output: isAnswer ? usage.outputTokens : 0,
+      answers: isAnswer ? 1 : 0,
+    });
+  }
+
+  add(day: string, account: string, more: KeyDay): void {
+    addUp(this.#sumsOf(day, account), more);
+    this.#texts.delete(day);
+    const running = this.#runningOf(account);
+    running.output += more.output;
+    running.answers += more.answers;
+    if (running.for !== day) running.for = '';
+    else for (const sums of [running.day, running.week, running.month]) addUp(sums, more);
   }
 
   addAll(others: SpendDays): void {
     for (const row of others.rows()) this.add(...row);
   }
 
-  spent(day: string, key: string): KeySpend {
-    const { usd, tokens, calls, unpricedCalls } = this.#days.get(day)?.get(key) ?? NOTHING;
-    return { usd, tokens, calls, unpricedCalls };
+  /** On this UTC day, in its week and in its month. The sums grow with further calls. */
+  spent(day: string, account: string): PeriodSpend {
+    const running = this.#runningOf(account);
+    if (running.for !== day) this.#sum(running, day, account);
+    return running;
+  }
+
+  #sum(running: Running, day: string, account: string): void {
+    running.for = day;
+    for (const period of ['day', 'week', 'month'] as const) running[period] = { ...NOTHING };
+    const [week, month] = [weekOf(day), monthOf(day)];
+    for (const [each, accounts] of this.#days) {
+      const more = accounts.get(account);
+      if (more === undefined) continue;
+      if (each === day) addUp(running.day, more);
+      if (monthOf(each) === month) addUp(running.month, more);
+      if (weekOf(each) === week) addUp(running.week, more);
+    }
   }
 
   /** The mean output of a key's answers, in tokens; undefined without an answer. */
-  meanOutput(key: string): number | undefined {
-    let [output, answers] = [0, 0];
-    for (const keys of this.#days.values()) {
-      const sums = keys.get(key);
-      output += sums?.output ?? 0;
-      answers += sums?.answers ?? 0;
-    }
+  meanOutput(account: string): number | undefined {
+    const { output = 0, answers = 0 } = this.#running.get(account) ?? {};
     return answers === 0 ? undefined : output / answers;
   }
 
   /** All sums, those of the day that was counted last at the end. */
-  *rows(): Generator<[day: string, key: string, sums: KeyDay]> {
-    for (const [day, keys] of this.#days) for (const [key, sums] of keys) yield [day, key, sums];
+  *rows(): Generator<[day: string, account: string, sums: KeyDay]> {
+    for (const [day, accounts] of this.#days) for (const [account, sums] of accounts) yield [day, account, sums];
   }
 
-  #sumsOf(day: string, key: string): Sums {
-    const keys = this.#keysOf(day);
-    const known = keys.get(key);
+  /** All sums as JSON: by day, and in it by key or group. */
+  text(): string {
+    const days = [...this.#days].map(([day, accounts]) => `${JSON.stringify(day)}:${this.#textOf(day, accounts)}`);
+    return `{${days.join(',\n')}}`;
+  }
+
+  #textOf(day: string, accounts: ReadonlyMap<string, Sums>): string {
+    const known = this.#texts.get(day) ?? JSON.stringify(Object.fromEntries(accounts));
+    this.#texts.set(day, known);
+    return known;
+  }
+
+  #runningOf(account: string): Running {
+    let running = this.#running.get(account);
+    if (running === undefined) {
+      running = { for: '', day: NOTHING, week: NOTHING, month: NOTHING, output: 0, answers: 0 };
+      this.#running.set(account, running);
+    }
+    return running;
+  }
+
+  #sumsOf(day: string, account: string): Sums {
+    const accounts = this.#accountsOf(day);
+    const known = accounts.get(account);
     if (known !== undefined) return known;
     const sums = { ...NOTHING };
-    keys.set(key, sums);
+    accounts.set(account, sums);
     return sums;
   }
 
   /** days-stay. */
-  #keysOf(day: string): Map<string, Sums> {
-    const keys = this.#days.get(day) ?? new Map<string, Sums>();
-    if (day === this.#newest) return keys;
+  #accountsOf(day: string): Map<string, Sums> {
+    const accounts = this.#days.get(day) ?? new Map<string, Sums>();
+    if (day === this.#newest) return accounts;
     this.#newest = day;
     this.#days.delete(day);
-    this.#days.set(day, keys);
-    if (this.#days.size > MAX_DAYS) {
-      const [oldest = ''] = this.#days.keys();
-      this.#days.delete(oldest);
-    }
-    return keys;
+    this.#days.set(day, accounts);
+    if (this.#days.size > MAX_DAYS) this.#dropOldest();
+    return accounts;
   }
+
+  #dropOldest(): void {
+    const [oldest = ''] = this.#days.keys();
+    for (const [account, { output, answers }] of this.#days.get(oldest) ?? []) {
+      const running = this.#runningOf(account);
+      running.for = '';
+      running.output -= output;
+      running.answers -= answers;
+    }
+    this.#days.delete(oldest);
+    this.#texts.delete(oldest);
+  }
+}
+
+function addUp(sums: Sums, more: KeyDay): void {
+  sums.usd += more.usd;
+  sums.tokens += more.tokens;
+  sums.calls += more.calls;
+  sums.unpricedCalls += more.unpricedCalls;
+  sums.output += more.output;
+  sums.answers += more.answers;
 }

@@ -167,3 +167,35 @@ t.test('on /v1/chat, a list of models binds the provider, too', async (t) => {
   t.equal(await asks(['m'], 'local', 'm'), 200);
   t.equal(await asks(['unknown'], 'openai', 'unknown'), 403, 'it stands for none');
 });
+
+t.test('limits change for the next call, a group holds for its keys together, and unknown names and fields are refused', async (t) => {
+  const server = await startServer(t);
+  const key = await keyOf(server, { name: 'app' });
+  t.match(await ask(server, key), { status: 200 });
+  t.match(await server.call('PATCH', '/api/keys/app', { body: { tokensPerMonth: 1 } }), { status: 200, json: { key: { name: 'app', tokensPerMonth: 1 } } });
+  t.match(await ask(server, key), { status: 429, json: { code: 'KEY_CAP_REACHED', error: /1 tokens a month. It may be used again on \d{4}-\d\d-01 at/ } });
+  t.match(await server.call('PATCH', '/api/keys/app', { body: { tokensPerMonth: null, group: 'team' } }), {
+    status: 400,
+    json: { error: /team, which is no group/ },
+  });
+  t.match(await server.call('PUT', '/api/key-groups/team', { body: { tokensPerDay: 1 } }), { status: 200, json: { group: { tokensPerDay: 1, keys: [] } } });
+  const other = await keyOf(server, { name: 'other', group: 'team' });
+  t.match(await server.call('PATCH', '/api/keys/app', { body: { tokensPerMonth: null, group: 'team' } }), { status: 200 });
+  t.match(await ask(server, other), { status: 200 }, 'what app has spent before does not count for the group');
+  for (const one of [key, other]) t.match(await ask(server, one), { status: 429, json: { error: /The keys of the group team, one of which is / } });
+  t.match(await server.call('DELETE', '/api/keys/other'), { status: 200 });
+  t.match(await ask(server, key), { status: 429 }, 'what a revoked key has spent in it still counts');
+  t.match((await server.call('GET', '/api/key-groups')).json, {
+    groups: [{ name: 'team', keys: ['app'], spentToday: { calls: 1 }, spentThisMonth: { calls: 1 } }],
+  });
+  t.match(await server.call('DELETE', '/api/key-groups/team'), { status: 409, json: { code: 'WRONG_STATE' } });
+  for (const [method, path, body, status] of [
+    ['PATCH', '/api/keys/nobody', {}, 404],
+    ['PATCH', '/api/keys/app', { hash: 'x' }, 400],
+    ['PATCH', '/api/keys/app', { inFlight: 0 }, 400],
+    ['PUT', '/api/key-groups/Team', {}, 400],
+    ['PUT', '/api/key-groups/team', { models: ['m'] }, 400],
+    ['DELETE', '/api/key-groups/nobody', undefined, 404],
+  ] as const)
+    t.match(await server.call(method, path, { body }), { status }, `${method} ${path}`);
+});

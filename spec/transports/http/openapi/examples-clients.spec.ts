@@ -2,7 +2,21 @@ import t from 'tap';
 import { CLIENT_EXAMPLES } from '../../../../transports/http/openapi/examples-clients.ts';
 import { startServer } from '../../../support/server.ts';
 
-const { CreateKey, KeyCreated, KeyList, KeyRevoked, SetAlias, ModelResolved, DefaultProviderSet } = CLIENT_EXAMPLES;
+const {
+  ChangeKey,
+  CreateKey,
+  KeyChanged,
+  KeyCreated,
+  KeyGroupList,
+  KeyGroupRemoved,
+  KeyGroupSet,
+  SetKeyGroup,
+  KeyList,
+  KeyRevoked,
+  SetAlias,
+  ModelResolved,
+  DefaultProviderSet,
+} = CLIENT_EXAMPLES;
 
 t.test('real answers about keys have the fields of the examples', async (t) => {
   const server = await startServer(t);
@@ -10,7 +24,18 @@ t.test('real answers about keys have the fields of the examples', async (t) => {
   t.strictSame(Object.keys(created.json), Object.keys(KeyCreated.value));
   const [key] = (await server.call('GET', '/api/keys')).json['keys'] as object[];
   t.strictSame(Object.keys(key ?? {}).sort(), Object.keys(KeyList.value.keys[0]).sort());
+  t.strictSame(Object.keys((await server.call('PATCH', '/api/keys/web-app', { body: ChangeKey.value })).json), Object.keys(KeyChanged.value));
   t.strictSame((await server.call('DELETE', '/api/keys/web-app')).json, KeyRevoked.value);
+});
+
+t.test('real answers about groups of keys have the fields of the examples', async (t) => {
+  const server = await startServer(t);
+  const set = await server.call('PUT', '/api/key-groups/team', { body: SetKeyGroup.value });
+  const keysOf = (value: unknown) => Object.keys(value ?? {}).sort();
+  t.strictSame(keysOf(set.json['group']), keysOf(KeyGroupSet.value.group));
+  const [group] = (await server.call('GET', '/api/key-groups')).json['groups'] as object[];
+  t.strictSame(keysOf(group), keysOf(KeyGroupList.value.groups[0]));
+  t.strictSame((await server.call('DELETE', '/api/key-groups/team')).json, KeyGroupRemoved.value);
 });
 
 t.test('real answers about model names are those of the examples', async (t) => {

@@ -27,6 +27,7 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
   NOT_FOUND: { status: 404, type: 'not_found_error' },
   BODY_TOO_LARGE: { status: 413, type: 'request_too_large' },
   UPSTREAM_RATE_LIMITED: { status: 429, type: 'rate_limit_error' },
+  KEY_RATE_LIMITED: { status: 429, type: 'rate_limit_error' },
   QUEUE_FULL: { status: 429, type: 'rate_limit_error' },
   UPSTREAM_AUTH: { ...CONFIGURED, status: 502 },
   ADAPTER_NOT_CONFIGURED: CONFIGURED,

@@ -26,6 +26,7 @@ const KINDS: Partial<Record<ErrorCode, Kind>> = {
   NOT_FOUND: { status: 404, type: INVALID, code: null },
   BODY_TOO_LARGE: { status: 413, type: INVALID, code: null },
   UPSTREAM_RATE_LIMITED: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  KEY_RATE_LIMITED: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   QUEUE_FULL: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   UPSTREAM_AUTH: { ...CONFIGURED, status: 502 },
   ADAPTER_NOT_CONFIGURED: CONFIGURED,

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../../../core/bus.ts';
 import { GatewayLedger, type GatewayLedgerLimits } from '../../../../../core/store/files/ledger/gateway-ledger.ts';
@@ -114,9 +115,10 @@ t.test('a ledger that has lost its oldest files keeps what keys have spent', asy
   for (const key of ['app', 'other']) t.same(next.spentToday(key), { usd: 5, tokens: 300, calls: 20, unpricedCalls: 0 }, key);
   t.equal(next.meanOutput('app'), 5);
   await next.close();
-  // A crash between the renaming of a full file and the first line of the next one.
-  renameSync(path, path.replace('.jsonl', '.2.jsonl'));
-  rmSync(path.replace('.jsonl', '.1.jsonl'), { force: true });
+  t.equal(next.spent('key', 'app').month.tokens, 300);
+  // The newest files are gone, by hand.
+  rmSync(path);
+  rmSync(path.replace('.jsonl', '.1.jsonl'));
   for (const life of [1, 2]) {
     const { ledger } = ledgerIn(workspace, NOON, limits);
     await ledger.read();
@@ -126,24 +128,68 @@ t.test('a ledger that has lost its oldest files keeps what keys have spent', asy
   }
 });
 
-t.test('sums at the beginning of a file that a crash has torn count as a whole or not at all', async (t) => {
+t.test('sums are saved every ten seconds, and a killed process leaves the later lines in the ledger: together they count once', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
   const { workspace, path } = pathIn(t);
-  const at = new Date(NOON).toISOString();
-  const spent = { at, type: 'spent', day: '2026-11-22', key: 'app', usd: 1, tokens: 100, calls: 1, unpricedCalls: 0, output: 5, answers: 1 };
-  const lines = (...all: object[]) => all.map((line) => `${JSON.stringify(line)}\n`).join('');
-  writeFileSync(path.replace('.jsonl', '.1.jsonl'), lines(call('1'), call('2')));
-  for (const [head, tokens] of [
-    [lines(spent, { at, type: 'carried', lines: 1 }), 100 + 15],
-    [lines(spent, { at, type: 'carried', lines: 2 }), 30 + 15],
-    [lines(spent), 30 + 15],
-    [lines({ ...spent, tokens: 'many' }, { at, type: 'carried', lines: 1 }), 30 + 15],
-  ] as const) {
-    writeFileSync(path, `${head}${lines(call('3'))}`);
-    const { ledger } = ledgerIn(workspace);
+  const limits = { fileBytes: 500, files: 4 };
+  const killed = ledgerIn(workspace, NOON, limits).ledger;
+  const month = async () => {
+    const { ledger } = ledgerIn(workspace, NOON, { ...limits });
     await ledger.read();
-    t.equal(ledger.spentToday('app').tokens, tokens);
-    await ledger.close();
+    return [ledger.spent('key', 'app').month.calls, ledger.spent('group', 'team').month.calls];
+  };
+  for (let id = 1; id <= 6; id += 1) {
+    killed.record(call(String(id), { group: 'team' }));
+    await idsOf(killed); // writes at once
+    t.same(await month(), [id, id], 'nothing is saved yet');
   }
+  t.equal(existsSync(join(workspace, 'gateway-spend.json')), false);
+  mock.timers.tick(10_000);
+  await idsOf(killed); // after what was begun
+  t.equal(existsSync(join(workspace, 'gateway-spend.json')), true);
+  const saved = readFileSync(join(workspace, 'gateway-spend.json'), 'utf8');
+  t.same(await month(), [6, 6]);
+  for (let id = 7; id <= 12; id += 1) {
+    killed.record(call(String(id), id % 2 === 0 ? { group: 'team' } : {}));
+    await idsOf(killed);
+    t.same(await month(), [id, 3 + Math.floor(id / 2)], `lines after the saved sums, call ${id}`);
+  }
+  t.equal(readFileSync(join(workspace, 'gateway-spend.json'), 'utf8'), saved, 'not written again before its time');
+  rmSync(path, { force: true });
+  t.ok(((await month())[0] ?? 0) >= 6, 'what was saved stays, whatever becomes of the ledger');
+});
+
+t.test('a ledger that has lost its end in a power cut goes on, and its later lines count', async (t) => {
+  const { workspace, path } = pathIn(t);
+  const first = ledgerIn(workspace).ledger;
+  for (const id of ['1', '2', '3']) first.record(call(id));
+  await first.close();
+  truncateSync(path, 300);
+  const killed = ledgerIn(workspace).ledger;
+  await killed.read();
+  t.match(killed.spentToday('app'), { calls: 3 });
+  killed.record(call('4'));
+  await idsOf(killed); // writes at once
+  const { ledger } = ledgerIn(workspace);
+  await ledger.read();
+  t.match(ledger.spentToday('app'), { calls: 4 });
+  await ledger.close();
+});
+
+t.test('sums that can not be read keep the book closed, and are left as they are', async (t) => {
+  const { workspace } = pathIn(t);
+  const spend = join(workspace, 'gateway-spend.json');
+  writeFileSync(spend, '{"days":{}}');
+  const { ledger, faults } = ledgerIn(workspace);
+  await t.rejects(ledger.read(), { code: 'WORKSPACE_DAMAGED' });
+  ledger.record(call('1'));
+  await ledger.close();
+  t.match(faults, [/^gateway-spend\.json can't be used/]);
+  t.equal(readFileSync(spend, 'utf8'), '{"days":{}}');
+  rmSync(spend);
+  t.same(await idsOf(ledger), ['1']);
+  await ledger.close();
 });
 
 t.test('a call that a killed process has left counts with what it was noted with, once', async (t) => {

@@ -16,9 +16,9 @@ t.test('calls are summed by day and key; one of which nothing is known, and one 
   days.count(call('2026-11-22', { usage: null }));
   days.count(call('2026-11-22', { key: null }));
   days.count(call('2026-11-23'));
-  t.same(days.spent('2026-11-22', 'app'), { usd: 0.5, tokens: 24, calls: 2, unpricedCalls: 1 });
-  t.same(days.spent('2026-11-23', 'app'), { usd: 0.5, tokens: 15, calls: 1, unpricedCalls: 0 });
-  t.same(days.spent('2026-11-24', 'app'), { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
+  t.match(days.spent('2026-11-22', 'app').day, { usd: 0.5, tokens: 24, calls: 2, unpricedCalls: 1 });
+  t.match(days.spent('2026-11-23', 'app').day, { usd: 0.5, tokens: 15, calls: 1, unpricedCalls: 0 });
+  t.match(days.spent('2026-11-24', 'app').day, { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
   t.equal(days.meanOutput('app'), 5);
   t.equal(days.meanOutput('other'), undefined);
   const copy = new SpendDays();
@@ -37,18 +37,44 @@ t.test('the mean output is that of answers whose output was told', async (t) => 
 t.test('a name that every object has is a key like any other', async (t) => {
   const days = new SpendDays();
   days.count(call('2026-11-22', { key: 'constructor' }));
-  t.equal(days.spent('2026-11-22', 'constructor').tokens, 15);
-  t.equal(days.spent('2026-11-22', 'tostring').tokens, 0);
+  t.equal(days.spent('2026-11-22', 'constructor').day.tokens, 15);
+  t.equal(days.spent('2026-11-22', 'tostring').day.tokens, 0);
+});
+
+t.test('a week is from Monday to Sunday, a month by its name, and both grow with each call', async (t) => {
+  const days = new SpendDays();
+  const tokens = (day: string) => Object.values(days.spent(day, 'app')).flatMap((sums) => (typeof sums === 'object' ? [sums.tokens] : []));
+  for (const day of ['2026-10-31', '2026-11-01', '2026-11-16', '2026-11-22', '2026-11-23', '2026-11-30', '2026-12-01']) days.count(call(day));
+  t.same(tokens('2026-11-22'), [15, 30, 75], 'day, week, month');
+  days.count(call('2026-11-22'));
+  days.count(call('2026-11-17'));
+  t.same(tokens('2026-11-22'), [30, 60, 105]);
+  t.same(tokens('2026-12-01'), [15, 30, 15], 'a week in two months');
+  t.same(tokens('2026-11-01'), [15, 30, 105], 'asked for in any order');
+});
+
+t.test('a call counts for its key and for the group in which the key was', async (t) => {
+  const days = new SpendDays();
+  days.count(call('2026-11-22', { group: 'team' }));
+  days.count(call('2026-11-22', { key: 'other', group: 'team' }));
+  days.count(call('2026-11-22'));
+  t.equal(days.spent('2026-11-22', 'group:team').month.tokens, 30);
+  t.equal(days.spent('2026-11-22', 'app').month.tokens, 30);
+  t.same(JSON.parse(days.text())['2026-11-22']['group:team'].calls, 2);
 });
 
 t.test('the days that were counted longest ago are dropped, and a day to which the clock comes back is not', async (t) => {
   const days = new SpendDays();
+  const date = (number: number) => new Date(Date.UTC(2026, 10, number)).toISOString().slice(0, 10);
   days.count(call('2026-11-01'));
-  for (let day = 10; day < 17; day += 1) days.count(call(`2026-11-${day}`));
+  for (let day = 10; day < 73; day += 1) days.count(call(date(day)));
   days.count(call('2026-11-01'));
-  for (let day = 20; day < 27; day += 1) days.count(call(`2026-11-${day}`));
-  t.equal(days.spent('2026-11-01', 'app').calls, 2);
-  t.equal(days.spent('2026-11-16', 'app').calls, 0);
+  t.equal(days.spent(date(10), 'app').day.calls, 1);
+  for (let day = 80; day < 143; day += 1) days.count(call(date(day)));
+  t.equal(days.spent('2026-11-01', 'app').day.calls, 2);
+  t.equal(days.spent(date(72), 'app').day.calls, 0);
+  t.equal(Object.keys(JSON.parse(days.text())).length, 64);
+  t.equal(days.meanOutput('app'), 5);
 });
 
 t.test('nothing that a call says lowers a sum', async (t) => {
@@ -57,6 +83,6 @@ t.test('nothing that a call says lowers a sum', async (t) => {
     spent.count(call('2026-11-22', { usage: { inputTokens: 0, outputTokens: tokens, totalTokens: tokens }, costUsd }));
   count(100, 1);
   for (const wrong of [-5000, Number.NaN, Number.POSITIVE_INFINITY]) count(wrong, wrong);
-  t.same(spent.spent('2026-11-22', 'app'), { usd: 1, tokens: 100, calls: 4, unpricedCalls: 0 });
+  t.match(spent.spent('2026-11-22', 'app').day, { usd: 1, tokens: 100, calls: 4, unpricedCalls: 0 });
   t.equal(spent.meanOutput('app'), 100);
 });

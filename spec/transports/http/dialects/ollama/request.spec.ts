@@ -1,7 +1,8 @@
 import t from 'tap';
-import { assertMayAsk, type NamedKey } from '../../../../../core/index.ts';
+import { assertMayAsk } from '../../../../../core/index.ts';
 import { OLLAMA_FIELDS } from '../../../../../transports/http/dialects/ollama/request-fields.ts';
 import { readChat, readGenerate } from '../../../../../transports/http/dialects/ollama/request.ts';
+import { keyWith } from '../../../../support/key-requests.ts';
 
 const HI = [{ role: 'user', content: 'hi' }];
 const chat = (body: object) => readChat({ model: 'm', messages: HI, ...body });
@@ -52,7 +53,7 @@ t.test('a wrong field is refused by its name', async (t) => {
   for (const [body, message] of wrong) t.throws(() => chat(body), { code: 'INVALID_REQUEST', message });
 });
 
-const KEY: NamedKey = { name: 'app', hash: '', createdAt: '', usdPerDay: 1, tokensPerDay: 1, unpriced: 'allow', models: ['*'], expiresAt: null };
+const KEY = keyWith({ usdPerDay: 1, tokensPerDay: 1, models: ['*'] });
 
 t.test('an address and a secret are refused; the fields of the protocol decide nothing', async (t) => {
   const fields = Object.entries(OLLAMA_FIELDS).filter(([, rule]) => rule === 'answer');

@@ -45,7 +45,7 @@ t.test('what costs apart from the tokens, at another price or from another model
 });
 
 t.test('with a cap in tokens, what a request brings for other services counts as what it is', async (t) => {
-  const tokens = { usdPerDay: null, tokensPerDay: 1, unpriced: 'allow', models: null };
+  const tokens = { tokensPerDay: 1 };
   for (const [more, field] of [
     [{ extra_body: { plugins: [{ id: 'web' }] } }, 'extra_body.plugins'],
     [{ extra_body: { stream_options: { include_usage: false } } }, 'extra_body.stream_options'],

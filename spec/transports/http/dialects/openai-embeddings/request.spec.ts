@@ -1,7 +1,8 @@
 import t from 'tap';
-import { assertMayAsk, type NamedKey } from '../../../../../core/index.ts';
+import { assertMayAsk } from '../../../../../core/index.ts';
 import { EMBEDDINGS_FIELDS } from '../../../../../transports/http/dialects/openai-embeddings/request-fields.ts';
 import { readEmbeddings } from '../../../../../transports/http/dialects/openai-embeddings/request.ts';
+import { keyWith } from '../../../../support/key-requests.ts';
 
 const read = (fields: object) => readEmbeddings({ model: 'm', input: 'hi', ...fields });
 
@@ -26,7 +27,7 @@ t.test('what is wrong is refused by the name of the field', async (t) => {
   t.same([field('inputs[3]'), field('adapter'), field('model')], ['input[3]', 'model', 'model']);
 });
 
-const KEY: NamedKey = { name: 'app', hash: '', createdAt: '', usdPerDay: 1, tokensPerDay: 1, unpriced: 'allow', models: ['*'], expiresAt: null };
+const KEY = keyWith({ usdPerDay: 1, tokensPerDay: 1, models: ['*'] });
 
 t.test('an address and a secret are refused; the fields of the protocol decide nothing', async (t) => {
   const fields = Object.entries(EMBEDDINGS_FIELDS).filter(([, rule]) => rule === 'answer');

@@ -1,0 +1,66 @@
+// Which cap of a key or of its group is reached, and until when. Pure: no I/O.
+import { nextUtcDay, nextUtcMonth, nextUtcWeek } from '../base/utc-periods.ts';
+import { reachesUsd } from '../block/costs/budget.ts';
+import type { KeySpend, PeriodSpend } from '../store/port.ts';
+import { type Bound, capsTokens, capsUsd, type Figures } from './key-limits.ts';
+
+/** What calls under way use. */
+export type Spend = Pick<KeySpend, 'usd' | 'tokens'>;
+
+/** A cap that is reached. */
+export interface ReachedCap {
+  readonly bound: Bound;
+  /** Such as `5 USD a day`. */
+  readonly cap: string;
+  /** When its period ends, in epoch milliseconds. */
+  readonly resetsAt: number;
+  /** Such as `on Monday at 00:00 UTC`. */
+  readonly resets: string;
+}
+
+interface Cap {
+  readonly field: keyof Figures;
+  readonly unit: 'usd' | 'tokens';
+  readonly period: keyof PeriodSpend;
+}
+
+const CAPS: readonly Cap[] = [
+  { field: 'usdPerDay', unit: 'usd', period: 'day' },
+  { field: 'tokensPerDay', unit: 'tokens', period: 'day' },
+  { field: 'usdPerWeek', unit: 'usd', period: 'week' },
+  { field: 'usdPerMonth', unit: 'usd', period: 'month' },
+  { field: 'tokensPerMonth', unit: 'tokens', period: 'month' },
+];
+const ENDS: Readonly<Record<keyof PeriodSpend, (now: number) => number>> = { day: nextUtcDay, week: nextUtcWeek, month: nextUtcMonth };
+
+/** True if one of these limits is a cap. */
+export function hasCap(bound: Bound): boolean {
+  return capsUsd(bound) || capsTokens(bound);
+}
+
+/** Of the caps that are reached with what was spent, and with `more`, the one whose period ends last; undefined if none is reached. */
+export function reachedCap(bound: Bound, spent: PeriodSpend, more: Spend, now: number): ReachedCap | undefined {
+  let last: ReachedCap | undefined;
+  for (const { field, unit, period } of CAPS) {
+    const cap = bound[field] as number | null;
+    if (cap === null || !isReached(spent[period][unit] + more[unit], cap, unit)) continue;
+    const resetsAt = ENDS[period](now);
+    if (last === undefined || resetsAt > last.resetsAt)
+      last = { bound, cap: `${cap} ${unit === 'usd' ? 'USD' : 'tokens'} a ${period}`, resetsAt, resets: resetsIn(period, resetsAt) };
+  }
+  return last;
+}
+
+/** The one whose period ends later. */
+export function later(one: ReachedCap | undefined, other: ReachedCap | undefined): ReachedCap | undefined {
+  return one === undefined || (other !== undefined && other.resetsAt > one.resetsAt) ? other : one;
+}
+
+function isReached(spent: number, cap: number, unit: Cap['unit']): boolean {
+  return unit === 'usd' ? reachesUsd(spent, cap) : spent >= cap;
+}
+
+function resetsIn(period: keyof PeriodSpend, resetsAt: number): string {
+  if (period === 'day') return 'at 00:00 UTC';
+  return period === 'week' ? 'on Monday at 00:00 UTC' : `on ${new Date(resetsAt).toISOString().slice(0, '2026-12-01'.length)} at 00:00 UTC`;
+}
