@@ -121,10 +121,24 @@ export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined,
 }
 
 /** The contents of a block that any server may have, with the pulse that people see: what its last owner has left there, while it runs. */
-export function asItStands(contents: BlockContents, { isRunning }: Standing, gateway: Pick<Gateway, 'readiness'>): BlockContents {
-  const { pulse, config, chat } = contents;
-  return { ...contents, pulse: isRunning ? withWish({ ...pulse, queue: countQueue(chat) }, config) : restingPulse(pulse, config, chat, gateway) };
+export function asItStands(contents: BlockContents, standing: Standing, gateway: Pick<Gateway, 'readiness'>): BlockContents {
+  return { ...contents, pulse: pulseAsItStands(contents, standing, gateway) };
 }
+
+/** The same of a block whose configuration may be damaged, and which this server alone may have. */
+export function pulseAsItStands(
+  { pulse, config, chat }: Pick<BlockContents, 'pulse' | 'chat'> & { readonly config: BlockConfig | undefined },
+  standing: Standing | undefined,
+  gateway: Pick<Gateway, 'readiness'>,
+): BlockPulse {
+  if (standing?.isRunning !== true) return restingPulse(pulse, config, chat, gateway);
+  // A server that has ended, or given the block back, has left it so.
+  const isLeft = standing.heldBy === null && AT_END.has(pulse.state);
+  return withWish({ ...pulse, ...(isLeft && { state: 'idle', status: statusOf('idle'), currentTask: null }), queue: countQueue(chat) }, config);
+}
+
+/** What a run shows at its end, or as long as a server works on it. */
+const AT_END: ReadonlySet<BlockState> = new Set(['starting', 'working', 'compacting', 'stopping', 'stopped', 'unconfigured']);
 
 /** Takes the wanted state from config.json, if that can be read. */
 export function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {
