@@ -18,7 +18,7 @@ import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import { openStore } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
-import type { Store } from './store/store.ts';
+import type { ConnectedStore, Store } from './store/store.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
 const NO_BLOCKS = 'This server has no blocks, because it was started with --gateway-only. Start it without --gateway-only to have them.';
@@ -27,6 +27,8 @@ const NO_BLOCKS = 'This server has no blocks, because it was started with --gate
 export interface SessionOptions {
   readonly workspace: string;
   readonly settings: SettingStore;
+  /** Undefined: the workspace is kept in its folder. */
+  readonly database: ConnectedStore | undefined;
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
@@ -102,7 +104,7 @@ export class WorkspaceSession {
 
   /** Loads the price data if there are blocks that need it; otherwise the first block loads it. */
   async prepare(): Promise<void> {
-    if ((this.#held?.running?.blocks.counts().blocks ?? 0) > 0) return this.#loadPrices();
+    if (((await this.#held?.running?.blocks.counts())?.blocks ?? 0) > 0) return this.#loadPrices();
     const { bus } = this.#options;
     const load = (): void => {
       bus.off('block.created', load);
@@ -147,7 +149,8 @@ export class WorkspaceSession {
   /** lock-first. */
   async #open(): Promise<Held> {
     const { workspace, bus, credentials, options } = this.#options;
-    const store = await openStore({ workspace, bus, now: options.clock ?? Date.now, onLost: (other) => this.#lost(other) });
+    const open = { workspace, bus, now: options.clock ?? Date.now, onLost: (other: { readonly pid: number }) => this.#lost(other) };
+    const store = await openStore(open, this.#options.database);
     try {
       const held = await this.#build(store);
       credentials?.tellDamage();
@@ -174,16 +177,18 @@ export class WorkspaceSession {
 
   async #build(store: Store): Promise<Held> {
     const { bus, gateway, keys, options } = this.#options;
-    const now = options.clock ?? Date.now;
+    const now = (): number => store.now();
     const parts = await import('./workspace-parts.ts');
     const prices = new Prices();
     const accounts = new parts.GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now });
-    return { running: options.gatewayOnly === true ? undefined : this.#run(store, prices, parts), store, prices, accounts };
+    return { running: options.gatewayOnly === true ? undefined : await this.#run(store, prices, parts), store, prices, accounts };
   }
 
-  #run(store: Store, prices: Prices, parts: typeof import('./workspace-parts.ts')): Running {
+  async #run(store: Store, prices: Prices, parts: typeof import('./workspace-parts.ts')): Promise<Running> {
+    let membership = await store.join();
     const { workspace, settings, bus, gateway, credentials, options } = this.#options;
-    const now = options.clock ?? Date.now;
+    const now = (): number => store.now();
+    const monotonic = options.now ?? (() => performance.now());
     const { createWorkspaceBlocks, HaltSwitch, HeartbeatWheel, ModelCalls, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
     const calls = new ModelCalls({
@@ -193,6 +198,7 @@ export class WorkspaceSession {
       bus,
       now,
       halted: () => halt.state(),
+      isSure: () => monotonic() < membership.sureUntil,
       concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS,
     });
     const world = {
@@ -201,10 +207,14 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
+      member: () => membership,
+      rejoin: async () => {
+        membership = await store.join();
+      },
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
-      monotonic: options.now ?? (() => performance.now()),
+      monotonic,
       random: options.random ?? Math.random,
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
@@ -232,7 +242,7 @@ export class WorkspaceSession {
       await this.stop();
     } finally {
       this.#held = undefined;
-      await held?.accounts.close().finally(() => held.store.close()); // lock-first
+      await (held === undefined ? this.#options.database?.close() : held.accounts.close().finally(() => held.store.close())); // lock-first
     }
   }
 }

@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorRef, createActor, waitFor } from 'xstate';
 import type { ActorSystem } from '../base/abortable.ts';
 import type { BlockFile } from '../bus.ts';
+import { leaseLost } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
-import type { BlockContents, BlockDocuments, Entries, Stored } from '../store/port.ts';
+import type { BlockContents, BlockDocuments, BlockRef, Claim, Entries, Rest, Standing, Stored } from '../store/port.ts';
 import type { ChangeNotice, LogStore, StoredBlock } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
@@ -22,10 +23,11 @@ import { CONFIG_DEFAULTS } from './documents/document-codecs.ts';
 import { Followers } from './followers.ts';
 import { PulseWriter } from './pulse-writer.ts';
 import type { BlockContext, WorkspaceContext } from './reply/block-context.ts';
-import { ReplyStream } from './reply/reply-stream.ts';
-import { restingPulse, withWish } from './status/list-entry.ts';
+import { type ReplyStep, ReplyStream } from './reply/reply-stream.ts';
+import { pulseAsItStands, withWish } from './status/list-entry.ts';
 import { unlessDamaged } from './status/readiness.ts';
 import { RetryWait } from './status/retry-wait.ts';
+import { Tenure } from './tenure.ts';
 
 /** The channel in log names: a run answers messages of any channel. */
 const LOG_CHANNEL = 'monitor';
@@ -45,9 +47,11 @@ export function blockOf(system: ActorSystem): Block {
 
 /** The options of a block. */
 export interface BlockOptions {
-  readonly name: string;
+  readonly ref: BlockRef;
   readonly world: WorkspaceContext;
   readonly machine: BlockMachine;
+  /** Takes the claim of a block that has nothing to do here. */
+  giveBack(claim: Claim, rest: Rest): void;
   /** Called when the list's entry of the block may be out of date. */
   onStale(): void;
   onFault(what: string, error: unknown): void;
@@ -55,6 +59,7 @@ export interface BlockOptions {
 
 /** A block that is held in memory. */
 export class Block implements BlockContext {
+  readonly ref: BlockRef;
   readonly name: string;
   readonly stored: StoredBlock;
   readonly files: BlockDocuments;
@@ -62,24 +67,26 @@ export class Block implements BlockContext {
   readonly feed: ReplyStream;
   readonly retryWait: RetryWait;
   readonly world: WorkspaceContext;
+  readonly tenure: Tenure;
   /** Copies under way: the block does not move before they are complete. */
   readonly copies = new ChangeGate();
-  readonly #onStale: () => void;
-  readonly #onFault: BlockOptions['onFault'];
   readonly #pulseWriter: PulseWriter;
   readonly #followers: Followers;
-  readonly #actor: BlockActor;
+  readonly #options: BlockOptions;
+  #actor: BlockActor;
   #logLimits: BlockConfig['logs'] = CONFIG_DEFAULTS.logs;
 
   /** `restored` is the actor of a block that comes from the archive; the block keeps it. */
-  constructor({ name, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
+  constructor(options: BlockOptions, restored?: BlockActor) {
+    const { ref, world, machine, onStale, onFault } = options;
+    this.#options = options;
+    const { name } = ref;
+    this.ref = ref;
     this.name = name;
     this.world = world;
-    this.#onStale = onStale;
-    this.#onFault = onFault;
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
-    this.stored = world.store.blocks.block(name, {
+    this.stored = world.store.blocks.block(ref, {
       onChanged: (file, change) => this.#changed(file, change),
       onDamaged: (file, reason, copy) => this.#damaged(file, reason, copy),
       onRebuilt: (file, reason) => world.bus.emit('block.rebuilt', { block: name, file, reason }),
@@ -94,20 +101,78 @@ export class Block implements BlockContext {
       onStale();
       this.#followers.changed();
     };
-    this.#followers = new Followers({ feed: this.feed, watch: () => this.stored.watch() });
+    this.#followers = new Followers({ feed: { join: (reader, sinceSeq) => this.#join(reader, sinceSeq) }, watch: () => this.stored.watch() });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     const actor = pulseOf(this.#actor.getSnapshot());
     this.#pulseWriter = new PulseWriter({ name, actor, files: this.files, log: this.log, feed: this.feed, world, onShown: onStale, onUnwritten, onFault });
-    owners.set((this.#actor as AnyActorRef).system, this);
-    this.#actor.subscribe({
-      next: (snapshot) => this.#pulseWriter.see(pulseOf(snapshot), snapshot.context),
-      error: (error) => onFault('actor', error),
+    this.tenure = new Tenure({
+      ref,
+      world,
+      feed: this.feed,
+      doing: () => this.#doing(),
+      written: () => this.#written(),
+      leave: () => this.#leaveActor(),
+      giveBack: options.giveBack,
     });
-    this.#actor.start();
+    this.#startActor();
+  }
+
+  #startActor(): void {
+    const actor = this.#actor;
+    owners.set((actor as AnyActorRef).system, this);
+    actor.subscribe({
+      next: (snapshot) => {
+        this.#pulseWriter.see(pulseOf(snapshot), snapshot.context);
+        this.tenure.see();
+      },
+      error: (error) => this.#options.onFault('actor', error),
+    });
+    actor.start();
   }
 
   at(): string {
     return new Date(this.world.now()).toISOString();
+  }
+
+  get claim(): Claim {
+    const { claim } = this.tenure;
+    if (claim === undefined) throw leaseLost();
+    return claim;
+  }
+
+  drop(): void {
+    if (this.tenure.end() !== undefined) this.#leaveActor();
+  }
+
+  /** The monitor ends without a word, and another one may begin. */
+  #leaveActor(): void {
+    this.#pulseWriter.endBeat();
+    this.#followers.needWatch(false);
+    const before = this.#actor;
+    this.#actor = createActor(this.#options.machine, { input: { name: this.name, archiveName: null } });
+    this.#pulseWriter.begin(pulseOf(this.#actor.getSnapshot()));
+    this.#startActor();
+    before.stop();
+    this.#options.onStale();
+  }
+
+  /** Resolves when its steps and its log are stored. */
+  async #written(): Promise<void> {
+    await this.#pulseWriter.written();
+    await this.log.flush();
+  }
+
+  #doing(): 'nothing' | 'idle' | 'something' {
+    if (!this.isActive) return 'nothing';
+    return this.state === 'idle' ? 'idle' : 'something';
+  }
+
+  /** How it stands, wherever its monitor runs. */
+  async standing(): Promise<Pick<Standing, 'isRunning' | 'state'>> {
+    const elsewhere = this.isActive ? undefined : await this.stored.standing();
+    if (elsewhere === undefined) return { isRunning: this.isRunning, state: this.state };
+    const { isRunning, state } = elsewhere;
+    return { isRunning, state: isRunning && state === 'stopped' ? 'idle' : state }; // a server has given it back
   }
 
   /** True while there is a reason to keep this object. */
@@ -141,7 +206,7 @@ export class Block implements BlockContext {
   /** The contents of all files, with the current pulse. Throws BLOCK_DAMAGED. */
   async contents(): Promise<BlockContents> {
     const contents = await this.stored.contents();
-    return { ...contents, pulse: this.#asItIs(contents.pulse, contents.config, contents.chat) };
+    return { ...contents, pulse: await this.#asItIs(contents.pulse, contents.config, contents.chat) };
   }
 
   /** The current pulse, after all earlier writes. Works even if other files are damaged. */
@@ -152,8 +217,10 @@ export class Block implements BlockContext {
   }
 
   /** Corrects the pulse of a block at rest, because its pulse.json is what the last monitor left there. */
-  #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
-    return this.isActive ? withWish(this.#pulseWriter.present(pulse), config) : restingPulse(pulse, config, chat, this.world.gateway);
+  async #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): Promise<BlockPulse> {
+    if (this.isActive) return withWish(this.#pulseWriter.present(pulse), config);
+    const standing = await this.stored.standing();
+    return pulseAsItStands({ pulse, config, chat }, standing, this.world.gateway);
   }
 
   /** Resolves when the monitor has finished its recovery. Wakes a monitor that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */
@@ -203,6 +270,14 @@ export class Block implements BlockContext {
     return this.#followers.add(follower);
   }
 
+  /** The block has gone elsewhere: nothing of it is written any more. */
+  leave(): void {
+    this.tenure.end();
+    this.#followers.dismiss();
+    this.#pulseWriter.endBeat();
+    this.#actor.stop();
+  }
+
   /** Refuses further writes. Resolves when the waiting ones are on disk. */
   async close(): Promise<void> {
     this.#followers.pause();
@@ -215,6 +290,21 @@ export class Block implements BlockContext {
   reopen(): void {
     this.stored.reopen();
     this.#followers.resume();
+  }
+
+  /** A number from which on a reader misses nothing. Of replies that another server makes, 0: its numbers are its own. */
+  get lastStep(): number {
+    return this.tenure.claim === undefined && this.world.member().isShared ? 0 : this.feed.seq;
+  }
+
+  /** Joins the replies that are made here, and those of other servers. */
+  #join(reader: (step: ReplyStep) => void, sinceSeq = 0): () => void {
+    const leave = this.feed.join(reader, sinceSeq);
+    const unfollow = this.world.store.signals.follow(this.ref, reader, sinceSeq);
+    return () => {
+      leave();
+      unfollow();
+    };
   }
 
   setTask(task: CurrentTask): void {
@@ -253,7 +343,7 @@ export class Block implements BlockContext {
 
   /** told-in-order. */
   #changed(file: BlockFile, { own, healed }: ChangeNotice): void {
-    this.#onStale();
+    this.#options.onStale();
     this.world.bus.emit('block.changed', { block: this.name, file });
     this.#followers.changed();
     const cause = { cause: `${file} changed`, actor: 'user' } as const;
@@ -265,7 +355,7 @@ export class Block implements BlockContext {
     if (healed || !own) this.send({ type: 'file.repaired', ...cause });
     if (file !== 'chat') return;
     this.send({ type: 'chat.changed' });
-    if (!own) this.#endReplyIfGone().catch((error: unknown) => this.#onFault('chat.json', error));
+    if (!own) this.#endReplyIfGone().catch((error: unknown) => this.#options.onFault('chat.json', error));
   }
 
   /** Ends the reply under way if a person has removed its message, or has given it an outcome. */
@@ -286,7 +376,7 @@ export class Block implements BlockContext {
     try {
       this.#take(await this.files.config.read());
     } catch (error) {
-      this.#onFault('config.json', error);
+      this.#options.onFault('config.json', error);
     }
   }
 
@@ -297,7 +387,7 @@ export class Block implements BlockContext {
 
   /** told-in-order. The actor gets no event: a monitor finds the damage at its next read. */
   #damaged(file: BlockFile, reason: string, copy: string | undefined): void {
-    this.#onStale();
+    this.#options.onStale();
     this.world.bus.emit('block.damaged', { block: this.name, file, reason, copy });
     this.#followers.changed();
     this.send({ type: 'file.damaged', cause: `${file} damaged`, actor: 'server' });

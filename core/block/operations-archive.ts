@@ -43,10 +43,11 @@ export class Moves {
     await block.copies.emptied();
     const facts = await factsOf(block, wasRunning);
     await block.close();
-    const stored = await world.store.archive.store(name, facts, new Date(world.now())).catch((error: unknown) => {
+    const stored = await world.store.archive.store(block.claim, facts, new Date(world.now())).catch((error: unknown) => {
       block.reopen();
       throw error;
     });
+    block.tenure.end();
     blocks.forget(name);
     world.bus.emit('block.archived', { block: name, archiveName: stored.archiveName });
     return stored;
@@ -98,7 +99,7 @@ export function archiveOperations(
       }),
     );
   return {
-    archive: (name) => change(name, (block) => archive(block, options)),
+    archive: (name) => change(name, (block) => archive(context, block, options)),
     archives: () => world.store.archive.list(),
     async rename(from, body) {
       gate.assertOpen();
@@ -106,7 +107,7 @@ export function archiveOperations(
       const { name } = body;
       assertNewName(name);
       const steps = {
-        archive: (block: Block) => archive(block, options),
+        archive: (block: Block) => archive(context, block, options),
         restore: (archiveName: string, to: string) => restore(context, options.machine(), archiveName, to),
         start: options.start,
       };
@@ -132,8 +133,9 @@ export function archiveOperations(
 }
 
 /** Simultaneous calls share one move and get the same archive name. */
-async function archive(block: Block, { onStayed }: ArchiveOperationsOptions): Promise<Archived> {
-  const wasRunning = block.isRunning;
+async function archive({ owners }: OperationsContext, block: Block, { onStayed }: ArchiveOperationsOptions): Promise<Archived> {
+  const { isRunning: wasRunning } = await block.standing();
+  await owners.take(block);
   const { archiveName, unconfirmed } = await block.archive().catch(async (error: unknown) => {
     if (wasRunning) await onStayed(block);
     throw error;

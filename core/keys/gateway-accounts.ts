@@ -11,9 +11,8 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, KeySpend, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend, Used } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { hasCap, later, type ReachedCap, reachedCap, type Spend } from './caps.ts';
 import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
 import { type Accounts, assertMayUse, isHeld, type NamedKey } from './named-key.ts';
@@ -35,8 +34,6 @@ type Finished = CoreEvents['call.finished'];
 const KEEP_NAME_MS = 1000;
 /** Requests may name any model. */
 const MAX_NAMES = 1000;
-/** Calls under way end within moments, and then there may be room again. */
-const UNDER_WAY_RETRY_MS = 1000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
@@ -75,7 +72,10 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
     if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
-    if (isHeld(key) && this.#options.ledger.isRead) this.#assertBelow(key);
+    const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
+    if (room instanceof Promise)
+      room.catch(() => undefined); // who reserves asks again, and gets the failure
+    else assertRoom(key, room);
     return key;
   }
 
@@ -117,15 +117,12 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   }
 
   async spentToday(key: string): Promise<KeySpend> {
-    const { ledger } = this.#options;
-    await ledger.read();
-    return ledger.spentToday(key);
+    const { usd, tokens, calls, unpricedCalls } = (await this.spent('key', key)).day;
+    return { usd, tokens, calls, unpricedCalls };
   }
 
-  async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
-    const { ledger } = this.#options;
-    await ledger.read();
-    return ledger.spent(kind, name);
+  spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
+    return this.#options.ledger.spent(kind, name);
   }
 
   /** Calls that end later are not recorded. Resolves when the ledger is written. */
@@ -139,21 +136,28 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   async #reserve(hold: KeyHold, hash: string): Promise<void> {
     const { ledger, prices } = this.#options;
     const { call } = hold;
-    await ledger.read();
     const pricedAs = this.#pricedAs(call);
     const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
-    // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
-    const key = this.#stillAllowed(call, hash);
+    let key = this.#stillAllowed(call, hash);
     hold.key = key;
     if (key.refusesUnpriced) assertPriced(key, call, pricer);
-    this.#assertBelow(key, hold);
+    const underWay = (bound: NoRoom['bound']): Used => this.#held.underWay(bound, hold);
+    // There is no `await` between the answer and the hold, so of two calls the second one sees the first.
+    for (let room = ledger.room(key, underWay); room !== true; room = ledger.room(key, underWay)) {
+      assertRoom(key, await room);
+      key = this.#stillAllowed(call, hash);
+      hold.key = key;
+    }
     await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: new Date(this.#options.now()).toISOString() });
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
   #admit(call: AccountedCall, hash: string): Promise<void> | undefined {
     const key = this.#stillAllowed(call, hash);
-    return isHeld(key) ? this.#options.ledger.read().then(() => this.#assertBelow(key)) : undefined;
+    const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
+    if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
+    assertRoom(key, room);
+    return undefined;
   }
 
   /** still-allowed. Another key may have been made under the name since. */
@@ -169,21 +173,6 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const key = this.#options.keys.named(name);
     if (key === undefined) throw noSuchKey(name);
     return key;
-  }
-
-  /** caps-hold. Without `own`, only what is spent counts. */
-  #assertBelow(key: NamedKey, own?: KeyHold): void {
-    const now = this.#options.now();
-    let spent: ReachedCap | undefined;
-    let close: ReachedCap | undefined;
-    for (const bound of key.bounds) {
-      if (!hasCap(bound)) continue;
-      const sums = this.#options.ledger.spent(bound.kind, bound.name);
-      spent = later(spent, reachedCap(bound, sums, NOTHING, now));
-      if (own !== undefined && spent === undefined) close ??= reachedCap(bound, sums, this.#held.underWay(bound, own), now);
-    }
-    if (spent !== undefined) throw capReached(key, spent, now);
-    if (close !== undefined) throw capClose(key, close);
   }
 
   #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, id?: OpenCall['id']): void {
@@ -223,8 +212,6 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   };
 }
 
-const NOTHING: Spend = { usd: 0, tokens: 0 };
-
 /** A call of a key without a cap. */
 class KeyPass implements Hold {
   readonly readsOn = false;
@@ -246,18 +233,23 @@ function groupOf(hold: Hold | undefined): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : undefined;
 }
 
-function capReached({ name }: NamedKey, { bound, cap, resets, resetsAt }: ReachedCap, now: number): BlockhouseError {
-  const message =
-    bound.kind === 'key'
-      ? `The key ${name} has reached its cap of ${cap}. It may be used again ${resets}.`
-      : `The keys of the group ${bound.name}, one of which is ${name}, have reached their cap of ${cap}. They may be used again ${resets}.`;
-  return new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: resetsAt - now });
+const NOTHING_UNDER_WAY = (): Used => ({ usd: 0, tokens: 0 });
+
+function assertRoom({ name }: NamedKey, room: true | NoRoom): void {
+  if (room === true) return;
+  const { bound, cap, isUnderWay, resets, retryAfterMs } = room;
+  throw new BlockhouseError('KEY_CAP_REACHED', isUnderWay ? closeText(name, bound, cap) : reachedText(name, bound, cap, resets), { retryAfterMs });
 }
 
-function capClose({ name }: NamedKey, { bound, cap }: ReachedCap): BlockhouseError {
+function reachedText(name: string, bound: NoRoom['bound'], cap: string, resets: string): string {
+  return bound.kind === 'key'
+    ? `The key ${name} has reached its cap of ${cap}. It may be used again ${resets}.`
+    : `The keys of the group ${bound.name}, one of which is ${name}, have reached their cap of ${cap}. They may be used again ${resets}.`;
+}
+
+function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
   const whose = bound.kind === 'key' ? `the key ${name}` : `the group ${bound.name}, to which the key ${name} belongs,`;
-  const message = `The calls of ${whose} that are under way may use up its cap of ${cap}. Try again when one of them has ended.`;
-  return new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: UNDER_WAY_RETRY_MS });
+  return `The calls of ${whose} that are under way may use up its cap of ${cap}. Try again when one of them has ended.`;
 }
 
 function noSuchKey(name: string): BlockhouseError {

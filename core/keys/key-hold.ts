@@ -8,9 +8,8 @@ import { randomUUID } from 'node:crypto';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { OpenCall } from '../store/port.ts';
+import type { OpenCall, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
-import type { Spend } from './caps.ts';
 import type { Bound } from './key-limits.ts';
 import type { NamedKey } from './named-key.ts';
 
@@ -97,7 +96,7 @@ export class HeldCalls {
   }
 
   /** What the other calls under way of a key or a group count. */
-  underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Spend {
+  underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Used {
     const sum = { usd: 0, tokens: 0 };
     for (const hold of this.#byAccount.get(accountOf(kind, name)) ?? []) {
       const { usage } = hold;

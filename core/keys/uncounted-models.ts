@@ -5,8 +5,8 @@ import type { ModelTarget } from '../routing/model-table.ts';
 import type { Warning } from '../schemas/chat.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import type { KeySpend, SettingStore } from '../store/port.ts';
-import { KEYS, KEYS_FILE } from './key-store.ts';
 import { type Bounds, capsTokens, capsUsd, type KeyLimits } from './key-limits.ts';
+import { KEYS, KEYS_FILE } from './key-store.ts';
 import { mayUse, type NamedKey } from './named-key.ts';
 
 /** What the search needs. */

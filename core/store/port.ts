@@ -1,5 +1,5 @@
 // What the core asks of a store: the types that stores and their users share. Pure: types only.
-import type { BlockhouseError, ErrorCode } from '../errors.ts';
+import type { BlockhouseError, } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockCosts, BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
@@ -7,6 +7,10 @@ import type { BlockPulse } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
+import type { Claim } from './claim.ts';
+
+export type * from './claim.ts';
+export type * from './client-book.ts';
 
 /** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {
@@ -114,94 +118,6 @@ export interface LedgerStore {
   close(): Promise<void>;
 }
 
-/** What a key has spent in a day. A call without a known price counts with what it costs at least, and of a model without one in tokens only. */
-export interface KeySpend {
-  readonly usd: number;
-  readonly tokens: number;
-  /** Calls that cost something, or may have. */
-  readonly calls: number;
-  /** Of them, those that do not count in `usd`, because their price is not known. */
-  readonly unpricedCalls: number;
-}
-
-/** What a key or a group has spent on a UTC day, in its week (from Monday) and in its month. */
-export interface PeriodSpend {
-  readonly day: KeySpend;
-  readonly week: KeySpend;
-  readonly month: KeySpend;
-}
-
-/** One call of a client. */
-export interface GatewayCall {
-  /** When it ended: ISO 8601, UTC. */
-  readonly at: string;
-  readonly requestId: string;
-  /** The name of the client's key; null for the token of the workspace. */
-  readonly key: string | null;
-  /** The group in which the key was. */
-  readonly group?: string | undefined;
-  readonly provider: string;
-  readonly model: string;
-  /** Null when nothing is known of it. */
-  readonly usage: Usage | null;
-  /** Null without a known price. */
-  readonly costUsd: number | null;
-  /** Only where `costUsd` is null although its model has a price: USD that the call costs at least, which caps count. */
-  readonly leastUsd?: number | null | undefined;
-  /** Milliseconds from acceptance to the first text; null when there was none. */
-  readonly firstTextMs: number | null;
-  readonly durationMs: number;
-  /** Null when it succeeded. */
-  readonly error: ErrorCode | null;
-  /** Set if the call was noted in the journal before it was sent. */
-  readonly id?: string | undefined;
-}
-
-/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */
-export interface OpenCall {
-  /** Unique in the workspace. */
-  readonly id: string;
-  /** When it was noted: ISO 8601, UTC. */
-  readonly at: string;
-  readonly requestId: string;
-  readonly key: string;
-  readonly group?: string | undefined;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  /** As in the ledger. */
-  readonly leastUsd?: number | null | undefined;
-  /** What the line of its end says: SHUTTING_DOWN until it has ended. */
-  readonly error: ErrorCode | null;
-}
-
-/**
- * The calls of clients. K1: `spentToday`, `spent` and `meanOutput` answer at once. K3: a call counts once, from its end on, whether or not its line could be written.
- */
-export interface GatewayBook {
-  /** True once the sums include what earlier processes have counted. */
-  readonly isRead: boolean;
-  /** Resolves when `isRead`. Rejects while the book can't be read. */
-  read(): Promise<void>;
-  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
-  note(call: OpenCall): Promise<void>;
-  /** The call has ended with this: it counts so if the process is killed after this resolves, and before its line is written. Only after `note`. Rejects as `note` does. */
-  noteEnd(call: OpenCall): Promise<void>;
-  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
-  record(call: GatewayCall): void;
-  /** What a key has spent on this UTC day. */
-  spentToday(key: string): KeySpend;
-  /** What a key or a group has spent up to now. A group has what its keys have spent in it, also those that have left it or were revoked. The sums grow with further calls. */
-  spent(kind: 'key' | 'group', name: string): PeriodSpend;
-  /** The mean output of a key's answers, in tokens; undefined without an answer. */
-  meanOutput(key: string): number | undefined;
-  /** All lines that are kept, the oldest first. Damaged ones are left out. */
-  lines(): AsyncIterable<GatewayCall>;
-  /** Writes the lines that wait. */
-  close(): Promise<void>;
-}
-
 /** The entries of a conversation in their order. */
 export type Entries = readonly ChatEntry[];
 
@@ -221,6 +137,18 @@ export interface Added {
   /** The number of messages that wait before it. */
   readonly position: number;
   readonly isNew: boolean;
+}
+
+/** What was cancelled. */
+export interface Cancelled {
+  readonly entry: ChatEntry;
+  readonly hadFailed: boolean;
+}
+
+/** An outcome that was stored. */
+export interface Settled {
+  /** The answer as it is stored: its id is another one when others have grown past it. */
+  readonly answer: ChatEntry | undefined;
 }
 
 /** The status that ends a message, and the fields to store with it. */
@@ -259,16 +187,16 @@ export interface PagePlace {
 }
 
 /**
- * The messages of one block and their answers. Every change is durable when it resolves. All reject with BLOCK_DAMAGED, STORAGE_FAILED or, when something is
- * written, STORAGE_FULL.
+ * The messages of one block and their answers. Every change is durable when it resolves. All reject with BLOCK_DAMAGED, STORAGE_FAILED, STORE_UNREACHABLE or,
+ * when something is written, STORAGE_FULL. What takes a claim is the work of the block's owner, and rejects with LEASE_LOST when another one has it.
  *
- * C1: the order of entries is their order here, never that of clocks. C2: a message has exactly one status. C3: it has at most one answer. C5: a new id is
- * greater, as text, than all before it.
+ * C1: the order of entries is their order here, never that of clocks. C2: a message has exactly one status. C3: it has at most one answer. C4: nothing is begun
+ * while another is in process. C5: a new id is greater, as text, than all before it.
  */
 export interface Conversation {
   /** The id of an entry that is about to be made. */
   newId(): string;
-  /** An id between those of all entries and those that are made later. It never rejects: a damaged conversation has no entries. */
+  /** An id between those of all entries and those that are made later. A damaged conversation has no entries. */
   border(): Promise<string>;
   /** The active entries. */
   entries(): Promise<Entries>;
@@ -279,17 +207,20 @@ export interface Conversation {
   /** Queues a message. The id alone is known of an earlier one with this clientId that is archived. Throws QUEUE_FULL. */
   append(message: MessageToAppend): Promise<Added | { readonly archivedId: string }>;
   /** Puts the conversation in order: completes entries that a person wrote, queues again what broke off, and ends what is given up. */
-  recover(rules: RecoverRules): Promise<Recovered>;
+  recover(claim: Claim, rules: RecoverRules): Promise<Recovered>;
   /** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
-  begin(id: string): Promise<ChatEntry | undefined>;
-  /** Gives a message its outcome, together with its answer. False if it has an outcome already. */
-  settle(id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<boolean>;
+  begin(claim: Claim, id: string): Promise<ChatEntry | undefined>;
+  /** Gives a message its outcome, together with its answer. Undefined if it has an outcome already. */
+  settle(claim: Claim, id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<Settled | undefined>;
   /** Puts a message that is being processed back into the queue. False if it has an outcome. */
-  requeue(id: string, how: BackInQueue): Promise<boolean>;
+  requeue(claim: Claim, id: string, how: BackInQueue): Promise<boolean>;
   /** Puts every message that is being processed back into the queue; the attempt counts. */
-  requeueAll(): Promise<void>;
-  /** Ends a message that waits, or gives up on one that failed. Throws MESSAGE_NOT_FOUND, WRONG_STATE. */
-  cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }>;
+  requeueAll(claim: Claim): Promise<void>;
+  /**
+   * Ends a message that waits, or gives up on one that failed. One that another server answers is left to it: `asked` says that its owner knows, and will act.
+   * Throws MESSAGE_NOT_FOUND, WRONG_STATE.
+   */
+  cancel(id: string, claim: Claim | undefined): Promise<Cancelled | 'asked'>;
   /** Queues a message again that ended without an answer, at the end. Throws MESSAGE_NOT_FOUND, WRONG_STATE, QUEUE_FULL. */
   retry(id: string, cap: number): Promise<ChatEntry>;
 }
@@ -307,8 +238,11 @@ export interface BlockContents {
 export interface Document<T> {
   /** The content as it is now, which must not be changed. Throws BLOCK_DAMAGED, or STORAGE_FAILED when another try may succeed. */
   read(): Promise<T>;
-  /** Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws. `quiet`: readers need not look because of it. */
-  update<R>(change: (value: T) => Change<T, R>, options?: { readonly quiet?: boolean }): Promise<R>;
+  /**
+   * Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws; with a `claim`, LEASE_LOST when another server has the
+   * block. `quiet`: readers need not look because of it.
+   */
+  update<R>(change: (value: T) => Change<T, R>, options?: { readonly quiet?: boolean; readonly claim?: Claim }): Promise<R>;
   /** Replaces the content, damaged or not; `make` gets undefined for damaged content, which has been kept by then. */
   replace(make: (old: T | undefined) => T): Promise<void>;
 }

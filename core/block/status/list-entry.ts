@@ -5,7 +5,7 @@ import type { BlockEntry } from '../../schemas/block-api.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockCosts } from '../../schemas/block-costs.ts';
 import type { BlockPulse, BlockState, BlockStatus } from '../../schemas/block-pulse.ts';
-import type { BlockContents, Entries } from '../../store/port.ts';
+import type { BlockContents, Entries, Standing } from '../../store/port.ts';
 import { countQueue, failuresIn, waitingIn } from '../conversation/counts.ts';
 import { explain } from './explain.ts';
 import { isConfigured } from './readiness.ts';
@@ -119,6 +119,26 @@ export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined,
   } as const;
   return withWish(resting, config);
 }
+
+/** The contents of a block that any server may have, with the pulse that people see: what its last owner has left there, while it runs. */
+export function asItStands(contents: BlockContents, standing: Standing, gateway: Pick<Gateway, 'readiness'>): BlockContents {
+  return { ...contents, pulse: pulseAsItStands(contents, standing, gateway) };
+}
+
+/** The same of a block whose configuration may be damaged, and which this server alone may have. */
+export function pulseAsItStands(
+  { pulse, config, chat }: Pick<BlockContents, 'pulse' | 'chat'> & { readonly config: BlockConfig | undefined },
+  standing: Standing | undefined,
+  gateway: Pick<Gateway, 'readiness'>,
+): BlockPulse {
+  if (standing?.isRunning !== true) return restingPulse(pulse, config, chat, gateway);
+  // A server that has ended, or given the block back, has left it so.
+  const isLeft = standing.heldBy === null && AT_END.has(pulse.state);
+  return withWish({ ...pulse, ...(isLeft && { state: 'idle', status: statusOf('idle'), currentTask: null }), queue: countQueue(chat) }, config);
+}
+
+/** What a run shows at its end, or as long as a server works on it. */
+const AT_END: ReadonlySet<BlockState> = new Set(['starting', 'working', 'compacting', 'stopping', 'stopped', 'unconfigured']);
 
 /** Takes the wanted state from config.json, if that can be read. */
 export function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {

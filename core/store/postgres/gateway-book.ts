@@ -6,10 +6,11 @@
 // once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
 // given-back: what was not used for a second goes back, for other servers to spend.
+
+import { leaseLost } from '../../errors.ts';
 import type { GatewayCall, KeySpend } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, columnsOf, type GatewayLine, GatewayLines } from './gateway-lines.ts';
-import { leaseLost } from './membership.ts';
 import type { Database } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 

@@ -16,8 +16,9 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { GatewayBook, GatewayCall, KeySpend, OpenCall, PeriodSpend } from '../../port.ts';
+import type { CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, OpenCall, PeriodSpend, Used } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
@@ -40,6 +41,11 @@ const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const SAVE_EVERY_MS = 10_000;
+/** Calls under way end within moments, and then there may be room again. */
+const UNDER_WAY_RETRY_MS = 1000;
+const NOTHING: Used = { usd: 0, tokens: 0 };
+
+type UnderWay = (bound: Pick<Caps, 'kind' | 'name'>) => Used;
 
 /** What a ledger works with. */
 export interface GatewayLedgerOptions {
@@ -125,14 +131,31 @@ export class GatewayLedger implements GatewayBook {
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
-  /** What a key has spent on this UTC day; in earlier processes too, once `read` has resolved. */
-  spentToday(key: string): KeySpend {
-    const { usd, tokens, calls, unpricedCalls } = this.spent('key', key).day;
-    return { usd, tokens, calls, unpricedCalls };
+  room(key: CappedKey, underWay: UnderWay): true | NoRoom | Promise<true | NoRoom> {
+    if (!this.#isRead) return this.read().then(() => this.#roomOf(key, underWay));
+    return this.#roomOf(key, underWay);
+  }
+
+  #roomOf({ bounds }: CappedKey, underWay: UnderWay): true | NoRoom {
+    const now = this.#now();
+    let spent: ReachedCap | undefined;
+    let close: ReachedCap | undefined;
+    for (const bound of bounds) {
+      const sums = this.sums(bound.kind, bound.name);
+      spent = later(spent, reachedCap(bound, sums, NOTHING, now));
+      if (spent === undefined) close ??= reachedCap(bound, sums, underWay(bound), now);
+    }
+    if (spent !== undefined) return { ...spent, isUnderWay: false, retryAfterMs: spent.resetsAt - now };
+    return close === undefined || { ...close, isUnderWay: true, retryAfterMs: UNDER_WAY_RETRY_MS };
+  }
+
+  async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
+    await this.read();
+    return this.sums(kind, name);
   }
 
   /** In earlier processes too, once `read` has resolved. */
-  spent(kind: 'key' | 'group', name: string): PeriodSpend {
+  sums(kind: 'key' | 'group', name: string): PeriodSpend {
     return this.#spent.spent(this.#today(), kind === 'key' ? name : groupAccount(name));
   }
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
+import type { GatewayCall } from '../../../../core/store/port.ts';
 import { PostgresGatewayBook } from '../../../../core/store/postgres/gateway-book.ts';
 import { Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
-import type { GatewayCall } from '../../../../core/store/port.ts';
 import { migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
 

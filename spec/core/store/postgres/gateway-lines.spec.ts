@@ -1,6 +1,6 @@
 import t from 'tap';
-import { billionthsOf, columnsOf, GatewayLines } from '../../../../core/store/postgres/gateway-lines.ts';
 import type { GatewayCall } from '../../../../core/store/port.ts';
+import { billionthsOf, columnsOf, GatewayLines } from '../../../../core/store/postgres/gateway-lines.ts';
 
 const USAGE = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };
 const CALL: GatewayCall = {

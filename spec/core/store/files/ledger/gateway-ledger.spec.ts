@@ -67,18 +67,18 @@ t.test('a key has spent what it has spent on this day, in this process and befor
   t.equal(second.ledger.isRead, false);
   await second.ledger.read();
   t.equal(second.ledger.isRead, true);
-  t.same(second.ledger.spentToday('app'), { usd: 0.25, tokens: 30, calls: 2, unpricedCalls: 1 });
+  t.match(second.ledger.sums('key', 'app').day, { usd: 0.25, tokens: 30, calls: 2, unpricedCalls: 1 });
   await second.ledger.close();
   const { ledger, clock } = ledgerIn(workspace, NOON + HOUR);
   await ledger.read();
-  t.match(ledger.spentToday('app'), { usd: 0.25, tokens: 30 }, 'a new process');
+  t.match(ledger.sums('key', 'app').day, { usd: 0.25, tokens: 30 }, 'a new process');
   ledger.record(call('5', { at: new Date(NOON + HOUR).toISOString() }));
-  t.match(ledger.spentToday('app'), { usd: 0.5, tokens: 45 });
-  t.same(ledger.spentToday('other'), { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
+  t.match(ledger.sums('key', 'app').day, { usd: 0.5, tokens: 45 });
+  t.match(ledger.sums('key', 'other').day, { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
   t.equal(ledger.meanOutput('app'), 5);
   t.equal(ledger.meanOutput('other'), undefined);
   clock.ms += 12 * HOUR;
-  t.match(ledger.spentToday('app'), { usd: 0, tokens: 0 }, 'a new day');
+  t.match(ledger.sums('key', 'app').day, { usd: 0, tokens: 0 }, 'a new day');
   await ledger.close();
 });
 
@@ -89,13 +89,13 @@ t.test('a clock that visits another day finds the day as it was, and so does a p
   await ledger.read();
   clock.ms += 24 * HOUR;
   ledger.record(call('2', { at: new Date(clock.ms).toISOString() }));
-  t.match(ledger.spentToday('app'), { tokens: 15 });
+  t.match(ledger.sums('key', 'app').day, { tokens: 15 });
   clock.ms -= 24 * HOUR;
-  t.match(ledger.spentToday('app'), { tokens: 15 });
+  t.match(ledger.sums('key', 'app').day, { tokens: 15 });
   await ledger.close();
   const earlier = ledgerIn(workspace, NOON - HOUR).ledger;
   await earlier.read();
-  t.match(earlier.spentToday('app'), { tokens: 15 }, 'a clock set back before a restart');
+  t.match(earlier.sums('key', 'app').day, { tokens: 15 }, 'a clock set back before a restart');
   await earlier.close();
 });
 
@@ -112,17 +112,17 @@ t.test('a ledger that has lost its oldest files keeps what keys have spent', asy
   await ledger.close();
   const next = ledgerIn(workspace, NOON, limits).ledger;
   await next.read();
-  for (const key of ['app', 'other']) t.same(next.spentToday(key), { usd: 5, tokens: 300, calls: 20, unpricedCalls: 0 }, key);
+  for (const key of ['app', 'other']) t.match(next.sums('key', key).day, { usd: 5, tokens: 300, calls: 20, unpricedCalls: 0 }, key);
   t.equal(next.meanOutput('app'), 5);
   await next.close();
-  t.equal(next.spent('key', 'app').month.tokens, 300);
+  t.equal(next.sums('key', 'app').month.tokens, 300);
   // The newest files are gone, by hand.
   rmSync(path);
   rmSync(path.replace('.jsonl', '.1.jsonl'));
   for (const life of [1, 2]) {
     const { ledger } = ledgerIn(workspace, NOON, limits);
     await ledger.read();
-    t.match(ledger.spentToday('app'), { tokens: 300 + 15 * (life - 1) }, `life ${life}`);
+    t.match(ledger.sums('key', 'app').day, { tokens: 300 + 15 * (life - 1) }, `life ${life}`);
     ledger.record(call(`life ${life}`));
     await ledger.close();
   }
@@ -137,7 +137,7 @@ t.test('sums are saved every ten seconds, and a killed process leaves the later 
   const month = async () => {
     const { ledger } = ledgerIn(workspace, NOON, { ...limits });
     await ledger.read();
-    return [ledger.spent('key', 'app').month.calls, ledger.spent('group', 'team').month.calls];
+    return [ledger.sums('key', 'app').month.calls, ledger.sums('group', 'team').month.calls];
   };
   for (let id = 1; id <= 6; id += 1) {
     killed.record(call(String(id), { group: 'team' }));
@@ -168,12 +168,12 @@ t.test('a ledger that has lost its end in a power cut goes on, and its later lin
   truncateSync(path, 300);
   const killed = ledgerIn(workspace).ledger;
   await killed.read();
-  t.match(killed.spentToday('app'), { calls: 3 });
+  t.match(killed.sums('key', 'app').day, { calls: 3 });
   killed.record(call('4'));
   await idsOf(killed); // writes at once
   const { ledger } = ledgerIn(workspace);
   await ledger.read();
-  t.match(ledger.spentToday('app'), { calls: 4 });
+  t.match(ledger.sums('key', 'app').day, { calls: 4 });
   await ledger.close();
 });
 
@@ -214,7 +214,7 @@ t.test('a call that a killed process has left counts with what it was noted with
   for (const life of [1, 2]) {
     const { ledger } = ledgerIn(workspace);
     await ledger.read();
-    t.same(ledger.spentToday('app'), { usd: 0.75, tokens: 1025, calls: 2, unpricedCalls: 0 }, `life ${life}`);
+    t.match(ledger.sums('key', 'app').day, { usd: 0.75, tokens: 1025, calls: 2, unpricedCalls: 0 }, `life ${life}`);
     t.match(await idsOf(ledger), ['b', 'r']);
     await ledger.close();
   }
@@ -234,7 +234,7 @@ t.test('calls whose lines are in a full file count once after a kill, although a
   }
   const { ledger } = ledgerIn(workspace, NOON, { fileBytes: 500, files: 4 });
   t.equal((await idsOf(ledger)).filter((id) => id === 'slow').length, 1, 'the lines have the call that was left, without another question before');
-  t.match(ledger.spentToday('app'), { calls: 7, tokens: 7 * 15 });
+  t.match(ledger.sums('key', 'app').day, { calls: 7, tokens: 7 * 15 });
   await ledger.close();
 });
 
@@ -266,7 +266,7 @@ t.test('a line that can not be written is written with the next ones, and the fa
   await t.rejects(ledger.read(), { code: 'WORKSPACE_DAMAGED' });
   rmSync(path, { recursive: true });
   t.same(await idsOf(ledger), ['1', '2']);
-  t.match(ledger.spentToday('app'), { usd: 0.5, tokens: 30 });
+  t.match(ledger.sums('key', 'app').day, { usd: 0.5, tokens: 30 });
 });
 
 t.test('damaged lines are left out', async (t) => {
@@ -287,7 +287,7 @@ t.test('a call with a name of any length counts after a restart, and costs the l
   t.equal(existsSync(path.replace('.jsonl', '.1.jsonl')), false);
   const second = ledgerIn(workspace);
   await second.ledger.read();
-  t.match(second.ledger.spentToday('app'), { calls: 2, usd: 0.5 });
+  t.match(second.ledger.sums('key', 'app').day, { calls: 2, usd: 0.5 });
   t.same(await idsOf(second.ledger), ['1', '2']);
 });
 
@@ -312,7 +312,7 @@ t.test('calls whose lines found no room count once after a kill, those of keys w
   t.ok((await idsOf(killed)).length < flood);
   const { ledger } = ledgerIn(workspace);
   await ledger.read();
-  t.match(ledger.spentToday('app'), { calls: 1, tokens: 15 });
-  t.match(ledger.spentToday('free'), { calls: flood, tokens: flood * 15 });
+  t.match(ledger.sums('key', 'app').day, { calls: 1, tokens: 15 });
+  t.match(ledger.sums('key', 'free').day, { calls: flood, tokens: flood * 15 });
   await ledger.close();
 });

@@ -1,15 +1,11 @@
 // Which cap of a key or of its group is reached, and until when. Pure: no I/O.
-import { nextUtcDay, nextUtcMonth, nextUtcWeek } from '../base/utc-periods.ts';
-import { reachesUsd } from '../block/costs/budget.ts';
-import type { KeySpend, PeriodSpend } from '../store/port.ts';
-import { type Bound, capsTokens, capsUsd, type Figures } from './key-limits.ts';
-
-/** What calls under way use. */
-export type Spend = Pick<KeySpend, 'usd' | 'tokens'>;
+import { nextUtcDay, nextUtcMonth, nextUtcWeek } from '../../base/utc-periods.ts';
+import type { Caps, PeriodSpend, Used } from '../../store/port.ts';
+import { reachesUsd } from './budget.ts';
 
 /** A cap that is reached. */
 export interface ReachedCap {
-  readonly bound: Bound;
+  readonly bound: Caps;
   /** Such as `5 USD a day`. */
   readonly cap: string;
   /** When its period ends, in epoch milliseconds. */
@@ -19,7 +15,7 @@ export interface ReachedCap {
 }
 
 interface Cap {
-  readonly field: keyof Figures;
+  readonly field: Exclude<keyof Caps, 'kind' | 'name'>;
   readonly unit: 'usd' | 'tokens';
   readonly period: keyof PeriodSpend;
 }
@@ -33,16 +29,11 @@ const CAPS: readonly Cap[] = [
 ];
 const ENDS: Readonly<Record<keyof PeriodSpend, (now: number) => number>> = { day: nextUtcDay, week: nextUtcWeek, month: nextUtcMonth };
 
-/** True if one of these limits is a cap. */
-export function hasCap(bound: Bound): boolean {
-  return capsUsd(bound) || capsTokens(bound);
-}
-
 /** Of the caps that are reached with what was spent, and with `more`, the one whose period ends last; undefined if none is reached. */
-export function reachedCap(bound: Bound, spent: PeriodSpend, more: Spend, now: number): ReachedCap | undefined {
+export function reachedCap(bound: Caps, spent: PeriodSpend, more: Used, now: number): ReachedCap | undefined {
   let last: ReachedCap | undefined;
   for (const { field, unit, period } of CAPS) {
-    const cap = bound[field] as number | null;
+    const cap = bound[field];
     if (cap === null || !isReached(spent[period][unit] + more[unit], cap, unit)) continue;
     const resetsAt = ENDS[period](now);
     if (last === undefined || resetsAt > last.resetsAt)

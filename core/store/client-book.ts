@@ -1,0 +1,127 @@
+// What the core asks of a store for the calls of clients and the caps of their keys. Pure: types only.
+import type { ErrorCode } from '../errors.ts';
+import type { Usage } from '../schemas/chat.ts';
+
+/** What a key has spent in a day. A call without a known price counts with what it costs at least, and of a model without one in tokens only. */
+export interface KeySpend {
+  readonly usd: number;
+  readonly tokens: number;
+  /** Calls that cost something, or may have. */
+  readonly calls: number;
+  /** Of them, those that do not count in `usd`, because their price is not known. */
+  readonly unpricedCalls: number;
+}
+
+/** What a key or a group has spent on a UTC day, in its week (from Monday) and in its month. */
+export interface PeriodSpend {
+  readonly day: KeySpend;
+  readonly week: KeySpend;
+  readonly month: KeySpend;
+}
+
+/** One call of a client. */
+export interface GatewayCall {
+  /** When it ended: ISO 8601, UTC. */
+  readonly at: string;
+  readonly requestId: string;
+  /** The name of the client's key; null for the token of the workspace. */
+  readonly key: string | null;
+  /** The group in which the key was. */
+  readonly group?: string | undefined;
+  readonly provider: string;
+  readonly model: string;
+  /** Null when nothing is known of it. */
+  readonly usage: Usage | null;
+  /** Null without a known price. */
+  readonly costUsd: number | null;
+  /** Only where `costUsd` is null although its model has a price: USD that the call costs at least, which caps count. */
+  readonly leastUsd?: number | null | undefined;
+  /** Milliseconds from acceptance to the first text; null when there was none. */
+  readonly firstTextMs: number | null;
+  readonly durationMs: number;
+  /** Null when it succeeded. */
+  readonly error: ErrorCode | null;
+  /** Set if the call was noted in the journal before it was sent. */
+  readonly id?: string | undefined;
+}
+
+/** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */
+export interface OpenCall {
+  /** Unique in the workspace. */
+  readonly id: string;
+  /** When it was noted: ISO 8601, UTC. */
+  readonly at: string;
+  readonly requestId: string;
+  readonly key: string;
+  readonly group?: string | undefined;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** As in the ledger. */
+  readonly leastUsd?: number | null | undefined;
+  /** What the line of its end says: SHUTTING_DOWN until it has ended. */
+  readonly error: ErrorCode | null;
+}
+
+/** What calls of clients use. */
+export type Used = Pick<KeySpend, 'usd' | 'tokens'>;
+
+/** The caps of a key or of a group. Null means that there is no cap. */
+export interface Caps {
+  readonly kind: 'key' | 'group';
+  readonly name: string;
+  readonly usdPerDay: number | null;
+  readonly usdPerWeek: number | null;
+  readonly usdPerMonth: number | null;
+  readonly tokensPerDay: number | null;
+  readonly tokensPerMonth: number | null;
+}
+
+/** A key, as far as its caps go: its own, and those of its group. */
+export interface CappedKey {
+  readonly name: string;
+  readonly bounds: readonly Caps[];
+}
+
+/** Why a key may make no call now. */
+export interface NoRoom {
+  /** Whose cap is reached. */
+  readonly bound: Pick<Caps, 'kind' | 'name'>;
+  /** The cap, for people: `5 USD a day`. */
+  readonly cap: string;
+  /** Calls under way may use it up, so there may be room when one has ended; otherwise it is used up until its period ends. */
+  readonly isUnderWay: boolean;
+  /** When its period ends, for people: `on Monday at 00:00 UTC`. */
+  readonly resets: string;
+  readonly retryAfterMs: number;
+}
+
+/**
+ * The calls of clients. K1: what may be sent at once is answered at once. K2: what servers may spend for a key is together never more than its caps leave,
+ * except for the calls under way. K3: a call counts once, from its end on, whether or not its line could be written.
+ */
+export interface GatewayBook {
+  /**
+   * Whether a call of a key may be sent beside its calls under way here; `underWay` says what they use of the caps of a key or group. Answers with a promise only where the book must be read or asked first; then ask
+   * again, for meanwhile others may have come. Rejects with STORE_UNREACHABLE, or while the book can't be read.
+   */
+  room(key: CappedKey, underWay: (bound: Pick<Caps, 'kind' | 'name'>) => Used): true | NoRoom | Promise<true | NoRoom>;
+  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
+  note(call: OpenCall): Promise<void>;
+  /** The call has ended with this: it counts so if the process is killed after this resolves, and before its line is written. Only after `note`. Rejects as `note` does. */
+  noteEnd(call: OpenCall): Promise<void>;
+  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
+  record(call: GatewayCall): void;
+  /**
+   * What a key or a group has spent up to now, on all servers. A group has what its keys have spent in it, also those that have left it or were revoked.
+   * Rejects as `room` does.
+   */
+  spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
+  /** The mean output of a key's answers, in tokens; undefined without an answer that is known here. */
+  meanOutput(key: string): number | undefined;
+  /** All lines that are kept, the oldest first. Damaged ones are left out. */
+  lines(): AsyncIterable<GatewayCall>;
+  /** Writes the lines that wait. */
+  close(): Promise<void>;
+}
