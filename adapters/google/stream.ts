@@ -5,9 +5,10 @@
 // bare-error: an error may come in place of a record, without `data:`, on one line or on several.
 import { Chunks } from '../../core/base/chunks.ts';
 import { tryParseJson } from '../../core/base/json.ts';
-import type { ChatEvent } from '../../core/index.ts';
+import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
+import { assertRecord } from '../shared/read.ts';
 import { recordError } from './errors.ts';
 import { readRecord, usageIn } from './response.ts';
 
@@ -19,7 +20,7 @@ const BARE_ERROR = /^(?:\[\s{0,8})?\{\s{0,8}"error"/m;
 export class GoogleDecoder implements StreamDecoder {
   /** Always false: usage and signatures may follow the finish reason. */
   readonly complete = false;
-  readonly #reader = new SseReader();
+  readonly #reader = new SseReader(ANSWER_LIMITS.record);
   readonly #model: string;
   #stop: ChatEvent | undefined;
   /** What has come since `#beforeTail`. Both together have the last TAIL_BYTES (bare-error). */
@@ -48,6 +49,7 @@ export class GoogleDecoder implements StreamDecoder {
     for (const { data } of records) {
       // Gemini sends no [DONE], but proxies that imitate it do.
       if (data.trim() === '' || data === '[DONE]') continue;
+      assertRecord(data);
       const json = tryParseJson(data);
       if (json === undefined) throw this.#bareError() ?? malformed('a record of the stream is not JSON');
       for (const event of this.#readRecord(json, events)) {

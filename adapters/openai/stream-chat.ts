@@ -2,17 +2,17 @@
 //
 // Calls and stop are emitted at the end of the bytes, because any of them may still change until then. Usage may even follow `[DONE]`.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
-import type { ChatEvent } from '../../core/index.ts';
+import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
-import { asObject } from '../shared/read.ts';
+import { asObject, assertRecord } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
 import { usageOfChat } from './usage.ts';
 
 /** Decodes one streamed answer. It throws a StreamError for an error chunk and UPSTREAM_MALFORMED for a stream without an end. */
 export class ChatDecoder implements StreamDecoder {
-  readonly #records = new SseReader();
+  readonly #records = new SseReader(ANSWER_LIMITS.record);
   readonly #choice = new Choice();
   #done = false;
 
@@ -35,6 +35,7 @@ export class ChatDecoder implements StreamDecoder {
 
   #read({ event, data }: SseRecord, events: ChatEvent[]): void {
     if (data === '') return;
+    assertRecord(data);
     if (this.#done) {
       this.#readLate(data, events);
       return;

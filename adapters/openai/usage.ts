@@ -5,13 +5,14 @@
 import { isObject } from '../../core/base/json.ts';
 import type { ReportedUsage } from '../../core/index.ts';
 import type { Wanted } from '../shared/protocol.ts';
-import { asCount, asObject, asPart, sumCounts } from '../shared/read.ts';
+import { asArray, asCount, asObject, asPart, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 
 /** What an answer of either endpoint says of itself at its top level. */
 interface Metered {
   readonly usage?: unknown;
   readonly service_tier?: unknown;
+  readonly choices?: unknown;
 }
 
 /** Of an event of Responses, what says of a whole answer how it ended and what it used. Its first events and its last one repeat the request and the answer. */
@@ -25,8 +26,9 @@ export function usageOfResponse({ usage, service_tier: tier }: Metered): Reporte
   return usageOf(usage, usage['input_tokens'], usage['output_tokens'], usage['input_tokens_details'], usage['output_tokens_details'], tier);
 }
 
-/** Of Chat Completions, whole or one chunk; undefined if there is none. */
-export function usageOfChat({ usage, service_tier: tier }: Metered): ReportedUsage | undefined {
+/** Of Chat Completions, whole or one chunk; undefined if there is none. Moonshot streams it in the first choice. */
+export function usageOfChat({ usage: own, service_tier: tier, choices }: Metered): ReportedUsage | undefined {
+  const usage = own ?? asObject(asArray(choices)[0])['usage'];
   if (!isObject(usage)) return undefined;
   return usageOf(usage, usage['prompt_tokens'], usage['completion_tokens'], usage['prompt_tokens_details'], usage['completion_tokens_details'], tier);
 }

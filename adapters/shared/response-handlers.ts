@@ -186,6 +186,8 @@ export class StreamHandler implements UpstreamHandler {
   #hasPart = false;
   #hasUse = false;
   #bytes = 0;
+  /** Bytes of which nothing has been read yet. */
+  #silentBytes = 0;
 
   /** Without `context`, a whole answer can't be read. */
   constructor(provider: Provider, call: ChatCall, decoder: StreamDecoder, context?: ChatContext) {
@@ -209,11 +211,14 @@ export class StreamHandler implements UpstreamHandler {
     const body = this.#error ?? this.#json;
     if (body !== undefined) return body.data(chunk);
     this.#bytes += chunk.length;
+    this.#silentBytes += chunk.length;
     if (this.#bytes > ANSWER_LIMITS.stream) throw tooLarge(ANSWER_LIMITS.stream); // bounded-answer
     const events: ChatEvent[] = [];
     try {
       this.#decoder.push(chunk, events);
     } catch (error) {
+      // counts-first: such a record is too long to be read, and may be a picture
+      if (this.#silentBytes > ANSWER_LIMITS.record) events.push({ type: 'unread', bytes: this.#silentBytes });
       this.#fail(error, events);
     }
     return this.#emit(events);
@@ -260,6 +265,7 @@ export class StreamHandler implements UpstreamHandler {
 
   #emit(events: readonly ChatEvent[]): boolean {
     if (events.length === 0) return true;
+    this.#silentBytes = 0;
     if (!this.#hasPart) this.#note(events);
     return this.#call.sink.emit(events);
   }

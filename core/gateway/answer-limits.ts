@@ -16,10 +16,10 @@ export const ANSWER_LIMITS = {
   whole: 32 * MIB,
   /** A stream that is translated has some 250 bytes around each token, and the request up to three times. One that passes as it is has no limit. */
   stream: 128 * MIB,
-  /** A line or a record of a stream that does not echo the request. */
+  /** A line or a record of a stream that has neither pictures nor the request in it. */
   line: MIB,
-  /** A record of a stream that echoes the request. */
-  record: 16 * MIB,
+  /** A record of a stream that may have a picture in it, or echo the request. */
+  record: 32 * MIB,
   /** A frame of a stream that passes as it is: some repeat the whole request. */
   frame: 32 * MIB,
   /** JSON values of a collected answer: a value may take ten times the memory of its text. Embeddings have the most. */

@@ -7,6 +7,7 @@ import { AnthropicDecoder } from '../../adapters/anthropic/stream.ts';
 import { AnswerBlocks } from '../../adapters/bedrock/blocks.ts';
 import { decodeFrame } from '../../adapters/bedrock/frames.ts';
 import { createBedrock } from '../../adapters/bedrock/index.ts';
+import { GoogleDecoder } from '../../adapters/google/stream.ts';
 import { ResponsesDecoder } from '../../adapters/openai/stream.ts';
 import { ChatDecoder } from '../../adapters/openai/stream-chat.ts';
 import type { StreamDecoder } from '../../adapters/shared/provider.ts';
@@ -126,10 +127,33 @@ t.test('a call whose arguments nest too deep to be written is left to the gatewa
 
 t.test('one record of a stream that would take long to parse is refused before it is parsed', (t) => {
   const many = Array.from({ length: 200_001 }, () => 0);
+  for (const decoder of [new ChatDecoder(), new GoogleDecoder('m')])
+    t.throws(() => decoder.push(Buffer.from(data({ many }))), { message: /more than 200000 JSON values/ });
   t.throws(() => responses().push(Buffer.from(data({ type: 'response.completed', response: { many } }))), { message: /more than 200000 JSON values/ });
   const long = JSON.stringify(many);
   t.throws(() => decodeFrame(eventFrame('metadata', many)), { message: /more than 200000 JSON values/ });
   t.equal(decodeFrame(eventFrame('metadata', [long])).payload, JSON.stringify([long]), 'as a text it is one value');
+  t.end();
+});
+
+t.test('a picture in a record of a stream does not hide what the answer has used', (t) => {
+  const picture = 'A'.repeat(8 * 1024 * 1024);
+  const google = [
+    {
+      candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data: picture } }] }, finishReason: 'STOP' }],
+      usageMetadata: { candidatesTokenCount: 1300 },
+    },
+  ];
+  const chat = [
+    { choices: [{ delta: { images: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }] } }] },
+    { choices: [{ delta: {}, finish_reason: 'stop' }] },
+    { choices: [], usage: { completion_tokens: 1300 } },
+  ];
+  for (const [decoder, records] of [
+    [new GoogleDecoder('gemini-2.5-flash-image'), google],
+    [new ChatDecoder(), chat],
+  ] as const)
+    t.match(decoder.push(Buffer.from(records.map(data).join(''))), [{ type: 'usage', usage: { outputTokens: 1300 } }]);
   t.end();
 });
 

@@ -21,6 +21,10 @@ t.test('chunks with usage, a finish reason or an error are read', async (t) => {
   });
   t.match(chat.readFrame('{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":3}}'), { isUsageOnly: false, mayEnd: true });
   t.match(chat.readFrame('{"choices":[{"delta":{},"finish_reason":null}],"usage":null}'), { isUsageOnly: false, mayEnd: false, usage: undefined });
+  t.match(chat.readFrame('{"choices":[{"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":3,"completion_tokens":2}}]}'), {
+    isUsageOnly: false,
+    usage: { inputTokens: 3, outputTokens: 2 },
+  });
   t.match(chat.readFrame('[DONE]'), { isEnd: true });
   t.match(chat.readFrame('{"error":{"message":"Busy"}}'), { error: { message: 'Busy' } });
   t.match(chat.readFrame('{"error":{"message":"Busy"},"usage":{"completion_tokens":5}}'), { error: { message: 'Busy' }, usage: { outputTokens: 5 } });

@@ -69,6 +69,22 @@ t.test('a whole answer beyond its cap is refused, and is not complete before its
   t.throws(() => body.data(Buffer.alloc(32 * 1024 * 1024)), { code: 'UPSTREAM_MALFORMED' });
 });
 
+t.test('a record of a stream that is too long to be read counts its bytes, as a whole answer does', async (t) => {
+  const half = Buffer.alloc(17 * 1024 * 1024);
+  const bytes = new ByteDecoder(SLOW_DOWN);
+  const waiting: StreamDecoder = { push: (chunk, events = []) => (chunk.length === 1 ? bytes.push(chunk, events) : events), end: () => [], complete: false };
+  const last = (...parts: readonly Buffer[]): ChatEvent | undefined => {
+    const { call, events } = chatCall();
+    const handler = new StreamHandler(PARTS, call, waiting);
+    handler.head(200, {});
+    for (const part of parts) handler.data(part);
+    t.throws(() => handler.data(Buffer.from('?')), { code: 'UPSTREAM_MALFORMED' });
+    return events.at(-1);
+  };
+  t.same(last(half, half), { type: 'unread', bytes: 2 * half.length + 1 });
+  t.same(last(half, Buffer.from('a'), half), text('a'), 'some was read meanwhile');
+});
+
 t.test('a byte order mark is no part of a whole answer, nor of an error', async (t) => {
   for (const status of [200, 503]) {
     const body = new BodyCollector();

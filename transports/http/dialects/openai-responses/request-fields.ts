@@ -1,6 +1,6 @@
 // What each field of a Responses request decides. Pure: no I/O.
 import type { RequestFields } from '../../../../core/index.ts';
-import { MODELS, SERVICE_FIELDS, SPENDS, TOOL_PARTS, UNSEEN } from '../shared/service-fields.ts';
+import { MODELS, SERVICE_FIELDS, SPENDS, TOOL_PARTS } from '../shared/service-fields.ts';
 
 /** Tools that the client runs itself, and the search among tools, which costs nothing but tokens. */
 const OWN_TOOLS = ['function', 'custom', 'namespace', 'tool_search', 'local_shell', 'apply_patch', 'computer', 'computer_use_preview'] as const;
@@ -10,10 +10,8 @@ export const RESPONSES_FIELDS: RequestFields = {
   ...SERVICE_FIELDS,
   background: { decides: 'spends', except: [false] }, // goes on after the client has left
   input: { decides: 'spends', types: OWN_TOOLS, parts: TOOL_PARTS, within: ['tools'] },
-  conversation: UNSEEN,
   moderation: MODELS,
   multi_agent: SPENDS,
-  previous_response_id: UNSEEN,
   prompt: SPENDS, // a stored one brings tools and a model of its own
   reasoning: { decides: 'price', members: ['mode'], except: ['standard'] },
   service_tier: { decides: 'price', except: ['auto', 'default', 'flex'] },

@@ -143,9 +143,13 @@ export const SERVICE_FIELDS: RequestFields = {
   deferred: SWITCH,
   mcp_servers: SPENDS,
   cached_content: UNSEEN,
+  conversation: UNSEEN,
+  conversation_id: UNSEEN,
   knowledge_bases: UNSEEN,
   memory: UNSEEN,
+  previous_response_id: UNSEEN,
   prompt_id: UNSEEN,
+  thread_id: UNSEEN,
 
   // How the answer is made or written.
   chat_template_kwargs: 'answer',

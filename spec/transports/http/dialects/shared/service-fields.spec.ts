@@ -95,6 +95,13 @@ t.test('no key with a cap switches on what costs besides the tokens, nor the usa
   t.equal(forbiddenField(SERVICE_FIELDS, { safety_model: 'x' }, { usdPerDay: 1 }), 'safety_model');
 });
 
+t.test('no key with a cap brings what is stored at a service, however it names it', async (t) => {
+  for (const name of ['previous_response_id', 'previousResponseId', 'conversation', 'conversation_id', 'thread_id', 'memory', 'prompt_id', 'cachedContent']) {
+    t.equal(forbiddenField(SERVICE_FIELDS, { [name]: 'x' }, { tokensPerDay: 1 }), name);
+    t.equal(forbiddenField(SERVICE_FIELDS, { [name]: 'x' }, {}), undefined, name);
+  }
+});
+
 t.test('how an answer is written is free for every key', async (t) => {
   const body = {
     guided_json: { type: 'object' },
