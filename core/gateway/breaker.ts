@@ -277,11 +277,15 @@ export class Breaker {
       isAllOpen || isModelOpen ? this.#slots.waitMs(call.client, isNewcomer) : 0,
     );
     if (waitMs === 0) return undefined;
-    if (isAllOpen) return refusal(this.#name, this.#all, waitMs);
-    if (model !== undefined && isModelOpen) return refusal(`${this.#name}, asked for ${call.model},`, model, waitMs);
+    if (isAllOpen) return sharedRefusal(this.#name, this.#all, call, waitMs);
+    if (model !== undefined && isModelOpen) return sharedRefusal(`${this.#name}, asked for ${call.model},`, model, call, waitMs);
     if (own !== undefined && isOwnOpen) return refusal(`${this.#name}, asked ${byWhom(call)},`, own, waitMs);
     return refusal(`${this.#name}, asked ${inWords(call, ownModel?.refused)},`, ownModel as Circuit, waitMs);
   }
+}
+
+function sharedRefusal(subject: string, circuit: SharedCircuit, call: Sourced, waitMs: number): BlockhouseError {
+  return refusal(subject, { failures: circuit.failures, lastError: circuit.lastErrorFor(call) }, waitMs);
 }
 
 function refusal(

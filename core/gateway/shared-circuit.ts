@@ -7,6 +7,8 @@
 //   From then on each caller tries by itself, and a success of any caller closes it.
 // proof: A caller whose call succeeded while others failed is not paused with them for PROVEN_MS, or until a call of its own fails.
 // bounded-proof: The last MAX_PROVEN such callers are remembered.
+// own-words: What a provider says about a caller's call may quote it. So another key or block is told the code and the status of a failure, and not its text;
+//   programs with the token may know everything. A failed connection says nothing of any call.
 // own-phase: As in circuit.ts.
 import type { BlockhouseError } from '../errors.ts';
 import { type Admission, FIRST_OPEN_MS, type Opening, type Turns } from './circuit.ts';
@@ -20,6 +22,14 @@ const MAX_PROVEN = 1024;
 export interface Origin {
   readonly client: string;
   readonly model: string;
+}
+
+/** Who asks why calls are paused. */
+export interface Asker {
+  readonly client: string;
+  /** Both are undefined for the token. */
+  readonly key?: string | undefined;
+  readonly caller?: string | undefined;
 }
 
 /** What a shared circuit is told once. */
@@ -46,7 +56,11 @@ export class SharedCircuit {
   #failures = 0;
   readonly #callers = new Tally();
   readonly #models = new Tally();
+  /** The client of the last failure; undefined if it was nobody's. */
+  #failed: string | undefined;
   #lastError = '';
+  /** The same without the words of the provider. */
+  #lastCode = '';
   /** When the proof of each caller ends; the newest last. */
   readonly #proven = new Map<string, number>();
   /** When the last proof ends. */
@@ -83,8 +97,10 @@ export class SharedCircuit {
     return this.#failures;
   }
 
-  get lastError(): string {
-    return this.#lastError;
+  /** What the last failure was, as far as this caller may know it (own-words). */
+  lastErrorFor({ client, key, caller }: Asker): string {
+    const isToken = key === undefined && caller === undefined;
+    return isToken || this.#failed === undefined || this.#failed === client ? this.#lastError : this.#lastCode;
   }
 
   /** A call of `client` has been answered, or, without `isProof`, refused by the destination itself. True if that has closed the circuit. */
@@ -106,7 +122,9 @@ export class SharedCircuit {
   fail({ turn }: Admission, { client, model }: Origin, isNobodys: boolean, error: BlockhouseError): void {
     if (turn < this.#since) return; // own-phase
     this.#failures += 1;
+    this.#failed = isNobodys ? undefined : client;
     this.#lastError = error.message;
+    this.#lastCode = `${error.code}${error.upstreamStatus === undefined ? '' : ` (HTTP ${error.upstreamStatus})`}`;
     if (this.#proven.size > 0) this.#proven.delete(client); // proof
     if (this.#isOpen) return;
     if (!isNobodys) {

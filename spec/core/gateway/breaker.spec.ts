@@ -37,8 +37,25 @@ t.test('twenty failures in a row open it, and it says why and for how long', asy
   t.throws(() => breaker.admit(another()), {
     code: 'UPSTREAM_UNREACHABLE',
     retryAfterMs: 5000,
-    message: /Anthropic has failed 20 times in a row.*in 5 s.*overloaded/,
+    message: /Anthropic has failed 20 times in a row.*in 5 s.*UPSTREAM_FAILED/,
   });
+});
+
+t.test('own-words: what a provider said about the call of one caller is told to it and to the token, and to no other key or block', async (t) => {
+  const { breaker } = breakerAt();
+  const quoted = new BlockhouseError('UPSTREAM_FAILED', 'can not process: a private letter', { upstreamStatus: 500 });
+  for (let i = 0; i < 19; i += 1) breaker.admit(another()).fail(quoted);
+  const last = another();
+  breaker.admit(last).fail(quoted);
+  const block = { client: 'block ada', caller: 'ada', model: 'm', promptHash: '' };
+  for (const other of [another(), block]) t.throws(() => breaker.admit(other), { message: /in 5 s\. The last error: UPSTREAM_FAILED \(HTTP 500\)$/ });
+  for (const entitled of [last, withToken('')]) t.throws(() => breaker.admit(entitled), { message: /a private letter/ });
+});
+
+t.test('a failed connection quotes nobody, and everybody is told why', async (t) => {
+  const { breaker } = breakerAt();
+  for (let i = 0; i < 20; i += 1) breaker.admit(another()).fail(REFUSED);
+  t.throws(() => breaker.admit(another()), { message: /The last error: refused/ });
 });
 
 t.test('a success, or a refusal that shows the provider at work, begins the count anew', async (t) => {

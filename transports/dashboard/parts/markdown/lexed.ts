@@ -2,17 +2,24 @@
 //
 // no-references: `[text][1]` with its address elsewhere is shown as it was written, because a later line would change what is settled.
 // never-throws: a text that the lexer can't take is one paragraph of plain text.
-// in-parts: a longer paragraph is read in parts, because marks that nothing closes cost the square of its length. A mark that spans two parts is
-// shown as it was written.
+// in-parts: a paragraph that is long, or has very many marks, is read in parts, because each mark that nothing closes costs the rest of its part. A mark that
+// spans two parts is shown as it was written.
+// head-first: the rows of a table are read only if its head is one: lines that look like heads would each cost all lines that follow.
 import { Lexer, type Token, Tokenizer } from 'marked';
 
 /** Lines that nest deeper would exhaust the lexer. */
 const TANGLED = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){64}/m;
+const HEAD = /^[^\n]*\n[^\n]*\n?/;
 const PART_CHARACTERS = 4096;
+/** More than any paragraph that is meant to be read. */
+const PART_MARKS = 256;
+const MARKS: ReadonlySet<string> = new Set('*_~`[@&');
 
 const tokenizer = new Tokenizer();
 tokenizer.def = () => undefined; // no-references
 tokenizer.reflink = () => undefined;
+const readTable = tokenizer.table.bind(tokenizer);
+tokenizer.table = (src) => (readTable(HEAD.exec(src)?.[0] ?? '') === undefined ? undefined : readTable(src)); // head-first
 
 /** A part of a long paragraph. */
 interface Part {
@@ -41,7 +48,7 @@ export class Reader {
     const blocks = lexer.blockTokens(text, lexer.tokens);
     const read = new Map<string, Part>();
     for (const { src, tokens } of lexer.inlineQueue) {
-      if (src.length <= PART_CHARACTERS) {
+      if (endOfPart(src, 0) === src.length) {
         lexer.inlineTokens(src, tokens);
         continue;
       }
@@ -60,12 +67,23 @@ export class Reader {
 function partsOf(text: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;
-  while (text.length - start > PART_CHARACTERS) {
-    const whole = text.slice(start, start + PART_CHARACTERS).replace(/[\ud800-\udbff]$/, ''); // no half of a pair
+  for (let end = endOfPart(text, start); end < text.length; end = endOfPart(text, start)) {
+    const whole = text.slice(start, end).replace(/[\ud800-\udbff]$/, ''); // no half of a pair
     const part = whole.slice(0, whole.search(/\s\S*$/) + 1) || whole;
     parts.push(part);
     start += part.length;
   }
   parts.push(text.slice(start));
   return parts;
+}
+
+/** Where the part that begins here ends at the latest. */
+function endOfPart(text: string, start: number): number {
+  const end = Math.min(text.length, start + PART_CHARACTERS);
+  let marks = 0;
+  for (let at = start; at < end; at += 1) {
+    if (MARKS.has(text[at] ?? '')) marks += 1;
+    if (marks > PART_MARKS) return at;
+  }
+  return end;
 }

@@ -189,6 +189,23 @@ t.test('a paragraph of marks that nothing closes is read in parts, which stay as
   }
 });
 
+t.test('no part of a paragraph has so many marks that each costs the others', async (t) => {
+  const { inlineTokens } = Lexer.prototype;
+  const marks: number[] = [];
+  Lexer.prototype.inlineTokens = function (this: Lexer, src: string, ...rest: never[]) {
+    marks.push(src.replace(/[^*_~`[@&]/g, '').length);
+    return inlineTokens.call(this, src, ...rest);
+  } as typeof inlineTokens;
+  for (const mark of ['*a_', '*a **b', 'a@*', '&#**a*']) {
+    const text = mark.repeat(4000 / mark.length);
+    const nodes = piecesOf(text).flatMap((piece) => piece.nodes);
+    const textOf = (node: (typeof nodes)[number]): string => (typeof node === 'string' ? node : node.children.map(textOf).join(''));
+    t.equal(nodes.map(textOf).join('').replace(/[*_]/g, ''), text.replace(/[*_]/g, ''), 'nothing of the text is lost');
+  }
+  Object.assign(Lexer.prototype, { inlineTokens });
+  t.ok(Math.max(...marks) <= 256, `${Math.max(...marks)} marks`);
+});
+
 t.test('no part of a paragraph without spaces ends within a character', async (t) => {
   const text = `x${'😀'.repeat(50_000)}`;
   const texts = piecesOf(text).flatMap(({ nodes }) => nodes.flatMap((node) => (node as MdElement).children as readonly string[]));
