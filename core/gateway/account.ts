@@ -1,6 +1,7 @@
 // What the gateway asks of those who keep the account of its calls: reserve, send, settle. Types alone.
 import type { CoreEvents } from '../bus.ts';
 import type { ChatConfig, Usage } from '../types.ts';
+import type { PlaceLimit } from './place-limit.ts';
 
 /** A call as its account sees it. */
 export interface AccountedCall {
@@ -34,6 +35,8 @@ export interface AccountedCall {
 export interface Hold {
   /** True if what the call uses must be known also when its caller leaves (read-on.ts). */
   readonly readsOn: boolean;
+  /** How many places its key and its group may hold; undefined without such limits. */
+  readonly places?: readonly PlaceLimit[] | undefined;
   /**
    * Called right before each attempt, when the call has its place. Undefined, or a promise that resolves, lets the call be sent. Rejects or throws
    * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read. A call whose caller leaves meanwhile is settled at once.
@@ -56,7 +59,7 @@ export interface CallAccounts {
 export interface ClientAccounts extends CallAccounts {
   /**
    * Throws KEY_FORBIDDEN for a key that may not ask this model, KEY_CAP_REACHED for one that has spent what it may spend, WRONG_STATE where the limits of a
-   * key can't be checked.
+   * key can't be checked. Returns how many places the key and its group may hold.
    */
-  check(asking: Asking): void;
+  check(asking: Asking): readonly PlaceLimit[] | undefined;
 }

@@ -214,7 +214,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#destination.queue.run(this.#make, this.#call.client, this.#call.signal, this.#readOn?.until);
+    return this.#destination.queue.run(this.#make, this.#call.client, this.#call.signal, this.#readOn?.until, this.#hold?.places);
   }
 
   readonly #make = (): Promise<T> => {

@@ -264,8 +264,8 @@ export class Gateway {
     model?: string,
   ): Promise<T> {
     if (key === undefined) return question();
-    this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model });
-    return this.#destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal);
+    const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model });
+    return this.#destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal, signal, places);
   }
 
   /** The first names of a list, which are more than a person reads; a list that is cut is told once. */

@@ -10,6 +10,7 @@
 import PQueue from 'p-queue';
 import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from '../base/abort.ts';
 import { BlockhouseError } from '../errors.ts';
+import { type PlaceLimit, UNLIMITED, type WaitingLine } from './place-limit.ts';
 import { FairLine, type LineOptions, WaitingRoom } from './waiting-room.ts';
 
 /** The limits of each queue. */
@@ -24,7 +25,7 @@ export interface QueueLimits {
 const RETRY_AFTER_MS = 2000;
 
 /** Attempts of one caller start in the order in which they came; callers take turns. */
-export class AttemptQueue {
+export class AttemptQueue implements WaitingLine {
   readonly #limits: QueueLimits;
   readonly #room: WaitingRoom;
   /** Starts the calls that may start. The room counts the places, so the package itself sets no limit. */
@@ -59,15 +60,16 @@ export class AttemptQueue {
 
   /**
    * Runs `task` of `caller` when it is its turn and settles as it does. Rejects with QUEUE_FULL when the waiting room has no space, or a caller with fewer
-   * calls in it needs that space, and with CANCELLED when `signal` fires during the wait or `until` during the work.
+   * calls in it needs that space, and with CANCELLED when `signal` fires during the wait or `until` during the work. While one of the limits has no room, the
+   * attempt waits without a place.
    */
-  run<T>(task: () => Promise<T>, caller: string, signal: AbortSignal, until = signal): Promise<T> {
+  run<T>(task: () => Promise<T>, caller: string, signal: AbortSignal, until = signal, limits: readonly PlaceLimit[] = UNLIMITED): Promise<T> {
     if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
-    if (this.#room.hasPlaceFor(caller)) {
-      this.#room.take(caller);
-      return endWhenCallerLeaves(task, until, () => this.#leave(caller)); // one-place
+    if (this.#room.hasPlaceFor(caller, limits)) {
+      this.#room.take(caller, limits);
+      return endWhenCallerLeaves(task, until, () => this.#leave(caller, limits)); // one-place
     }
-    if (this.#hasSpaceFor(caller)) return this.#wait(task, caller, signal, until);
+    if (this.#hasSpaceFor(caller)) return this.#wait(task, { caller, limits }, signal, until);
     return Promise.reject(this.#full());
   }
 
@@ -79,28 +81,39 @@ export class AttemptQueue {
     return other !== undefined;
   }
 
-  async #wait<T>(task: () => Promise<T>, caller: string, signal: AbortSignal, until: AbortSignal): Promise<T> {
+  async #wait<T>(
+    task: () => Promise<T>,
+    { caller, limits }: { readonly caller: string; readonly limits: readonly PlaceLimit[] },
+    signal: AbortSignal,
+    until: AbortSignal,
+  ): Promise<T> {
     const leaving = new AbortController();
     const place = onAbort(signal, () => leaving.abort(callerLeft(signal.reason))); // leaving-frees
     const take = async (): Promise<void> => {
       offAbort(signal, place);
-      this.#room.take(caller);
+      this.#room.take(caller, limits);
     };
+    for (const limit of limits) limit.wait(this);
     try {
-      await this.#line.add(take, { caller, leaving, signal: leaving.signal });
+      await this.#line.add(take, { caller, limits, leaving, signal: leaving.signal });
     } finally {
       offAbort(signal, place);
+      for (const limit of limits) limit.endWait(this);
     }
     if (signal.aborted) {
-      this.#leave(caller);
+      this.#leave(caller, limits);
       throw callerLeft(signal.reason);
     }
-    return endWhenCallerLeaves(task, until, () => this.#leave(caller)); // one-place
+    return endWhenCallerLeaves(task, until, () => this.#leave(caller, limits)); // one-place
   }
 
   /** in-line: the next call has the place before this returns. */
-  #leave(caller: string): void {
-    this.#room.leave(caller);
+  #leave(caller: string, limits: readonly PlaceLimit[]): void {
+    this.#room.leave(caller, limits);
+    this.startWaiting();
+  }
+
+  startWaiting(): void {
     if (this.#room.waiting === 0) return;
     this.#line.pause();
     this.#line.start();

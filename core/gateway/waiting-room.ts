@@ -3,8 +3,10 @@
 // fair-turn: A free place goes to the waiting caller who holds the fewest places; among equals, to the one whose turn was longest ago; within one caller, in order.
 // last-place: From KEEPS_LAST_FROM places up, the last free one is given only to a caller who holds none, so that a batch job never shuts the door.
 // fair-room: When the waiting room is full, a caller with fewer calls in it than another takes the space of that other's newest call.
+// under-limits: A caller whose key, or whose group of keys, holds as many places as it may is passed over until one of them is given back, here or in another line.
 // no-trace: A caller who neither holds a place nor waits is not in memory.
 import type { Queue } from 'p-queue';
+import { haveRoom, type PlaceLimit, UNLIMITED } from './place-limit.ts';
 
 /** With fewer places, an unused one would cost a single caller too much. */
 const KEEPS_LAST_FROM = 8;
@@ -15,6 +17,8 @@ export type RunFunction = () => Promise<unknown>;
 /** What the line knows of a call that waits. */
 export interface WaitingCall {
   readonly caller: string;
+  /** Of its key and its group. */
+  readonly limits: readonly PlaceLimit[];
   /** Its abort takes the call out of the line. */
   readonly leaving: AbortController;
 }
@@ -60,24 +64,27 @@ export class WaitingRoom {
   }
 
   /** True if a call of `caller` may have a place now. Nobody waits then who may have it. */
-  hasPlaceFor(caller: string): boolean {
+  hasPlaceFor(caller: string, limits = UNLIMITED): boolean {
+    if (!haveRoom(limits)) return false; // under-limits
     const free = this.#concurrency - this.#atWork;
     if (free !== 1 || this.#concurrency < KEEPS_LAST_FROM) return free > 0;
     return !this.#held.has(caller); // last-place
   }
 
   /** Takes a place. */
-  take(caller: string): void {
+  take(caller: string, limits = UNLIMITED): void {
+    for (const limit of limits) limit.take();
     this.#atWork += 1;
     this.#held.set(caller, this.#heldBy(caller) + 1);
   }
 
-  /** Gives a place back. */
-  leave(caller: string): void {
+  /** Gives a place back. Calls in other lines that wait for one of the limits may start before this returns. */
+  leave(caller: string, limits = UNLIMITED): void {
     this.#atWork -= 1;
     const held = this.#heldBy(caller) - 1;
     if (held > 0) this.#held.set(caller, held);
     else this.#held.delete(caller); // no-trace
+    for (const limit of limits) limit.leave();
   }
 
   /** Puts a call into the line. */
@@ -114,7 +121,7 @@ export class WaitingRoom {
   /** Calls that may have a place now. */
   get startable(): number {
     let count = 0;
-    for (const [caller, waiters] of this.#waiters) if (this.hasPlaceFor(caller)) count += waiters.length;
+    for (const [caller, waiters] of this.#waiters) if (this.#hasPlaceForFirst(caller, waiters)) count += waiters.length;
     return count;
   }
 
@@ -130,10 +137,15 @@ export class WaitingRoom {
     return this.#held.get(caller) ?? 0;
   }
 
+  #hasPlaceForFirst(caller: string, [first]: readonly Waiter[]): boolean {
+    return first !== undefined && this.hasPlaceFor(caller, first.limits);
+  }
+
   /** fair-turn */
   #nextCaller(): string | undefined {
     let next: string | undefined;
-    for (const caller of this.#waiters.keys()) if (this.hasPlaceFor(caller) && (next === undefined || this.#heldBy(caller) < this.#heldBy(next))) next = caller;
+    for (const [caller, waiters] of this.#waiters)
+      if (this.#hasPlaceForFirst(caller, waiters) && (next === undefined || this.#heldBy(caller) < this.#heldBy(next))) next = caller;
     return next;
   }
 }

@@ -10,6 +10,7 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend, Used } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
@@ -48,22 +49,28 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   /** Of calls without settings of their own. */
   readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
   readonly #held: HeldCalls;
+  /** By key and by group, for all lines. */
+  readonly #places = new Map<string, PlaceLimit>();
+  /** Each change of the keys makes new objects, with which the limits are set again. */
+  readonly #placesByKey = new WeakMap<NamedKey, readonly PlaceLimit[]>();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
     this.#held = new HeldCalls((call) => options.ledger.note(call), this.#tell);
   }
 
-  check(asking: Asking): void {
-    this.#checked(asking);
+  check(asking: Asking): readonly PlaceLimit[] | undefined {
+    const key = this.#checked(asking);
+    return key && this.#placesOf(key);
   }
 
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
     const { hash } = key;
-    if (isHeld(key)) return new KeyHold(call, key, (hold) => this.#reserve(hold, hash));
-    return new KeyPass(key, () => this.#admit(call, hash));
+    const places = this.#placesOf(key);
+    if (isHeld(key)) return new KeyHold(call, key, places, (hold) => this.#reserve(hold, hash));
+    return new KeyPass(key, places, () => this.#admit(call, hash));
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
@@ -165,8 +172,24 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const { key: name = '' } = call;
     const key = this.#keyOf(name);
     if (key.hash !== hash) throw noSuchKey(name);
+    this.#placesOf(key); // it may have another limit since
     assertMayUse(key, namesOf(call));
     return key;
+  }
+
+  /** one-count (place-limit.ts): keys that have no limit now are counted as well, since they may get one. */
+  #placesOf(key: NamedKey): readonly PlaceLimit[] {
+    const known = this.#placesByKey.get(key);
+    if (known !== undefined) return known;
+    const places = key.bounds.map(({ kind, name, inFlight }) => {
+      const account = `${kind} ${name}`;
+      const limit = this.#places.get(account) ?? new PlaceLimit();
+      this.#places.set(account, limit);
+      limit.allow(inFlight ?? Number.POSITIVE_INFINITY);
+      return limit;
+    });
+    this.#placesByKey.set(key, places);
+    return places;
   }
 
   #keyOf(name: string): NamedKey {
@@ -216,10 +239,12 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
 class KeyPass implements Hold {
   readonly readsOn = false;
   readonly key: NamedKey;
+  readonly places: readonly PlaceLimit[];
   readonly #admit: () => Promise<void> | undefined;
 
-  constructor(key: NamedKey, admit: () => Promise<void> | undefined) {
+  constructor(key: NamedKey, places: readonly PlaceLimit[], admit: () => Promise<void> | undefined) {
     this.key = key;
+    this.places = places;
     this.#admit = admit;
   }
 

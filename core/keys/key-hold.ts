@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
+import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import type { OpenCall, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
@@ -34,13 +35,15 @@ export class KeyHold implements Hold {
   /** The output that the journal says of it. */
   notedOutput = 0;
   /** Among the calls under way of its key, and of its group. */
-  places: readonly HeldPlace[] = [];
+  underWay: readonly HeldPlace[] = [];
   hasEnded = false;
+  readonly places: readonly PlaceLimit[];
   readonly #reserve: (hold: KeyHold) => Promise<void>;
 
-  constructor(call: AccountedCall, key: NamedKey, reserve: (hold: KeyHold) => Promise<void>) {
+  constructor(call: AccountedCall, key: NamedKey, places: readonly PlaceLimit[], reserve: (hold: KeyHold) => Promise<void>) {
     this.call = call;
     this.key = key;
+    this.places = places;
     this.#reserve = reserve;
   }
 
@@ -114,7 +117,7 @@ export class HeldCalls {
     const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-    if (hold.places.length === 0) hold.places = hold.key.bounds.map(({ kind, name }) => this.#join(accountOf(kind, name), hold));
+    if (hold.underWay.length === 0) hold.underWay = hold.key.bounds.map(({ kind, name }) => this.#join(accountOf(kind, name), hold));
     this.#ids += 1;
     hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
@@ -124,12 +127,12 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const { account, place } of hold.places) {
+    for (const { account, place } of hold.underWay) {
       const calls = this.#byAccount.get(account);
       calls?.leave(place);
       if (calls?.size === 0) this.#byAccount.delete(account);
     }
-    hold.places = [];
+    hold.underWay = [];
     if (this.#byAccount.size === 0) this.close();
   }
 
@@ -148,7 +151,7 @@ export class HeldCalls {
   #look(): void {
     for (const [account, calls] of this.#byAccount) {
       for (const hold of calls) {
-        if (account !== hold.places[0]?.account) continue; // seen with its key
+        if (account !== hold.underWay[0]?.account) continue; // seen with its key
         const usage = hold.call.usageSoFar();
         if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { FairLine, WaitingRoom } from '../../../core/gateway/waiting-room.ts';
 import { Random } from '../../support/crash/random.ts';
 
-const waiter = (caller: string, id: string) => ({ caller, id, leaving: new AbortController(), start: async () => id });
+const waiter = (caller: string, id: string) => ({ caller, id, limits: [], leaving: new AbortController(), start: async () => id });
 
 t.test('as long as a call may start, there is one to take out, and never otherwise', async (t) => {
   const room = new WaitingRoom(8);

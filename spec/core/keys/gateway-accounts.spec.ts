@@ -487,3 +487,38 @@ t.test('of all limits each must hold: many parallel calls of several keys pass t
   await core.keys?.change('four', { group: null });
   t.equal(await codeOf(core.chat(REQUEST, { key: 'four' })), 'ok', 'outside of the group');
 });
+
+t.test('no more calls of a key and of its group run than they may, at all providers together; further ones wait and are answered', async (t) => {
+  let running = 0;
+  const most: Record<string, number> = {};
+  const slow: Step = async ({ sink, signal }) => {
+    running += 1;
+    let isOver = false;
+    const end = (): void => {
+      if (!isOver) running -= 1;
+      isOver = true;
+    };
+    signal.addEventListener('abort', end); // the provider stops
+    most['all'] = Math.max(most['all'] ?? 0, running);
+    await nextTurn();
+    end();
+    sink.emit(HELLO);
+  };
+  const { core, adapter } = await coreWith(t, { steps: [slow], queue: { concurrency: 64, waiting: 1000 } });
+  await core.keys?.setGroup('team', { inFlight: 3 });
+  await core.keys?.create('one', { group: 'team', inFlight: 2 });
+  await core.keys?.create('two', { group: 'team' });
+  const codes = await Promise.all(Array.from({ length: 200 }, (_, index) => codeOf(core.chat(REQUEST, { key: index % 2 === 0 ? 'one' : 'two' }))));
+  t.same(new Set(codes), new Set(['ok']));
+  t.same([most['all'], adapter.calls.length], [3, 200]);
+  most['all'] = 0;
+  const leaving = Array.from({ length: 200 }, () => new AbortController());
+  const left = leaving.map(({ signal }) => codeOf(core.chat(REQUEST, { key: 'one', signal })));
+  for (const [index, one] of leaving.entries()) if (index % 3 > 0) setImmediate(() => one.abort());
+  await Promise.all(left);
+  t.equal(most['all'], 2, 'also while clients leave');
+  await core.keys?.change('one', { inFlight: 1 });
+  most['all'] = 0;
+  await Promise.all(Array.from({ length: 20 }, () => codeOf(core.chat(REQUEST, { key: 'one' }))));
+  t.equal(most['all'], 1);
+});
