@@ -6,6 +6,8 @@ export { CredentialStore } from './auth/credentials.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
 export { CODE_MS, PRINTED_CODE_MS, Sessions, type Timed } from './auth/sessions.ts';
 export { settingFault } from './auth/setting-fault.ts';
+export { type Endpoint, endpointOf } from './auth/endpoint.ts';
+export type { KnownPreset, Preset, Presets } from './auth/preset.ts';
 export {
   type Environment,
   isAddress,
@@ -65,6 +67,7 @@ export type {
   AnswerPiece,
   ChatCall,
   ChatEvent,
+  ConnectionProfile,
   EmbedBatch,
   EmbedCall,
   Embedding,
@@ -72,6 +75,7 @@ export type {
   ForwardedAnswer,
   ForwardedRequest,
   ForwardTarget,
+  ListedModel,
   PricedCall,
   ReportedUsage,
   StreamSink,
