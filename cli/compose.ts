@@ -160,6 +160,7 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
     // A copy, because each read of `process.env` is a system call.
     env: { ...env },
     allowedOrigins: config.allowedOrigins,
+    connections: config.connections,
     queue: config.queue,
     timeouts: config.timeouts,
     monitorCalls: config.monitorCalls,

@@ -2,6 +2,7 @@
 
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { isConnectionName } from './auth/entry.ts';
 import type { Environment } from './auth/settings.ts';
 import { urlOf } from './base/url.ts';
 import type { QueueLimits } from './gateway/queue.ts';
@@ -29,6 +30,8 @@ export interface ProcessConfig {
   /** True for a server without blocks. */
   readonly gatewayOnly?: true;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Presets that are connections without an entry in auth.json. */
+  readonly connections: readonly string[];
   /** Origins of web pages that may call the gateway from a browser. */
   readonly webOrigins: ReadonlySet<string>;
   /** The one origin under which a proxy with TLS serves the server. */
@@ -93,6 +96,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     allowRemote,
     ...(flags.gatewayOnly === true && { gatewayOnly: true }),
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
+    connections: parseConnections(text('BLOCKHOUSE_CONNECTIONS')),
     ...(publicOrigin !== undefined && { publicOrigin }),
     webOrigins: parseWebOrigins(text('BLOCKHOUSE_WEB_ORIGINS')),
     queue: Object.freeze({
@@ -114,6 +118,14 @@ function workspaceFolder(given: string | undefined): string {
   if (given === undefined) return join(homedir(), '.blockhouse');
   if (given.trim() === '') throw new Error('--workspace must not be empty; leave it out to use ~/.blockhouse.');
   return resolve(given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : given);
+}
+
+/** Throws for what is no name of a preset; whether there is such a preset is known when presets.json is read. */
+function parseConnections(text: string | undefined): readonly string[] {
+  const names = (text ?? '').split(',').map((name) => name.trim());
+  const wrong = names.find((name) => name !== '' && !isConnectionName(name));
+  if (wrong !== undefined) throw new Error('BLOCKHOUSE_CONNECTIONS must be names of presets, separated by commas, such as groq,openrouter.');
+  return Object.freeze(names.filter((name) => name !== ''));
 }
 
 function readTimeouts(text: (name: string) => string | undefined): Partial<UpstreamTimeouts> {

@@ -3,7 +3,9 @@
 export type { KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
+export { type Endpoint, endpointOf } from './auth/endpoint.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
+export type { KnownPreset, Preset, Presets } from './auth/preset.ts';
 export { CODE_MS, PRINTED_CODE_MS, Sessions, type Timed } from './auth/sessions.ts';
 export { settingFault } from './auth/setting-fault.ts';
 export {
@@ -65,6 +67,7 @@ export type {
   AnswerPiece,
   ChatCall,
   ChatEvent,
+  ConnectionProfile,
   EmbedBatch,
   EmbedCall,
   Embedding,
@@ -72,6 +75,7 @@ export type {
   ForwardedAnswer,
   ForwardedRequest,
   ForwardTarget,
+  ListedModel,
   PricedCall,
   ReportedUsage,
   StreamSink,

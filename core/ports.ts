@@ -1,5 +1,6 @@
 // The interfaces that the core needs. Adapters implement `Adapter`; a transport that streams an answer implements `StreamSink`.
 // Pure: types only.
+import type { KnownPreset, Presets } from './auth/preset.ts';
 import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt, PromptOptions } from './gateway/prompt.ts';
@@ -178,6 +179,27 @@ export interface PricedCall {
   readonly tier: string | undefined;
 }
 
+/** What makes a connection of an adapter: a named upstream that speaks its protocol. */
+export interface ConnectionProfile {
+  /** The name, which takes the place of the adapter's id. */
+  readonly id: string;
+  /** The id of the adapter. */
+  readonly protocol: string;
+  /** What it is built on; undefined for an entry that says everything itself. */
+  readonly preset: KnownPreset | undefined;
+  /** Those of the adapter, with the variables and defaults of the connection. */
+  readonly settings: SettingsSpec;
+  readonly defaultModel: string;
+  missingCredential(settings: ResolvedSettings): string | undefined;
+}
+
+/** A model that an upstream has itself listed. */
+export interface ListedModel {
+  readonly id: string;
+  /** The most tokens of a prompt and its answer together, where the list says it. */
+  readonly contextWindow?: number | undefined;
+}
+
 /** One provider. Everything is data except the calls `chat`, `listModels` and `verify`. */
 export interface Adapter {
   /** The id that requests use, such as `openai`. */
@@ -246,6 +268,14 @@ export interface Adapter {
    * model, a stream that breaks off may have cost the largest output that its request allowed.
    */
   readonly openModels?: RegExp;
+  /** Services that speak the protocol of this adapter. */
+  readonly presets?: Presets;
+  /** Set for a connection. */
+  readonly connection?: ConnectionProfile;
+  /** Makes a connection of this adapter, which shares its network connections and is closed with it. Absent for an adapter that has none. Must not do I/O. */
+  connect?(profile: ConnectionProfile): Adapter;
+  /** For a connection: asks the upstream for its own list; undefined if it has none. Rejects with a BlockhouseError. */
+  listServed?(call: AdapterCall): Promise<readonly ListedModel[] | undefined>;
   /** Model ids for people to choose from; when set, the provider is not asked. */
   readonly curatedModels?: readonly string[];
   /** Asks the provider for its model ids; called only when there is no curated list. Rejects with a BlockhouseError. */

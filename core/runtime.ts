@@ -1,8 +1,9 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
 import { randomFillSync } from 'node:crypto';
 import { CredentialStore } from './auth/credentials.ts';
+import { isConnectionName } from './auth/entry.ts';
 import { Sessions } from './auth/sessions.ts';
-import type { Environment } from './auth/settings.ts';
+import type { Environment, SettingsSpec } from './auth/settings.ts';
 import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { nearest } from './base/closest.ts';
@@ -68,6 +69,8 @@ export interface CoreOptions extends WorkspaceOptions {
   readonly allowedOrigins?: ReadonlySet<string>;
   /** Limits of the queue in front of each provider. */
   readonly queue?: Partial<QueueLimits>;
+  /** Presets that are connections without an entry in auth.json, such as groq. */
+  readonly connections?: readonly string[];
   /** Time limits of calls to providers. */
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** The most retries of a failed attempt, 0 to 2; the default is 2. */
@@ -181,6 +184,7 @@ const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   adapters: true,
   env: true,
   allowedOrigins: true,
+  connections: true,
   queue: true,
   timeouts: true,
   retries: true,
@@ -206,17 +210,22 @@ export function createCore(options: CoreOptions): Core {
   assertOptions(options);
   const events = createBus();
   const { workspace } = options;
-  const settingsOf = (id: string) => options.adapters.find((adapter) => adapter.id === id)?.settings ?? {};
-  const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now, settingsOf);
+  const settingsOf = (id: string): SettingsSpec => options.adapters.find((adapter) => adapter.id === id)?.settings ?? {};
+  const credentials =
+    workspace === undefined
+      ? undefined
+      : new CredentialStore(workspace, events, options.now, settingsOf, (...change) => gateway.connections.assertChange(...change));
   const files = workspace === undefined ? undefined : openSettings(workspace, options.now);
   const database = options.store as ConnectedStore | undefined; // `connectStore` makes no others
   const settings = files && (database?.settings ?? files);
   const token = settings && (settings === files ? new ApiToken(settings, events) : new ApiToken(settings, events, new ApiToken(files, createBus())));
   const ownAddresses = new OwnAddresses();
-  const gateway = new Gateway({
+  const gateway: Gateway = new Gateway({
     adapters: options.adapters,
     credentials,
     env: options.env ?? process.env,
+    workspace,
+    connections: options.connections ?? [],
     bus: events,
     timeouts: options.timeouts ?? {},
     queue: { ...DEFAULT_QUEUE, ...options.queue },
@@ -229,7 +238,7 @@ export function createCore(options: CoreOptions): Core {
     newRequestId,
   });
   const adapterIdOf = (name: string): string | undefined => gateway.adapterIdOf(name);
-  const modelsFile = settings && new ModelsFile(settings, modelsCodec(adapterIdOf, gateway.adapterIds()), events);
+  const modelsFile = settings && new ModelsFile(settings, modelsCodec(adapterIdOf, gateway.adapterIds(), isConnectionName), events);
   const keys = settings && new KeyStore({ settings, bus: events, clock: options.clock });
   const router = new ModelRouter({
     adapters: listed(options.adapters),
@@ -242,6 +251,8 @@ export function createCore(options: CoreOptions): Core {
       return status?.ready === false ? [] : (await gateway.models(adapter, { signal })).models;
     },
     isConfigured: (adapter) => gateway.readiness(adapter, undefined, 'model').missing === undefined,
+    connections: () => gateway.connections.names(),
+    offeredBy: (connection) => gateway.offered(connection),
     mustSearch: (adapter) => gateway.mustSearch(adapter),
     now: options.now ?? (() => performance.now()),
   });
@@ -293,7 +304,7 @@ export function createCore(options: CoreOptions): Core {
     models: (id, call) => gateway.models(id, call),
     contextLength: async (id, model, call = {}) => {
       const { pricesAs } = gateway.adapter(id);
-      const known = await gateway.contextTokens(id, model, call);
+      const known = gateway.statedWindow(id, model) ?? (await gateway.contextTokens(id, model, call));
       const name = gateway.pricedAs({ provider: id, model })?.model ?? model;
       return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, name)) ?? undefined));
     },

@@ -1198,6 +1198,144 @@ export interface Warning {
   readonly message: string;
 }
 
+/** An entry of auth.json. */
+export interface ConnectionEntry {
+  /** The protocol: one of the five adapters. From the preset if it is missing */
+  readonly adapter?: string;
+  /** The preset to build on; the entry's own name if there is one */
+  readonly preset?: string;
+  /** The name of an environment variable */
+  readonly apiKeyEnv?: string;
+  /** Several keys */
+  readonly keys?: readonly EntryKey[];
+  /** A program with its arguments, run without a shell, whose first line is the key. By hand only */
+  readonly keyCommand?: readonly string[];
+  /** How long a key of keyCommand is used; default 300 */
+  readonly keyTtlSeconds?: number;
+  /** The header for the key instead of `authorization: Bearer` */
+  readonly keyHeader?: string;
+  /** `none`: no key is needed */
+  readonly auth?: 'none';
+  /** Sent with every request; kept secret like keys */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Facts about models, by id; one * may stand at the end */
+  readonly models?: Readonly<Record<string, ModelFacts>>;
+  /** The models that lists show; all without it */
+  readonly offer?: readonly string[];
+  readonly limits?: EntryLimits;
+  readonly timeouts?: EntryTimeouts;
+  readonly quirks?: Quirks;
+}
+
+/** One of several keys of a connection. */
+export interface EntryKey {
+  /** 1 to 16 characters of a-z, 0-9 and - */
+  readonly label?: string;
+  /** A key: ASCII without blanks */
+  readonly apiKey?: string;
+  /** The name of an environment variable */
+  readonly apiKeyEnv?: string;
+  /** How many conversations it takes compared with the others */
+  readonly weight?: number;
+  /** The most calls at a time with this key */
+  readonly inFlight?: number;
+}
+
+/** The most calls of a connection. */
+export interface EntryLimits {
+  /** The most calls at a time */
+  readonly inFlight?: number;
+  /** The most calls that wait */
+  readonly waiting?: number;
+}
+
+/** Time limits of a connection. */
+export interface EntryTimeouts {
+  /** Milliseconds; 0 for no limit */
+  readonly connectMs?: number;
+  /** Milliseconds; 0 for no limit */
+  readonly firstByteMs?: number;
+  /** Milliseconds; 0 for no limit */
+  readonly idleMs?: number;
+}
+
+/** What an entry says of a model. */
+export interface ModelFacts {
+  /** 0, rates, or the provider/model of the price data that costs as much */
+  readonly price?: 0 | OwnRates | string;
+  /** The most tokens of a prompt and its answer together */
+  readonly contextWindow?: number;
+  /** The most tokens of an answer */
+  readonly maxOutput?: number;
+  /** False for a model that takes no images */
+  readonly images?: boolean;
+}
+
+/** USD for a million tokens. */
+export interface OwnRates {
+  /** USD for a million tokens */
+  readonly input: number;
+  /** USD for a million tokens */
+  readonly output: number;
+  /** USD for a million tokens */
+  readonly cacheRead?: number;
+  /** USD for a million tokens */
+  readonly cacheWrite?: number;
+}
+
+/** A preset of presets.json. It has no secrets, and no command. */
+export interface PresetFields {
+  readonly adapter?: string;
+  readonly baseURL?: string;
+  /** The name of an environment variable */
+  readonly variable?: string;
+  /** The provider in the price data */
+  readonly prices?: string;
+  readonly api?: 'responses' | 'chat';
+  readonly auth?: 'none';
+  /** True for a server that people run themselves */
+  readonly isLocal?: boolean;
+  /** The header for the key instead of `authorization: Bearer` */
+  readonly keyHeader?: string;
+  /** Facts about models, by id; one * may stand at the end */
+  readonly models?: Readonly<Record<string, ModelFacts>>;
+  /** The models that lists show; all without it */
+  readonly offer?: readonly string[];
+  readonly limits?: EntryLimits;
+  readonly timeouts?: EntryTimeouts;
+  readonly quirks?: Quirks;
+}
+
+/** How a server differs from others of its protocol. */
+export interface Quirks {
+  /** The name of the token limit */
+  readonly maxTokensField?: 'max_tokens' | 'max_completion_tokens';
+  /** False for a server that refuses `stream_options` */
+  readonly streamUsage?: boolean;
+  /** How reasoning is asked for */
+  readonly reasoning?: 'effort' | 'openrouter' | 'thinking' | 'enabled' | 'enable_thinking' | 'template' | 'none';
+  /** The field of every assistant message in which its reasoning goes back */
+  readonly reasoningBack?: 'none' | 'reasoning_content';
+  /** Options that are left out, each with a warning */
+  readonly drop?: readonly ('cacheKey' | 'topP' | 'topK' | 'stop' | 'seed' | 'presencePenalty' | 'frequencyPenalty' | 'parallelToolCalls' | 'logprobs' | 'topLogprobs' | 'serviceTier' | 'user' | 'metadata' | 'output' | 'temperature' | 'store')[];
+  /** False for a server that refuses `strict` in tools */
+  readonly strictTools?: boolean;
+  /** False for a server without the role `developer` */
+  readonly developerRole?: boolean;
+  /** The word for a tool choice that makes the model call a tool */
+  readonly toolChoiceRequired?: 'required' | 'any' | 'auto';
+  /** `alnum9`: ids of calls have nine letters or digits */
+  readonly callIds?: 'any' | 'alnum9';
+  /** False for a server that takes no images */
+  readonly images?: boolean;
+  /** Where an answer tells its cost in USD, such as usage.cost */
+  readonly costField?: string;
+  /** The path of the list of models; false if there is none */
+  readonly list?: string | false;
+  /** The header in which the cache key of a conversation goes */
+  readonly sessionHeader?: string;
+}
+
 /** Where a provider's key comes from. */
 export interface Credential {
   readonly adapter: string;

@@ -4,9 +4,11 @@ import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { defineAdapter } from '../shared/define.ts';
 import { asArray, asObject } from '../shared/read.ts';
+import { servedModels } from '../shared/served-models.ts';
 import { pricedModel } from '../shared/tiers.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
+import { PRESETS } from './presets.ts';
 import { forwardedAnswer, forwardedTier, MESSAGES } from './protocol.ts';
 import { buildRequest, tokenQuestion, VERSION_SUFFIX } from './request.ts';
 import { readAnswer, readUsage } from './response.ts';
@@ -65,6 +67,9 @@ export function createAnthropic(): Adapter {
     openModels: /^claude-3-(?:5-|opus|sonnet|haiku)/,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     curatedModels: MODELS,
+    presets: PRESETS,
+    listServed: async (fetchJson, settings) =>
+      servedModels(await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1000', VERSION_SUFFIX))),
     verify: async (fetchJson, settings) => {
       const list = await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1/models?limit=1', VERSION_SUFFIX));
       return asArray(isObject(list) ? list['data'] : undefined).length > 0 ? 'The key is valid.' : 'The key is valid, but Anthropic lists no models for it.';
@@ -78,5 +83,7 @@ function missingCredential({ values }: ResolvedSettings): string | undefined {
 }
 
 function keyHeader({ values }: ResolvedSettings): Record<string, string> {
-  return values['apiKey'] === undefined ? { authorization: `Bearer ${values['authToken']}` } : { 'x-api-key': values['apiKey'] };
+  const { apiKey, authToken } = values;
+  if (apiKey !== undefined) return { 'x-api-key': apiKey };
+  return authToken === undefined ? {} : { authorization: `Bearer ${authToken}` }; // a connection may need no key
 }

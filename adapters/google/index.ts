@@ -2,6 +2,7 @@
 import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { defineAdapter } from '../shared/define.ts';
+import { servedModels } from '../shared/served-models.ts';
 import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
@@ -56,6 +57,8 @@ export function createGoogle(): Adapter {
     modelNames: /^gemini-/,
     openModels: /^(?:models\/)?gemini-(?:1\.|2\.0-flash(?!-thinking))/,
     curatedModels: MODELS,
+    listServed: async (fetchJson, settings) =>
+      servedModels(await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1000', VERSION_SUFFIX))),
     verify: async (fetchJson, settings) => {
       await fetchJson(joinURL(settings.values['baseURL'] ?? '', '/v1beta/models?pageSize=1', VERSION_SUFFIX));
       return 'The key is valid.';

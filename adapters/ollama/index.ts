@@ -77,11 +77,11 @@ function missingCredential(settings: ResolvedSettings): string | undefined {
 
 /**
  * A key of the environment goes only to the cloud. A key in auth.json also goes to the base URL in the same entry (a proxy in front of a
- * daemon). A key of the request goes to the request's address.
+ * daemon), and that of a connection to its address. A key of the request goes to the request's address.
  */
-function authorize(url: URL, { values, sources }: ResolvedSettings): Record<string, string> {
+function authorize(url: URL, { values, sources, endpoint }: ResolvedSettings): Record<string, string> {
   const { apiKey } = values;
-  const besideAddress = sources['apiKey'] === 'auth.json' && sources['baseURL'] === 'auth.json';
+  const besideAddress = endpoint?.isConnection === true || (sources['apiKey'] === 'auth.json' && sources['baseURL'] === 'auth.json');
   if (apiKey === undefined || !(sources['apiKey'] === 'request' || besideAddress || isCloud(url))) return {};
   return { authorization: `Bearer ${apiKey}` };
 }

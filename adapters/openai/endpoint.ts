@@ -43,6 +43,13 @@ const endpointsOf = perSettings((settings) => {
   return { '/responses': at('/responses'), '/chat/completions': at('/chat/completions'), '/embeddings': at('/embeddings'), '/models': at('/models') };
 });
 
+/** Where the server lists its models; undefined for one that is known to have no list. */
+export function listURL(settings: ResolvedSettings): URL | undefined {
+  const list = settings.endpoint?.quirks.list;
+  if (list === false) return undefined;
+  return list === undefined ? endpointURL(settings, '/models') : joinURL(settings.values['baseURL'] ?? DEFAULT_BASE_URL, list, ENDPOINT_SUFFIX);
+}
+
 /** '' for a base that is not a URL. */
 const hostOf = perSettings((settings): string => {
   const base = settings.values['baseURL'] ?? DEFAULT_BASE_URL;

@@ -2,13 +2,15 @@
 import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../shared/define.ts';
 import type { ChatContext, FetchJson, StreamDecoder } from '../shared/provider.ts';
-import { asArray, asObject } from '../shared/read.ts';
+import { asObject } from '../shared/read.ts';
+import { servedModels } from '../shared/served-models.ts';
 import { pricedModel } from '../shared/tiers.ts';
 import { EMBEDDING } from './embed.ts';
-import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost } from './endpoint.ts';
+import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost, listURL } from './endpoint.ts';
 import { isListingRefused, readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
+import { PRESETS } from './presets.ts';
 import { forwardedAnswer, forwardedTier, protocolOf } from './protocol.ts';
 import { buildRequest, replayed } from './request.ts';
 import { readResponse } from './response.ts';
@@ -17,6 +19,8 @@ import { ResponsesDecoder } from './stream.ts';
 import { ChatDecoder } from './stream-chat.ts';
 import { usageOfChat, usageOfResponse } from './usage.ts';
 
+/** What a server answers that has no list. */
+const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
 const HEADER_SAFE = /^[\x21-\x7e]+$/;
 const trim = (value: string): string => value.trim();
 
@@ -53,6 +57,11 @@ export function createOpenAI(): Adapter {
     openModels: /^(?:ft:)?(?:gpt-3\.5|gpt-4|chatgpt-4o)/,
     modelNames: /^(?:gpt-|chatgpt-|codex-|o\d|text-embedding-3|text-embedding-ada)/,
     curatedModels: MODELS,
+    presets: PRESETS,
+    listServed: async (fetchJson, settings) => {
+      const url = listURL(settings);
+      return url === undefined ? undefined : servedModels(await fetchJson(url));
+    },
     verify,
   });
 }
@@ -89,12 +98,16 @@ function createDecoder({ model, settings }: ChatContext): StreamDecoder {
 
 /** Compatible servers often list their models without a key, so only OpenAI's own answer proves the key. */
 async function verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string> {
-  const url = endpointURL(settings, '/models');
+  const list = listURL(settings);
+  const url = list ?? endpointURL(settings, '/models');
   try {
-    const count = asArray(asObject(await fetchJson(url))['data']).length;
+    const count = servedModels(await fetchJson(url)).length;
     return `${isOwnHost(settings) ? 'The key is valid' : `The server at ${url.origin} answers`}; ${count} ${count === 1 ? 'model is' : 'models are'} listed.`;
   } catch (error) {
-    if (!(error instanceof BlockhouseError) || !isListingRefused(error)) throw error;
+    if (!(error instanceof BlockhouseError)) throw error;
+    if (list === undefined && NO_LIST.has(error.upstreamStatus ?? 0))
+      return `The server at ${url.origin} answers. It has no list of models, so nothing has proved the key.`;
+    if (!isListingRefused(error)) throw error;
     return 'The key is valid, but it is not allowed to list models.';
   }
 }

@@ -1,6 +1,5 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
-import type { ContentPart, Prompt, PromptToolResult, Tool } from '../../core/index.ts';
-import type { AssistantTurn } from '../../core/index.ts';
+import type { AssistantTurn, ContentPart, Prompt, PromptToolResult, Tool } from '../../core/index.ts';
 import type { ChatContext, WireRequest } from '../shared/provider.ts';
 import { idMapper, objectSchema, outputText } from '../shared/tools.ts';
 import { toChatParts } from './content.ts';

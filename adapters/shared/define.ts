@@ -8,23 +8,55 @@ import {
   ANSWER_LIMITS,
   BlockhouseError,
   type ChatCall,
+  type ConnectionProfile,
   type Embedding,
+  type Endpoint,
   type ForwardCall,
+  type ListedModel,
+  type ResolvedSettings,
   type TokenCountCall,
 } from '../../core/index.ts';
 import { cancelled } from '../outbound/call.ts';
 import { Upstream, type UpstreamHandler, type UpstreamRequest } from '../outbound/client.ts';
+import { connected } from './connected.ts';
 import { ForwardHandler } from './forward-handler.ts';
 import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider, type WireRequest } from './provider.ts';
 import { asCount, asObject } from './read.ts';
 import { BodyCollector, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
 
+/** The headers in which the protocols have their keys. */
+const USUAL_KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'] as const;
 /** The limit for a look-up before a chat, such as the context size of a model; the server has the answer in memory. */
 const LOOK_UP_MS = 10_000;
 
 /** An Adapter with one connection pool of its own. Call `close` to release it. */
 export function defineAdapter(provider: Provider): Adapter {
   const upstream = new Upstream(provider.unreachableHint);
+  return {
+    ...adapterOf(provider, upstream),
+    ...(provider.presets !== undefined && { presets: provider.presets }),
+    connect: (profile) => connect(provider, upstream, profile),
+    close: () => upstream.close(),
+  };
+}
+
+/** The pool belongs to the adapter, and so does its end. */
+function connect(provider: Provider, upstream: Upstream, profile: ConnectionProfile): Adapter {
+  const named = connected(provider, profile);
+  const listServed = async (call: AdapterCall): Promise<readonly ListedModel[] | undefined> => {
+    const ask: FetchJson = (url, body) => askJson(upstream, named, call, url, body);
+    if (named.listServed !== undefined) return named.listServed(ask, call.settings);
+    return (provider.curatedModels ?? (await named.listModels?.(ask, call.settings)))?.map((id) => ({ id }));
+  };
+  return {
+    ...adapterOf(named, upstream),
+    connection: profile,
+    listServed,
+    listModels: async (call) => (await listServed(call))?.map(({ id }) => id) ?? [],
+  };
+}
+
+function adapterOf(provider: Provider, upstream: Upstream): Adapter {
   const fetchFor =
     (call: AdapterCall): FetchJson =>
     (url, body) =>
@@ -62,7 +94,7 @@ export function defineAdapter(provider: Provider): Adapter {
     verify: async (call) => provider.verify(fetchFor(call), call.settings),
     ...(provider.probe !== undefined && { probe: async (call) => provider.probe?.(fetchFor(call), call.settings) }),
     prepare: () => upstream.prepare(),
-    close: () => upstream.close(),
+    close: async () => undefined,
   };
 }
 
@@ -157,11 +189,22 @@ function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Pro
 /** Signs and sends. A header that the request has already stays as it is. */
 function send(upstream: Upstream, provider: Provider, call: AdapterCall, request: UpstreamRequest, handler: UpstreamHandler): Promise<void> {
   const found = provider.authorize(request, call.settings);
+  const { endpoint } = call.settings;
   const sendWith = (headers: Record<string, string>): Promise<void> => {
     for (const name in headers) request.headers[name] ??= headers[name] ?? '';
+    if (endpoint !== undefined) addHeaders(request.headers, endpoint, call.settings);
     return upstream.send(call, request, handler);
   };
   return found instanceof Promise ? untilAborted(found, call.signal).then(sendWith) : sendWith(found);
+}
+
+/** Those of the entry win over the client's and over ours. */
+function addHeaders(headers: Record<string, string>, { headers: own, keyHeader }: Endpoint, { values, sources }: ResolvedSettings): void {
+  for (const name in own) headers[name] = own[name] ?? '';
+  const { apiKey } = values;
+  if (keyHeader === undefined || apiKey === undefined || sources['apiKey'] === 'request') return;
+  for (const usual of USUAL_KEY_HEADERS) delete headers[usual];
+  headers[keyHeader] = apiKey;
 }
 
 /** A look-up may hang (a metadata service, a daemon), and a caller that leaves must not wait for it. */

@@ -8,6 +8,8 @@ import {
   type EmbedCall,
   type ForwardedAnswer,
   type ForwardedRequest,
+  type ListedModel,
+  type Presets,
   type PricedCall,
   type Prompt,
   type ReportedUsage,
@@ -125,8 +127,12 @@ export interface Provider {
   readonly streamsJson?: true;
   readError(answer: ErrorAnswer, settings: ResolvedSettings): ProviderError;
   readonly curatedModels?: readonly string[];
+  /** See `Adapter.presets`. */
+  readonly presets?: Presets;
   /** Asks the provider for its model ids. For providers without a curated list. */
   listModels?(fetchJson: FetchJson, settings: ResolvedSettings): Promise<readonly string[]>;
+  /** Asks the server of a connection for its own list; undefined if it has none. Without this member, its list is that of `listModels` or the curated one. */
+  listServed?(fetchJson: FetchJson, settings: ResolvedSettings): Promise<readonly ListedModel[] | undefined>;
   verify(fetchJson: FetchJson, settings: ResolvedSettings): Promise<string>;
   /** For a provider that may be away although its settings are complete, such as a local daemon: see `Adapter.probe`. */
   probe?(fetchJson: FetchJson, settings: ResolvedSettings): Promise<void>;

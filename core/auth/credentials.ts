@@ -3,21 +3,28 @@
 // never-empty: a damaged file never counts as an empty one. The last valid content stays in use, and the bus reports the damage. If there never was
 //   good content, every use fails and names the file.
 // own-entry: an entry of the wrong form affects only its own adapter, and stays in the file.
-// given-again: a change to an address at another origin brings the secrets of the entry again (moved-address.ts). An edit by hand needs nothing of that.
+// given-again: a change to an address at another origin brings the secrets of the entry again (moved-address.ts, connection-changes.ts). An edit by hand
+//   needs nothing of that.
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
-import { BlockhouseError } from '../errors.ts';
+import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
+import { type Entry, parseEntry, type StoredSettings } from './entry.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
 import type { SettingsSpec } from './settings.ts';
 
-/** The stored settings of one adapter. */
-export type StoredSettings = Readonly<Record<string, string>>;
+export type { StoredSettings } from './entry.ts';
+
 /** The entries as they are in the file; each is checked when it is used (own-entry). */
 type Stored = ReadonlyMap<string, unknown>;
+/** Fields of an entry as they stand in the file. */
+export type EntryFields = Readonly<Record<string, unknown>>;
+
+/** What a change of an entry over the API has to fulfil. Throws INVALID_REQUEST naming the field. */
+export type EntryRule = (name: string, change: EntryFields, before: Entry | undefined, after: Entry) => void;
 
 /** The credentials of a workspace. Only the resolution of settings gets their values. */
 export class CredentialStore {
@@ -25,21 +32,40 @@ export class CredentialStore {
   readonly #bus: CoreBus;
   readonly #settingsOf: (adapterId: string) => SettingsSpec;
   #good: Stored | undefined;
+  readonly #rule: EntryRule;
   /** Entries whose form was checked, because every request reads one. */
-  readonly #sound = new WeakSet<object>();
+  readonly #sound = new WeakMap<object, Entry>();
   #fault: string | undefined;
   #content: string | undefined;
 
-  /** `now` in monotonic milliseconds. `settingsOf` says which fields of an entry are secrets and addresses. */
-  constructor(workspace: string, bus: CoreBus, now?: () => number, settingsOf: (adapterId: string) => SettingsSpec = () => ({})) {
+  /** `now` in monotonic milliseconds. `settingsOf` says which fields of an entry are secrets and addresses; `rule` judges what `update` is given besides. */
+  constructor(
+    workspace: string,
+    bus: CoreBus,
+    now?: () => number,
+    settingsOf: (adapterId: string) => SettingsSpec = () => ({}),
+    rule: EntryRule = () => undefined,
+  ) {
     this.#bus = bus;
     this.#settingsOf = settingsOf;
+    this.#rule = rule;
     this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
   }
 
   /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or if the file was never good. */
   read(adapterId: string): StoredSettings | undefined {
-    return this.#entry(this.#current(), adapterId);
+    return this.#entry(this.#current(), adapterId)?.settings;
+  }
+
+  /** The entry of this name, the same object until it changes. Throws as `read` does. */
+  entry(name: string): Entry | undefined {
+    return this.#entry(this.#current(), name);
+  }
+
+  /** The content that is in use, as an object that is another one after each change; undefined if the file was never good. */
+  content(): object | undefined {
+    this.#file.refresh();
+    return this.#good;
   }
 
   /** Reads the file if it has changed; the bus reports a change. */
@@ -58,25 +84,29 @@ export class CredentialStore {
   }
 
   /**
-   * Changes fields of one adapter's entry, keeps the rest of the file, and returns the entry as it was. Throws as `read` does, also if the file has been
-   * damaged since, and INVALID_REQUEST for an address that the secrets of the entry don't belong to (given-again).
+   * Changes fields of one entry, of which null removes one, keeps the rest of the file, and returns the entry as it was. Throws as `read` does, also if the
+   * file has been damaged since, and INVALID_REQUEST for an entry that would be wrong, and for an address that the secrets of the entry don't belong to (given-again).
    */
-  async update(adapterId: string, fields: Readonly<Record<string, string>>): Promise<StoredSettings | undefined> {
-    let before: StoredSettings | undefined;
+  async update(name: string, fields: EntryFields): Promise<EntryFields | undefined> {
+    let before: EntryFields | undefined;
     await this.#rewrite((all) => {
-      before = this.#entry(all, adapterId);
-      assertSecretsRenewed(this.#settingsOf(adapterId), before ?? {}, fields);
-      all.set(adapterId, { ...before, ...fields });
+      const known = this.#entry(all, name);
+      before = all.get(name) as EntryFields | undefined;
+      const merged = mergedEntry(before, fields);
+      const after = checkedEntry(name, merged);
+      assertSecretsRenewed(this.#settingsOf(name), known?.settings ?? {}, stringsIn(fields));
+      this.#rule(name, fields, known, after);
+      all.set(name, merged);
     });
     return before;
   }
 
   /** Takes an update back: the entry becomes what it was `before` the update of `fields`, unless somebody has changed it since. */
-  async takeBack(adapterId: string, fields: Readonly<Record<string, string>>, before: StoredSettings | undefined): Promise<void> {
+  async takeBack(name: string, fields: EntryFields, before: EntryFields | undefined): Promise<void> {
     await this.#rewrite((all) => {
-      if (!isDeepStrictEqual(all.get(adapterId), { ...before, ...fields })) return;
-      if (before === undefined) all.delete(adapterId);
-      else all.set(adapterId, before);
+      if (!isDeepStrictEqual(all.get(name), mergedEntry(before, fields))) return;
+      if (before === undefined) all.delete(name);
+      else all.set(name, before);
     });
   }
 
@@ -106,15 +136,19 @@ export class CredentialStore {
   }
 
   /** own-entry. */
-  #entry(all: Stored, id: string): StoredSettings | undefined {
-    const entry = all.get(id);
-    if (entry === undefined) return undefined;
-    if (!this.#sound.has(entry as object)) {
-      const fault = faultOfEntry(id, entry);
-      if (fault !== undefined) throw this.#damage(fault);
-      this.#sound.add(entry as StoredSettings);
+  #entry(all: Stored, id: string): Entry | undefined {
+    const raw = all.get(id);
+    if (raw === undefined) return undefined;
+    const known = this.#sound.get(raw as object);
+    if (known !== undefined) return known;
+    let entry: Entry;
+    try {
+      entry = parseEntry(id, raw);
+    } catch (error) {
+      throw this.#damage((error as Error).message);
     }
-    return entry as StoredSettings;
+    this.#sound.set(raw as object, entry);
+    return entry;
   }
 
   #damage(fault = this.#fault): BlockhouseError {
@@ -147,8 +181,21 @@ function parseStored(state: FileState): Stored {
   return new Map(Object.entries(json));
 }
 
-function faultOfEntry(id: string, entry: unknown): string | undefined {
-  if (!isObject(entry)) return `the entry ${id} must be an object`;
-  const wrong = Object.entries(entry).find(([, value]) => typeof value !== 'string');
-  return wrong === undefined ? undefined : `${id}.${wrong[0]} must be a string`;
+function mergedEntry(before: EntryFields | undefined, fields: EntryFields): EntryFields {
+  return Object.fromEntries(Object.entries({ ...before, ...fields }).filter(([, value]) => value !== null));
+}
+
+/** Throws INVALID_REQUEST. */
+function checkedEntry(name: string, entry: EntryFields): Entry {
+  try {
+    return parseEntry(name, entry);
+  } catch (error) {
+    const fault = (error as Error).message;
+    const [path = '', ...words] = fault.split(' ');
+    throw invalidRequest(path.slice(name.length + 1), words.join(' '));
+  }
+}
+
+function stringsIn(fields: EntryFields): StoredSettings {
+  return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => typeof field[1] === 'string'));
 }

@@ -4,6 +4,7 @@ import { urlOf } from '../base/url.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { SECRET_PATTERN } from '../schemas/chat.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** One setting of an adapter. */
 export interface SettingSpec {
@@ -32,6 +33,8 @@ export type SettingSource = 'request' | 'auth.json' | `env:${string}` | 'default
 export interface ResolvedSettings {
   readonly values: Readonly<Record<string, string | undefined>>;
   readonly sources: Readonly<Record<string, SettingSource | undefined>>;
+  /** What the entry of auth.json and its preset say besides; undefined where they say nothing. */
+  readonly endpoint?: Endpoint;
 }
 
 /** True for a setting that says where calls go. */
@@ -144,8 +147,9 @@ export function maskSecret(secret: string): string {
 
 /** Every secret in use, so that it can be removed from texts. */
 export function secretsOf(spec: SettingsSpec, settings: ResolvedSettings): string[] {
-  return Object.entries(spec).flatMap(([name, setting]) => {
+  const own = Object.entries(spec).flatMap(([name, setting]) => {
     const value = settings.values[name];
     return setting.secret && value !== undefined ? [value] : [];
   });
+  return settings.endpoint === undefined ? own : [...own, ...settings.endpoint.secrets];
 }

@@ -227,6 +227,11 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   };
 
   readonly #send = (): Promise<T> => {
+    const waiting = this.#options.settings.ready(this.#call.adapter);
+    return waiting === undefined ? this.#sendNow() : waiting.then(this.#sendNow);
+  };
+
+  readonly #sendNow = (): Promise<T> => {
     const { adapter, config, signal } = this.#call;
     const { settings, closing, now } = this.#options;
     if (signal.aborted) throw callerLeft(signal.reason);
@@ -282,6 +287,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const failure = signal.aborted ? callerLeft(error, wasSent) : toBlockhouseError(error);
     if (attempt === undefined) return failure;
     this.#attempt = undefined;
+    if (failure.code === 'UPSTREAM_AUTH' && this.#call.config?.apiKey === undefined) this.#options.settings.keyRefused(this.#call.adapter);
     attempt.fail(failure); // its adapter may not have noticed that the caller left
     this.#firstTextAt ??= attempt.firstTextAt;
     this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent, failure.isTimeout));

@@ -3,11 +3,15 @@
 // looked-up-each-time: Settings are looked up for each call, so that a rotated key serves the next one. What follows from them is worked out once for
 //   as long as they stay the same, since that is most of what a request would cost.
 // own-settings-stay-own: A request that brings settings of its own is worked out by itself and leaves nothing behind.
-import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
-import { type Environment, originOf, type ResolvedSettings, resolveSettings, type SettingSource } from '../auth/settings.ts';
+import type { CredentialStore } from '../auth/credentials.ts';
+import { type Endpoint, endpointOf } from '../auth/endpoint.ts';
+import type { Entry } from '../auth/entry.ts';
+import type { KeyCommands } from '../auth/key-command.ts';
+import { type Environment, originOf, placeOf, type ResolvedSettings, resolveSettings, type SettingSource } from '../auth/settings.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
+import { entryKeys, variablesIn, withKey } from './connections/entry-keys.ts';
 import { assertRoutable, checkEgress, parseBaseURL } from './egress.ts';
 import { boundCall } from './key-bounds.ts';
 import type { OwnAddresses } from './own-addresses.ts';
@@ -22,6 +26,8 @@ export interface CallSettingsOptions {
   readonly timeouts: Partial<UpstreamTimeouts>;
   readonly allowedOrigins: ReadonlySet<string>;
   readonly ownAddresses?: OwnAddresses;
+  /** The keys that programs print. */
+  readonly commands?: KeyCommands;
 }
 
 /** A call without its caller. */
@@ -29,9 +35,11 @@ type Prepared = Omit<AdapterCall, 'signal'>;
 
 interface Resolved {
   /** The entry of auth.json that it was worked out from. */
-  readonly stored: StoredSettings | undefined;
+  readonly stored: Entry | undefined;
   /** The variables that the adapter reads, as they were. */
   readonly environment: Environment;
+  /** What the entry's program printed then. */
+  readonly printed: string | undefined;
   /** That of the own addresses then. */
   readonly ownVersion: number | undefined;
   readonly prepared: Prepared;
@@ -62,6 +70,27 @@ export class CallSettings {
     return this.#configured(adapter, config).address;
   }
 
+  /** Resolves when the key of a program is there; undefined where there is none to wait for. Rejects with ADAPTER_NOT_CONFIGURED; throws what `checked` throws. */
+  ready(adapter: Adapter): Promise<void> | undefined {
+    const { commands } = this.#options;
+    return commands?.ready(adapter.id, this.#stored(adapter));
+  }
+
+  /** The upstream has refused the key of an adapter. Throws what `checked` throws. */
+  keyRefused(adapter: Adapter): void {
+    this.#options.commands?.refused(this.#stored(adapter));
+  }
+
+  /** What is said of the upstream of an adapter besides its settings, as it is stored now. Throws what `checked` throws. */
+  endpointOf(adapter: Adapter): Endpoint | undefined {
+    return this.#resolve(adapter, undefined).prepared.settings.endpoint;
+  }
+
+  /** Where the upstream of an adapter is now, so that another place can be told from it. Throws what `checked` throws. */
+  placeOf(adapter: Adapter): string | undefined {
+    return placeOf(this.#resolve(adapter, undefined).prepared.settings.values['baseURL']);
+  }
+
   /** The settings of an adapter as they are stored now. Throws what `checked` throws. */
   stored(adapter: Adapter): ResolvedSettings {
     return this.#resolve(adapter, undefined).prepared.settings;
@@ -82,27 +111,28 @@ export class CallSettings {
     const stored = this.#stored(adapter);
     if (hasSettings(adapter, config)) return this.#workOut(adapter, config, stored); // own-settings-stay-own
     const known = this.#resolved.get(adapter);
-    const isSame = known?.stored === stored && known?.ownVersion === this.#options.ownAddresses?.version;
+    const isSame =
+      known?.stored === stored && known?.ownVersion === this.#options.ownAddresses?.version && known?.printed === this.#options.commands?.known(stored);
     if (known !== undefined && isSame && this.#isSameEnvironment(known.environment)) return known; // looked-up-each-time
     const resolved = this.#workOut(adapter, undefined, stored);
     this.#resolved.set(adapter, resolved);
     return resolved;
   }
 
-  #stored(adapter: Adapter): StoredSettings | undefined {
+  #stored(adapter: Adapter): Entry | undefined {
     const { credentials } = this.#options;
     if (credentials === undefined) return undefined;
-    const own = credentials.read(adapter.id);
+    const own = credentials.entry(adapter.id);
     if (own !== undefined) return own;
     for (const alias of adapter.aliases) {
-      const other = credentials.read(alias);
+      const other = credentials.entry(alias);
       if (other !== undefined) return other;
     }
     return undefined;
   }
 
-  #environment(adapter: Adapter): Environment {
-    const names = Object.values(adapter.settings).flatMap((setting) => setting.env ?? []);
+  #environment(adapter: Adapter, stored: Entry | undefined): Environment {
+    const names = [...Object.values(adapter.settings).flatMap((setting) => setting.env ?? []), ...variablesIn(stored)];
     return Object.fromEntries(names.map((name) => [name, this.#options.env[name]]));
   }
 
@@ -112,29 +142,50 @@ export class CallSettings {
     return true;
   }
 
-  #workOut(adapter: Adapter, config: ChatConfig | undefined, stored: StoredSettings | undefined): Resolved {
-    const { env, allowedOrigins, ownAddresses, timeouts } = this.#options;
+  #workOut(adapter: Adapter, config: ChatConfig | undefined, entry: Entry | undefined): Resolved {
+    const { env, allowedOrigins, ownAddresses, timeouts, commands } = this.#options;
+    const printed = commands?.known(entry);
     if (config?.baseURL !== undefined) assertTakesBaseURL(adapter);
-    const found = resolveSettings(adapter.settings, { config, stored, env });
-    const configured = resolveSettings(adapter.settings, { stored, env });
+    const keys = entryKeys(entry, env);
+    const { spec, stored } = withKey(adapter.settings, entry, keys, printed);
+    const found = resolveSettings(spec, { config, stored, env });
+    const configured = resolveSettings(spec, { stored, env });
     const base = found.values['baseURL'];
     const url = base === undefined ? undefined : checkedBase(base, found.sources['baseURL'], allowedOrigins, ownAddresses);
-    const { settings, egress } = boundCall(adapter, { settings: found, configured, env, allowedOrigins });
+    const bound = boundCall(adapter, { settings: found, configured, env, allowedOrigins });
+    const { egress } = bound;
     if (url !== undefined) checkEgress(egress, url, adapter);
-    const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts } };
+    // A request with a key or an address of its own has no part in what the entry sends.
+    const isElsewhere = egress.ownKey || found.sources['baseURL'] === 'request';
+    const values = keys.map(({ value }) => value);
+    const endpoint = endpointFor(adapter, entry, values, isElsewhere);
+    const settings = endpoint === undefined ? bound.settings : Object.freeze({ ...bound.settings, endpoint });
+    const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts, ...endpoint?.timeouts } };
     return {
-      stored,
-      environment: this.#environment(adapter),
+      stored: entry,
+      environment: this.#environment(adapter, entry),
+      printed,
       ownVersion: ownAddresses?.version,
       prepared,
-      missing: adapter.missingCredential(settings),
+      // A program is run for its key when a call is about to be sent.
+      missing: entry?.fields.keyCommand === undefined || printed !== undefined ? adapter.missingCredential(settings) : undefined,
       address: addressOf(settings, configured),
     };
   }
 }
 
-/** Throws INVALID_REQUEST naming `field` for an adapter that takes no base URL. */
+/** Undefined where there is nothing to say. The headers of the entry may be secrets, so a request with a key or an address of its own has no part in them. */
+function endpointFor(adapter: Adapter, entry: Entry | undefined, keys: readonly string[], isElsewhere: boolean): Endpoint | undefined {
+  const { connection } = adapter;
+  if (connection === undefined && (entry === undefined || Object.keys(entry.fields).length === 0)) return undefined;
+  const endpoint = endpointOf(adapter.id, connection !== undefined, entry?.fields ?? {}, connection?.preset, keys);
+  return isElsewhere ? { ...endpoint, headers: {} } : endpoint;
+}
+
+/** Throws INVALID_REQUEST naming `field` for an adapter that takes no base URL, and for a connection, which is one address. */
 export function assertTakesBaseURL(adapter: Adapter, field = 'config.baseURL'): void {
+  if (adapter.connection !== undefined)
+    throw invalidRequest(field, `can't be set for the connection ${adapter.id}, whose address is that of its entry in auth.json; leave it out`);
   if (adapter.settings['baseURL'] === undefined) throw invalidRequest(field, `can't be set for ${adapter.id}; its endpoint is determined by the region`);
 }
 

@@ -20,6 +20,8 @@ export interface EgressRule {
   readonly ownKey: boolean;
   /** True when the call carries no secret at all. */
   readonly isKeyless: boolean;
+  /** For a connection: the only origins that the call may go to, whatever the other fields say. */
+  readonly home?: ReadonlySet<string>;
 }
 
 /** The provider in the text of a refusal. */
@@ -74,6 +76,7 @@ export function checkEgress(rule: EgressRule, url: URL, provider?: NamedProvider
 }
 
 function judge(rule: EgressRule, url: URL, provider: NamedProvider | undefined): void {
+  if (rule.home?.has(url.origin) === false) throw notTrusted(url.origin, provider);
   if (rule.allowedOrigins.has(url.origin)) return;
   assertRoutable(url);
   if (rule.ownKey || rule.trustedOrigins.has(url.origin) || (rule.isKeyless && isLoopbackHost(url.hostname))) return;

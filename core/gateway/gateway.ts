@@ -4,18 +4,19 @@
 // checked-first: A request that can't succeed is refused before it waits for a place.
 // closed-is-closed: After `close` every request ends in SHUTTING_DOWN, including those that wait for a place or for their next attempt. When `close`
 //   resolves, each of them has been settled.
-// in-line: What a key asks of a provider besides its calls takes a place there as they do, and needs room under its caps. The questions of the owner are few,
-//   and don't wait for calls.
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
+import { KeyCommands } from '../auth/key-command.ts';
+import type { KnownPreset } from '../auth/preset.ts';
+import { PresetFile } from '../auth/preset-file.ts';
 import type { Environment } from '../auth/settings.ts';
 import { never } from '../base/abort.ts';
 import { LinkedList } from '../base/linked-list.ts';
 import type { Writable } from '../base/writable.ts';
 import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
-import type { Adapter, AdapterCall, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
-import { type AdapterInfo, type AdapterStatus, type ModelList, type ShownSetting, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
+import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
+import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
 import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
@@ -28,12 +29,14 @@ import { Chat } from './calls/chat.ts';
 import type { ChatResult } from './calls/chat-attempt.ts';
 import { Embed } from './calls/embed.ts';
 import { Forward } from './calls/forward.ts';
+import { Connections } from './connections/connections.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
 import { type CallToPrice, pricedModel } from './known-price.ts';
 import type { CallState, GatewayLoad, LiveCall } from './live.ts';
 import type { OwnAddresses } from './own-addresses.ts';
 import type { PricedModel } from './pricing.ts';
+import { type ContextOptions, Questions } from './questions.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import { shownSettings } from './shown-settings.ts';
@@ -45,6 +48,10 @@ export interface GatewayOptions {
   readonly adapters: readonly Adapter[];
   readonly credentials: CredentialStore | undefined;
   readonly env: Environment;
+  /** The folder with presets.json; undefined for none. */
+  readonly workspace?: string | undefined;
+  /** Presets that are connections without an entry in auth.json. */
+  readonly connections?: readonly string[];
   readonly bus: CoreBus;
   readonly timeouts: Partial<UpstreamTimeouts>;
   /** For each destination. */
@@ -72,32 +79,46 @@ export interface AdapterReadiness {
 
 /** From the end of a connection to the end of its call it is two or three; a reader that is slow to take its last part may add some. */
 const TURNS_TO_END = 20;
-/** Of a provider's list of models: the longest that are known have some hundreds. */
-const MAX_NAMES = 5000;
-const MAX_NAME_CHARACTERS = 256;
 const checkChat: Validator<ChatRequest> = compile(ChatRequest);
 const checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
-const checkVerify: Validator<VerifyRequest> = compile(VerifyRequest);
 
 /** One gateway to all adapters. */
 export class Gateway {
   readonly #options: GatewayOptions;
   readonly #registry: AdapterRegistry;
+  /** The named upstreams besides the adapters. */
+  readonly connections: Connections;
   readonly #settings: CallSettings;
   readonly #destinations: Destinations;
   readonly #live = new LinkedList<LiveCall>();
   readonly #closing = new AbortController();
   readonly #attemptsOptions: AttemptsOptions;
-  /** The adapters whose list of models was cut, and it was told. */
-  readonly #cutLists = new Set<string>();
+  readonly #questions: Questions;
   #closed: Promise<unknown> | undefined;
 
   constructor(options: GatewayOptions) {
     const { adapters, bus, retries, now, random, accounts } = options;
     this.#options = options;
-    this.#settings = new CallSettings(options);
-    this.#registry = new AdapterRegistry(adapters);
-    this.#destinations = new Destinations(adapters, options);
+    this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now) });
+    this.connections = new Connections({
+      adapters,
+      credentials: options.credentials,
+      presets: new PresetFile(options.workspace, presetsOf(adapters), now),
+      names: options.connections ?? [],
+    });
+    this.#registry = new AdapterRegistry(adapters, this.connections);
+    this.#destinations = new Destinations(adapters, {
+      ...options,
+      connection: (adapter) => this.#ofConnection(adapter),
+      isConnection: (name) => this.connections.has(name),
+    });
+    this.#questions = new Questions({
+      ...options,
+      registry: this.#registry,
+      settings: this.#settings,
+      destinations: this.#destinations,
+      closing: this.#closing.signal,
+    });
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for its next attempt
     this.#attemptsOptions = { settings: this.#settings, bus, retries, closing: this.#closing.signal, now, random, live: this.#live, accounts };
   }
@@ -159,12 +180,15 @@ export class Gateway {
 
   /** Whether an adapter could be called with these overrides; calls nobody. Throws INVALID_REQUEST naming `field` for an unknown adapter. */
   readiness(name: string, config: ChatConfig | undefined, field: string): AdapterReadiness {
-    const adapter = this.#registry.inBody(name, field);
+    let id = name;
     try {
-      this.#configuredCall(adapter, config, never());
-      return { id: adapter.id, missing: undefined };
+      const adapter = this.#registry.inBody(name, field);
+      id = adapter.id;
+      this.#questions.configuredCall(adapter, config, never());
+      return { id, missing: undefined };
     } catch (error) {
-      return { id: adapter.id, missing: toBlockhouseError(error) };
+      if (this.#registry.idOf(name) === undefined) throw error;
+      return { id, missing: toBlockhouseError(error) };
     }
   }
 
@@ -225,58 +249,28 @@ export class Gateway {
   }
 
   /** The model ids of an adapter. */
-  async models(name: string, options: CallOptions = {}): Promise<ModelList> {
-    const adapter = this.#registry.inUrl(name);
-    const { curatedModels } = adapter;
-    const models = curatedModels ?? this.#bounded(adapter, await this.#ask(adapter, options, () => adapter.listModels(this.#checkedCall(adapter, options))));
-    return { provider: adapter.id, models: [...models], count: models.length };
+  models(name: string, options?: CallOptions): Promise<ModelList> {
+    return this.#questions.models(name, options);
   }
 
-  /**
-   * The most tokens that a prompt and its answer may have together; undefined where that is not known. What stands in the way of the question
-   * rejects the call that follows it, and not this.
-   */
-  async contextTokens(
-    name: string,
-    model: string,
-    { config, signal = never(), key, askedAs }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'> & { readonly config?: ChatConfig | undefined },
-  ): Promise<number | undefined> {
-    const id = this.#registry.idOf(name);
-    const adapter = id === undefined ? undefined : this.#registry.inUrl(id);
-    if (adapter?.contextTokens === undefined) return undefined;
-    return this.#ask(adapter, { signal, key, askedAs }, () => this.#contextTokens(adapter, model, config, signal), model);
+  /** See `Questions.offered`. */
+  offered(name: string): Promise<readonly string[]> {
+    return this.#questions.offered(name);
   }
 
-  async #contextTokens(adapter: Adapter, model: string, config: ChatConfig | undefined, signal: AbortSignal): Promise<number | undefined> {
-    try {
-      return await adapter.contextTokens?.(this.#configuredCall(adapter, config, signal), model);
-    } catch (error) {
-      if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
-      return undefined;
-    }
+  /** See `Questions.statedWindow`. */
+  statedWindow(name: string, model: string): number | undefined {
+    return this.#questions.statedWindow(name, model);
   }
 
-  /** in-line. */
-  async #ask<T>(
-    adapter: Adapter,
-    { key, askedAs, signal = never() }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'>,
-    question: () => Promise<T>,
-    model?: string,
-  ): Promise<T> {
-    if (key === undefined) return question();
-    const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model });
-    return this.#destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal, signal, places);
+  /** See `Questions.contextTokens`. */
+  contextTokens(name: string, model: string, options: ContextOptions): Promise<number | undefined> {
+    return this.#questions.contextTokens(name, model, options);
   }
 
-  /** The first names of a list, which are more than a person reads; a list that is cut is told once. */
-  #bounded({ id }: Adapter, names: readonly string[]): readonly string[] {
-    const kept = names.filter((name) => name.length <= MAX_NAME_CHARACTERS).slice(0, MAX_NAMES);
-    if (kept.length < names.length && !this.#cutLists.has(id)) {
-      this.#cutLists.add(id);
-      const error = `It has ${names.length} names, of which ${kept.length} are offered: the first ${MAX_NAMES} of at most ${MAX_NAME_CHARACTERS} characters.`;
-      this.#options.bus.emit('workspace.fault', { what: `the list of models of ${id}`, error });
-    }
-    return kept;
+  /** See `Questions.verify`. */
+  verify(name: string, body: unknown, options?: CallOptions): Promise<VerifyResult> {
+    return this.#questions.verify(name, body, options);
   }
 
   /** One vector for each input. Rejects with a BlockhouseError. */
@@ -300,30 +294,11 @@ export class Gateway {
     const prompt = promptFor(request, adapter);
     const { signal = never(), key, askedAs } = options;
     await options.turn?.();
-    const count = () => countTokens(adapter, () => this.#configuredCall(adapter, request.config, signal), request, prompt);
-    return this.#ask(adapter, { key, askedAs, signal }, count, request.model);
-  }
-
-  /** Probes credentials or reachability without an inference. A failed probe is an answer with `ok: false` and not an error. Why it failed, and where the provider is, only the owner reads. */
-  async verify(name: string, body: unknown, options: CallOptions = {}): Promise<VerifyResult> {
-    const adapter = this.#registry.inUrl(name);
-    checkVerify(body);
-    if (body.provider !== undefined && this.#registry.inBody(body.provider, 'provider') !== adapter) {
-      throw invalidRequest('provider', `must be ${adapter.id}, the provider in the URL`);
-    }
-    const { signal = never(), key } = options;
-    const probe = async (): Promise<VerifyResult> => {
-      try {
-        const detail = await adapter.verify(this.#configuredCall(adapter, body.config, signal));
-        return { provider: adapter.id, ok: true, detail: key === undefined ? detail : 'The provider answers.' };
-      } catch (error) {
-        const failure = toBlockhouseError(error);
-        const { code, message } = failure;
-        if (code === 'INVALID_REQUEST' || code === 'INTERNAL_ERROR' || code === 'CANCELLED') throw failure;
-        return { provider: adapter.id, ok: false, detail: key === undefined ? message : `The check of the provider failed (${code}).` };
-      }
+    const count = async () => {
+      await this.#settings.ready(adapter);
+      return countTokens(adapter, () => this.#questions.configuredCall(adapter, request.config, signal), request, prompt);
     };
-    return this.#ask(adapter, { key, signal }, probe);
+    return this.#questions.ask(adapter, { key, askedAs, signal }, count, request.model);
   }
 
   /** Loads what the first requests need, one piece in each turn of the event loop: all of it at once would hold up every open stream. */
@@ -345,6 +320,21 @@ export class Gateway {
     for (const call of [...this.#live]) call.abandon();
   }
 
+  /** A connection that can't be called has the limits of the server: its calls fail before they wait. */
+  #ofConnection(adapter: Adapter): { readonly limits: QueueLimits; readonly place: string | undefined } {
+    const { queue } = this.#options;
+    try {
+      const { limits = {} } = this.#settings.endpointOf(adapter) ?? {};
+      return {
+        limits: { concurrency: limits.inFlight ?? queue.concurrency, waiting: limits.waiting ?? queue.waiting },
+        place: this.#settings.placeOf(adapter),
+      };
+    } catch (error) {
+      if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
+      return { limits: queue, place: undefined };
+    }
+  }
+
   /** checked-first. Not an async function: one that returns a promise costs three turns more than the promise itself. */
   #run<T>(body: unknown, sink: StreamSink | undefined, options: CallOptions, resultOf: (answered: ChatResult, chat: Chat) => T): Promise<T> {
     try {
@@ -362,18 +352,6 @@ export class Gateway {
       return Promise.reject(error);
     }
   }
-
-  /** Throws ADAPTER_NOT_CONFIGURED, SHUTTING_DOWN (closed-is-closed) or INVALID_REQUEST. */
-  #configuredCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    assertOpen(this.#closing.signal);
-    return this.#settings.configured(adapter, config, signal);
-  }
-
-  /** Like `#configuredCall`, but a credential may be missing. */
-  #checkedCall(adapter: Adapter, options: CallOptions): AdapterCall {
-    assertOpen(this.#closing.signal);
-    return this.#settings.checked(adapter, undefined, options.signal ?? never());
-  }
 }
 
 /** Throws INVALID_REQUEST naming the field. */
@@ -382,6 +360,10 @@ function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: Em
   embedding.batch(model);
   const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
   if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
+}
+
+function presetsOf(adapters: readonly Adapter[]): [name: string, preset: KnownPreset][] {
+  return adapters.flatMap(({ id, presets = {} }) => Object.entries(presets).map(([name, preset]): [string, KnownPreset] => [name, { ...preset, adapter: id }]));
 }
 
 const doneOf = ({ done }: ChatResult): ChatDone => done;

@@ -3,6 +3,7 @@
 // beside-its-address: A secret in auth.json goes to the address that is configured for its provider. A secret of the environment goes only to an address
 //   of the environment, because the API writes addresses into auth.json. Both go to the provider's own hosts and to the operator's list, which are origins.
 //   A configured address is its path, too: on a shared host, another path may be another tenant's.
+// one-home: What a connection has goes to the origin of its base URL and nowhere else, also not to the operator's list.
 // none-is-lost: A call that would lose its secrets in this way is refused, unless the provider needs none and the address is configured.
 import { collectSettings, type Environment, isAddress, originOf, placeOf, type ResolvedSettings } from '../auth/settings.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -25,11 +26,12 @@ export interface BoundCall {
   readonly egress: EgressRule;
 }
 
-type Bound = Pick<Adapter, 'id' | 'displayName' | 'authRequired' | 'probe' | 'settings' | 'trustedOrigins'>;
+type Bound = Pick<Adapter, 'id' | 'displayName' | 'authRequired' | 'probe' | 'settings' | 'trustedOrigins' | 'connection'>;
 
 /** Throws INVALID_REQUEST for an address of the request that the stored secrets may not go to, ADAPTER_NOT_CONFIGURED for such an address in auth.json. */
 export function boundCall(adapter: Bound, parts: CallParts): BoundCall {
   const { settings, allowedOrigins } = parts;
+  if (adapter.connection !== undefined) return boundConnection(adapter, parts);
   const own = ownOrigins(adapter, settings);
   const configured = addressesIn(adapter, parts.configured);
   const rule = { trustedOrigins: new Set([...own, ...configured.values()]), allowedOrigins, ownKey: false, isKeyless: false };
@@ -52,6 +54,14 @@ export function boundCall(adapter: Bound, parts: CallParts): BoundCall {
   if (foreign !== undefined) throw notTrusted(foreign.origin, adapter, isAmong(foreign.origin, configured)); // none-is-lost
   if (foreignToEnvironment !== undefined && adapter.authRequired) throw notBeside(adapter, settings, foreignToEnvironment, ofEnvironment);
   return { settings: without(settings, secrets, kept), egress: { ...rule, isKeyless: true } };
+}
+
+/** one-home. An adapter without a base URL has the hosts that follow from its settings. */
+function boundConnection(adapter: Bound, { settings, allowedOrigins }: CallParts): BoundCall {
+  const home = new Set(addressesIn(adapter, settings).values());
+  for (const base of adapter.trustedOrigins?.(settings) ?? []) addTo(home, originOf(base));
+  const ownKey = Object.keys(adapter.settings).some((name) => adapter.settings[name]?.secret && settings.sources[name] === 'request');
+  return { settings, egress: { trustedOrigins: home, allowedOrigins, ownKey, isKeyless: false, home } };
 }
 
 /** The provider's own origins: where it is by default, and its hosts that follow from other settings. */

@@ -3,14 +3,23 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import type { AdapterInfo } from '../schemas/adapter.ts';
 
-/** The registered adapters. Throws an Error when two have a name in common. */
+/** Finds connections, which come and go with auth.json. */
+export interface ConnectionLookUp {
+  has(name: string): boolean;
+  /** Undefined if there is none. Throws ADAPTER_NOT_CONFIGURED for a wrong entry. */
+  get(name: string): Adapter | undefined;
+}
+
+/** The registered adapters, and connections by their names. Throws an Error when two adapters have a name in common. */
 export class AdapterRegistry {
+  readonly #connections: ConnectionLookUp | undefined;
   readonly #byName = new Map<string, Adapter>();
   /** Every adapter, in the order of their registration. */
   readonly all: readonly Adapter[];
   readonly #listed: readonly Adapter[];
 
-  constructor(adapters: readonly Adapter[]) {
+  constructor(adapters: readonly Adapter[], connections?: ConnectionLookUp) {
+    this.#connections = connections;
     this.all = adapters;
     this.#listed = listed(adapters);
     for (const adapter of adapters) {
@@ -31,23 +40,27 @@ export class AdapterRegistry {
     return this.#listed.map((adapter) => adapter.id);
   }
 
-  /** The id of the adapter with this id or alias; undefined if there is none. */
+  /** The id of the adapter with this id or alias, or the name of a connection; undefined if there is none. */
   idOf(name: string): string | undefined {
-    return this.#byName.get(name)?.id;
+    return this.#byName.get(name)?.id ?? (this.#connections?.has(name) === true ? name : undefined);
   }
 
-  /** The adapter that a URL names. Throws ADAPTER_NOT_FOUND. */
+  /** The adapter or connection that a URL names. Throws ADAPTER_NOT_FOUND, and ADAPTER_NOT_CONFIGURED for a wrong entry. */
   inUrl(name: string): Adapter {
-    const adapter = this.#byName.get(name);
+    const adapter = this.#byName.get(name) ?? this.#connections?.get(name);
     if (adapter === undefined)
-      throw new BlockhouseError('ADAPTER_NOT_FOUND', `There is no provider ${shown(name, 'of this name')}. The providers are ${this.ids().join(', ')}.`);
+      throw new BlockhouseError(
+        'ADAPTER_NOT_FOUND',
+        `There is no provider ${shown(name, 'of this name')}. The providers are ${this.ids().join(', ')}, and the connections of auth.json.`,
+      );
     return adapter;
   }
 
-  /** The adapter that a body names in `field`. Throws INVALID_REQUEST. */
+  /** The adapter or connection that a body names in `field`. Throws INVALID_REQUEST, and ADAPTER_NOT_CONFIGURED for a wrong entry. */
   inBody(name: string, field: string): Adapter {
-    const adapter = this.#byName.get(name);
-    if (adapter === undefined) throw invalidRequest(field, `${shown(name, 'of this name')} does not exist; use one of ${this.ids().join(', ')}`);
+    const adapter = this.#byName.get(name) ?? this.#connections?.get(name);
+    if (adapter === undefined)
+      throw invalidRequest(field, `${shown(name, 'of this name')} does not exist; use one of ${this.ids().join(', ')}, or a connection of auth.json`);
     return adapter;
   }
 }

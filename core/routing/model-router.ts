@@ -24,6 +24,10 @@ export interface ModelRouterOptions {
   mustSearch(adapter: string): boolean;
   /** Monotonic milliseconds. */
   readonly now: () => number;
+  /** The names of the connections; a bare name never leads to one, except by an alias or as the default provider. */
+  connections?(): readonly string[];
+  /** The model ids that a connection offers. May reject. */
+  offeredBy?(connection: string): Promise<readonly string[]>;
 }
 
 /** One name that clients may send. */
@@ -76,8 +80,13 @@ export class ModelRouter {
     const aliases = [...this.table().aliases.values()].flatMap(({ name, targets: [first] }) =>
       first === undefined ? [] : [{ id: name, adapter: first.adapter }],
     );
-    const lists = await Promise.all(adapters.filter(({ id }) => isConfigured(id)).map(async (adapter) => ({ adapter, models: await this.#modelsOf(adapter) })));
-    return [...aliases, ...lists.flatMap(({ adapter, models }) => models.map((model) => ({ id: `${adapter.id}/${model}`, adapter: adapter.id })))];
+    const { connections = () => [], offeredBy = async () => [] } = this.#options;
+    const ofAdapters = adapters.filter(({ id }) => isConfigured(id)).map(async (adapter) => ({ id: adapter.id, models: await this.#modelsOf(adapter) }));
+    const ofConnections = connections()
+      .filter((id) => isConfigured(id))
+      .map(async (id) => ({ id, models: await offeredBy(id) }));
+    const lists = await Promise.all([...ofAdapters, ...ofConnections]);
+    return [...aliases, ...lists.flatMap(({ id, models }) => models.map((model) => ({ id: `${id}/${model}`, adapter: id })))];
   }
 
   #lastGood(): ModelTable | undefined {

@@ -30,7 +30,7 @@ export interface ModelTable {
   readonly translated: ReadonlySet<string>;
 }
 
-/** The id of the adapter that has this name; undefined if there is none. */
+/** The id of the adapter that has this name, or the name of a connection; undefined if there is none. */
 export type AdapterIdOf = (name: string) => string | undefined;
 
 export const EMPTY_TABLE: ModelTable = { defaultProvider: undefined, aliases: new Map(), patterns: [], translated: new Set() };
@@ -76,11 +76,7 @@ export function splitTarget(name: string, adapterIdOf: AdapterIdOf): ModelTarget
 /** Reads the document. Throws INVALID_REQUEST naming the field. */
 export function parseModelTable(document: unknown, adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): ModelTable {
   checkObject(document);
-  const provider = (name: string, field: string): string => {
-    const id = adapterIdOf(name);
-    if (id === undefined) throw invalidRequest(field, `must be one of ${adapterIds.join(', ')}`);
-    return id;
-  };
+  const provider = (name: string, field: string): string => parseProvider(name, field, adapterIdOf, adapterIds);
   const all = Object.entries(document.aliases ?? {}).map(([name, value]) => parseAlias(name, value, adapterIdOf, adapterIds));
   return {
     defaultProvider: document.defaultProvider === undefined ? undefined : provider(document.defaultProvider, 'defaultProvider'),
@@ -93,6 +89,13 @@ export function parseModelTable(document: unknown, adapterIdOf: AdapterIdOf, ada
         .map(({ id }) => id),
     ),
   };
+}
+
+/** The id of a provider. Throws INVALID_REQUEST naming `field`. */
+export function parseProvider(name: string, field: string, adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): string {
+  const id = adapterIdOf(name);
+  if (id === undefined) throw invalidRequest(field, `must be one of ${adapterIds.join(', ')}, or a connection of auth.json`);
+  return id;
 }
 
 function checkObject(document: unknown): asserts document is ModelsDocument {
@@ -120,5 +123,5 @@ function targetFault(target: string, adapterIds: readonly string[]): string {
   const slash = target.indexOf('/');
   if (slash < 1) return `must be provider/model; ${shown} is not`;
   const meant = nearest(target.slice(0, slash), adapterIds);
-  return `must begin with a provider; ${shown} does not${meant === undefined ? '' : ` (did you mean ${meant}?)`}; the providers are ${adapterIds.join(', ')}`;
+  return `must begin with a provider; ${shown} does not${meant === undefined ? '' : ` (did you mean ${meant}?)`}; the providers are ${adapterIds.join(', ')}, and the connections of auth.json`;
 }

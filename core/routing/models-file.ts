@@ -2,11 +2,13 @@
 //
 // last-good: a damaged file never counts as an empty one. The last good content stays in use, and the bus reports the damage. If there never was good
 //   content, only provider/model has a meaning: every other name is refused with an error that names the file, but not its path, which applications must not see.
+// may-come-back: a connection comes and goes with auth.json. A name that leads to one that is not there is an error of that name alone, and only when it is used. What
+//   is written here over the API must lead to something that is there.
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
-import { type AdapterIdOf, EMPTY_TABLE, type ModelsDocument, type ModelTable, parseModelTable } from './model-table.ts';
+import { type AdapterIdOf, EMPTY_TABLE, type ModelsDocument, type ModelTable, parseAlias, parseModelTable, parseProvider } from './model-table.ts';
 
 /** The name of the file in a workspace. */
 export const MODELS_FILE = 'models.json';
@@ -50,6 +52,7 @@ export class ModelsFile {
 
   /** Sets an alias, or removes it with `undefined`. Resolves with false if there was none to remove. Throws INVALID_REQUEST, or WORKSPACE_DAMAGED for a file that can't be read. */
   async setAlias(name: string, targets: readonly string[] | undefined): Promise<boolean> {
+    if (targets !== undefined) this.#codec.checkAlias(name, targets); // may-come-back
     return this.#change((document) => {
       const { [name]: _old, ...others } = document.aliases ?? {};
       if (targets === undefined && !Object.hasOwn(document.aliases ?? {}, name)) return undefined;
@@ -61,6 +64,7 @@ export class ModelsFile {
 
   /** Sets the default provider, or removes it with `undefined`. Throws as `setAlias` does. */
   async setDefault(provider: string | undefined): Promise<void> {
+    if (provider !== undefined) this.#codec.checkProvider(provider); // may-come-back
     await this.#change(({ defaultProvider: _old, ...others }) => (provider === undefined ? others : { defaultProvider: provider, ...others }));
   }
 
@@ -88,13 +92,20 @@ function damage({ fault }: SettingState<Models>): BlockhouseError {
 export interface ModelsCodec extends SettingCodec<Models> {
   /** Throws INVALID_REQUEST naming the field. */
   read(document: unknown): Models;
+  /** Throws INVALID_REQUEST for an alias that leads to nothing that is there now. */
+  checkAlias(name: string, targets: readonly string[]): void;
+  /** Throws INVALID_REQUEST for what is no provider now. */
+  checkProvider(name: string): void;
 }
 
-/** The codec for these providers. */
-export function modelsCodec(adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): ModelsCodec {
-  const read = (document: unknown): Models => ({ document: document as ModelsDocument, table: parseModelTable(document, adapterIdOf, adapterIds) });
+/** The codec for these providers. `mayBe`: what may be the name of a connection, whether there is one now or not (may-come-back). */
+export function modelsCodec(adapterIdOf: AdapterIdOf, adapterIds: readonly string[], mayBe: (name: string) => boolean = () => false): ModelsCodec {
+  const idOf: AdapterIdOf = (name) => adapterIdOf(name) ?? (mayBe(name) ? name : undefined);
+  const read = (document: unknown): Models => ({ document: document as ModelsDocument, table: parseModelTable(document, idOf, adapterIds) });
   return {
     read,
+    checkAlias: (name, targets) => void parseAlias(name, targets, adapterIdOf, adapterIds),
+    checkProvider: (name) => void parseProvider(name, 'defaultProvider', adapterIdOf, adapterIds),
     parse: (text) => (text === undefined ? { document: {}, table: EMPTY_TABLE } : read(parseBytes(Buffer.from(text)))),
     format: ({ document }) => `${JSON.stringify(document, null, 2)}\n`,
   };

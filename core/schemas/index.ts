@@ -8,6 +8,7 @@ export * from './block-pulse.ts';
 export * from './chat.ts';
 export * from './chat-api.ts';
 export * from './chat-entry.ts';
+export * from './connections.ts';
 export * from './credentials.ts';
 export * from './embed.ts';
 export * from './error.ts';

@@ -1,5 +1,5 @@
 // What the core asks of a store: the types that stores and their users share. Pure: types only.
-import type { BlockhouseError, } from '../errors.ts';
+import type { BlockhouseError } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockCosts, BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';

@@ -10,6 +10,7 @@ t.test('without flags and environment the defaults hold', async (t) => {
     workspace: join(homedir(), '.blockhouse'),
     allowRemote: false,
     allowedOrigins: new Set(),
+    connections: [],
     webOrigins: new Set(),
     queue: { concurrency: 64, waiting: 256 },
     timeouts: {},
@@ -29,6 +30,7 @@ t.test('every variable sets its setting', async (t) => {
     BLOCKHOUSE_OLLAMA_PORT: '11434',
     BLOCKHOUSE_WORKSPACE: '/srv/blocks',
     BLOCKHOUSE_ALLOW_REMOTE: '1',
+    BLOCKHOUSE_CONNECTIONS: 'groq, openrouter',
     BLOCKHOUSE_ALLOWED_ORIGINS: 'https://a.example, http://10.0.0.5:8000/v1 http://[fd00::1]:1',
     BLOCKHOUSE_WEB_ORIGINS: 'https://app.example, http://localhost:5173/',
     BLOCKHOUSE_QUEUE_CONCURRENCY: '1',
@@ -49,6 +51,7 @@ t.test('every variable sets its setting', async (t) => {
     ollamaPort: 11_434,
     workspace: resolve('/srv/blocks'),
     allowRemote: true,
+    connections: ['groq', 'openrouter'],
     allowedOrigins: new Set(['https://a.example', 'http://10.0.0.5:8000', 'http://[fd00::1]:1']),
     webOrigins: new Set(['https://app.example', 'http://localhost:5173']),
     queue: { concurrency: 1, waiting: 0 },
@@ -90,6 +93,7 @@ t.test('a bad value is refused with the name of its setting', async (t) => {
     ['BLOCKHOUSE_IDLE_TIMEOUT_MS', /BLOCKHOUSE_IDLE_TIMEOUT_MS/, ['-1', '2147483648', '10s']],
     ['BLOCKHOUSE_LOG_LEVEL', /BLOCKHOUSE_LOG_LEVEL must be one of fatal/, ['verbose', 'INFO']],
     ['BLOCKHOUSE_LOG_REQUESTS', /BLOCKHOUSE_LOG_REQUESTS must be one of info, debug/, ['silent', 'none']],
+    ['BLOCKHOUSE_CONNECTIONS', /BLOCKHOUSE_CONNECTIONS/, ['Groq', 'groq;x', 'sk-0123456789012345678901234567890']],
     ['BLOCKHOUSE_ALLOWED_ORIGINS', /BLOCKHOUSE_ALLOWED_ORIGINS/, ['example.com', 'file:///etc/passwd', 'https://ok.example, nonsense', '*']],
   ];
   const pages = ['*', 'null', 'app.example', 'https://*.app.example', 'https://app.example/chat', 'https://app.example?x', 'file:///tmp/page.html'];

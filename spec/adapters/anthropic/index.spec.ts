@@ -1,5 +1,7 @@
+import { findProvider } from '@pydantic/genai-prices';
 import t, { type Test } from 'tap';
 import { createAnthropic } from '../../../adapters/anthropic/index.ts';
+import { PRESETS } from '../../../adapters/anthropic/presets.ts';
 import type { ChatRequest, ChatResponse, ChatStreamEvent, Environment } from '../../../core/index.ts';
 import { coreWith, settingsFor } from '../../support/adapter-call.ts';
 import { type Answerer, sendInPieces, sendJson, startUpstream } from '../../support/upstream.ts';
@@ -265,4 +267,11 @@ t.test('verify asks for one model; a refused key is told', async (t) => {
 t.test('the default model is in the list', async (t) => {
   const core = coreWith(t, createAnthropic());
   t.ok((await core.models('anthropic')).models.includes(createAnthropic().defaultModel));
+});
+
+t.test('the price data has every preset that names it, at the host of the preset', async (t) => {
+  for (const [name, { baseURL, baseURLForm, prices = '' }] of Object.entries(PRESETS)) {
+    const address = baseURL ?? baseURLForm?.replace('<resource>', 'acme') ?? '';
+    t.match(address, new RegExp(`^${findProvider({ providerId: prices })?.api_pattern ?? 'no such provider'}`), name);
+  }
 });

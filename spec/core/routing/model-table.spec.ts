@@ -33,8 +33,8 @@ t.test('an alias needs a name and at least one model of a provider', async (t) =
 t.test('an alias of a provider that there is not is refused with those that there are, and the one that was probably meant', async (t) => {
   for (const [value, message] of [
     ['x', /aliases\["a"\] must be provider\/model; "x" is not\./],
-    ['nobody/y', /aliases\["a"\] must begin with a provider; "nobody\/y" does not; the providers are one, two\./],
-    ['tow/y', /"tow\/y" does not \(did you mean two\?\); the providers are one, two\./],
+    ['nobody/y', /aliases\["a"\] must begin with a provider; "nobody\/y" does not; the providers are one, two, and the connections of auth.json\./],
+    ['tow/y', /"tow\/y" does not \(did you mean two\?\); the providers are one, two, and the connections of auth.json\./],
   ] as const)
     t.throws(() => parseAlias('a', value, idOf, IDS), { code: 'INVALID_REQUEST', message });
 });

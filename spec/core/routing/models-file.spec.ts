@@ -54,7 +54,7 @@ t.test('a file that never was good fails every use, and names itself without its
   t.equal(file.lastGood(), undefined);
   t.throws(() => file.table(), {
     code: 'WORKSPACE_DAMAGED',
-    message: "models.json of the workspace can't be used: defaultProvider must be one of openai, ollama. Repair it or remove it.",
+    message: "models.json of the workspace can't be used: defaultProvider must be one of openai, ollama, or a connection of auth.json. Repair it or remove it.",
   });
   await t.rejects(file.setAlias('a', ['ollama/x']), { code: 'WORKSPACE_DAMAGED' });
   t.equal(readFileSync(path, 'utf8'), '{"defaultProvider":"acme"}', 'it is not overwritten');

@@ -9,7 +9,6 @@ import {
   compile,
   invalidRequest,
   type ShownSetting,
-  type StoredSettings,
   schemas,
   settingFault,
   type Validator,
@@ -53,7 +52,7 @@ async function keepIfRight(
   { core, signal, requestId }: RouteContext,
   id: string,
   fields: Readonly<Record<string, string>>,
-  before: StoredSettings | undefined,
+  before: Parameters<CredentialStore['takeBack']>[2],
 ): Promise<void> {
   const { ok: isRight, detail } = await core.verify(id, {}, { signal, requestId }).catch(async (error: unknown) => {
     await storeOf(core).takeBack(id, fields, before);

@@ -20,7 +20,18 @@ export const UNSEEN: FieldRule = { decides: 'unseen' };
 const SWITCH: FieldRule = { decides: 'spends', except: [false] };
 
 /** What a tool of OpenAI's protocols consists of. Proxies take a search of Google's, or other tools of their own, by the name of a further member. */
-export const TOOL_PARTS = ['cache_control', 'custom', 'definition', 'format', 'function', 'input_schema', 'metadata', 'output_schema', 'parameters', 'tool'] as const;
+export const TOOL_PARTS = [
+  'cache_control',
+  'custom',
+  'definition',
+  'format',
+  'function',
+  'input_schema',
+  'metadata',
+  'output_schema',
+  'parameters',
+  'tool',
+] as const;
 
 /** Such fields as proxies, routers, hosts of open models and servers for one's own machine document them. A protocol's own entry wins. */
 export const SERVICE_FIELDS: RequestFields = {

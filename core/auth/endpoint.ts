@@ -1,0 +1,74 @@
+// What an entry of auth.json and its preset say of an upstream besides the settings of its adapter. It goes with the resolved settings of each call, so that
+// adapters and prices read it in one place. Pure: no I/O.
+import type { ConnectionEntry, EntryLimits, EntryTimeouts, ModelFacts, Quirks } from '../types.ts';
+import type { Preset } from './preset.ts';
+
+/** One upstream: a connection, or an adapter whose own entry says more than its settings. */
+export interface Endpoint {
+  /** The name of the entry. */
+  readonly name: string;
+  /** True for a connection, false for an adapter's own entry. */
+  readonly isConnection: boolean;
+  readonly quirks: Quirks;
+  /** Sent with every request. Empty for a request with a key of its own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The header of the key, in lower case; undefined for that of the protocol. */
+  readonly keyHeader: string | undefined;
+  /** Everything that no text may show, besides the secrets among the settings. */
+  readonly secrets: readonly string[];
+  /** The models that lists show; undefined for all. */
+  readonly offer: readonly string[] | undefined;
+  /** The exact ids that the entry knows. */
+  readonly named: readonly string[];
+  readonly limits: EntryLimits;
+  /** Those of the entry alone. */
+  readonly timeouts: EntryTimeouts;
+  /** The provider in the price data; its prices hold where the host is that provider's. */
+  readonly pricesAs: string | undefined;
+  /** True for a server that people run themselves. */
+  readonly isLocal: boolean;
+  /** What is known of a model; undefined for nothing. */
+  factsOf(model: string): ModelFacts | undefined;
+}
+
+/** The endpoint of an entry on its preset. A field of the entry wins over that of the preset as a whole, a quirk over the same quirk. */
+export function endpointOf(name: string, isConnection: boolean, entry: ConnectionEntry, preset: Partial<Preset> = {}, keys: readonly string[] = []): Endpoint {
+  const models = { ...preset.models, ...entry.models };
+  const headers = lowerCased(entry.headers ?? {});
+  return {
+    name,
+    isConnection,
+    quirks: { ...preset.quirks, ...entry.quirks },
+    headers,
+    keyHeader: (entry.keyHeader ?? preset.keyHeader)?.toLowerCase(),
+    secrets: [...Object.values(headers), ...keys],
+    offer: entry.offer ?? preset.offer,
+    named: Object.keys(models).filter((id) => !id.endsWith('*')),
+    limits: { ...preset.limits, ...entry.limits },
+    timeouts: entry.timeouts ?? {},
+    pricesAs: preset.prices,
+    isLocal: preset.isLocal === true,
+    factsOf: factsIn(models),
+  };
+}
+
+/** True if the list of an entry shows this model. */
+export function isOffered(offer: Endpoint['offer'], model: string): boolean {
+  return offer === undefined || offer.some((pattern) => fitsPattern(pattern, model));
+}
+
+function fitsPattern(pattern: string, model: string): boolean {
+  return pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
+}
+
+/** The exact id wins, then the longest pattern. */
+function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsOf'] {
+  const exact = new Map(Object.entries(models));
+  if (exact.size === 0) return () => undefined;
+  const patterns = [...exact].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
+  return (model) => exact.get(model) ?? patterns.find(([pattern]) => fitsPattern(pattern, model))?.[1];
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,344 @@
+// Named connections: what reaches which upstream, with which key, and what never leaves. The numbers are those of the cases in the design.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { createAdapters } from '../../adapters/index.ts';
+import { framesOf, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../support/upstream.ts';
+
+const KEY = 'gsk-canary-0123456789abcdef';
+const MESSAGES = [{ role: 'user', content: 'hi' }];
+const USAGE = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
+
+/** A server of Chat Completions that lists two models. */
+const chatServer: Answerer = (request, res) => {
+  if (request.method === 'GET') return sendJson(res, { object: 'list', data: [{ id: 'x/y' }, { id: 'z' }] });
+  const { model, stream } = JSON.parse(request.body) as { model: string; stream?: boolean };
+  if (stream !== true)
+    return sendJson(res, { id: 'c', model, choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }], usage: USAGE });
+  const chunks = [
+    { choices: [{ index: 0, delta: { content: 'Hel' } }] },
+    { choices: [{ index: 0, delta: { content: 'lo' }, finish_reason: 'stop' }] },
+    { choices: [], usage: USAGE },
+  ];
+  res.writeHead(200, { 'content-type': 'text/event-stream' });
+  res.end(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`);
+};
+
+interface Rig extends TestServer {
+  /** Writes auth.json as a person does. */
+  auth(entries: Record<string, unknown>): Promise<void>;
+  chat(adapter: string, model: string, parts?: Record<string, unknown>): ReturnType<TestServer['call']>;
+}
+
+/** A server with all adapters, before entries of auth.json. */
+async function startWith(t: Test, entries: Record<string, unknown>, options: TestServerOptions = {}): Promise<Rig> {
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0, ...options });
+  const auth = async (all: Record<string, unknown>): Promise<void> => {
+    writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify(all), { mode: 0o600 });
+    await delay(210); // the server looks at the file at most five times a second
+  };
+  await auth(entries);
+  const chat = (adapter: string, model: string, parts: Record<string, unknown> = {}) =>
+    server.call('POST', '/v1/chat', { body: { adapter, model, messages: MESSAGES, ...parts } });
+  return { ...server, auth, chat };
+}
+
+const entryOf = ({ url }: FakeUpstream, more: Record<string, unknown> = {}) => ({ adapter: 'openai', baseURL: `${url}/v1`, ...more });
+const modelOf = (upstream: FakeUpstream, index = 0) => (JSON.parse(upstream.requests[index]?.body ?? '{}') as { model?: string }).model;
+
+t.test('1: a name is split at its first slash, in every dialect', async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const server = await startWith(t, { gpu: entryOf(upstream, { apiKey: KEY }) });
+  for (const [path, body] of [
+    ['/v1/chat/completions', { model: 'gpu/x/y', messages: MESSAGES }],
+    ['/v1/messages', { model: 'gpu/x/y', max_tokens: 10, messages: MESSAGES }],
+    ['/v1/responses', { model: 'gpu/x/y', input: 'hi' }],
+    ['/ollama/api/chat', { model: 'gpu/x/y', messages: MESSAGES, stream: false }],
+  ] as const) {
+    const answer = await server.call('POST', path, { body });
+    t.equal(answer.status, 200, `${path} ${answer.text}`);
+    t.equal(answer.headers['x-blockhouse-model'], 'gpu/x/y', path);
+    t.equal(modelOf(upstream, upstream.requests.length - 1), 'x/y', path);
+  }
+});
+
+t.test('2: /v1/chat takes the name of a connection, whole and as a stream, and says it', async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const server = await startWith(t, { gpu: entryOf(upstream) });
+  const whole = await server.chat('gpu', 'z');
+  t.match(whole, { status: 200, json: { provider: 'gpu', model: 'z', message: { content: 'Hello' }, usage: { inputTokens: 12, outputTokens: 5 } } });
+  const [start, ...frames] = framesOf((await server.chat('gpu', 'z', { stream: true })).text);
+  t.same(start?.data, { provider: 'gpu', model: 'z' });
+  t.match(frames.at(-1), { event: 'done', data: { usage: { totalTokens: 17 }, stopReason: 'end_turn' } });
+  t.match((await server.call('GET', '/api/gateway/requests')).text, /"gpu"/);
+  t.match((await server.call('GET', '/api/costs?source=gateway&by=model')).text, /gpu\/z/);
+});
+
+t.test('3: two upstreams of one protocol beside OpenAI get each its own key, from auth.json or its own variable', async (t) => {
+  const [one, two, openai] = [await startUpstream(t, chatServer), await startUpstream(t, chatServer), await startUpstream(t, chatServer)];
+  const env = { OPENAI_API_KEY: 'sk-of-openai-0123456789', OPENAI_BASE_URL: `${openai.url}/v1`, TWO_KEY: 'key-of-two-0123456789' };
+  const server = await startWith(t, { one: entryOf(one, { apiKey: KEY }), two: entryOf(two, { apiKeyEnv: 'TWO_KEY' }) }, { env });
+  for (const name of ['one', 'two', 'openai']) t.equal((await server.chat(name, 'z')).status, 200, name);
+  const keyAt = (upstream: FakeUpstream) => upstream.requests.map(({ headers }) => headers.authorization);
+  t.same(keyAt(one), [`Bearer ${KEY}`]);
+  t.same(keyAt(two), ['Bearer key-of-two-0123456789']);
+  t.same(keyAt(openai), ['Bearer sk-of-openai-0123456789']);
+});
+
+t.test('4: connections are no adapters: the list and the health stay five', async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const server = await startWith(t, { gpu: entryOf(upstream) });
+  const five = ['bedrock', 'openai', 'google', 'anthropic', 'ollama'];
+  t.same((await server.call('GET', '/v1/health')).json['adapters'], five);
+  t.same(
+    ((await server.call('GET', '/v1/adapters')).json['adapters'] as { id: string }[]).map(({ id }) => id),
+    five,
+  );
+});
+
+t.test('5: an unknown name is 400 in a body and 404 in a URL', async (t) => {
+  const server = await startWith(t, {});
+  t.match(await server.chat('gpu', 'z'), { status: 400, json: { code: 'INVALID_REQUEST' } });
+  t.match(await server.call('GET', '/v1/adapters/gpu/models'), { status: 404, json: { code: 'ADAPTER_NOT_FOUND' } });
+  t.match(await server.call('POST', '/v1/adapters/gpu/verify'), { status: 404 });
+  t.match(await server.call('POST', '/v1/chat/completions', { body: { model: 'gpu/z', messages: MESSAGES } }), { status: 404 });
+});
+
+t.test("6: an adapter's own entry stays the adapter's, and its aliases are no connections", async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const server = await startWith(t, { google: entryOf(upstream, { apiKey: KEY }), gemini: entryOf(upstream, { apiKey: KEY }) });
+  t.equal(server.core.adapterIdOf('gemini'), 'google');
+  await server.chat('google', 'gemini-2.5-flash');
+  t.match(upstream.requests[0]?.path, /generateContent/, 'it speaks its own protocol, whatever the entry names');
+});
+
+t.test('7: an edit by hand serves the next request, and a broken entry hurts only itself', async (t) => {
+  const [one, two] = [await startUpstream(t, chatServer), await startUpstream(t, chatServer)];
+  const server = await startWith(t, { gpu: entryOf(one), other: entryOf(two) });
+  await server.chat('gpu', 'z');
+  await server.auth({ gpu: entryOf(two), other: entryOf(one) });
+  await server.chat('gpu', 'z');
+  t.same([one.requests.length, two.requests.length], [1, 1]);
+  for (const [broken, told] of [
+    [{ ...entryOf(one), limits: { inFlight: 0 } }, /gpu\.limits\.inFlight must be >= 1/],
+    [{ ...entryOf(one), adapter: 'opnai' }, /gpu\.adapter must be one of bedrock, openai/],
+    [{ preset: 'grok' }, /gpu\.preset is none that is known/],
+    ['text', /the entry gpu must be an object/],
+    [{ ...entryOf(one), apiKey: KEY, keys: [{ apiKey: KEY }] }, /gpu\.keys can't stand beside apiKey/],
+    [{ ...entryOf(one), baseURL: 'nowhere' }, /baseURL must be an absolute http or https URL/],
+  ] as const) {
+    await server.auth({ gpu: broken, other: entryOf(two) });
+    const refused = await server.chat('gpu', 'z');
+    t.match(refused, { status: 503, json: { code: 'ADAPTER_NOT_CONFIGURED', error: told } }, JSON.stringify(refused.json));
+    t.notMatch(refused.text, KEY);
+    t.equal((await server.chat('other', 'z')).status, 200);
+  }
+  await server.auth({ other: entryOf(two) });
+  t.equal((await server.chat('gpu', 'z')).status, 400, 'and an entry that is removed is no connection any more');
+});
+
+t.test('8: /v1/models asks each server for its list, in either form, and leaves out what is dead', async (t) => {
+  const object = await startUpstream(t, chatServer);
+  const array = await startUpstream(t, (_request, res) => sendJson(res, [{ id: 'a', context_length: 4096 }, { id: 'b' }]));
+  const dead = await startUpstream(t, () => undefined);
+  const entries = {
+    one: entryOf(object, { offer: ['x*', 'mine'], models: { mine: {} } }),
+    two: entryOf(array),
+    three: entryOf(dead),
+    four: { preset: 'groq' },
+  };
+  const server = await startWith(t, entries);
+  const ids = async () => ((await server.call('GET', '/v1/models')).json['data'] as { id: string }[]).map(({ id }) => id);
+  t.same(await ids(), ['one/x/y', 'one/mine', 'two/a', 'two/b']);
+  await ids();
+  t.same([object.requests.length, array.requests.length, dead.requests.length], [1, 1, 1], 'once for all who ask');
+  t.match(await server.call('GET', '/v1/adapters/two/models'), { status: 200, json: { provider: 'two', models: ['a', 'b'], count: 2 } });
+  t.match(await server.call('POST', '/v1/adapters/two/verify'), { status: 200, json: { provider: 'two', ok: true, detail: /2 models are listed/ } });
+  t.equal(await server.core.contextLength('two', 'a'), 4096, 'the list says how much a model can read');
+});
+
+t.test('9: a block answers by a connection, and may not set its address', async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const server = await startWith(t, { gpu: entryOf(upstream) });
+  await server.call('POST', '/api/blocks', { body: { name: 'helper' } });
+  const put = (adapter: object) => server.call('PUT', '/api/blocks/helper/config', { body: { adapter, fallbacks: [{ provider: 'gpu', model: 'z' }] } });
+  t.match(await put({ provider: 'gpu', model: 'z', baseURL: upstream.url }), {
+    status: 400,
+    json: { error: /adapter\.baseURL can't be set for the connection gpu/ },
+  });
+  t.equal((await put({ provider: 'gpu', model: 'z' })).status, 200);
+  await server.call('POST', '/api/blocks/helper/start');
+  const asked = await server.call('POST', '/api/blocks/helper/chat?wait=10', { body: { message: 'hi' } });
+  t.match(asked.text, /Hello/);
+});
+
+t.test('10: a request that names an address for a connection is refused, and nothing is sent', async (t) => {
+  const [upstream, evil] = [await startUpstream(t, chatServer), await startUpstream(t, chatServer)];
+  const server = await startWith(t, { gpu: entryOf(upstream, { apiKey: KEY }) }, { allowedOrigins: new Set([evil.url]) });
+  for (const config of [{ baseURL: evil.url }, { baseURL: evil.url, apiKey: 'own-key-0123456789' }]) {
+    t.match(await server.chat('gpu', 'z', { config }), {
+      status: 400,
+      json: { code: 'INVALID_REQUEST', error: /config\.baseURL can't be set for the connection gpu/ },
+    });
+    t.equal((await server.call('POST', '/v1/adapters/gpu/verify', { body: { config } })).status, 400);
+  }
+  t.same([upstream.requests.length, evil.requests.length], [0, 0]);
+});
+
+t.test("11: the variables of the adapter are never a connection's", async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const env = {
+    OPENAI_API_KEY: KEY,
+    OPENAI_ORG_ID: 'org-canary',
+    OPENAI_PROJECT_ID: 'proj-canary',
+    OPENAI_BASE_URL: 'http://127.0.0.1:1',
+    ANTHROPIC_API_KEY: KEY,
+    ANTHROPIC_AUTH_TOKEN: KEY,
+  };
+  const entries = {
+    gpu: entryOf(upstream),
+    claude: entryOf(upstream, { adapter: 'anthropic' }),
+    far: { adapter: 'openai', baseURL: 'https://far.example/v1' },
+  };
+  const server = await startWith(t, entries, { env });
+  t.equal((await server.chat('gpu', 'z')).status, 200);
+  await server.chat('claude', 'z');
+  t.equal(upstream.requests.length, 2);
+  for (const { headers } of upstream.requests) t.notMatch(JSON.stringify(headers), /canary/);
+  t.match(await server.chat('far', 'z'), { status: 503, json: { error: /far needs a key: set far\.apiKey in auth\.json/ } });
+});
+
+t.test('12: a variable alone makes no connection, and a name in BLOCKHOUSE_CONNECTIONS or an empty entry does', async (t) => {
+  const env = { GROQ_API_KEY: KEY, MISTRAL_API_KEY: KEY };
+  const server = await startWith(t, { mistral: {} }, { env, connections: ['openrouter'] });
+  t.equal(server.core.adapterIdOf('groq'), undefined);
+  t.equal((await server.chat('groq', 'z')).status, 400);
+  t.equal(server.core.adapterIdOf('mistral'), 'mistral');
+  t.match(await server.chat('openrouter', 'z'), {
+    status: 503,
+    json: { error: /openrouter needs a key: set OPENROUTER_API_KEY, or openrouter\.apiKey in auth\.json/ },
+  });
+});
+
+t.test('13: no key and no value of a header is in any answer, error, list or log, even if the upstream repeats them', async (t) => {
+  const upstream = await startUpstream(t, (request, res) => {
+    const echo = `no: ${request.headers.authorization} ${String(request.headers['x-team'])}`;
+    sendJson(res, { error: { message: echo, type: 'invalid_request_error' } }, 400, { 'x-request-id': echo });
+  });
+  const several = [
+    { label: 'a', apiKey: KEY },
+    { label: 'b', apiKey: 'key-second-canary-0123456' },
+  ];
+  const headers = { 'X-Team': 'header-canary-0123456789' };
+  const server = await startWith(t, {
+    gpu: entryOf(upstream, { keys: several, headers }),
+    claude: entryOf(upstream, { adapter: 'anthropic', apiKey: KEY, headers }),
+  });
+  const seen: string[] = [];
+  for (const [method, path, body] of [
+    ['POST', '/v1/chat', { adapter: 'gpu', model: 'z', messages: MESSAGES }],
+    ['POST', '/v1/chat', { adapter: 'claude', model: 'z', messages: MESSAGES, stream: true }],
+    ['POST', '/v1/chat/completions', { model: 'gpu/z', messages: MESSAGES }],
+    ['POST', '/v1/messages', { model: 'claude/z', max_tokens: 5, messages: MESSAGES }],
+    ['POST', '/v1/adapters/gpu/verify', {}],
+    ['GET', '/v1/adapters/gpu/models', undefined],
+    ['GET', '/v1/models', undefined],
+    ['GET', '/api/settings', undefined],
+    ['GET', '/api/credentials', undefined],
+    ['GET', '/api/doctor', undefined],
+  ] as const) {
+    const answer = await server.call(method, path, { ...(body !== undefined && { body }) });
+    seen.push(`${path} ${JSON.stringify(answer.headers)} ${answer.text}`);
+  }
+  t.match(upstream.requests[0]?.headers, { authorization: `Bearer ${KEY}`, 'x-team': 'header-canary-0123456789' });
+  for (const text of [...seen, JSON.stringify(server.log)]) t.notMatch(text, /canary/, text.slice(0, 300));
+});
+
+t.test('14: the headers of an entry arrive, also on the native lane; those that this server sets are refused', async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const server = await startWith(t, { gpu: entryOf(upstream, { apiKey: KEY, keyHeader: 'api-key', headers: { 'x-team': 'search', 'OpenAI-Beta': 'own' } }) });
+  await server.chat('gpu', 'z');
+  await server.call('POST', '/v1/chat/completions', { body: { model: 'gpu/z', messages: MESSAGES }, headers: { 'openai-beta': "the client's" } });
+  for (const { headers } of upstream.requests) {
+    t.match(headers, { 'x-team': 'search', 'openai-beta': 'own', 'api-key': KEY });
+    t.equal(headers.authorization, undefined);
+  }
+  await server.chat('gpu', 'z', { config: { apiKey: 'own-key-0123456789' } });
+  t.equal(upstream.requests[2]?.headers['x-team'], undefined, 'a request with its own key has no part in the headers of the entry');
+  t.equal(upstream.requests[2]?.headers.authorization, 'Bearer own-key-0123456789');
+  for (const name of ['Authorization', 'host', 'Content-Length', 'cookie', 'proxy-authorization', 'X-Blockhouse-Hop', 'te', 'a b', 'x\n']) {
+    await server.auth({ gpu: entryOf(upstream, { headers: { [name]: 'x' } }) });
+    t.match(await server.chat('gpu', 'z'), { status: 503, json: { error: /gpu\.headers/ } }, name);
+  }
+});
+
+t.test('15: a redirect is not followed, and the key goes to no other port of loopback', async (t) => {
+  const other = await startUpstream(t, chatServer);
+  const upstream = await startUpstream(t, (_request, res) => void res.writeHead(307, { location: `${other.url}/v1/chat/completions` }).end());
+  const server = await startWith(t, { gpu: entryOf(upstream, { apiKey: KEY }) }, { allowedOrigins: new Set([other.url]) });
+  t.match(await server.chat('gpu', 'z'), { status: 502, json: { error: /redirects are not followed/ } });
+  t.equal(other.requests.length, 0);
+});
+
+t.test('16: a program that prints a key is run only for an entry that was written by hand', async (t) => {
+  const upstream = await startUpstream(t, (request, res) => {
+    if (request.headers.authorization === 'Bearer key-2-canary') return chatServer(request, res, 0);
+    sendJson(res, { error: { message: 'expired', code: 'invalid_api_key' } }, 401);
+  });
+  const count = join(t.testdir({}), 'count');
+  const program = `const f=require('fs');const n=(f.existsSync(process.argv[1])?Number(f.readFileSync(process.argv[1])):0)+1;f.writeFileSync(process.argv[1],String(n));console.log('key-'+n+'-canary')`;
+  const server = await startWith(t, { gpu: entryOf(upstream, { keyCommand: [process.execPath, '-e', program, count] }) });
+  const refused = await server.chat('gpu', 'z');
+  t.match(refused, { status: 502, json: { code: 'UPSTREAM_AUTH' } });
+  t.notMatch(refused.text, /canary/);
+  const answers = await Promise.all([server.chat('gpu', 'z'), server.chat('gpu', 'z')]);
+  t.same(
+    answers.map(({ status }) => status),
+    [200, 200],
+    'one refusal runs it again',
+  );
+  t.equal((await server.call('GET', '/v1/adapters/gpu/models')).status, 200);
+  t.equal(readFileSync(count, 'utf8'), '2', 'and then the key is kept');
+  for (const argv of [['/nowhere/at/all'], [process.execPath, '-e', "console.log('')"], [process.execPath, '-e', "console.error('canary');process.exit(3)"]]) {
+    await server.auth({ gpu: entryOf(upstream, { keyCommand: argv }) });
+    const failed = await server.chat('gpu', 'z');
+    t.match(failed, { status: 503, json: { error: /The keyCommand of gpu in auth\.json/ } });
+    t.notMatch(failed.text, /canary/);
+  }
+});
+
+t.test('what the API may change of an entry, and what only a person at the file', async (t) => {
+  const [upstream, evil] = [await startUpstream(t, chatServer), await startUpstream(t, chatServer)];
+  const stored = entryOf(upstream, { apiKey: KEY, headers: { 'x-team': 'canary' } });
+  const server = await startWith(t, { gpu: stored, groq: {}, own: entryOf(upstream, { keyCommand: ['/bin/true'] }) }, { env: { GROQ_API_KEY: KEY } });
+  const put = async (name: string, fields: Record<string, unknown>) => void (await server.core.credentials?.update(name, fields));
+  const to = { baseURL: `${evil.url}/v1` };
+  for (const [name, fields, path] of [
+    ['gpu', to, 'apiKey'],
+    ['gpu', { ...to, apiKey: 'own-key-0123456789' }, 'headers'],
+    ['gpu', { adapter: 'anthropic' }, 'apiKey'],
+    ['groq', to, 'baseURL'],
+    ['groq', { ...to, apiKeyEnv: 'HOME' }, 'apiKeyEnv'],
+    ['new', { adapter: 'openai', ...to, apiKeyEnv: 'OPENAI_API_KEY' }, 'apiKeyEnv'],
+    ['new', { adapter: 'openai', ...to, keys: [{ apiKeyEnv: 'OPENAI_API_KEY' }] }, 'baseURL'],
+    ['new', { adapter: 'openai', ...to, keyCommand: ['/bin/sh'] }, 'keyCommand'],
+    ['own', to, 'baseURL'],
+    ['new', { ...to }, 'adapter'],
+    ['new', { preset: 'nowhere' }, 'preset'],
+    ['new', { preset: 'groq', baseUrl: evil.url }, ''],
+    ['gemini', { apiKey: 'x' }, 'name'],
+    ['New', { preset: 'groq' }, 'name'],
+    ['gpu', { headers: { authorization: 'x' } }, 'headers.authorization'],
+    ['gpu', { limits: { inFlight: -1 } }, 'limits.inFlight'],
+    ['gpu', { baseURL: 'file:///etc/passwd', apiKey: 'k', headers: null }, 'baseURL'],
+  ] as const)
+    await t.rejects(put(name, fields), { code: 'INVALID_REQUEST', details: [{ path }] }, `${name} ${JSON.stringify(fields)}`);
+  t.same(JSON.parse(readFileSync(join(server.workspace, 'auth.json'), 'utf8')).gpu, stored, 'and nothing was written');
+  await put('gpu', { ...to, apiKey: 'own-key-0123456789', headers: null, limits: { inFlight: 2 } });
+  await put('groq-eu', { preset: 'groq', apiKeyEnv: 'GROQ_EU_KEY' });
+  await server.chat('gpu', 'z');
+  t.equal(evil.requests[0]?.headers.authorization, 'Bearer own-key-0123456789');
+  t.equal(server.core.load('gpu').limits.concurrency, 2, 'and its limits hold');
+});
