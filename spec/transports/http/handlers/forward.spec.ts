@@ -50,7 +50,14 @@ t.test('case 37: the bytes of the request pass but for the model, and those of t
     res.end(ANSWER);
   });
   const body = '{ "unknown":{"n":1.0,"e":1e3,"s":"a\\/b"},"model" : "openai/some/m","messages":[{"role":"user","content":"ü"}],"unknown":2 }';
-  const answer = await ask(body, { 'openai-beta': 'next=1', 'anthropic-beta': 'no', 'idempotency-key': 'k', 'content-type': 'application/json; charset =utf-7', cookie: 'no', 'user-agent': 'no' });
+  const answer = await ask(body, {
+    'openai-beta': 'next=1',
+    'anthropic-beta': 'no',
+    'idempotency-key': 'k',
+    'content-type': 'application/json; charset =utf-7',
+    cookie: 'no',
+    'user-agent': 'no',
+  });
   t.equal(answer.text, ANSWER);
   t.match(answer, {
     status: 200,
