@@ -18,9 +18,10 @@ export interface ListenerOptions {
   onGap(): void;
   /** How often the connection is tried out. */
   readonly beatMs?: number;
-  readonly queryTimeoutMs?: number;
 }
 
+const BEAT_MS = 5000;
+const TIMEOUT_MS = 3000;
 const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
 
@@ -53,11 +54,11 @@ export class Listener {
   }
 
   async #connect(): Promise<Client> {
-    const { place, channels, onNotice, queryTimeoutMs = 3000 } = this.#options;
+    const { place, channels, onNotice } = this.#options;
     const client = await openClient({
       connectionString: place.url,
-      query_timeout: queryTimeoutMs,
-      connectionTimeoutMillis: queryTimeoutMs,
+      query_timeout: TIMEOUT_MS,
+      connectionTimeoutMillis: TIMEOUT_MS,
       keepAlive: true,
       application_name: 'blockhouse-listener',
     });
@@ -71,7 +72,7 @@ export class Listener {
           .join(';'),
       );
     } catch (error) {
-      void client.end().catch(() => undefined); // it may never have been open
+      void client.end().catch(() => undefined); // it may not be open
       throw error;
     }
     this.#client = client;
@@ -81,32 +82,30 @@ export class Listener {
   /** comes-back. */
   async #run(first: Client): Promise<void> {
     const { signal } = this.#closing;
-    for (let client: Client | undefined = first; !signal.aborted; ) {
-      if (client !== undefined) await this.#held(client);
-      client = undefined;
-      for (let pause = PAUSE_MS; client === undefined && !signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-        client = await this.#connect().catch(() => undefined);
-        if (client === undefined) await delay(pause * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
+    await this.#held(first);
+    for (let pause = PAUSE_MS; !signal.aborted; ) {
+      const client = await this.#connect().catch(() => undefined); // tried again after the pause
+      if (client !== undefined) {
+        this.#options.onGap();
+        await this.#held(client);
+        pause = PAUSE_MS;
+      } else {
+        await delay(pause * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined); // it ends with `close`
+        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
       }
-      if (signal.aborted) await client?.end().catch(() => undefined);
-      else this.#options.onGap();
     }
   }
 
   /** Resolves when the connection is of no use any more. */
   async #held(client: Client): Promise<void> {
-    const { beatMs = 5000 } = this.#options;
+    if (this.#closing.signal.aborted) this.reconnect();
+    let beat: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
-      const beat = setInterval(() => client.query('select 1').catch(() => end()), beatMs);
-      beat.unref();
-      const end = (): void => {
-        clearInterval(beat);
-        client.removeListener('end', end);
-        this.#client = undefined;
-        void client.end().catch(() => undefined); // it is broken
-        resolve();
-      };
-      client.once('end', end);
+      beat = setInterval(() => client.query('select 1').catch(() => resolve()), this.#options.beatMs ?? BEAT_MS).unref();
+      client.once('end', () => resolve());
     });
+    clearInterval(beat);
+    this.#client = undefined;
+    void client.end().catch(() => undefined); // it is broken
   }
 }

@@ -2,7 +2,9 @@
 //
 // fits: PostgreSQL takes payloads of less than 8,000 bytes, so one that would be longer becomes several.
 // other-versions: a notice of another version, or one that can't be read, is left out. Nothing is true because of a notice, so nothing is lost.
+import { isObject, tryParseJson } from '../../../base/json.ts';
 import type { StreamFrame } from '../../../types.ts';
+import { pieces } from './pieces.ts';
 
 type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
 /** A step of a reply while it is written. */
@@ -68,14 +70,11 @@ export function payloadsOf(from: string, items: readonly Item[]): string[] {
 
 /** Undefined for one of another version. other-versions. */
 export function noticeOf(payload: string): Notice | undefined {
-  let value: { v?: unknown; from?: unknown; items?: unknown } | null;
-  try {
-    value = JSON.parse(payload);
-  } catch {
-    return undefined;
-  }
-  if (value?.v !== VERSION || typeof value.from !== 'string' || !Array.isArray(value.items)) return undefined;
-  return { from: value.from, items: value.items.filter((item: unknown) => typeof (item as Partial<Item> | null)?.is === 'string') };
+  const value = tryParseJson(payload);
+  if (!isObject(value)) return undefined;
+  const { v, from, items } = value;
+  if (v !== VERSION || typeof from !== 'string' || !Array.isArray(items)) return undefined;
+  return { from, items: items.filter((item) => typeof (item as Partial<Item> | null)?.is === 'string') };
 }
 
 /** An answer, in pieces that fit. */
@@ -94,31 +93,4 @@ function piecesOf(item: Item): Item[] {
     seq += text.length;
     return { is: 'step', block, step: { ...step, text, seq } };
   });
-}
-
-/** Cuts a text so that no piece has more than `most` bytes in JSON, and none ends within a character. At least one piece. */
-function pieces(text: string, most: number): string[] {
-  const found: string[] = [];
-  let from = 0;
-  let bytes = 0;
-  for (let at = 0; at < text.length; ) {
-    const code = text.codePointAt(at) ?? 0;
-    const size = jsonBytes(code);
-    if (bytes + size > most) {
-      found.push(text.slice(from, at));
-      from = at;
-      bytes = 0;
-    }
-    bytes += size;
-    at += code > 0xffff ? 2 : 1;
-  }
-  found.push(text.slice(from));
-  return found;
-}
-
-/** Bytes in a string of JSON, or a few more. */
-function jsonBytes(code: number): number {
-  if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6;
-  if (code === 0x22 || code === 0x5c) return 2;
-  return code < 0x80 ? 1 : code < 0x800 ? 2 : code <= 0xffff ? 3 : 4;
 }

@@ -1,5 +1,6 @@
 // Questions to all servers: each answers as far as it knows, and whoever does not answer in time is left out.
 import { randomUUID } from 'node:crypto';
+import { parseJson } from '../../../base/json.ts';
 import { answerItems, type Item } from './notices.ts';
 
 /** What all answers came to. */
@@ -42,7 +43,7 @@ export class Questions {
         send({ is: 'question', id, question });
       }).finally(() => this.#asked.delete(id));
     }
-    const theirs = whole().map(({ parts }): unknown => JSON.parse(parts.join('')));
+    const theirs = whole().map(({ parts }): unknown => parseJson(parts.join('')));
     return { asked: others + 1, answers: [...own, ...theirs] as A[] };
   }
 

@@ -7,13 +7,6 @@ import type { Item, Step } from './notices.ts';
 /** Calls back with the steps after `since`. Returns a function that ends it. */
 export type Join = (onStep: (step: Step) => void, since: number) => () => void;
 
-/** How followers are reached. */
-export interface RemoteFollowersOptions {
-  send(node: string, items: readonly Item[]): void;
-  /** Monotonic milliseconds. */
-  clock(): number;
-}
-
 const JOINED_MS = 100;
 const FORGOTTEN_MS = 25_000;
 
@@ -27,7 +20,8 @@ interface Following {
 
 /** All followers of one server. */
 export class RemoteFollowers {
-  readonly #options: RemoteFollowersOptions;
+  readonly #send: (node: string, items: readonly Item[]) => void;
+  readonly #clock: () => number;
   readonly #published = new Map<number, Join>();
   /** By block and server. */
   readonly #following = new Map<string, Following>();
@@ -35,8 +29,10 @@ export class RemoteFollowers {
   readonly #waiting = new Map<string, { readonly block: number; step: Step }[]>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: RemoteFollowersOptions) {
-    this.#options = options;
+  /** `clock` in monotonic milliseconds. */
+  constructor(send: (node: string, items: readonly Item[]) => void, clock = () => performance.now()) {
+    this.#send = send;
+    this.#clock = clock;
   }
 
   /** This server has the block, and writes its replies. Returns a function that ends it. */
@@ -56,12 +52,12 @@ export class RemoteFollowers {
     const key = `${block} ${node}`;
     this.#following.get(key)?.leave();
     const leave = this.#published.get(block)?.((step) => this.#add(node, block, step), since) ?? ((): void => undefined); // before-it-is-ours
-    this.#following.set(key, { node, block, since, leave, until: this.#options.clock() + FORGOTTEN_MS });
+    this.#following.set(key, { node, block, since, leave, until: this.#clock() + FORGOTTEN_MS });
   }
 
   /** forgotten. */
   forget(): void {
-    const now = this.#options.clock();
+    const now = this.#clock();
     for (const [key, { leave, until }] of this.#following) {
       if (until > now) continue;
       leave();
@@ -88,19 +84,17 @@ export class RemoteFollowers {
     if (last?.step.event === 'content' && step.event === 'content' && last.step.seq === step.seq - step.text.length) {
       last.step = { ...step, text: last.step.text + step.text };
     } else waiting.push({ block, step });
-    this.#timer ??= setTimeout(() => this.#send(), JOINED_MS).unref();
+    this.#timer ??= setTimeout(() => this.#flush(), JOINED_MS).unref();
   }
 
-  #send(): void {
+  #flush(): void {
     this.#timer = undefined;
     this.forget();
     const all = [...this.#waiting];
     this.#waiting.clear();
     for (const [node, steps] of all) {
-      this.#options.send(
-        node,
-        steps.map(({ block, step }) => ({ is: 'step', block, step })),
-      );
+      const items = steps.map(({ block, step }): Item => ({ is: 'step', block, step }));
+      this.#send(node, items);
     }
   }
 }

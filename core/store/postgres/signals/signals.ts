@@ -87,7 +87,7 @@ export class PostgresSignals {
       onNotice: (payload) => this.#take(payload),
       onGap: () => this.#gap(),
     });
-    this.#followers = new RemoteFollowers({ send: (node, items) => this.#send(this.#channel(node), ...items), clock: () => performance.now() });
+    this.#followers = new RemoteFollowers((node, items) => this.#send(this.#channel(node), ...items));
     this.#looking = setInterval(() => void this.#look().catch(() => undefined), options.lookMs ?? LOOK_MS); // only-hints: the next look is a second away
     this.#looking.unref();
   }
