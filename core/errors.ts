@@ -228,6 +228,11 @@ export class BlockhouseError extends Error {
   }
 }
 
+/** What a write of a block's owner throws when another server has the block. It never leaves the core. */
+export function leaseLost(): BlockhouseError {
+  return new BlockhouseError('LEASE_LOST', 'Another server has this block now.');
+}
+
 /** A 400 for one field. The error message is "<path> <message>.", with one full stop. */
 export function invalidRequest(path: string, message: string): BlockhouseError {
   const text = path === '' ? message : `${path} ${message}${message.endsWith('.') ? '' : '.'}`;

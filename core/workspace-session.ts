@@ -93,7 +93,7 @@ export class WorkspaceSession {
 
   /** Loads the price data if there are blocks that need it; otherwise the first block loads it. */
   async prepare(): Promise<void> {
-    if ((this.#held?.blocks.counts().blocks ?? 0) > 0) return this.#loadPrices();
+    if (((await this.#held?.blocks.counts())?.blocks ?? 0) > 0) return this.#loadPrices();
     const { bus } = this.#options;
     const load = (): void => {
       bus.off('block.created', load);
@@ -162,8 +162,9 @@ export class WorkspaceSession {
   }
 
   async #build(store: Store): Promise<Held> {
+    const membership = await store.join();
     const { workspace, settings, bus, gateway, credentials, keys, options } = this.#options;
-    const now = options.clock ?? Date.now;
+    const now = (): number => store.now();
     const parts = await import('./workspace-parts.ts');
     const { createWorkspaceBlocks, GatewayAccounts, HaltSwitch, HeartbeatWheel, ModelCalls, Prices, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
@@ -184,6 +185,7 @@ export class WorkspaceSession {
       gateway,
       calls,
       store,
+      member: () => membership,
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,

@@ -86,7 +86,7 @@ export interface AnswerOptions {
  */
 export interface Blocks {
   /** The numbers of blocks and of running monitors. Reads no files. */
-  counts(): { readonly blocks: number; readonly monitorsRunning: number };
+  counts(): Promise<{ readonly blocks: number; readonly monitorsRunning: number }>;
   /** The blocks, sorted by name. Entries are frozen; an entry is the same object until its block changes. */
   list(): Promise<readonly BlockEntry[]>;
   /** Creates a stopped block. `warnings` name unknown fields of its configuration. Rejects with NAME_TAKEN or INVALID_REQUEST. */

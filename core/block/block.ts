@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type AnyActorRef, createActor, waitFor } from 'xstate';
 import type { ActorSystem } from '../base/abortable.ts';
 import type { BlockFile } from '../bus.ts';
+import { leaseLost } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
-import type { BlockContents, BlockDocuments, Entries, Stored } from '../store/port.ts';
+import type { BlockContents, BlockDocuments, BlockRef, Claim, Entries, Stored } from '../store/port.ts';
 import type { ChangeNotice, LogStore, StoredBlock } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
@@ -45,7 +46,7 @@ export function blockOf(system: ActorSystem): Block {
 
 /** The options of a block. */
 export interface BlockOptions {
-  readonly name: string;
+  readonly ref: BlockRef;
   readonly world: WorkspaceContext;
   readonly machine: BlockMachine;
   /** Called when the list's entry of the block may be out of date. */
@@ -55,6 +56,7 @@ export interface BlockOptions {
 
 /** A block that is held in memory. */
 export class Block implements BlockContext {
+  readonly ref: BlockRef;
   readonly name: string;
   readonly stored: StoredBlock;
   readonly files: BlockDocuments;
@@ -70,16 +72,19 @@ export class Block implements BlockContext {
   readonly #followers: Followers;
   readonly #actor: BlockActor;
   #logLimits: BlockConfig['logs'] = CONFIG_DEFAULTS.logs;
+  #claim: Claim | undefined;
 
   /** `restored` is the actor of a block that comes from the archive; the block keeps it. */
-  constructor({ name, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
+  constructor({ ref, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
+    const { name } = ref;
+    this.ref = ref;
     this.name = name;
     this.world = world;
     this.#onStale = onStale;
     this.#onFault = onFault;
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
-    this.stored = world.store.blocks.block(name, {
+    this.stored = world.store.blocks.block(ref, {
       onChanged: (file, change) => this.#changed(file, change),
       onDamaged: (file, reason, copy) => this.#damaged(file, reason, copy),
       onRebuilt: (file, reason) => world.bus.emit('block.rebuilt', { block: name, file, reason }),
@@ -108,6 +113,25 @@ export class Block implements BlockContext {
 
   at(): string {
     return new Date(this.world.now()).toISOString();
+  }
+
+  get claim(): Claim {
+    if (this.#claim === undefined) throw leaseLost();
+    return this.#claim;
+  }
+
+  /** Undefined while this server does not have the block. */
+  get claimed(): Claim | undefined {
+    return this.#claim;
+  }
+
+  /** Takes the block for this server. False while another one has it. */
+  async take(): Promise<boolean> {
+    if (this.#claim !== undefined) return true;
+    const claim = await this.world.member().take(this.ref);
+    if ('heldBy' in claim) return false;
+    this.#claim = claim;
+    return true;
   }
 
   /** True while there is a reason to keep this object. */
@@ -201,6 +225,14 @@ export class Block implements BlockContext {
 
   follow(follower: FollowOptions): StopFollowing {
     return this.#followers.add(follower);
+  }
+
+  /** The block has gone elsewhere: nothing of it is written any more. */
+  leave(): void {
+    this.#claim = undefined;
+    this.#followers.dismiss();
+    this.#pulseWriter.endBeat();
+    this.#actor.stop();
   }
 
   /** Refuses further writes. Resolves when the waiting ones are on disk. */

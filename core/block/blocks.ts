@@ -1,12 +1,12 @@
 // Assembles `core.blocks`: each operation finds its block, sends a command to its actor or changes a file, and answers.
 
 import { fromPromise } from 'xstate';
-import type { BlockFile } from '../bus.ts';
+import { type BlockFile, callApart } from '../bus.ts';
 import { faultText } from '../errors.ts';
 import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
-import type { Blocks } from './api.ts';
+import type { Blocks, FollowOptions, StopFollowing } from './api.ts';
 import { Block, blockOf } from './block.ts';
 import { ChangeGate } from './change-gate.ts';
 import { countQueue } from './conversation/counts.ts';
@@ -26,7 +26,7 @@ import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
-import { damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
+import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
 
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
 export interface WorkspaceBlocks extends Blocks, Lifecycle {}
@@ -36,17 +36,24 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   const onFault = (what: string, error: unknown, block?: string): void => {
     world.bus.emit('workspace.fault', { what, error: faultText(error), ...(block !== undefined && { block }) });
   };
-  const index: BlockList = world.store.blocks.list({ read: (name) => read(name), entryOf, damagedEntry, isOpen: (name) => blocks.has(name) });
+  const index: BlockList = world.store.blocks.list({
+    read: (name) => read(name),
+    entryOf,
+    asItStands: (contents, standing) => asItStands(contents, standing, world.gateway),
+    damagedEntry,
+    isOpen: (name) => blocks.has(name),
+    running: () => blocks.running,
+  });
   const blocks: OpenBlocks = new OpenBlocks({
     index,
-    make: (name, actor) =>
+    make: (ref, actor) =>
       new Block(
         {
-          name,
+          ref,
           world,
           machine: machine(),
-          onStale: () => index.markStale(name),
-          onFault: (what, error) => onFault(what, error, name),
+          onStale: () => index.markStale(ref.name),
+          onFault: (what, error) => onFault(what, error, ref.name),
         },
         actor,
       ),
@@ -96,7 +103,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     restart: monitors.restart,
     ...archiveOperations(context, { machine, onStayed: monitors.goOn, start: monitors.start }),
     ...lifecycleOf(context, { index, feed, halt, monitors }),
-    counts: () => ({ blocks: index.size, monitorsRunning: blocks.running }),
+    counts: () => index.counts(),
     list: () => index.list(),
     async details(name) {
       const { chat: _chat, ...files } = await contentsOf(name);
@@ -117,8 +124,27 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     halted: () => halt.state(),
     halt: (body = {}) => gate.pass(() => halt.set(body)),
     unhalt: () => gate.pass(() => halt.release()),
-    follow: (name, options) => blocks.findNow(name).follow(options),
+    follow: (name, options) => follow(blocks.findNow(name), options),
     followFleet: (onChanges, since) => feed.follow(onChanges, since),
+  };
+}
+
+/** Where the store must be asked first, a block that does not exist is gone. */
+function follow(found: Block | Promise<Block>, options: FollowOptions): StopFollowing {
+  if (!(found instanceof Promise)) return found.follow(options);
+  let stop: StopFollowing | undefined;
+  let isOver = false;
+  found.then(
+    (block) => {
+      if (!isOver) stop = block.follow(options);
+    },
+    () => {
+      if (!isOver) callApart(() => options.onGone?.());
+    },
+  );
+  return () => {
+    isOver = true;
+    stop?.();
   };
 }
 

@@ -5,7 +5,7 @@
 // wait-for-moves: while a block moves, `find` waits for the end of the move.
 
 import { blockNotFound } from '../schemas/names.ts';
-import type { Unconfirmed } from '../store/port.ts';
+import type { BlockRef, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import type { Block } from './block.ts';
@@ -15,9 +15,9 @@ const KEPT_IDLE = 200;
 
 /** What the registry needs. */
 export interface OpenBlocksOptions {
-  readonly index: Pick<BlockList, 'has' | 'names'>;
+  readonly index: Pick<BlockList, 'find' | 'names'>;
   /** Makes the object of a block; `restored` is the actor of a block that comes from the archive. */
-  make(name: string, restored?: BlockActor): Block;
+  make(ref: BlockRef, restored?: BlockActor): Block;
 }
 
 /** The registry of blocks: one object, and so one actor, for each. */
@@ -40,16 +40,29 @@ export class OpenBlocks {
     return this.findNow(name);
   }
 
-  /** The same without waiting: throws BLOCK_NOT_FOUND for a block that moves. */
-  findNow(name: string): Block {
-    const isMoving = this.#moveOf(name) !== undefined;
-    if (isMoving || !this.#options.index.has(name)) {
-      if (!isMoving) this.#drop(name);
-      throw blockNotFound(name, isMoving ? [] : this.#options.index.names());
+  /** The same without waiting for a move: throws BLOCK_NOT_FOUND for a block that moves. A promise only where the store must be asked. */
+  findNow(name: string): Block | Promise<Block> {
+    if (this.#moveOf(name) !== undefined) throw blockNotFound(name);
+    const found = this.#options.index.find(name);
+    return found instanceof Promise ? found.then((ref) => this.#of(name, ref)) : this.#of(name, found);
+  }
+
+  #of(name: string, ref: BlockRef | undefined): Block {
+    if (ref === undefined) {
+      this.#drop(name);
+      throw blockNotFound(name, this.#options.index.names());
     }
-    const block = this.#held(name) ?? this.#make(name);
+    const held = this.#held(name);
+    if (held !== undefined && held.ref.block !== ref.block) this.#dropOther(held);
+    const block = this.#held(name) ?? this.#make(ref);
     this.hold(block);
     return block;
+  }
+
+  /** Another server has moved the block, and made another one with its name. */
+  #dropOther(block: Block): void {
+    this.forget(block.name);
+    block.leave();
   }
 
   /** Puts a block back into the registry before it begins to run, because it may have been dropped since it was found. */
@@ -96,8 +109,9 @@ export class OpenBlocks {
 
   async #arrive(name: string, actor: BlockActor): Promise<Unconfirmed> {
     const unconfirmed = await ask(actor, { type: 'block.restore', name });
+    const ref = await this.#options.index.find(name);
     this.#letGo();
-    this.hold(this.#began(this.#options.make(name, actor)));
+    if (ref !== undefined) this.hold(this.#began(this.#options.make(ref, actor)));
     return unconfirmed;
   }
 
@@ -109,8 +123,8 @@ export class OpenBlocks {
 
   /** Ends the monitor of an earlier block with this name whose folder was removed by hand, before a new block gets the name. */
   async dismiss(name: string): Promise<void> {
-    const left = this.#options.index.has(name) ? undefined : this.#held(name);
-    if (left === undefined) return;
+    const left = this.#held(name);
+    if (left === undefined || (await this.#options.index.find(name)) !== undefined) return;
     await Promise.all([left.end(), left.end()]); // at once
     await left.close();
     this.forget(name);
@@ -133,9 +147,9 @@ export class OpenBlocks {
     return block?.isMoving === true ? block.moved() : this.#arriving.get(name);
   }
 
-  #make(name: string): Block {
+  #make(ref: BlockRef): Block {
     this.#letGo();
-    return this.#began(this.#options.make(name));
+    return this.#began(this.#options.make(ref));
   }
 
   #began(block: Block): Block {

@@ -43,7 +43,7 @@ export class Moves {
     await block.copies.emptied();
     const facts = await factsOf(block, wasRunning);
     await block.close();
-    const stored = await world.store.archive.store(name, facts, new Date(world.now())).catch((error: unknown) => {
+    const stored = await world.store.archive.store(block.claim, facts, new Date(world.now())).catch((error: unknown) => {
       block.reopen();
       throw error;
     });
@@ -134,6 +134,7 @@ export function archiveOperations(
 /** Simultaneous calls share one move and get the same archive name. */
 async function archive(block: Block, { onStayed }: ArchiveOperationsOptions): Promise<Archived> {
   const wasRunning = block.isRunning;
+  await block.take();
   const { archiveName, unconfirmed } = await block.archive().catch(async (error: unknown) => {
     if (wasRunning) await onStayed(block);
     throw error;

@@ -59,7 +59,9 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
 /** Ends a message without an answer, or gives up on one that failed. */
 async function cancel(block: Block, id: string): Promise<ChatEntry> {
   if (await block.cancelReply(id)) return entryIn(await block.files.conversation.entries(), id);
-  const { entry, hadFailed } = await block.files.conversation.cancel(id);
+  const cancelled = await block.files.conversation.cancel(id, block.claimed);
+  if (cancelled === 'asked') return entryIn(await block.files.conversation.entries(), id);
+  const { entry, hadFailed } = cancelled;
   if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
   return entry;
 }

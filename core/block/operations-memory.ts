@@ -24,7 +24,11 @@ export function memoryOperations({
     addFact: (name, body) => change(name, (block) => addFact(block, body)),
     changeFact: (name, id, body) => change(name, (block) => changeFact(block, id, body)),
     removeFact: (name, id) => change(name, (block) => removeFact(block, id)),
-    compact: (name) => change(name, (block) => block.compact()),
+    compact: (name) =>
+      change(name, async (block) => {
+        await block.take();
+        return block.compact();
+      }),
     undoCompaction: (name) => change(name, undoCompaction),
     reset: (name, { hard = false } = {}) => change(name, (block) => reset(block, hard)),
   };

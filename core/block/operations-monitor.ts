@@ -50,6 +50,7 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
   const run = async (block: Block, cause: string, actor: 'user' | 'server'): Promise<void> => {
     gate.assertOpen();
     blocks.hold(block);
+    await block.take();
     await block.start(cause, actor);
   };
 

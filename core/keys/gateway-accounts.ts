@@ -5,14 +5,13 @@
 //   passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // held-until-counted: a call counts as under way until its line counts.
-import { reachesUsd } from '../block/costs/budget.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, KeySpend, OpenCall } from '../store/port.ts';
+import type { GatewayBook, KeySpend, NoRoom, OpenCall } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
@@ -35,8 +34,6 @@ type Finished = CoreEvents['call.finished'];
 const KEEP_NAME_MS = 1000;
 /** Requests may name any model. */
 const MAX_NAMES = 1000;
-/** Calls under way end within moments, and then there may be room again. */
-const UNDER_WAY_RETRY_MS = 1000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
@@ -78,8 +75,10 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
     if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
-    const { ledger } = this.#options;
-    if (hasLimits(key) && ledger.isRead) this.#assertBelow(key, ledger.spentToday(name));
+    const room = hasLimits(key) ? this.#options.ledger.room(key, NOTHING) : true;
+    if (room instanceof Promise)
+      room.catch(() => undefined); // who reserves asks again, and gets the failure
+    else assertRoom(key, room);
     return key;
   }
 
@@ -123,10 +122,8 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     return reportCosts(this.#options.ledger.lines(), by);
   }
 
-  async spentToday(key: string): Promise<KeySpend> {
-    const { ledger } = this.#options;
-    await ledger.read();
-    return ledger.spentToday(key);
+  spentToday(key: string): Promise<KeySpend> {
+    return this.#options.ledger.spentToday(key);
   }
 
   /** Calls that end later are not recorded. Resolves when the ledger is written. */
@@ -140,20 +137,25 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   async #reserve(hold: KeyHold, hash: string): Promise<void> {
     const { ledger, prices } = this.#options;
     const { call } = hold;
-    await ledger.read();
     const pricedAs = this.#pricedAs(call);
     const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
-    // There is no `await` between the sums and the hold, so of two calls the second one sees the first.
-    const key = this.#stillAllowed(call, hash);
+    let key = this.#stillAllowed(call, hash);
     if (key.unpriced === 'refuse') assertPriced(key, call, pricer);
-    this.#assertBelow(key, ledger.spentToday(key.name), this.#held.underWay(hold));
+    // There is no `await` between the answer and the hold, so of two calls the second one sees the first.
+    for (let room = ledger.room(key, this.#held.underWay(hold)); room !== true; room = ledger.room(key, this.#held.underWay(hold))) {
+      assertRoom(key, await room);
+      key = this.#stillAllowed(call, hash);
+    }
     await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: new Date(this.#options.now()).toISOString() });
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
   #admit(call: AccountedCall, hash: string): Promise<void> | undefined {
     const key = this.#stillAllowed(call, hash);
-    return hasLimits(key) ? this.spentToday(key.name).then((spent) => this.#assertBelow(key, spent)) : undefined;
+    const room = hasLimits(key) ? this.#options.ledger.room(key, NOTHING) : true;
+    if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
+    assertRoom(key, room);
+    return undefined;
   }
 
   /** still-allowed. Another key may have been made under the name since. */
@@ -169,19 +171,6 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const key = this.#options.keys.named(name);
     if (key === undefined) throw noSuchKey(name);
     return key;
-  }
-
-  #assertBelow(key: NamedKey, spent: Spend, underWay: Spend = NOTHING): void {
-    const now = this.#options.now();
-    const cap = capReached(key, spent);
-    if (cap !== undefined)
-      throw new BlockhouseError('KEY_CAP_REACHED', `The key ${key.name} has reached its cap of ${cap} a day. It may be used again at 00:00 UTC.`, {
-        retryAfterMs: nextUtcDay(now) - now,
-      });
-    const close = capReached(key, { usd: spent.usd + underWay.usd, tokens: spent.tokens + underWay.tokens });
-    if (close === undefined) return;
-    const message = `The calls of the key ${key.name} that are under way may use up its cap of ${close} a day. Try again when one of them has ended.`;
-    throw new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs: UNDER_WAY_RETRY_MS });
   }
 
   #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, id?: OpenCall['id']): void {
@@ -220,12 +209,15 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   }
 }
 
-type Spend = Pick<KeySpend, 'usd' | 'tokens'>;
-const NOTHING: Spend = { usd: 0, tokens: 0 };
+const NOTHING: Pick<KeySpend, 'usd' | 'tokens'> = { usd: 0, tokens: 0 };
 
-function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spend): string | undefined {
-  if (usdPerDay !== null && reachesUsd(usd, usdPerDay)) return `${usdPerDay} USD`;
-  return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
+function assertRoom({ name }: NamedKey, room: true | NoRoom): void {
+  if (room === true) return;
+  const { cap, isUnderWay, retryAfterMs } = room;
+  const message = isUnderWay
+    ? `The calls of the key ${name} that are under way may use up its cap of ${cap} a day. Try again when one of them has ended.`
+    : `The key ${name} has reached its cap of ${cap} a day. It may be used again at 00:00 UTC.`;
+  throw new BlockhouseError('KEY_CAP_REACHED', message, { retryAfterMs });
 }
 
 function noSuchKey(name: string): BlockhouseError {
@@ -247,9 +239,4 @@ function assertPriced(key: NamedKey, call: AccountedCall, { exact }: Pricer): vo
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {
   const message = `The price of ${adapterId}/${model}${what} is not known, and the key ${key.name} refuses calls that its cap would not count. Ask a model with a known price, or set "unpriced": "allow" for the key in keys.json.`;
   return new BlockhouseError('PRICE_UNKNOWN', message);
-}
-
-function nextUtcDay(now: number): number {
-  const day = 86_400_000;
-  return (Math.floor(now / day) + 1) * day;
 }

@@ -3,7 +3,7 @@ import type { BlockhouseError, ErrorCode } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockCosts, BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
-import type { BlockPulse } from '../schemas/block-pulse.ts';
+import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
@@ -12,6 +12,69 @@ import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 export interface Change<T, R> {
   readonly value: T;
   readonly result: R;
+}
+
+/** A block as the store knows it. */
+export interface BlockRef {
+  readonly name: string;
+  /** The store's number of the block, which never comes again; 0 where a block has only its name. */
+  readonly block: number;
+}
+
+/** The right to work on a block. One server has it at a time. M2: of two servers that believe to have it, the store accepts the later one only. */
+export interface Claim extends BlockRef {
+  /** The server's `node`. */
+  readonly owner: string;
+  /** Greater with each owner of the block. */
+  readonly fence: number;
+}
+
+/** How a block is given back. */
+export interface Rest {
+  readonly state: BlockState;
+  /** ISO 8601: look again then. Null: when something comes. */
+  readonly dueAt: string | null;
+}
+
+/** What others ask of a block that this server has. */
+export interface Wish extends BlockRef {
+  /** The message to cancel. Null: the block is to be given back when the reply under way is over, because it is stopped, or another server needs it. */
+  readonly cancel: string | null;
+}
+
+/** How a block stands, as all servers see it. */
+export interface Standing {
+  /** Messages are answered, now or as soon as a server has room. */
+  readonly isRunning: boolean;
+  readonly state: BlockState;
+  /** The `node` of the server that has it; null while nobody has. */
+  readonly heldBy: string | null;
+}
+
+/**
+ * One server among those that share a workspace, from its joining to its end. M1: its id is never used again. All reject with STORE_UNREACHABLE; `claim` and
+ * `take` with LEASE_LOST, too.
+ */
+export interface Membership {
+  readonly node: string;
+  /** False where this server alone has the workspace: nothing comes from elsewhere, so nothing is looked for, and no block is given back while it waits. */
+  readonly isShared: boolean;
+  /** Fires when nothing that was claimed may be written any more. Join again. */
+  readonly lost: AbortSignal;
+  /** Monotonic milliseconds until which what was claimed is surely ours. No model call begins after it. */
+  readonly sureUntil: number;
+  /** Takes blocks that have something to do and that nobody has, `room` at most, those that wait longest first. Not shared: those to start with the server, once. */
+  claim(room: number): Promise<readonly Claim[]>;
+  /** The blocks of this server that have something to do, also those whose claim was answered into a broken connection. */
+  mine(): Promise<readonly Claim[]>;
+  /** Takes one block. Who has it already gets the same claim. Rejects with BLOCK_NOT_FOUND. */
+  take(ref: BlockRef): Promise<Claim | { readonly heldBy: string }>;
+  /** Asks the server that has a block to give it back. Who asks takes it then. */
+  askFor(ref: BlockRef): Promise<void>;
+  /** What is asked of the blocks of this server. A wish ends with the release, or with the message. */
+  wishes(): Promise<readonly Wish[]>;
+  /** False if the block is not ours any more. Whatever waits in it, or broke off, is due. */
+  release(claim: Claim, rest: Rest): Promise<boolean>;
 }
 
 /** One model call. */
@@ -166,23 +229,41 @@ export interface OpenCall {
   readonly error: ErrorCode | null;
 }
 
+/** A key, as far as its caps go. */
+export interface CappedKey {
+  readonly name: string;
+  readonly usdPerDay: number | null;
+  readonly tokensPerDay: number | null;
+}
+
+/** Why a key may make no call now. */
+export interface NoRoom {
+  /** The cap that is reached, for people: `5 USD`. */
+  readonly cap: string;
+  /** Calls under way may use it up, so there may be room when one has ended; otherwise it is used up for today. */
+  readonly isUnderWay: boolean;
+  readonly retryAfterMs: number;
+}
+
 /**
- * The calls of clients. K1: `spentToday` and `meanOutput` answer at once. K3: a call counts once, from its end on, whether or not its line could be written.
+ * The calls of clients. K1: what may be sent at once is answered at once. K2: what servers may spend for a key is together never more than its cap leaves,
+ * except for the calls under way. K3: a call counts once, from its end on, whether or not its line could be written.
  */
 export interface GatewayBook {
-  /** True once the sums include what earlier processes have counted. */
-  readonly isRead: boolean;
-  /** Resolves when `isRead`. Rejects while the book can't be read. */
-  read(): Promise<void>;
+  /**
+   * Whether a call of a key may be sent beside its calls under way here. Answers with a promise only where the book must be read or asked first; then ask
+   * again, for meanwhile others may have come. Rejects with STORE_UNREACHABLE, or while the book can't be read.
+   */
+  room(key: CappedKey, underWay: Pick<KeySpend, 'usd' | 'tokens'>): true | NoRoom | Promise<true | NoRoom>;
   /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
   note(call: OpenCall): Promise<void>;
   /** The call has ended with this: it counts also if the process is killed before its line is written. Only after `note`. Throws STORAGE_FULL, or the system's own error. */
   noteEnd(call: OpenCall): void;
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
   record(call: GatewayCall): void;
-  /** What a key has spent on this UTC day. */
-  spentToday(key: string): KeySpend;
-  /** The mean output of a key's answers, in tokens; undefined without an answer. */
+  /** What a key has spent on this UTC day, on all servers. Rejects as `room` does. */
+  spentToday(key: string): Promise<KeySpend>;
+  /** The mean output of a key's answers, in tokens; undefined without an answer that is known here. */
   meanOutput(key: string): number | undefined;
   /** All lines that are kept, the oldest first. Damaged ones are left out. */
   lines(): AsyncIterable<GatewayCall>;
@@ -209,6 +290,18 @@ export interface Added {
   /** The number of messages that wait before it. */
   readonly position: number;
   readonly isNew: boolean;
+}
+
+/** What was cancelled. */
+export interface Cancelled {
+  readonly entry: ChatEntry;
+  readonly hadFailed: boolean;
+}
+
+/** An outcome that was stored. */
+export interface Settled {
+  /** The answer as it is stored: its id is another one when others have grown past it. */
+  readonly answer: ChatEntry | undefined;
 }
 
 /** The status that ends a message, and the fields to store with it. */
@@ -247,16 +340,16 @@ export interface PagePlace {
 }
 
 /**
- * The messages of one block and their answers. Every change is durable when it resolves. All reject with BLOCK_DAMAGED, STORAGE_FAILED or, when something is
- * written, STORAGE_FULL.
+ * The messages of one block and their answers. Every change is durable when it resolves. All reject with BLOCK_DAMAGED, STORAGE_FAILED, STORE_UNREACHABLE or,
+ * when something is written, STORAGE_FULL. What takes a claim is the work of the block's owner, and rejects with LEASE_LOST when another one has it.
  *
- * C1: the order of entries is their order here, never that of clocks. C2: a message has exactly one status. C3: it has at most one answer. C5: a new id is
- * greater, as text, than all before it.
+ * C1: the order of entries is their order here, never that of clocks. C2: a message has exactly one status. C3: it has at most one answer. C4: nothing is begun
+ * while another is in process. C5: a new id is greater, as text, than all before it.
  */
 export interface Conversation {
   /** The id of an entry that is about to be made. */
   newId(): string;
-  /** An id between those of all entries and those that are made later. It never rejects: a damaged conversation has no entries. */
+  /** An id between those of all entries and those that are made later. A damaged conversation has no entries. */
   border(): Promise<string>;
   /** The active entries. */
   entries(): Promise<Entries>;
@@ -267,17 +360,20 @@ export interface Conversation {
   /** Queues a message. The id alone is known of an earlier one with this clientId that is archived. Throws QUEUE_FULL. */
   append(message: MessageToAppend): Promise<Added | { readonly archivedId: string }>;
   /** Puts the conversation in order: completes entries that a person wrote, queues again what broke off, and ends what is given up. */
-  recover(rules: RecoverRules): Promise<Recovered>;
+  recover(claim: Claim, rules: RecoverRules): Promise<Recovered>;
   /** Marks a message as being processed and counts the attempt; undefined if it is no longer queued. */
-  begin(id: string): Promise<ChatEntry | undefined>;
-  /** Gives a message its outcome, together with its answer. False if it has an outcome already. */
-  settle(id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<boolean>;
+  begin(claim: Claim, id: string): Promise<ChatEntry | undefined>;
+  /** Gives a message its outcome, together with its answer. Undefined if it has an outcome already. */
+  settle(claim: Claim, id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<Settled | undefined>;
   /** Puts a message that is being processed back into the queue. False if it has an outcome. */
-  requeue(id: string, how: BackInQueue): Promise<boolean>;
+  requeue(claim: Claim, id: string, how: BackInQueue): Promise<boolean>;
   /** Puts every message that is being processed back into the queue; the attempt counts. */
-  requeueAll(): Promise<void>;
-  /** Ends a message that waits, or gives up on one that failed. Throws MESSAGE_NOT_FOUND, WRONG_STATE. */
-  cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }>;
+  requeueAll(claim: Claim): Promise<void>;
+  /**
+   * Ends a message that waits, or gives up on one that failed. One that another server answers is left to it: `asked` says that its owner knows, and will act.
+   * Throws MESSAGE_NOT_FOUND, WRONG_STATE.
+   */
+  cancel(id: string, claim: Claim | undefined): Promise<Cancelled | 'asked'>;
   /** Queues a message again that ended without an answer, at the end. Throws MESSAGE_NOT_FOUND, WRONG_STATE, QUEUE_FULL. */
   retry(id: string, cap: number): Promise<ChatEntry>;
 }
@@ -295,8 +391,11 @@ export interface BlockContents {
 export interface Document<T> {
   /** The content as it is now, which must not be changed. Throws BLOCK_DAMAGED, or STORAGE_FAILED when another try may succeed. */
   read(): Promise<T>;
-  /** Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws. `quiet`: readers need not look because of it. */
-  update<R>(change: (value: T) => Change<T, R>, options?: { readonly quiet?: boolean }): Promise<R>;
+  /**
+   * Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws; with a `claim`, LEASE_LOST when another server has the
+   * block. `quiet`: readers need not look because of it.
+   */
+  update<R>(change: (value: T) => Change<T, R>, options?: { readonly quiet?: boolean; readonly claim?: Claim }): Promise<R>;
   /** Replaces the content, damaged or not; `make` gets undefined for damaged content, which has been kept by then. */
   replace(make: (old: T | undefined) => T): Promise<void>;
 }

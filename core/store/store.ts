@@ -1,7 +1,8 @@
 // What the core asks of a store as a whole: the blocks with their logs, and the archive. Pure: types only.
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { BlockContents, BlockDocuments, GatewayBook, LedgerStore, LogRange, Stored, Unconfirmed } from './port.ts';
+import type { StreamFrame } from '../types.ts';
+import type { BlockContents, BlockDocuments, BlockRef, Claim, GatewayBook, LedgerStore, LogRange, Membership, Standing, Stored, Unconfirmed } from './port.ts';
 
 /** The levels of a log line, the least important first. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -57,6 +58,8 @@ export interface BlockListener extends DamageListener {
 
 /** A block that is open. Its writes are ordered, so there is at most one for each block in a process. */
 export interface StoredBlock {
+  /** How it stands for all servers; undefined where only this process knows, which then has the truth. Rejects with BLOCK_NOT_FOUND. */
+  standing(): Promise<Standing | undefined>;
   readonly documents: BlockDocuments;
   readonly log: LogStore;
   /** True when nothing is being read or written. */
@@ -81,19 +84,24 @@ export interface EntrySource {
   read(name: string): Promise<BlockContents>;
   /** The entry of a block with these contents, at an epoch time in milliseconds. */
   entryOf(contents: BlockContents, now: number): BlockEntry;
+  /** The contents of a block that stands like this, with the pulse that people see. */
+  asItStands(contents: BlockContents, standing: Standing): BlockContents;
   /** The entry of a block whose documents can't be used, for the reason `configError`. */
   damagedEntry(name: string, configError: string): BlockEntry;
   /** True for a block that reports its changes itself. */
   isOpen(name: string): boolean;
+  /** How many monitors run in this process. */
+  running(): number;
 }
 
 /** Which blocks there are, and an entry for each, which is made again when its block has changed. */
 export interface BlockList {
-  /** How many blocks there are. */
-  readonly size: number;
-  /** The names of all blocks. */
-  names(): string[];
-  has(name: string): boolean;
+  /** How many there are, and how many of them answer messages. */
+  counts(): Promise<{ readonly blocks: number; readonly monitorsRunning: number }>;
+  /** The names that are known here; a misspelt one is looked for among them. */
+  names(): readonly string[];
+  /** The block of this name. A promise only where the store must be asked. */
+  find(name: string): BlockRef | undefined | Promise<BlockRef | undefined>;
   /** True if an entry is out of date, as far as it is known. */
   readonly isStale: boolean;
   /** Sorted by name. The same frozen entries until something changes. */
@@ -122,7 +130,7 @@ export interface BlockStore {
   close(): Promise<void>;
   list(source: EntrySource): BlockList;
   /** Opens a block, which must exist. */
-  block(name: string, listener: BlockListener): StoredBlock;
+  block(ref: BlockRef, listener: BlockListener): StoredBlock;
   /** The documents of a block that is not open. Rejects with BLOCK_DAMAGED. */
   contents(name: string, listener: DamageListener): Promise<BlockContents>;
   /** Rejects with NAME_TAKEN. */
@@ -136,8 +144,8 @@ export interface BlockStore {
 
 /** The archive. A move is whole: the block is in one of two places, and of two moves at once one wins. */
 export interface ArchiveStore {
-  /** Moves a block into the archive. Its name is free when this resolves. */
-  store(name: string, facts: Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>, at: Date): Promise<Stored>;
+  /** Moves a block into the archive, and ends its claim. Its name is free when this resolves. Rejects with LEASE_LOST. */
+  store(claim: Claim, facts: Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>, at: Date): Promise<Stored>;
   /** The archived blocks, the newest first. */
   list(): Promise<ArchiveInfo[]>;
   /** The archived block with this archive name, or with this original name if only one has it. Rejects with ARCHIVE_NOT_FOUND, AMBIGUOUS_ARCHIVE. */
@@ -161,14 +169,45 @@ export interface Built {
   readonly unconfirmed: Unconfirmed;
 }
 
-/** Everything that a workspace keeps, besides its settings. This process holds the workspace, so that no other one answers its blocks. */
+/** Something has changed, here or on another server. */
+export interface Hint extends Pick<BlockRef, 'block'> {
+  /** Something is to be done; somebody wishes something; the block has been given back. */
+  readonly what: 'work' | 'wish' | 'released';
+}
+
+type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
+/**
+ * One step of a reply while it is written. `seq` only grows, so a reader can pass the last one to get the rest. After an `error`, discard the text of
+ * that attempt.
+ */
+export type ReplyStep = StepOf<StreamFrame>;
+
+/**
+ * What servers tell each other. S1: hints may be lost, doubled, late, or in another order; nothing is true because of one, and who needs to know looks each
+ * second, too. The store itself tells of what it stores.
+ */
+export interface Signals {
+  /** Calls back with hints of all servers, this one among them, until the returned function is called. */
+  on(listener: (hint: Hint) => void): () => void;
+  /** Calls back with the steps of a block's replies that another server makes: first those of one under way after `sinceSeq`, with the text so far as one `content`. */
+  follow(ref: BlockRef, onStep: (step: ReplyStep) => void, sinceSeq: number): () => void;
+  /** Takes the replies of a block that this server has, for readers on other ones: `join` is called for each reader that comes. Ends with the returned function. */
+  publish(ref: BlockRef, join: (onStep: (step: ReplyStep) => void, sinceSeq: number) => () => void): () => void;
+}
+
+/** Everything that a workspace keeps, besides its settings. */
 export interface Store {
   readonly blocks: BlockStore;
   readonly archive: ArchiveStore;
   readonly ledger: LedgerStore;
   readonly gateway: GatewayBook;
+  readonly signals: Signals;
+  /** Epoch milliseconds by the clock that all servers of the workspace share. */
+  now(): number;
+  /** Joins the servers of the workspace. The first membership is ready when the store is open; after `lost`, the next call makes another one. Rejects with STORE_UNREACHABLE. */
+  join(): Promise<Membership>;
   /** Tells other programs where this server answers. Rejects with WORKSPACE_BUSY when another server has the workspace. */
   announce(url: string): Promise<void>;
-  /** Gives the workspace to others, after the last write. A second call does nothing. */
+  /** Gives the workspace to others, after the last write. What was claimed is free at once. A second call does nothing. */
   close(): Promise<void>;
 }

@@ -63,7 +63,7 @@ t.test('after stop the blocks are shutting down, and the gateway goes on with it
   await one.core.stop();
   t.equal(one.core.started, false);
   t.throws(() => one.blocks, { code: 'SHUTTING_DOWN', status: 503 });
-  t.equal(blocks.counts().monitorsRunning, 0);
+  t.equal((await blocks.counts()).monitorsRunning, 0);
   await t.rejects(one.core.start(), { message: /is closed/ });
   t.same(await one.core.models('ollama'), { provider: 'ollama', models: ['m'], count: 1 });
   t.ok(one.core.accounts);
@@ -129,7 +129,7 @@ t.test('of two that hold one workspace, since its lock was deleted, the first on
   rmSync(join(one.workspace, '.lock'));
   const other = await startCore(t, { workspace: one.workspace });
   t.match(await one.told('workspace.lost'), { pid: process.pid });
-  t.equal(blocks.counts().monitorsRunning, 0);
+  t.equal((await blocks.counts()).monitorsRunning, 0);
   t.throws(() => one.blocks, { code: 'SHUTTING_DOWN' });
   t.match(await readLock(one.workspace), { pid: process.pid }, 'the lock of the other one stays');
   await other.ask('ada', 'hello');

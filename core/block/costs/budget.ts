@@ -5,7 +5,7 @@
 import { dateKey, nextDayStart, nextMonthStart } from '../../base/calendar.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BudgetStand } from '../../schemas/block-costs.ts';
-import type { BudgetCap, BudgetVerdict, Spend, WorstCase } from '../../store/port.ts';
+import type { BudgetCap, BudgetVerdict, CappedKey, Spend, WorstCase } from '../../store/port.ts';
 
 type Budget = BlockConfig['budget'];
 
@@ -74,6 +74,12 @@ const ROUNDING = 1e-9;
 /** True if a sum of prices has reached a cap. `0.7 + 0.1` has reached 0.8, although it is a little less. */
 export function reachesUsd(sum: number, cap: number): boolean {
   return sum >= cap * (1 - ROUNDING);
+}
+
+/** The cap of a key that a sum has reached, for people; undefined if none. */
+export function capReached({ usdPerDay, tokensPerDay }: CappedKey, { usd, tokens }: Spend): string | undefined {
+  if (usdPerDay !== null && reachesUsd(usd, usdPerDay)) return `${usdPerDay} USD`;
+  return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
 }
 
 const PERIOD: Readonly<Record<BudgetCap, string>> = { dailyUsd: 'today', dailyTokens: 'today', monthlyUsd: 'this month' };

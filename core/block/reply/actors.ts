@@ -52,7 +52,7 @@ async function begin(context: BlockContext): Promise<Choice> {
  */
 async function settle(context: BlockContext, isReplyLeft: boolean): Promise<void> {
   try {
-    if (!isReplyLeft) await context.files.conversation.requeueAll();
+    if (!isReplyLeft) await context.files.conversation.requeueAll(context.claim);
   } finally {
     await context.endRun();
   }

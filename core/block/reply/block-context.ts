@@ -3,7 +3,7 @@ import type { CoreBus } from '../../bus.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import type { CurrentTask } from '../../schemas/block-pulse.ts';
 import type { HaltState } from '../../schemas/workspace-api.ts';
-import type { BlockDocuments } from '../../store/port.ts';
+import type { BlockDocuments, Claim, Membership } from '../../store/port.ts';
 import type { LogStore, Store } from '../../store/store.ts';
 import type { HeartbeatWheel } from '../status/heartbeats.ts';
 import type { RetryWait } from '../status/retry-wait.ts';
@@ -18,6 +18,8 @@ export interface WorkspaceContext {
   readonly gateway: Gateway;
   readonly calls: ModelCalls;
   readonly store: Store;
+  /** The present one. */
+  member(): Membership;
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
   /** Epoch milliseconds. */
@@ -34,6 +36,8 @@ export interface WorkspaceContext {
 /** One block, as its monitor works on it. */
 export interface BlockContext {
   readonly name: string;
+  /** What the owner's work carries. Throws LEASE_LOST while this server does not have the block. */
+  readonly claim: Claim;
   readonly files: BlockDocuments;
   readonly log: LogStore;
   readonly feed: ReplyStream;

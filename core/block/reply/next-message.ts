@@ -48,7 +48,7 @@ export async function chooseNext(context: BlockContext, isUrgent: boolean): Prom
 
 /** none-processing. */
 async function putInOrder(context: BlockContext, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
-  const recovered = await context.files.conversation.recover({ staleAfterMs, maxAttempts });
+  const recovered = await context.files.conversation.recover(context.claim, { staleAfterMs, maxAttempts });
   for (const { id, status, error } of recovered.over) reportOver(context, id, status as 'failed' | 'expired', error?.code);
   return recovered;
 }

@@ -98,7 +98,8 @@ class Reply implements ReplySteps {
 
   async begin(): Promise<ChatEntry | null> {
     await this.#context.world.calls.billing.ready();
-    return (await this.#context.files.conversation.begin(this.#messageId)) ?? null;
+    const { files, claim } = this.#context;
+    return (await files.conversation.begin(claim, this.#messageId)) ?? null;
   }
 
   async callModel({ attempt, candidate }: Asked, signal: AbortSignal): Promise<Called> {

@@ -44,10 +44,10 @@ export class Settlement {
 
   /** Writes the outcome of the message and its answer in one change. */
   async answer(answer: ChatEntry, bill: Bill | null, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
-    const isKept = await this.#conversation.settle(this.#id, outcome, answer);
-    if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
+    const settled = await this.#conversation.settle(this.#context.claim, this.#id, outcome, answer);
+    if (settled === undefined) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
-    reportAnswer(this.#context, answer, bill, outcome.status === 'cancelled');
+    reportAnswer(this.#context, settled.answer ?? answer, bill, outcome.status === 'cancelled');
   }
 
   /** The message will not be answered. */
@@ -68,7 +68,7 @@ export class Settlement {
 
   /** Like `requeue`, but without any report. */
   async putBack(how: BackInQueue): Promise<void> {
-    await this.#conversation.requeue(this.#id, how);
+    await this.#conversation.requeue(this.#context.claim, this.#id, how);
   }
 
   /** Tells readers to discard the text of the attempt. */
@@ -79,8 +79,8 @@ export class Settlement {
 
   async #finish(status: 'failed' | 'cancelled', fault: Fault, error: EntryError | null): Promise<void> {
     const outcome = { status, error, finishedAt: this.#context.at() } as const;
-    const isKept = await this.#conversation.settle(this.#id, outcome, undefined);
-    if (!isKept) return this.attemptOver(GONE, false); // hand-edit-wins
+    const settled = await this.#conversation.settle(this.#context.claim, this.#id, outcome, undefined);
+    if (settled === undefined) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
     reportUnanswered(this.#context, this.#id, status, fault);
   }

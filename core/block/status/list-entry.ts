@@ -5,7 +5,7 @@ import type { BlockEntry } from '../../schemas/block-api.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockCosts } from '../../schemas/block-costs.ts';
 import type { BlockPulse, BlockState, BlockStatus } from '../../schemas/block-pulse.ts';
-import type { BlockContents, Entries } from '../../store/port.ts';
+import type { BlockContents, Entries, Standing } from '../../store/port.ts';
 import { countQueue, failuresIn, waitingIn } from '../conversation/counts.ts';
 import { explain } from './explain.ts';
 import { isConfigured } from './readiness.ts';
@@ -118,6 +118,12 @@ export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined,
     queue,
   } as const;
   return withWish(resting, config);
+}
+
+/** The contents of a block that any server may have, with the pulse that people see: what its last owner has left there, while it runs. */
+export function asItStands(contents: BlockContents, { isRunning }: Standing, gateway: Pick<Gateway, 'readiness'>): BlockContents {
+  const { pulse, config, chat } = contents;
+  return { ...contents, pulse: isRunning ? withWish({ ...pulse, queue: countQueue(chat) }, config) : restingPulse(pulse, config, chat, gateway) };
 }
 
 /** Takes the wanted state from config.json, if that can be read. */

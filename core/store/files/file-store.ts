@@ -1,24 +1,28 @@
 // A workspace in its folder.
 import type { CoreBus } from '../../bus.ts';
-import type { GatewayBook, LedgerStore } from '../port.ts';
-import type { ArchiveStore, BlockStore, Store } from '../store.ts';
+import type { GatewayBook, LedgerStore, Membership } from '../port.ts';
+import type { ArchiveStore, BlockStore, Signals, Store } from '../store.ts';
 import { BlockFolders } from './block/block-folders.ts';
 import { FileArchive } from './block/file-archive.ts';
 import { FileBlocks } from './block/file-blocks.ts';
 import { GatewayLedger } from './ledger/gateway-ledger.ts';
 import { Ledger } from './ledger/ledger.ts';
-import { Membership, type MembershipOptions } from './membership.ts';
+import { FileMembership, type MembershipOptions } from './membership.ts';
 
 // Together, so that a process that only looks at a ledger loads no further pieces of the program.
 export { GatewayLedger, Ledger };
 
 /** What a store works with. */
-export interface FileStoreOptions extends MembershipOptions {
+export interface FileStoreOptions extends Omit<MembershipOptions, 'enabled'> {
   readonly workspace: string;
   readonly bus: CoreBus;
   /** Epoch milliseconds. */
   now(): number;
 }
+
+/** Nobody else works on this workspace, so there is nobody to tell. */
+const NOBODY: Signals = { on: () => noop, follow: () => noop, publish: () => noop };
+const noop = (): void => undefined;
 
 /** The store of a workspace whose lock this process holds. */
 export class FileStore implements Store {
@@ -26,7 +30,9 @@ export class FileStore implements Store {
   readonly archive: ArchiveStore;
   readonly ledger: LedgerStore;
   readonly gateway: GatewayBook;
-  readonly #membership: Membership;
+  readonly signals = NOBODY;
+  readonly now: () => number;
+  readonly #membership: FileMembership;
 
   constructor(options: FileStoreOptions) {
     const { workspace, bus, now } = options;
@@ -36,7 +42,12 @@ export class FileStore implements Store {
     this.archive = new FileArchive({ folders, now, onMoved: (name) => blocks.moved(name) });
     this.ledger = new Ledger(workspace, bus, now);
     this.gateway = new GatewayLedger({ workspace, bus, now });
-    this.#membership = new Membership(options);
+    this.now = now;
+    this.#membership = new FileMembership({ ...options, enabled: () => blocks.enabled() });
+  }
+
+  async join(): Promise<Membership> {
+    return this.#membership;
   }
 
   announce(url: string): Promise<void> {

@@ -1,7 +1,9 @@
-// The hold of this process on a workspace: its lock, which is looked at each second.
+// The hold of this process on a workspace: its lock, which is looked at each second. Who has the lock has every block.
 //
 // lost-lock: the lock may name another server, when a person has deleted ours and that server started.
+import { randomUUID } from 'node:crypto';
 import type { CoreBus } from '../../bus.ts';
+import type { BlockRef, Claim, Membership } from '../port.ts';
 import type { LockHolder, WorkspaceLock } from './lock.ts';
 
 const LOOK_EVERY_MS = 1000;
@@ -12,12 +14,19 @@ export interface MembershipOptions {
   readonly bus: CoreBus;
   /** lost-lock. Called again at the next look, unless `leave` was called. */
   onLost(other: { readonly pid: number }): Promise<void>;
+  /** The blocks to start with the server. */
+  enabled(): Promise<readonly BlockRef[]>;
 }
 
 /** Keeps the lock until `leave`. */
-export class Membership {
+export class FileMembership implements Membership {
+  readonly node = randomUUID();
+  readonly isShared = false;
+  readonly sureUntil = Number.POSITIVE_INFINITY;
   readonly #options: MembershipOptions;
   readonly #timer: NodeJS.Timeout;
+  readonly #lost = new AbortController();
+  #hasClaimed = false;
   #fault: string | undefined;
   #isKeeping = false;
   /** The process that the lock named when it was last found to name another one. */
@@ -26,6 +35,37 @@ export class Membership {
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#timer = setInterval(() => void this.#keep(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Never fires: who loses the lock ends (`onLost`). */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  async claim(): Promise<readonly Claim[]> {
+    if (this.#hasClaimed) return [];
+    this.#hasClaimed = true;
+    return (await this.#options.enabled()).map((ref) => this.#claimOf(ref));
+  }
+
+  async mine(): Promise<readonly Claim[]> {
+    return [];
+  }
+
+  async take(ref: BlockRef): Promise<Claim> {
+    return this.#claimOf(ref);
+  }
+
+  async askFor(): Promise<void> {
+    await Promise.resolve(); // nobody else has a block
+  }
+
+  async wishes(): Promise<readonly never[]> {
+    return [];
+  }
+
+  async release(): Promise<boolean> {
+    return true;
   }
 
   /** Writes the server's address into the lock. Rejects with WORKSPACE_BUSY when the lock is no longer ours. */
@@ -37,6 +77,10 @@ export class Membership {
   async leave(): Promise<void> {
     clearInterval(this.#timer);
     await this.#options.lock.release();
+  }
+
+  #claimOf({ name, block }: BlockRef): Claim {
+    return { name, block, owner: this.node, fence: 1 };
   }
 
   async #keep(): Promise<void> {

@@ -6,12 +6,24 @@ import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, 
 import { bytesOf } from '../../block/conversation/chat-file.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
 import { ACTIVE_ENTRIES } from '../../block/conversation/retention.ts';
-import { BlockhouseError } from '../../errors.ts';
+import { BlockhouseError, leaseLost } from '../../errors.ts';
 import type { MessageFound } from '../../schemas/chat-api.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
-import type { Added, BackInQueue, Conversation, Entries, MessageToAppend, Outcome, PagePlace, Recovered, RecoverRules } from '../port.ts';
+import type {
+  Added,
+  BackInQueue,
+  Cancelled,
+  Claim,
+  Conversation,
+  Entries,
+  MessageToAppend,
+  Outcome,
+  PagePlace,
+  Recovered,
+  RecoverRules,
+  Settled,
+} from '../port.ts';
 import { sqlStateOf } from './faults.ts';
-import { type Claim, leaseLost } from './membership.ts';
 import { entryOf, type MessageRow, valuesOf } from './message-row.ts';
 import type { Database, Statement } from './pool.ts';
 import * as sql from './sql/conversation.ts';
@@ -20,8 +32,6 @@ import * as sql from './sql/conversation.ts';
 export interface PostgresConversationOptions {
   readonly database: Database;
   readonly block: number;
-  /** The claim of the server that has the block. Left out: everything but the owner's work can be done. */
-  readonly claim?: Claim | undefined;
   /** The present time by the database's clock, ISO 8601. */
   at(): string;
 }
@@ -42,14 +52,12 @@ interface Owned {
 export class PostgresConversation implements Conversation {
   readonly #database: Database;
   readonly #block: number;
-  readonly #claim: Claim | undefined;
   readonly #at: () => string;
   readonly #ids: EntryIds;
 
-  constructor({ database, block, claim, at }: PostgresConversationOptions) {
+  constructor({ database, block, at }: PostgresConversationOptions) {
     this.#database = database;
     this.#block = block;
-    this.#claim = claim;
     this.#at = at;
     this.#ids = new EntryIds(() => Date.parse(at()));
   }
@@ -89,12 +97,12 @@ export class PostgresConversation implements Conversation {
     });
   }
 
-  async recover({ staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
+  async recover(claim: Claim, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
     const at = this.#at();
     const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
     const look = async () => {
       type Look = MessageRow & { ours: boolean; queued: number; processing: number; stale: boolean };
-      const [row] = await this.#run<Look>(sql.LOOK, [...this.#fence(), stale]);
+      const [row] = await this.#run<Look>(sql.LOOK, [...fenceOf(claim), stale]);
       if (row?.ours !== true) throw leaseLost();
       return row;
     };
@@ -102,44 +110,45 @@ export class PostgresConversation implements Conversation {
     let over: Entries = [];
     if (now.processing > 0 || now.stale) {
       over = this.#entriesOf(
-        await this.#run<MessageRow>(sql.RECOVER, [...this.#fence(), stale, maxAttempts, at, JSON.stringify(EXPIRED), JSON.stringify(CRASHED)]),
+        await this.#run<MessageRow>(sql.RECOVER, [...fenceOf(claim), stale, maxAttempts, at, JSON.stringify(EXPIRED), JSON.stringify(CRASHED)]),
       );
       now = await look();
     }
     return { queued: now.queued, next: this.#entriesOf(now.id === null ? [] : [now])[0], over };
   }
 
-  async begin(id: string): Promise<ChatEntry | undefined> {
-    const [row] = await this.#run<MessageRow & Owned>(sql.BEGIN, [...this.#fence(), id, this.#at()]);
+  async begin(claim: Claim, id: string): Promise<ChatEntry | undefined> {
+    const [row] = await this.#run<MessageRow & Owned>(sql.BEGIN, [...fenceOf(claim), id, this.#at()]);
     if (row?.ours !== true) throw leaseLost();
     return this.#entriesOf(row.id === null ? [] : [row])[0];
   }
 
   /** An answer whose id is not the greatest gets a new one. Throws LEASE_LOST. */
-  async settle(id: string, { status, finishedAt, error, ...others }: Outcome, answer: ChatEntry | undefined): Promise<boolean> {
+  async settle(claim: Claim, id: string, { status, finishedAt, error, ...others }: Outcome, answer: ChatEntry | undefined): Promise<Settled | undefined> {
     const outcome = Object.keys(others).length === 0 ? null : JSON.stringify(others);
     const fields = [id, status, finishedAt ?? null, JSON.stringify(error ?? null), error !== undefined, outcome, answer !== undefined];
-    const try_ = async (newId?: string): Promise<boolean | undefined> => {
+    const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
-      const [row] = await this.#run<Owned & { last_id: string }>(sql.SETTLE, [...this.#fence(), ...fields, ...valuesOf(entry)]);
+      const [row] = await this.#run<Owned & { last_id: string }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
       if (row?.ours !== true) throw leaseLost();
-      return row.done || answer === undefined || entry.id > row.last_id ? row.done : undefined;
+      if (row.done) return { answer: answer === undefined ? undefined : entry };
+      return answer === undefined || entry.id > row.last_id ? false : undefined;
     };
-    return (await try_()) ?? this.#growing(try_);
+    return ((await try_()) ?? (await this.#growing(try_))) || undefined;
   }
 
-  async requeue(id: string, { nextAttemptAt, error, countsAsAttempt }: BackInQueue): Promise<boolean> {
+  async requeue(claim: Claim, id: string, { nextAttemptAt, error, countsAsAttempt }: BackInQueue): Promise<boolean> {
     const values = [id, nextAttemptAt ?? null, JSON.stringify(error ?? null), error !== undefined, countsAsAttempt];
-    const [row] = await this.#run<Owned>(sql.REQUEUE, [...this.#fence(), ...values]);
+    const [row] = await this.#run<Owned>(sql.REQUEUE, [...fenceOf(claim), ...values]);
     if (row?.ours !== true) throw leaseLost();
     return row.done;
   }
 
-  async requeueAll(): Promise<void> {
-    if ((await this.#run(sql.REQUEUE_ALL, this.#fence())).length === 0) throw leaseLost();
+  async requeueAll(claim: Claim): Promise<void> {
+    if ((await this.#run(sql.REQUEUE_ALL, fenceOf(claim))).length === 0) throw leaseLost();
   }
 
-  async cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }> {
+  async cancel(id: string): Promise<Cancelled> {
     const [row] = await this.#run<MessageRow & { had_failed: boolean }>(sql.CANCEL, [id, this.#at()]);
     if (row === undefined) throw notCancellable(await this.#active(id));
     return { entry: entryOf(row), hadFailed: row.had_failed };
@@ -156,12 +165,6 @@ export class PostgresConversation implements Conversation {
   /** The first value is always the block. */
   #run<R extends object = object>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
     return this.#database.query<R>(statement, [this.#block, ...values]);
-  }
-
-  /** fenced. */
-  #fence(): readonly [owner: string, fence: number] {
-    if (this.#claim === undefined) throw leaseLost();
-    return [this.#claim.owner, this.#claim.fence];
   }
 
   /** Calls `make` with greater and greater ids until it has a result. growing-ids. */
@@ -212,6 +215,11 @@ export class PostgresConversation implements Conversation {
 
 /** Values for the columns of an answer that is not written. */
 const NO_ANSWER: ChatEntry = { id: '', role: 'assistant', content: '', timestamp: new Date(0).toISOString(), processed: true, status: 'done', channel: 'web' };
+
+/** fenced. */
+function fenceOf({ owner, fence }: Claim): readonly [owner: string, fence: number] {
+  return [owner, fence];
+}
 
 function unlessThere(error: unknown): [] {
   if (sqlStateOf(error) === IS_THERE) return [];

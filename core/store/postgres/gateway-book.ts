@@ -9,7 +9,7 @@
 import type { GatewayCall, KeySpend } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, columnsOf, type GatewayLine, GatewayLines } from './gateway-lines.ts';
-import { leaseLost } from './membership.ts';
+import { leaseLost } from '../../errors.ts';
 import type { Database } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 

@@ -6,19 +6,12 @@
 // lost-once: a server whose row is gone has nothing any more; it ends its work and joins again under another id.
 // reaper-is-sound: only a server whose own renewals went through for a whole lease gives up others, since after a failover all rows look old.
 import { randomUUID } from 'node:crypto';
-import { BlockhouseError } from '../../errors.ts';
+import { BlockhouseError, leaseLost } from '../../errors.ts';
+import type { Claim, Rest } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { PROTOCOL } from './migrate.ts';
 import type { Database } from './pool.ts';
 import { CLAIM, JOIN, LEAVE, MINE, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
-
-/** A block that a server has. */
-export interface Claim {
-  readonly block: number;
-  readonly name: string;
-  readonly owner: string;
-  readonly fence: number;
-}
 
 /** What a server says of itself. */
 export interface NodeFacts {
@@ -32,13 +25,6 @@ export interface MembershipOptions {
   readonly leaseMs?: number;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
-}
-
-/** The state in which a block is given back. */
-export interface Rest {
-  readonly state: string;
-  /** ISO 8601: look again then. Null: when something comes. */
-  readonly dueAt: string | null;
 }
 
 const LEASE_MS = 8000;
@@ -176,9 +162,4 @@ export class Membership {
   #claims(rows: readonly Row[]): readonly Claim[] {
     return rows.map((row) => ({ ...row, owner: this.node }));
   }
-}
-
-/** What a write of an owner throws when it is the owner no more. */
-export function leaseLost(): BlockhouseError {
-  return new BlockhouseError('LEASE_LOST', 'Another server has this block now.');
 }

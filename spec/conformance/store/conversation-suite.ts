@@ -3,9 +3,10 @@ import type { Test } from 'tap';
 import type { ChatEntry } from '../../../core/schemas/chat-entry.ts';
 import type { Added, Conversation, MessageToAppend } from '../../../core/store/port.ts';
 import { userEntry } from '../../support/block-files.ts';
+import type { Owned } from '../../support/owned.ts';
 
 /** Makes the conversation of a fresh block, for its owner. */
-export type OpenConversation = (t: Test, clock: () => number) => Promise<Conversation>;
+export type OpenConversation = (t: Test, clock: () => number) => Promise<Owned>;
 
 const BEGIN = Date.parse('2026-11-20T14:03:22.123Z');
 const RULES = { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 };
@@ -14,14 +15,14 @@ function message(content: string, fields: Partial<MessageToAppend> = {}): Messag
   return { content, channel: 'web', clientId: undefined, cap: 10, ...fields };
 }
 
-async function add(conversation: Conversation, content: string, fields: Partial<MessageToAppend> = {}): Promise<Added> {
+async function add(conversation: Pick<Conversation, 'append'>, content: string, fields: Partial<MessageToAppend> = {}): Promise<Added> {
   const added = await conversation.append(message(content, fields));
   if (!('entry' in added)) throw new Error('it is archived');
   return added;
 }
 
 /** Everything that an answer of a model has. */
-export function fullAnswer(conversation: Conversation, replyTo: string, fields: Partial<ChatEntry> = {}): ChatEntry {
+export function fullAnswer(conversation: Pick<Conversation, 'newId'>, replyTo: string, fields: Partial<ChatEntry> = {}): ChatEntry {
   const at = new Date(BEGIN + 5).toISOString();
   const shared = { role: 'assistant', status: 'done', replyTo, content: 'Hello', attempts: 1, error: null, startedAt: at, finishedAt: at } as const;
   const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3 };

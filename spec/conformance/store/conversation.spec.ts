@@ -4,6 +4,7 @@ import { openFiles } from '../../../core/store/files/block/files.ts';
 import { PostgresConversation } from '../../../core/store/postgres/conversation.ts';
 import { Membership } from '../../../core/store/postgres/membership.ts';
 import { blockIn, migrated } from '../../support/migrated.ts';
+import { owned } from '../../support/owned.ts';
 import { noPostgres } from '../../support/postgres.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { conversationSuite } from './conversation-suite.ts';
@@ -12,7 +13,7 @@ conversationSuite(t, 'files', async (t, clock) => {
   const reports = { onChanged: () => undefined, onDamaged: () => undefined, onRebuilt: () => undefined };
   const files = openFiles(testFolder(t), 'ada', reports, () => new Date(clock()).toISOString());
   t.teardown(() => files.chat.close());
-  return files.conversation;
+  return owned(files.conversation);
 });
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
@@ -21,6 +22,6 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const node = await Membership.join(world.database, { version: '1.0.0', url: null });
     const claim = await node.take(await blockIn(world, 'ada'));
     if ('heldBy' in claim) throw new Error('somebody has it');
-    return new PostgresConversation({ database: world.database, block: claim.block, claim, at: () => new Date(clock()).toISOString() });
+    return owned(new PostgresConversation({ database: world.database, block: claim.block, at: () => new Date(clock()).toISOString() }), claim);
   });
 });

@@ -4,12 +4,13 @@ import type { BlockActor } from '../../../core/block/actor/ask.ts';
 import { createBlockMachine } from '../../../core/block/actor/machine.ts';
 import type { Block } from '../../../core/block/block.ts';
 import { OpenBlocks } from '../../../core/block/open-blocks.ts';
-import type { Unconfirmed } from '../../../core/store/port.ts';
+import type { BlockRef, Unconfirmed } from '../../../core/store/port.ts';
 import type { BlockList } from '../../../core/store/store.ts';
 import { gate } from '../../support/stepped-adapter.ts';
 
 /** Stands for a block: what is looked at here. */
 interface Stub {
+  readonly ref: BlockRef;
   readonly name: string;
   readonly actor: unknown;
   isInUse: boolean;
@@ -30,17 +31,18 @@ interface Opened {
 function open(names: readonly string[] = ['a', 'b']): Opened {
   const there = new Set(names);
   const made: string[] = [];
-  const make = (name: string, actor?: unknown): Block => {
+  const make = (ref: BlockRef, actor?: unknown): Block => {
+    const { name } = ref;
     made.push(name);
     const nothing = async (): Promise<void> => undefined;
-    const stub: Stub = { name, actor, isInUse: false, isQuiet: true, isRunning: false, isMoving: false, moved: nothing, end: nothing, close: nothing };
+    const stub: Stub = { ref, name, actor, isInUse: false, isQuiet: true, isRunning: false, isMoving: false, moved: nothing, end: nothing, close: nothing };
     return stub as unknown as Block;
   };
-  const index = { has: (name: string) => there.has(name), names: () => [...there] } as unknown as BlockList;
+  const index = { find: (name: string) => (there.has(name) ? { name, block: 0 } : undefined), names: () => [...there] } as unknown as BlockList;
   return { blocks: new OpenBlocks({ index, make }), there, made };
 }
 
-const stub = (block: Block): Stub => block as unknown as Stub;
+const stub = (block: Block | Promise<Block>): Stub => block as unknown as Stub;
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
 
 t.test('a block has one object, which is made at its first use', async (t) => {
@@ -169,7 +171,7 @@ t.test('blocks in use, or with unwritten changes, are kept', async (t) => {
 t.test('a dropped block is found again as long as other code refers to it', async (t) => {
   const names = many(1000);
   const { blocks, made } = open(names);
-  const inHand = names.map((name) => blocks.findNow(name));
+  const inHand = names.map((name) => blocks.findNow(name) as Block);
   t.equal(blocks.has('n0'), false, 'let go');
   for (const block of inHand) t.equal(blocks.findNow(block.name), block);
   t.equal(made.length, 1000, 'no second object, and so no second writer');
@@ -179,7 +181,7 @@ t.test('a dropped block is found again as long as other code refers to it', asyn
 t.test('a block that is held before it runs is counted and kept', async (t) => {
   const names = many(500);
   const { blocks } = open(names);
-  const inHand = names.map((name) => blocks.findNow(name));
+  const inHand = names.map((name) => blocks.findNow(name) as Block);
   const first = inHand[0] as Block;
   blocks.hold(first);
   Object.assign(stub(first), { isInUse: true, isRunning: true });

@@ -420,7 +420,7 @@ t.test('after a failed move the monitor and its log go on as before', async (t) 
   renameSync(`${archive}.away`, `${archive}.again`);
   t.match(await one.ask('ada', 'two'), { content: 'You said: two' });
   t.match(await one.blocks.details('ada'), { config: { enabled: true }, pulse: { desired: 'running' } });
-  t.equal(one.blocks.counts().monitorsRunning, 1, 'and the one that was stopped stays stopped');
+  t.equal((await one.blocks.counts()).monitorsRunning, 1, 'and the one that was stopped stays stopped');
   const begun = (await one.blocks.logs('ada')).flatMap(({ content }) => content.match(/monitor\.started/g) ?? []);
   t.equal(begun.length, 2);
 });
@@ -443,7 +443,7 @@ t.test('a failed move does not start a monitor that a person has stopped meanwhi
   const archived = t.rejects(one.blocks.archive('ada'), { code: 'STORAGE_FAILED' });
   end();
   await Promise.all([stopped, archived]);
-  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal((await one.blocks.counts()).monitorsRunning, 0);
   t.match(one.readJson('ada', 'config'), { enabled: false });
 });
 
@@ -474,7 +474,7 @@ t.test('a move that the disk does not confirm is reported like any other, and th
   t.same(gone, ['ada']);
   t.match(await one.blocks.archives(), [{ originalName: 'ada', wasRunning: true }]);
   t.match(one.factsOf('block.archived'), [{ block: 'ada', archiveName: String }]);
-  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal((await one.blocks.counts()).monitorsRunning, 0);
   await t.rejects(one.blocks.restore('ada'), { code: 'STORAGE_FAILED', message: /^The change was made/ });
   t.match(one.factsOf('block.restored'), [{ block: 'ada' }]);
   t.match(await one.blocks.list(), [{ name: 'ada', state: 'stopped' }]);

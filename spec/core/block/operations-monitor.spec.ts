@@ -30,10 +30,10 @@ t.test('fifty starts at once make one monitor, and fifty stops end it', async (t
   const one = await startCore(t);
   await one.create('ada');
   await Promise.all(Array.from({ length: 50 }, () => one.blocks.start('ada')));
-  t.equal(one.blocks.counts().monitorsRunning, 1);
+  t.equal((await one.blocks.counts()).monitorsRunning, 1);
   t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'starting').length, 1);
   await Promise.all(Array.from({ length: 50 }, () => one.blocks.stop('ada')));
-  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal((await one.blocks.counts()).monitorsRunning, 0);
   t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'stopped').length, 1);
 });
 
@@ -41,7 +41,7 @@ t.test('many monitors run at once, and all end with the core', async (t) => {
   const names = Array.from({ length: 30 }, (_, n) => `b${n}`);
   const one = await startCore(t, { files: { blocks: runnable(names) } });
   await Promise.all(names.map((name) => one.blocks.start(name)));
-  t.equal(one.blocks.counts().monitorsRunning, 30);
+  t.equal((await one.blocks.counts()).monitorsRunning, 30);
   await one.core.close();
   t.equal(one.factsOf('block.transitioned').filter(({ to }) => to === 'stopped').length, 30);
   t.equal(one.readJson('b0', 'config').enabled, true, 'what is wanted stays');
@@ -124,7 +124,7 @@ t.test('a block with a damaged configuration can be stopped, and the damage is r
     code: 'BLOCK_DAMAGED',
     message: /^ada is stopped, but this can't be saved, so it would start again with the server\. .*config\.json can't be used: .* Then stop it again\.$/,
   });
-  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal((await one.blocks.counts()).monitorsRunning, 0);
 });
 
 t.test('a restart is a stop and a start', async (t) => {
@@ -147,7 +147,7 @@ t.test('the server starts wanted monitors again, and they answer waiting message
   one.write('ada', 'chat', [{ role: 'user', content: 'meanwhile' }]);
   const next = await startCore(t, { workspace: one.workspace });
   await next.told('message.finished', { block: 'ada', status: 'done' });
-  t.equal(next.blocks.counts().monitorsRunning, 1);
+  t.equal((await next.blocks.counts()).monitorsRunning, 1);
   t.match(next.factsOf('block.transitioned')[0], { block: 'ada', cause: 'server start', actor: 'server' });
 });
 
@@ -167,7 +167,7 @@ t.test('a damaged block with enabled starts, reports the damage, and goes on aft
     { name: 'bob', status: 'ERROR' },
     { name: 'cyn', status: 'ERROR' },
   ]);
-  t.equal(next.blocks.counts().monitorsRunning, 1);
+  t.equal((await next.blocks.counts()).monitorsRunning, 1);
   next.write('ada', 'memory', memory);
   await next.told('block.transitioned', { block: 'ada', to: 'idle' });
   t.match(await next.ask('ada', 'hi'), { content: 'You said: hi' });
@@ -237,7 +237,7 @@ t.test('a folder that is removed while its monitor runs, and comes back, is serv
   await one.told('block.transitioned', { block: 'ada', from: 'starting', to: 'idle', actor: 'monitor', cause: 'recovered' });
   await until('it is idle again', () => one.factsOf('block.transitioned').at(-1)?.['to'] === 'idle');
   t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
-  t.equal(one.blocks.counts().monitorsRunning, 1, 'and there is one monitor');
+  t.equal((await one.blocks.counts()).monitorsRunning, 1, 'and there is one monitor');
 });
 
 t.test('a folder that is deleted for good does not come back, and the server goes on', async (t) => {
@@ -305,7 +305,7 @@ t.test('a new block does not get the monitor of a deleted one with its name', as
   rmSync(one.folder('ada'), { recursive: true });
   await one.create('ada');
   t.match(await one.blocks.details('ada'), { config: { enabled: false }, pulse: { state: 'stopped' } });
-  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal((await one.blocks.counts()).monitorsRunning, 0);
   t.match(await one.blocks.post('ada', { message: 'hi' }, 'web'), { running: false });
   await one.blocks.start('ada');
   await one.told('message.finished', { block: 'ada', status: 'done' });

@@ -30,7 +30,6 @@ t.test('what keys have spent can be read beside the server that counts it', asyn
   const store = await openStore({ workspace, bus: createBus(), now: () => Date.parse(AT), onLost: async () => undefined });
   t.teardown(() => store.close());
   const call = { at: AT, requestId: 'r', provider: 'p', model: 'm', costUsd: 0.5, firstTextMs: null, durationMs: 1, error: null };
-  await store.gateway.read();
   store.gateway.record({
     ...call,
     key: 'app',
@@ -38,7 +37,7 @@ t.test('what keys have spent can be read beside the server that counts it', asyn
   });
   await store.gateway.close();
   const book = await readGatewayBook(workspace, () => Date.parse(AT));
-  t.match(book.spentToday('app'), { usd: 0.5, tokens: 3, calls: 1 });
+  t.match(await book.spentToday('app'), { usd: 0.5, tokens: 3, calls: 1 });
 });
 
 t.test('a database is prepared for a workspace', { skip: noPostgres }, async (t) => {

@@ -6,19 +6,19 @@ import { ok, Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 
 /** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning, standIn?}`. */
-export const health = ({ core, server }: RouteContext) =>
+export const health = async ({ core, server }: RouteContext) =>
   ok({
     status: 'ok',
     version: core.version,
     uptimeSeconds: Math.round(server.uptimeMs() / 100) / 10,
-    ...countsOf(core),
+    ...(await countsOf(core)),
     ...(core.standIn && { standIn: core.standIn }),
   });
 
 /** A core that was never started has no blocks and serves only the gateway. */
-function countsOf(core: Core): { readonly blocks: number; readonly monitorsRunning: number } {
+async function countsOf(core: Core): Promise<{ readonly blocks: number; readonly monitorsRunning: number }> {
   if (!core.started) return { blocks: 0, monitorsRunning: 0 };
-  const { blocks, monitorsRunning } = core.blocks.counts();
+  const { blocks, monitorsRunning } = await core.blocks.counts();
   return { blocks, monitorsRunning };
 }
 

@@ -12,6 +12,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BlockhouseError } from '../../../errors.ts';
 import type { BlockEntry } from '../../../schemas/block-api.ts';
 import { isBlockName } from '../../../schemas/names.ts';
+import type { BlockRef } from '../../port.ts';
 import type { BlockList, EntrySource } from '../../store.ts';
 import { isTemporaryName } from '../atomic-file.ts';
 import { stampOfAll } from '../file-stamp.ts';
@@ -60,9 +61,9 @@ export class BlockIndex implements BlockList {
     this.#options = options;
   }
 
-  get size(): number {
+  async counts(): ReturnType<BlockList['counts']> {
     this.#findNames();
-    return this.#known.size;
+    return { blocks: this.#known.size, monitorsRunning: this.#options.running() };
   }
 
   names(): string[] {
@@ -70,8 +71,12 @@ export class BlockIndex implements BlockList {
     return [...this.#known.keys()];
   }
 
+  find(name: string): BlockRef | undefined {
+    return this.#has(name) ? { name, block: 0 } : undefined;
+  }
+
   /** True if there is a folder with this name; a link is not a block. */
-  has(name: string): boolean {
+  #has(name: string): boolean {
     if (!isBlockName(name)) return false;
     try {
       return lstatSync(join(this.#options.folder, name)).isDirectory();
@@ -194,7 +199,7 @@ export class BlockIndex implements BlockList {
     try {
       return entryOf(await read(name), now());
     } catch (error) {
-      if (!this.has(name)) return undefined;
+      if (!this.#has(name)) return undefined;
       return damagedEntry(name, error instanceof BlockhouseError ? error.message : 'One of its files could not be read.');
     }
   }

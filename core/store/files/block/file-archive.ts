@@ -2,7 +2,7 @@
 import { BlockhouseError, invalidRequest } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
-import type { Stored, Unconfirmed } from '../../port.ts';
+import type { Claim, Stored, Unconfirmed } from '../../port.ts';
 import type { ArchiveStore, Built } from '../../store.ts';
 import { isPassingFault, readFault } from '../regular-file.ts';
 import type { BlockFolders } from './block-folders.ts';
@@ -26,7 +26,7 @@ export class FileArchive implements ArchiveStore {
     this.#options = options;
   }
 
-  async store(name: string, ...facts: [Parameters<ArchiveStore['store']>[1], Date]): Promise<Stored> {
+  async store({ name }: Claim, ...facts: [Parameters<ArchiveStore['store']>[1], Date]): Promise<Stored> {
     const { folders, onMoved } = this.#options;
     const stored = await folders.store(name, ...facts);
     onMoved(name);

@@ -39,6 +39,10 @@ export class FileBlock implements StoredBlock {
     });
   }
 
+  async standing(): Promise<undefined> {
+    await Promise.resolve();
+  }
+
   get isQuiet(): boolean {
     return !FILE_NAMES.some((file) => this.documents[file].isBusy);
   }

@@ -4,7 +4,7 @@
 import type { CoreBus } from '../../../bus.ts';
 import { faultText } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
-import type { BlockContents, Unconfirmed } from '../../port.ts';
+import type { BlockContents, BlockRef, Unconfirmed } from '../../port.ts';
 import type { BlockList, BlockListener, BlockStore, DamageListener, EntrySource, Rename, StoredBlock } from '../../store.ts';
 import { FolderWatches } from '../watch.ts';
 import type { BlockFolders } from './block-folders.ts';
@@ -52,7 +52,7 @@ export class FileBlocks implements BlockStore {
     return this.#index;
   }
 
-  block(name: string, listener: BlockListener): StoredBlock {
+  block({ name }: BlockRef, listener: BlockListener): StoredBlock {
     this.#sweep(name);
     const { folders, now } = this.#options;
     return new FileBlock({ name, folder: folders.folderOf(name), watches: this.#watches, listener, now });
@@ -80,6 +80,12 @@ export class FileBlocks implements BlockStore {
 
   endRename(): Promise<void> {
     return forgetRename(this.#options.folders);
+  }
+
+  /** The blocks that are to run. */
+  async enabled(): Promise<readonly BlockRef[]> {
+    const entries = (await this.#index?.list()) ?? [];
+    return entries.filter(({ config, configError }) => config.enabled === true || configError !== undefined).map(({ name }) => ({ name, block: 0 }));
   }
 
   /** A block of this name has come or gone. */

@@ -1,11 +1,26 @@
-// The conversation of one block in its files: chat.json has the active entries, and chat-archive/ the older ones.
+// The conversation of one block in its files: chat.json has the active entries, and chat-archive/ the older ones. Claims say nothing here, because this
+// process has the workspace alone.
 import { appendMessage, begin, cancel, entryIn, nextIn, queueAgain, recover, requeue, requeueAll, settle } from '../../../block/conversation/chat-changes.ts';
 import { completeEntries } from '../../../block/conversation/chat-file.ts';
 import { countQueue } from '../../../block/conversation/counts.ts';
 import { EntryIds } from '../../../block/conversation/entry-ids.ts';
 import type { MessageFound } from '../../../schemas/chat-api.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
-import type { Added, BackInQueue, Change, Conversation, Entries, MessageToAppend, Outcome, PagePlace, Recovered, RecoverRules } from '../../port.ts';
+import type {
+  Added,
+  BackInQueue,
+  Cancelled,
+  Change,
+  Claim,
+  Conversation,
+  Entries,
+  MessageToAppend,
+  Outcome,
+  PagePlace,
+  Recovered,
+  RecoverRules,
+  Settled,
+} from '../../port.ts';
 import type { JsonFile } from '../json-file.ts';
 import type { ChatArchive } from './chat-archive.ts';
 import { findEntry, pageOf } from './chat-history.ts';
@@ -66,7 +81,7 @@ export class FileConversation implements Conversation {
     });
   }
 
-  async recover(rules: RecoverRules): Promise<Recovered> {
+  async recover(_claim: Claim, rules: RecoverRules): Promise<Recovered> {
     const inOrder = (entries: Entries): Entries => {
       const at = this.#at();
       return recover(completeEntries(entries, this.#ids, at), { now: Date.parse(at), at, ...rules });
@@ -79,15 +94,15 @@ export class FileConversation implements Conversation {
     });
   }
 
-  begin(id: string): Promise<ChatEntry | undefined> {
+  begin(_claim: Claim, id: string): Promise<ChatEntry | undefined> {
     return this.#chat.update((entries) => begin(entries, id, this.#at()));
   }
 
-  settle(id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<boolean> {
-    return this.#chat.update((entries) => settle(entries, id, outcome, answer));
+  async settle(_claim: Claim, id: string, outcome: Outcome, answer: ChatEntry | undefined): Promise<Settled | undefined> {
+    return (await this.#chat.update((entries) => settle(entries, id, outcome, answer))) ? { answer } : undefined;
   }
 
-  requeue(id: string, how: BackInQueue): Promise<boolean> {
+  requeue(_claim: Claim, id: string, how: BackInQueue): Promise<boolean> {
     return this.#chat.update((entries) => requeue(entries, id, how));
   }
 
@@ -95,7 +110,7 @@ export class FileConversation implements Conversation {
     return this.#chat.update((entries) => ({ value: requeueAll(entries), result: undefined }));
   }
 
-  cancel(id: string): Promise<{ readonly entry: ChatEntry; readonly hadFailed: boolean }> {
+  cancel(id: string): Promise<Cancelled> {
     return this.#chat.update((entries) => cancel(entries, id, this.#at()));
   }
 

@@ -14,8 +14,9 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { capReached } from '../../../block/costs/budget.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { GatewayBook, GatewayCall, KeySpend, OpenCall } from '../../port.ts';
+import type { CappedKey, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { carriedLines, FileSums, lineOf, parseCall } from './gateway-lines.ts';
@@ -36,6 +37,8 @@ const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 86_400_000;
+/** Calls under way end within moments, and then there may be room again. */
+const UNDER_WAY_RETRY_MS = 1000;
 
 /** What a ledger works with. */
 export interface GatewayLedgerOptions {
@@ -116,8 +119,27 @@ export class GatewayLedger implements GatewayBook {
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
+  room(key: CappedKey, underWay: Pick<KeySpend, 'usd' | 'tokens'>): true | NoRoom | Promise<true | NoRoom> {
+    if (!this.#isRead) return this.read().then(() => this.#roomOf(key, underWay));
+    return this.#roomOf(key, underWay);
+  }
+
+  #roomOf(key: CappedKey, underWay: Pick<KeySpend, 'usd' | 'tokens'>): true | NoRoom {
+    const { usd, tokens } = this.spent(key.name);
+    const cap = capReached(key, { usd, tokens });
+    const now = this.#now();
+    if (cap !== undefined) return { cap, isUnderWay: false, retryAfterMs: DAY_MS - (now % DAY_MS) };
+    const close = capReached(key, { usd: usd + underWay.usd, tokens: tokens + underWay.tokens });
+    return close === undefined || { cap: close, isUnderWay: true, retryAfterMs: UNDER_WAY_RETRY_MS };
+  }
+
+  async spentToday(key: string): Promise<KeySpend> {
+    await this.read();
+    return this.spent(key);
+  }
+
   /** What a key has spent on this UTC day; in earlier processes too, once `read` has resolved. */
-  spentToday(key: string): KeySpend {
+  spent(key: string): KeySpend {
     return this.#spent.spent(this.#time().slice(0, '2026-11-22'.length), key);
   }
 

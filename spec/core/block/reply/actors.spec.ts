@@ -24,14 +24,14 @@ t.test('fifty starts make one monitor, and fifty stops end it', async (t) => {
   await one.create('ada');
   const started = await Promise.all(Array.from({ length: 50 }, () => one.blocks.start('ada')));
   t.ok(started.every(({ pulse }) => pulse.state === 'idle'));
-  t.equal(one.blocks.counts().monitorsRunning, 1);
+  t.equal((await one.blocks.counts()).monitorsRunning, 1);
   await one.blocks.post('ada', { message: 'hi' }, 'web');
   (await daemon.call(0)).answer('Hello.');
   await one.told('block.transitioned', { from: 'working', to: 'idle' });
   t.equal(daemon.calls.length, 1);
   const stopped = await Promise.all(Array.from({ length: 50 }, () => one.blocks.stop('ada')));
   t.ok(stopped.every(({ pulse }) => pulse.state === 'stopped'));
-  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal((await one.blocks.counts()).monitorsRunning, 0);
   const tos = one.factsOf('block.transitioned').map(({ to }) => to);
   t.strictSame(tos, ['starting', 'idle', 'working', 'idle', 'stopping', 'stopped']);
 });
@@ -86,7 +86,7 @@ t.test("a monitor stops even if its files can't be written", async (t) => {
   await one.blocks.start('ada');
   one.write('ada', 'chat', '{');
   await one.blocks.stop('ada');
-  t.equal(one.blocks.counts().monitorsRunning, 0);
+  t.equal((await one.blocks.counts()).monitorsRunning, 0);
   t.match((await one.blocks.logs('ada'))[0]?.content, /monitor\.stopped/);
 });
 

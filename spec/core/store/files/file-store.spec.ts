@@ -3,6 +3,7 @@ import { createBus } from '../../../../core/bus.ts';
 import { FileStore } from '../../../../core/store/files/file-store.ts';
 import { readLock, WorkspaceLock } from '../../../../core/store/files/lock.ts';
 import { AT, configOf } from '../../../support/block-files.ts';
+import { ANY_CLAIM } from '../../../support/owned.ts';
 import { testFolder } from '../../../support/test-folder.ts';
 
 t.test('the list of blocks knows what the archive has moved, and the lock is given back', async (t) => {
@@ -14,10 +15,17 @@ t.test('the list of blocks knows what the archive has moved, and the lock is giv
   await blocks.open();
   t.teardown(() => blocks.close());
   const entry = { name: 'a' } as never;
-  const list = blocks.list({ read: async () => ({}) as never, entryOf: () => entry, damagedEntry: () => entry, isOpen: () => false });
+  const list = blocks.list({
+    read: async () => ({}) as never,
+    entryOf: () => entry,
+    damagedEntry: () => entry,
+    isOpen: () => false,
+    asItStands: (contents) => contents,
+    running: () => 0,
+  });
   await blocks.create(configOf());
   t.same(await list.list(), [entry]);
-  await archive.store('a', { wasRunning: false }, new Date(AT));
+  await archive.store(ANY_CLAIM, { wasRunning: false }, new Date(AT));
   t.same(await list.list(), []);
   await store.announce('http://x');
   t.match(await readLock(workspace), { url: 'http://x' });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createBus } from '../../../../core/bus.ts';
 import { readLock, WorkspaceLock } from '../../../../core/store/files/lock.ts';
-import { Membership } from '../../../../core/store/files/membership.ts';
+import { FileMembership } from '../../../../core/store/files/membership.ts';
 import { testFolder } from '../../../support/test-folder.ts';
 import { until } from '../../../support/until.ts';
 
@@ -13,10 +13,11 @@ async function joined(t: Test) {
   const faults: unknown[] = [];
   bus.on('workspace.fault', (fault) => faults.push(fault));
   const lost: number[] = [];
-  const membership = new Membership({
+  const membership = new FileMembership({
     lock: await WorkspaceLock.acquire(workspace),
     bus,
     onLost: async ({ pid }) => void lost.push(pid),
+    enabled: async () => [{ name: 'a', block: 0 }],
   });
   t.teardown(() => membership.leave());
   return { membership, workspace, path: join(workspace, '.lock'), faults, lost };

@@ -1,11 +1,12 @@
 // What several servers on one conversation see. The laws of all stores are in spec/conformance/store/.
 import t, { type Test } from 'tap';
 import { PostgresConversation } from '../../../../core/store/postgres/conversation.ts';
-import { type Claim, Membership } from '../../../../core/store/postgres/membership.ts';
+import { Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
-import type { MessageToAppend } from '../../../../core/store/port.ts';
+import type { Claim, MessageToAppend } from '../../../../core/store/port.ts';
 import { fullAnswer } from '../../../conformance/store/conversation-suite.ts';
 import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
+import { type Owned, owned } from '../../../support/owned.ts';
 import { noPostgres } from '../../../support/postgres.ts';
 
 const RULES = { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 };
@@ -36,8 +37,9 @@ class Server {
     return claim;
   }
 
-  conversation(block: number, claim?: Claim, clockIsOff = 0): PostgresConversation {
-    return new PostgresConversation({ database: this.database, block, claim, at: () => new Date(Date.now() + clockIsOff).toISOString() });
+  conversation(block: number, claim?: Claim, clockIsOff = 0): Owned {
+    const at = () => new Date(Date.now() + clockIsOff).toISOString();
+    return owned(new PostgresConversation({ database: this.database, block, at }), claim);
   }
 }
 
@@ -116,7 +118,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const owner = a.conversation(block, await a.take(block));
     const posters = [a.conversation(block), b.conversation(block)];
     const posted = new Set<string>();
-    const post = async (from: PostgresConversation, name: string): Promise<void> => {
+    const post = async (from: Owned, name: string): Promise<void> => {
       for (let n = 0; n < 40; n += 1) {
         const { entry } = (await from.append(message(`${name}${n}`, { clientId: `${name}${n}` }))) as { entry: { id: string } };
         posted.add(entry.id);

@@ -5,6 +5,7 @@ import { BlockFolders } from '../../../../../core/store/files/block/block-folder
 import { FileArchive } from '../../../../../core/store/files/block/file-archive.ts';
 import { packFolder } from '../../../../../core/store/files/bundle/bundle.ts';
 import { AT, configOf } from '../../../../support/block-files.ts';
+import { ANY_CLAIM } from '../../../../support/owned.ts';
 import { testFolder } from '../../../../support/test-folder.ts';
 
 const NOON = new Date('2026-11-20T12:00:00.000Z');
@@ -19,7 +20,7 @@ async function open(t: Test) {
 
 t.test('a block moves into the archive and back under another name, and each move is told', async (t) => {
   const { archive, moved, folders } = await open(t);
-  const { archiveName } = await archive.store('a', { wasRunning: true }, NOON);
+  const { archiveName } = await archive.store({ ...ANY_CLAIM, name: 'a' }, { wasRunning: true }, NOON);
   t.match(await archive.list(), [{ archiveName, originalName: 'a', wasRunning: true }]);
   const info = await archive.find('a');
   const config = await archive.config(info, 'b');
@@ -28,13 +29,13 @@ t.test('a block moves into the archive and back under another name, and each mov
   t.same(await archive.list(), []);
   t.throws(() => folders.assertFree('b'), { code: 'NAME_TAKEN' });
   t.same(moved, ['a', 'b']);
-  await t.rejects(archive.store('nobody', { wasRunning: false }, NOON));
+  await t.rejects(archive.store({ ...ANY_CLAIM, name: 'nobody' }, { wasRunning: false }, NOON));
   t.same(moved, ['a', 'b'], 'what did not move is not told');
 });
 
 t.test('an archived block without a usable configuration is damaged, and can be deleted', async (t) => {
   const { archive, folders } = await open(t);
-  await archive.store('a', { wasRunning: false }, NOON);
+  await archive.store({ ...ANY_CLAIM, name: 'a' }, { wasRunning: false }, NOON);
   const info = await archive.find('a');
   writeFileSync(join(folders.archivedFolder(info), 'config.json'), '{');
   await t.rejects(archive.config(info, 'a'), { code: 'BLOCK_DAMAGED', message: /^archive\/a_.*\/config\.json can't be used/ });

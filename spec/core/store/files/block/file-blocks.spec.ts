@@ -57,6 +57,8 @@ t.test('a new block is in the list at once, and its name is taken', async (t) =>
     entryOf: () => entry as never,
     damagedEntry: () => entry as never,
     isOpen: () => false,
+    asItStands: (contents) => contents,
+    running: () => 0,
   });
   t.same(await list.list(), []);
   await blocks.assertFree('a');

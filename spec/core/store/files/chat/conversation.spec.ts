@@ -3,15 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { openFiles } from '../../../../../core/store/files/block/files.ts';
-import type { Conversation, MessageToAppend } from '../../../../../core/store/port.ts';
+import type { MessageToAppend } from '../../../../../core/store/port.ts';
 import { userEntry } from '../../../../support/block-files.ts';
+import { type Owned, owned } from '../../../../support/owned.ts';
 
 const AT = '2026-11-20T14:03:22.123Z';
 const RULES = { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 };
 
-function open(folder: string): { conversation: Conversation; close(): Promise<unknown> } {
+function open(folder: string): { conversation: Owned; close(): Promise<unknown> } {
   const files = openFiles(folder, 'ada', { onChanged: () => undefined, onDamaged: () => undefined, onRebuilt: () => undefined }, () => AT);
-  return { conversation: files.conversation, close: () => files.chat.close() };
+  return { conversation: owned(files.conversation), close: () => files.chat.close() };
 }
 
 function message(content: string, fields: Partial<MessageToAppend> = {}): MessageToAppend {

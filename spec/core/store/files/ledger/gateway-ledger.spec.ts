@@ -66,18 +66,18 @@ t.test('a key has spent what it has spent on this day, in this process and befor
   t.equal(second.ledger.isRead, false);
   await second.ledger.read();
   t.equal(second.ledger.isRead, true);
-  t.same(second.ledger.spentToday('app'), { usd: 0.25, tokens: 30, calls: 2, unpricedCalls: 1 });
+  t.same(second.ledger.spent('app'), { usd: 0.25, tokens: 30, calls: 2, unpricedCalls: 1 });
   await second.ledger.close();
   const { ledger, clock } = ledgerIn(workspace, NOON + HOUR);
   await ledger.read();
-  t.match(ledger.spentToday('app'), { usd: 0.25, tokens: 30 }, 'a new process');
+  t.match(ledger.spent('app'), { usd: 0.25, tokens: 30 }, 'a new process');
   ledger.record(call('5', { at: new Date(NOON + HOUR).toISOString() }));
-  t.match(ledger.spentToday('app'), { usd: 0.5, tokens: 45 });
-  t.same(ledger.spentToday('other'), { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
+  t.match(ledger.spent('app'), { usd: 0.5, tokens: 45 });
+  t.same(ledger.spent('other'), { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
   t.equal(ledger.meanOutput('app'), 5);
   t.equal(ledger.meanOutput('other'), undefined);
   clock.ms += 12 * HOUR;
-  t.match(ledger.spentToday('app'), { usd: 0, tokens: 0 }, 'a new day');
+  t.match(ledger.spent('app'), { usd: 0, tokens: 0 }, 'a new day');
   await ledger.close();
 });
 
@@ -88,13 +88,13 @@ t.test('a clock that visits another day finds the day as it was, and so does a p
   await ledger.read();
   clock.ms += 24 * HOUR;
   ledger.record(call('2', { at: new Date(clock.ms).toISOString() }));
-  t.match(ledger.spentToday('app'), { tokens: 15 });
+  t.match(ledger.spent('app'), { tokens: 15 });
   clock.ms -= 24 * HOUR;
-  t.match(ledger.spentToday('app'), { tokens: 15 });
+  t.match(ledger.spent('app'), { tokens: 15 });
   await ledger.close();
   const earlier = ledgerIn(workspace, NOON - HOUR).ledger;
   await earlier.read();
-  t.match(earlier.spentToday('app'), { tokens: 15 }, 'a clock set back before a restart');
+  t.match(earlier.spent('app'), { tokens: 15 }, 'a clock set back before a restart');
   await earlier.close();
 });
 
@@ -111,7 +111,7 @@ t.test('a ledger that has lost its oldest files keeps what keys have spent', asy
   await ledger.close();
   const next = ledgerIn(workspace, NOON, limits).ledger;
   await next.read();
-  for (const key of ['app', 'other']) t.same(next.spentToday(key), { usd: 5, tokens: 300, calls: 20, unpricedCalls: 0 }, key);
+  for (const key of ['app', 'other']) t.same(next.spent(key), { usd: 5, tokens: 300, calls: 20, unpricedCalls: 0 }, key);
   t.equal(next.meanOutput('app'), 5);
   await next.close();
   // A crash between the renaming of a full file and the first line of the next one.
@@ -120,7 +120,7 @@ t.test('a ledger that has lost its oldest files keeps what keys have spent', asy
   for (const life of [1, 2]) {
     const { ledger } = ledgerIn(workspace, NOON, limits);
     await ledger.read();
-    t.match(ledger.spentToday('app'), { tokens: 300 + 15 * (life - 1) }, `life ${life}`);
+    t.match(ledger.spent('app'), { tokens: 300 + 15 * (life - 1) }, `life ${life}`);
     ledger.record(call(`life ${life}`));
     await ledger.close();
   }
@@ -141,7 +141,7 @@ t.test('sums at the beginning of a file that a crash has torn count as a whole o
     writeFileSync(path, `${head}${lines(call('3'))}`);
     const { ledger } = ledgerIn(workspace);
     await ledger.read();
-    t.equal(ledger.spentToday('app').tokens, tokens);
+    t.equal(ledger.spent('app').tokens, tokens);
     await ledger.close();
   }
 });
@@ -168,7 +168,7 @@ t.test('a call that a killed process has left counts with what it was noted with
   for (const life of [1, 2]) {
     const { ledger } = ledgerIn(workspace);
     await ledger.read();
-    t.same(ledger.spentToday('app'), { usd: 0.75, tokens: 1025, calls: 2, unpricedCalls: 0 }, `life ${life}`);
+    t.same(ledger.spent('app'), { usd: 0.75, tokens: 1025, calls: 2, unpricedCalls: 0 }, `life ${life}`);
     t.match(await idsOf(ledger), ['b', 'r']);
     await ledger.close();
   }
@@ -188,7 +188,7 @@ t.test('calls whose lines are in a full file count once after a kill, although a
   }
   const { ledger } = ledgerIn(workspace, NOON, { fileBytes: 500, files: 4 });
   t.equal((await idsOf(ledger)).filter((id) => id === 'slow').length, 1, 'the lines have the call that was left, without another question before');
-  t.match(ledger.spentToday('app'), { calls: 7, tokens: 7 * 15 });
+  t.match(ledger.spent('app'), { calls: 7, tokens: 7 * 15 });
   await ledger.close();
 });
 
@@ -220,7 +220,7 @@ t.test('a line that can not be written is written with the next ones, and the fa
   await t.rejects(ledger.read(), { code: 'WORKSPACE_DAMAGED' });
   rmSync(path, { recursive: true });
   t.same(await idsOf(ledger), ['1', '2']);
-  t.match(ledger.spentToday('app'), { usd: 0.5, tokens: 30 });
+  t.match(ledger.spent('app'), { usd: 0.5, tokens: 30 });
 });
 
 t.test('damaged lines are left out', async (t) => {
@@ -241,7 +241,7 @@ t.test('a call with a name of any length counts after a restart, and costs the l
   t.equal(existsSync(path.replace('.jsonl', '.1.jsonl')), false);
   const second = ledgerIn(workspace);
   await second.ledger.read();
-  t.match(second.ledger.spentToday('app'), { calls: 2, usd: 0.5 });
+  t.match(second.ledger.spent('app'), { calls: 2, usd: 0.5 });
   t.same(await idsOf(second.ledger), ['1', '2']);
 });
 
@@ -266,7 +266,7 @@ t.test('calls whose lines found no room count once after a kill, those of keys w
   t.ok((await idsOf(killed)).length < flood);
   const { ledger } = ledgerIn(workspace);
   await ledger.read();
-  t.match(ledger.spentToday('app'), { calls: 1, tokens: 15 });
-  t.match(ledger.spentToday('free'), { calls: flood, tokens: flood * 15 });
+  t.match(ledger.spent('app'), { calls: 1, tokens: 15 });
+  t.match(ledger.spent('free'), { calls: flood, tokens: flood * 15 });
   await ledger.close();
 });
