@@ -86,7 +86,7 @@ export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export { readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
-export { rounded } from './store/files/logs/log-lines.ts';
+export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
 export { openSettings, openStoreSchema } from './store/open.ts';
 export type { GatewayCall, LogRange } from './store/port.ts';

@@ -19,6 +19,7 @@ import type { BlockEvent } from './actor/types.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { ChangeGate } from './change-gate.ts';
 import { isWaiting } from './conversation/chat-file.ts';
+import { countQueue } from './conversation/counts.ts';
 import { CONFIG_DEFAULTS } from './documents/document-codecs.ts';
 import { Followers } from './followers.ts';
 import { PulseWriter } from './pulse-writer.ts';
@@ -177,7 +178,7 @@ export class Block implements BlockContext {
 
   /** Corrects the pulse of a block at rest, because its pulse.json is what the last monitor left there. */
   #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
-    return this.isActive ? withWish(this.#pulseWriter.present(pulse), config) : restingPulse(pulse, config, chat, this.world.gateway);
+    return this.isActive ? withWish(this.#pulseWriter.present(pulse), config) : restingPulse(pulse, config, countQueue(chat), this.world.gateway);
   }
 
   /** Resolves when the monitor has finished its recovery. Wakes a monitor that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */

@@ -2,7 +2,20 @@
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { StreamFrame } from '../types.ts';
-import type { BlockContents, BlockDocuments, BlockRef, Claim, GatewayBook, LedgerStore, LogRange, Membership, Standing, Stored, Unconfirmed } from './port.ts';
+import type {
+  BlockContents,
+  BlockDocuments,
+  BlockFacts,
+  BlockRef,
+  Claim,
+  GatewayBook,
+  LedgerStore,
+  LogRange,
+  Membership,
+  Standing,
+  Stored,
+  Unconfirmed,
+} from './port.ts';
 
 /** The levels of a log line, the least important first. */
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARN' | 'ERROR';
@@ -82,10 +95,10 @@ export interface StoredBlock {
 export interface EntrySource {
   /** Reads a block. Rejects with BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
-  /** The entry of a block with these contents, at an epoch time in milliseconds. */
-  entryOf(contents: BlockContents, now: number): BlockEntry;
-  /** The contents of a block that stands like this, with the pulse that people see. */
-  asItStands(contents: BlockContents, standing: Standing): BlockContents;
+  /** The entry of a block, at an epoch time in milliseconds. */
+  entryOf(facts: BlockFacts, now: number): BlockEntry;
+  /** The same of a block that stands like this, with the pulse that people see. */
+  asItStands(facts: BlockFacts, standing: Standing): BlockFacts;
   /** The entry of a block whose documents can't be used, for the reason `configError`. */
   damagedEntry(name: string, configError: string): BlockEntry;
   /** True for a block that reports its changes itself. */

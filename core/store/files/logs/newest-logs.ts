@@ -7,7 +7,7 @@ import { undefinedFor } from '../../../base/undefined-for.ts';
 import type { LogFile } from '../../../schemas/block-api.ts';
 import { hasOwnFolder } from '../own-folder.ts';
 import { READ_SAFELY } from '../regular-file.ts';
-import { compareLogNames, firstNames, isLogName, newestFirst } from './log-lines.ts';
+import { compareLogNames, firstNames, isLogName, newestFirst } from '../../parts/log-lines.ts';
 
 /** Names that are looked at beyond the limit, since some of the newest may not be files. */
 const SPARE = 200;
