@@ -87,7 +87,7 @@ export { compile, type Validator } from './schemas/validate.ts';
 export { readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { rounded } from './store/parts/log-lines.ts';
-export { MAX_LOG_PART_BYTES } from './store/files/logs/log-part.ts';
+export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
 export { openSettings, openStoreSchema } from './store/open.ts';
 export type { GatewayCall, LogRange } from './store/port.ts';
 export type { LogFields, LogLevel as LineLevel } from './store/store.ts';

@@ -389,7 +389,7 @@ export interface BlockContents {
 }
 
 /** What an entry of the list is made of: of the conversation, only what it came to. */
-export interface BlockFacts extends Omit<BlockContents, 'chat'> {
+export interface BlockFacts extends Omit<BlockContents, 'chat' | 'memory'> {
   readonly queue: QueueCounts;
   readonly failures: Failures;
   /** ISO 8601. */

@@ -44,6 +44,6 @@ export function failuresIn(entries: Entries): Failures {
 }
 
 /** What an entry of the list is made of. */
-export function factsOf({ chat, ...documents }: BlockContents): BlockFacts {
-  return { ...documents, queue: countQueue(chat), failures: failuresIn(chat), lastMessageAt: chat.at(-1)?.timestamp ?? null };
+export function factsOf({ config, costs, pulse, chat }: BlockContents): BlockFacts {
+  return { config, costs, pulse, queue: countQueue(chat), failures: failuresIn(chat), lastMessageAt: chat.at(-1)?.timestamp ?? null };
 }

@@ -17,8 +17,16 @@ import { ReplyMirror } from './reply-mirror.ts';
 
 /** Something may have changed. `gone`: there is no such block any more. */
 export type Hint =
-  | { readonly what: 'work' | 'document' | 'wish' | 'released' | 'gone'; readonly block: number }
+  | { readonly what: 'work' | 'wish' | 'released' | 'gone'; readonly block: number }
+  /** Without `kind` it may be any. */
+  | { readonly what: 'document'; readonly block: number; readonly kind: string | undefined }
   | { readonly what: 'setting'; readonly block: undefined };
+
+/** What a server tells. */
+export type Told =
+  | { readonly what: 'work' | 'wish' | 'released'; readonly block: number }
+  | { readonly what: 'document'; readonly block: number; readonly kind: string }
+  | { readonly what: 'setting' };
 
 /** What signals work with. */
 export interface SignalsOptions {
@@ -42,6 +50,7 @@ const TEST_MS = 3000;
 
 interface Followed {
   readonly mirror: ReplyMirror;
+  watches: number;
   /** The server that has said the last step. */
   writer: string | undefined;
   steppedAt: number;
@@ -64,6 +73,7 @@ export class PostgresSignals {
   readonly #options: SignalsOptions;
   readonly #listener: Listener;
   readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #own = new Set<(hint: { readonly what: 'work' | 'wish' | 'released'; readonly block: number }) => void>();
   readonly #gapListeners = new Set<() => void>();
   readonly #blocks = new Map<number, Followed>();
   readonly #followers: RemoteFollowers;
@@ -112,15 +122,36 @@ export class PostgresSignals {
   }
 
   /** After a commit: others may have to look. collected. */
-  tell(
-    hint:
-      | { readonly what: 'work' | 'wish' | 'released' | 'setting'; readonly block?: number }
-      | { readonly what: 'document'; readonly block: number; readonly kind: string },
-  ): void {
-    const { what, block = 0 } = hint;
+  tell(told: Told): void {
+    const { what } = told;
     if (what === 'setting') this.#send(this.#channel(), { is: 'setting' });
-    else if (what === 'document') this.#send(this.#channel(), { is: 'document', block, kind: hint.kind });
-    else this.#send(this.#channel(), { is: what, block });
+    else if (what === 'document') this.#send(this.#channel(), { is: 'document', block: told.block, kind: told.kind });
+    else {
+      this.#send(this.#channel(), { is: what, block: told.block });
+      for (const listener of [...this.#own]) listener({ what, block: told.block });
+    }
+  }
+
+  /** What is to be done and what is wished, as this server and all others tell it. Returns a function that ends it. */
+  onWork(listener: (hint: { readonly what: 'work' | 'wish' | 'released'; readonly block: number }) => void): () => void {
+    const end = this.on((hint) => {
+      if (hint.what === 'work' || hint.what === 'wish' || hint.what === 'released') listener({ what: hint.what, block: hint.block });
+    });
+    this.#own.add(listener);
+    return () => {
+      end();
+      this.#own.delete(listener);
+    };
+  }
+
+  /** Looks at a block each second, until the returned function is called. */
+  watch(block: number): () => void {
+    const followed = this.#followed(block);
+    followed.watches += 1;
+    return () => {
+      followed.watches -= 1;
+      this.#drop(block, followed);
+    };
   }
 
   /** Of all blocks, what others tell; of those that are followed, also what a look finds. Returns a function that ends it. */
@@ -142,7 +173,7 @@ export class PostgresSignals {
     if (followed.owner === undefined) void this.#look().catch(() => undefined); // the next look is a second away
     return () => {
       leave();
-      if (followed.mirror.readers === 0 && this.#blocks.get(block) === followed) this.#blocks.delete(block);
+      this.#drop(block, followed);
     };
   }
 
@@ -181,6 +212,7 @@ export class PostgresSignals {
   #followed(block: number): Followed {
     const followed = this.#blocks.get(block) ?? {
       mirror: new ReplyMirror(),
+      watches: 0,
       writer: undefined,
       steppedAt: 0,
       owner: undefined,
@@ -190,6 +222,10 @@ export class PostgresSignals {
     };
     this.#blocks.set(block, followed);
     return followed;
+  }
+
+  #drop(block: number, followed: Followed): void {
+    if (followed.mirror.readers === 0 && followed.watches === 0 && this.#blocks.get(block) === followed) this.#blocks.delete(block);
   }
 
   #send(channel: string, ...items: readonly Item[]): void {
@@ -225,7 +261,8 @@ export class PostgresSignals {
 
   #takeItem(from: string, item: Item): void {
     if (item.is === 'setting') this.#hint({ what: 'setting', block: undefined });
-    else if (item.is === 'work' || item.is === 'document' || item.is === 'wish' || item.is === 'released') this.#hint({ what: item.is, block: item.block });
+    else if (item.is === 'document') this.#hint({ what: 'document', block: item.block, kind: item.kind });
+    else if (item.is === 'work' || item.is === 'wish' || item.is === 'released') this.#hint({ what: item.is, block: item.block });
     else if (item.is === 'follow') this.#followers.follow(from, item.block, item.since);
     else if (item.is === 'step') this.#takeStep(from, item.block, item.step);
     else if (item.is === 'answer') this.#questions.take(from, item);
@@ -277,10 +314,10 @@ export class PostgresSignals {
   #compare(followed: Followed, { block, owner, version, documents }: Row, at: number): void {
     const before = { ...followed };
     Object.assign(followed, { owner, version, documents });
-    if (before.version !== undefined && before.version !== version) this.#hint({ what: 'work', block });
-    if (before.documents !== undefined && before.documents !== documents) this.#hint({ what: 'document', block });
+    if (before.version !== undefined && before.version !== version) this.#hint({ what: 'document', block, kind: 'chat' });
+    if (before.documents !== undefined && before.documents !== documents) this.#hint({ what: 'document', block, kind: undefined });
     if (followed.writer !== owner && followed.steppedAt < at) followed.mirror.break();
-    if (owner !== this.#node && (before.owner !== owner || at - followed.askedAt > FOLLOW_AGAIN_MS)) this.#ask(block, followed, owner);
+    if (followed.mirror.readers > 0 && owner !== this.#node && (before.owner !== owner || at - followed.askedAt > FOLLOW_AGAIN_MS)) this.#ask(block, followed, owner);
   }
 
   #hint(hint: Hint): void {
@@ -289,7 +326,7 @@ export class PostgresSignals {
 
   /** gaps. */
   #gap(): void {
-    for (const [block, followed] of this.#blocks) if (followed.owner !== undefined && followed.owner !== this.#node) this.#ask(block, followed, followed.owner);
+    for (const [block, followed] of this.#blocks) if (followed.mirror.readers > 0 && followed.owner !== undefined && followed.owner !== this.#node) this.#ask(block, followed, followed.owner);
     void this.#look().catch(() => undefined); // the next look is a second away
     for (const listener of [...this.#gapListeners]) listener();
   }

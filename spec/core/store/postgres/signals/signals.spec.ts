@@ -198,18 +198,18 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const world = await migrated(t);
     const block = await blockIn(world, 'ada');
     const { signals, hints } = await server(t, world, 'a');
-    const leave = signals.follow(block, () => undefined);
-    const told = async (what: Hint['what'], statement: string): Promise<void> => {
-      while (!hints.some((hint) => hint.what === what && hint.block === block)) {
+    const told = async (wanted: Partial<Hint>, statement: string): Promise<void> => {
+      while (!hints.some((hint) => hint.block === block && Object.entries(wanted).every(([key, value]) => hint[key as keyof Hint] === value))) {
         await world.ask(statement, [block]);
         await delay(20);
       }
     };
+    const unwatch = signals.watch(block);
     await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'memory', '{}')", [block]);
-    await told('document', 'update bh.document set rev = rev + 1 where block_id = $1');
-    await told('work', 'update bh.block set queued = queued + 1 where id = $1');
-    await told('gone', 'delete from bh.block where id = $1');
-    leave();
+    await told({ what: 'document', kind: undefined }, 'update bh.document set rev = rev + 1 where block_id = $1');
+    await told({ what: 'document', kind: 'chat' }, 'update bh.block set queued = queued + 1 where id = $1');
+    await told({ what: 'gone' }, 'delete from bh.block where id = $1');
+    unwatch();
   });
 
   t.test('a connection that breaks is made again, and the gap is told', async (t) => {
