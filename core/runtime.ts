@@ -31,6 +31,7 @@ import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
 import { openSettings, readGatewayBook } from './store/open.ts';
+import type { ConnectedStore, StoreConnection } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -55,6 +56,8 @@ import { WorkspaceSession } from './workspace-session.ts';
 export interface CoreOptions extends WorkspaceOptions {
   /** The folder of auth.json, the token and the blocks. Without it, nothing is read from or written to disk. */
   readonly workspace?: string;
+  /** The database that keeps what the workspace has, except for auth.json (`connectStore`); without it, the folder keeps all. */
+  readonly store?: StoreConnection;
   /** The adapters that requests can use; `createAdapters()` makes those that come with Blockhouse. */
   readonly adapters: readonly Adapter[];
   /** The environment variables to read; by default those of the process. */
@@ -170,6 +173,7 @@ export interface Core {
 
 const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   workspace: true,
+  store: true,
   adapters: true,
   env: true,
   allowedOrigins: true,
@@ -199,8 +203,10 @@ export function createCore(options: CoreOptions): Core {
   const { workspace } = options;
   const settingsOf = (id: string) => options.adapters.find((adapter) => adapter.id === id)?.settings ?? {};
   const credentials = workspace === undefined ? undefined : new CredentialStore(workspace, events, options.now, settingsOf);
-  const settings = workspace === undefined ? undefined : openSettings(workspace, options.now);
-  const token = settings && new ApiToken(settings, events);
+  const files = workspace === undefined ? undefined : openSettings(workspace, options.now);
+  const database = options.store as ConnectedStore | undefined; // `connectStore` makes no others
+  const settings = files && (database?.settings ?? files);
+  const token = settings && (settings === files ? new ApiToken(settings, events) : new ApiToken(settings, events, new ApiToken(files, createBus())));
   const ownAddresses = new OwnAddresses();
   const gateway = new Gateway({
     adapters: options.adapters,
@@ -235,7 +241,7 @@ export function createCore(options: CoreOptions): Core {
   const session: WorkspaceSession | undefined =
     workspace === undefined || settings === undefined || keys === undefined
       ? undefined
-      : new WorkspaceSession({ workspace, settings, bus: events, gateway, credentials, keys, options });
+      : new WorkspaceSession({ workspace, settings, database, bus: events, gateway, credentials, keys, options });
   const uncounted = {
     router,
     isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),

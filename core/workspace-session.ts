@@ -18,13 +18,15 @@ import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import { openStore } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
-import type { Store } from './store/store.ts';
+import type { ConnectedStore, Store } from './store/store.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */
 export interface SessionOptions {
   readonly workspace: string;
   readonly settings: SettingStore;
+  /** Undefined: the workspace is kept in its folder. */
+  readonly database: ConnectedStore | undefined;
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
@@ -138,7 +140,8 @@ export class WorkspaceSession {
   /** lock-first. */
   async #open(): Promise<Held> {
     const { workspace, bus, credentials, options } = this.#options;
-    const store = await openStore({ workspace, bus, now: options.clock ?? Date.now, onLost: (other) => this.#lost(other) });
+    const open = { workspace, bus, now: options.clock ?? Date.now, onLost: (other: { readonly pid: number }) => this.#lost(other) };
+    const store = await openStore(open, this.#options.database);
     try {
       const held = await this.#build(store);
       credentials?.tellDamage();
@@ -162,11 +165,12 @@ export class WorkspaceSession {
   }
 
   async #build(store: Store): Promise<Held> {
-    const membership = await store.join();
+    let membership = await store.join();
     const { workspace, settings, bus, gateway, credentials, keys, options } = this.#options;
     const now = (): number => store.now();
     const parts = await import('./workspace-parts.ts');
     const { createWorkspaceBlocks, GatewayAccounts, HaltSwitch, HeartbeatWheel, ModelCalls, Prices, StepCounter } = parts;
+    const monotonic = options.now ?? (() => performance.now());
     const halt = new HaltSwitch(settings, bus, now);
     const prices = new Prices();
     const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now });
@@ -177,6 +181,7 @@ export class WorkspaceSession {
       bus,
       now,
       halted: () => halt.state(),
+      isSure: () => monotonic() < membership.sureUntil,
       concurrency: options.monitorCalls ?? DEFAULT_MONITOR_CALLS,
     });
     const world = {
@@ -186,10 +191,13 @@ export class WorkspaceSession {
       calls,
       store,
       member: () => membership,
+      rejoin: async () => {
+        membership = await store.join();
+      },
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
-      monotonic: options.now ?? (() => performance.now()),
+      monotonic,
       random: options.random ?? Math.random,
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),
@@ -217,7 +225,7 @@ export class WorkspaceSession {
       await this.stop();
     } finally {
       this.#held = undefined;
-      await held?.accounts.close().finally(() => held.store.close()); // lock-first
+      await (held === undefined ? this.#options.database?.close() : held.accounts.close().finally(() => held.store.close())); // lock-first
     }
   }
 }

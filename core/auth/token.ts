@@ -2,8 +2,9 @@
 //
 // closed-by-default: while the token can't be read or has the wrong form, every request is refused. An empty token never matches.
 // live-rotation: a new token takes effect within a second, without a restart.
+// hash-only: a database that several servers share has the hash of the token, from which it can't be made. Its text is in the folder of the machine that made it.
 // constant-time: a comparison takes the same time wherever the first difference is.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { CoreBus } from '../bus.ts';
 import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
 
@@ -20,13 +21,27 @@ const TOKEN: SettingCodec<Buffer> = {
   format: (token) => `${token.toString('utf8')}\n`,
 };
 
+const HASH: SettingCodec<Buffer> = {
+  parse: (text) => {
+    if (text === undefined) throw new Error(NONE);
+    return Buffer.from(text.trim(), 'hex');
+  },
+  format: (hash) => hash.toString('hex'),
+};
+
 /** The current token of a workspace. */
 export class ApiToken {
   readonly #setting: Setting<Buffer>;
+  /** hash-only: where the text is. */
+  readonly #text: ApiToken | undefined;
+  /** hash-only: what signs instead of the token. */
+  readonly #secret = randomBytes(32);
 
-  constructor(settings: SettingStore, bus: CoreBus) {
+  /** With `text`, `settings` have the hash of the token alone, and `text` has the token of this machine. */
+  constructor(settings: SettingStore, bus: CoreBus, text?: ApiToken) {
+    this.#text = text;
     let before: Buffer | undefined;
-    this.#setting = settings.open('token', TOKEN, (state) => {
+    this.#setting = settings.open('token', text === undefined ? TOKEN : HASH, (state) => {
       const token = usable(state);
       if (before !== undefined && (token === undefined || !before.equals(token))) bus.emit('token.rotated', { file: this.#setting.place });
       before = token;
@@ -35,8 +50,9 @@ export class ApiToken {
 
   /** Makes the token at the first start. Throws if there is one that can't be used. */
   async ensure(): Promise<void> {
+    if (this.#setting.now().fault === NONE) await this.#text?.ensure();
     await this.#setting.update((state) => {
-      if (state.fault === NONE) return newToken();
+      if (state.fault === NONE) return this.#stored(this.#text?.reveal() ?? newToken());
       this.#assertUsable(state);
       return undefined;
     });
@@ -44,16 +60,16 @@ export class ApiToken {
 
   /** Replaces the token and returns the new one. A running server uses it within a second. */
   async renew(): Promise<string> {
-    const token = newToken();
-    await this.#setting.update(() => token);
-    return token.toString('utf8');
+    const token = (await this.#text?.renew()) ?? newToken();
+    await this.#setting.update(() => this.#stored(token));
+    return token;
   }
 
   /** True if `presented` is the current token. */
   matches(presented: string): boolean {
     const token = usable(this.#setting.now());
     if (token === undefined) return false;
-    const given = Buffer.from(presented, 'utf8');
+    const given = this.#stored(presented);
     // The length is not secret: all tokens have the same length.
     return given.length === token.length && timingSafeEqual(given, token); // constant-time
   }
@@ -61,12 +77,18 @@ export class ApiToken {
   /** The HMAC-SHA-256 of a text under the current token, in base64url; undefined while there is none. */
   sign(text: string): string | undefined {
     const token = usable(this.#setting.now());
-    return token && createHmac('sha256', token).update(text).digest('base64url');
+    if (token === undefined) return undefined;
+    const key = this.#text === undefined ? token : Buffer.concat([this.#secret, token]);
+    return createHmac('sha256', key).update(text).digest('base64url');
   }
 
   /** The current token, for printing. Throws if there is no usable token. */
   reveal(): string {
-    return this.#assertUsable(this.#setting.now()).toString('utf8');
+    return this.#text === undefined ? this.#assertUsable(this.#setting.now()).toString('utf8') : this.#text.reveal();
+  }
+
+  #stored(token: string): Buffer {
+    return this.#text === undefined ? Buffer.from(token, 'utf8') : createHash('sha256').update(token).digest();
   }
 
   #assertUsable(state: SettingState<Buffer>): Buffer {
@@ -76,8 +98,8 @@ export class ApiToken {
   }
 }
 
-function newToken(): Buffer {
-  return Buffer.from(`bh_${randomBytes(32).toString('base64url')}`, 'utf8');
+function newToken(): string {
+  return `bh_${randomBytes(32).toString('base64url')}`;
 }
 
 /** closed-by-default. */

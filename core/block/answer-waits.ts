@@ -91,7 +91,8 @@ export class AnswerWaits {
     try {
       while (this.#isStale && this.#waits.size > 0) {
         this.#isStale = false;
-        this.#endThoseOver(await this.#block.files.conversation.entries().catch(unlessDamaged));
+        const entries = await this.#block.files.conversation.entries().catch(unlessDamaged);
+        this.#endThoseOver(entries, await this.#block.standing());
       }
     } catch (error) {
       if (!this.#block.isMoving) for (const wait of [...this.#waits]) wait.fail(error);
@@ -101,10 +102,10 @@ export class AnswerWaits {
   }
 
   /** `entries` is undefined while chat.json is damaged, which says nothing about a message. */
-  #endThoseOver(entries: Entries | undefined): void {
+  #endThoseOver(entries: Entries | undefined, standing: Awaited<ReturnType<Block['standing']>>): void {
     if (entries !== undefined) for (const wait of this.#over(entries)) wait.end(entries);
     // A block that moves is gone soon, or answers again.
-    if (!this.#block.isMoving && blockedBy(this.#block) !== undefined) for (const wait of [...this.#waits]) wait.end();
+    if (!this.#block.isMoving && blockedBy(this.#block.name, standing) !== undefined) for (const wait of [...this.#waits]) wait.end();
   }
 
   /** The waits whose messages don't wait any more. */

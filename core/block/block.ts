@@ -10,7 +10,7 @@ import { leaseLost } from '../errors.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, BlockState, CurrentTask, TransitionActor } from '../schemas/block-pulse.ts';
-import type { BlockContents, BlockDocuments, BlockRef, Claim, Entries, Stored } from '../store/port.ts';
+import type { BlockContents, BlockDocuments, BlockRef, Claim, Entries, Rest, Standing, Stored } from '../store/port.ts';
 import type { ChangeNotice, LogStore, StoredBlock } from '../store/store.ts';
 import { ask, type BlockActor } from './actor/ask.ts';
 import { type BlockMachine, isRunning, stateOf } from './actor/machine.ts';
@@ -24,10 +24,11 @@ import { CONFIG_DEFAULTS } from './documents/document-codecs.ts';
 import { Followers } from './followers.ts';
 import { PulseWriter } from './pulse-writer.ts';
 import type { BlockContext, WorkspaceContext } from './reply/block-context.ts';
-import { ReplyStream } from './reply/reply-stream.ts';
-import { restingPulse, withWish } from './status/list-entry.ts';
+import { type ReplyStep, ReplyStream } from './reply/reply-stream.ts';
+import { pulseAsItStands, withWish } from './status/list-entry.ts';
 import { unlessDamaged } from './status/readiness.ts';
 import { RetryWait } from './status/retry-wait.ts';
+import { Tenure } from './tenure.ts';
 
 /** The channel in log names: a run answers messages of any channel. */
 const LOG_CHANNEL = 'monitor';
@@ -50,6 +51,8 @@ export interface BlockOptions {
   readonly ref: BlockRef;
   readonly world: WorkspaceContext;
   readonly machine: BlockMachine;
+  /** Takes the claim of a block that has nothing to do here. */
+  giveBack(claim: Claim, rest: Rest): void;
   /** Called when the list's entry of the block may be out of date. */
   onStale(): void;
   onFault(what: string, error: unknown): void;
@@ -65,24 +68,23 @@ export class Block implements BlockContext {
   readonly feed: ReplyStream;
   readonly retryWait: RetryWait;
   readonly world: WorkspaceContext;
+  readonly tenure: Tenure;
   /** Copies under way: the block does not move before they are complete. */
   readonly copies = new ChangeGate();
-  readonly #onStale: () => void;
-  readonly #onFault: BlockOptions['onFault'];
   readonly #pulseWriter: PulseWriter;
   readonly #followers: Followers;
-  readonly #actor: BlockActor;
+  readonly #options: BlockOptions;
+  #actor: BlockActor;
   #logLimits: BlockConfig['logs'] = CONFIG_DEFAULTS.logs;
-  #claim: Claim | undefined;
 
   /** `restored` is the actor of a block that comes from the archive; the block keeps it. */
-  constructor({ ref, world, machine, onStale, onFault }: BlockOptions, restored?: BlockActor) {
+  constructor(options: BlockOptions, restored?: BlockActor) {
+    const { ref, world, machine, onStale, onFault } = options;
+    this.#options = options;
     const { name } = ref;
     this.ref = ref;
     this.name = name;
     this.world = world;
-    this.#onStale = onStale;
-    this.#onFault = onFault;
     this.retryWait = new RetryWait(() => world.monotonic());
     this.feed = new ReplyStream(world.steps);
     this.stored = world.store.blocks.block(ref, {
@@ -100,16 +102,33 @@ export class Block implements BlockContext {
       onStale();
       this.#followers.changed();
     };
-    this.#followers = new Followers({ feed: this.feed, watch: () => this.stored.watch() });
+    this.#followers = new Followers({ feed: { join: (reader, sinceSeq) => this.#join(reader, sinceSeq) }, watch: () => this.stored.watch() });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     const actor = pulseOf(this.#actor.getSnapshot());
     this.#pulseWriter = new PulseWriter({ name, actor, files: this.files, log: this.log, feed: this.feed, world, onShown: onStale, onUnwritten, onFault });
-    owners.set((this.#actor as AnyActorRef).system, this);
-    this.#actor.subscribe({
-      next: (snapshot) => this.#pulseWriter.see(pulseOf(snapshot), snapshot.context),
-      error: (error) => onFault('actor', error),
+    this.tenure = new Tenure({
+      ref,
+      world,
+      feed: this.feed,
+      doing: () => this.#doing(),
+      written: () => this.#written(),
+      leave: () => this.#leaveActor(),
+      giveBack: options.giveBack,
     });
-    this.#actor.start();
+    this.#startActor();
+  }
+
+  #startActor(): void {
+    const actor = this.#actor;
+    owners.set((actor as AnyActorRef).system, this);
+    actor.subscribe({
+      next: (snapshot) => {
+        this.#pulseWriter.see(pulseOf(snapshot), snapshot.context);
+        this.tenure.see();
+      },
+      error: (error) => this.#options.onFault('actor', error),
+    });
+    actor.start();
   }
 
   at(): string {
@@ -117,22 +136,44 @@ export class Block implements BlockContext {
   }
 
   get claim(): Claim {
-    if (this.#claim === undefined) throw leaseLost();
-    return this.#claim;
+    const { claim } = this.tenure;
+    if (claim === undefined) throw leaseLost();
+    return claim;
   }
 
-  /** Undefined while this server does not have the block. */
-  get claimed(): Claim | undefined {
-    return this.#claim;
+  drop(): void {
+    if (this.tenure.end() !== undefined) this.#leaveActor();
   }
 
-  /** Takes the block for this server. False while another one has it. */
-  async take(): Promise<boolean> {
-    if (this.#claim !== undefined) return true;
-    const claim = await this.world.member().take(this.ref);
-    if ('heldBy' in claim) return false;
-    this.#claim = claim;
-    return true;
+  /** The monitor ends without a word, and another one may begin. */
+  #leaveActor(): void {
+    this.#pulseWriter.endBeat();
+    this.#followers.needWatch(false);
+    const before = this.#actor;
+    this.#actor = createActor(this.#options.machine, { input: { name: this.name, archiveName: null } });
+    this.#pulseWriter.begin(pulseOf(this.#actor.getSnapshot()));
+    this.#startActor();
+    before.stop();
+    this.#options.onStale();
+  }
+
+  /** Resolves when its steps and its log are stored. */
+  async #written(): Promise<void> {
+    await this.#pulseWriter.written();
+    await this.log.flush();
+  }
+
+  #doing(): 'nothing' | 'idle' | 'something' {
+    if (!this.isActive) return 'nothing';
+    return this.state === 'idle' ? 'idle' : 'something';
+  }
+
+  /** How it stands, wherever its monitor runs. */
+  async standing(): Promise<Pick<Standing, 'isRunning' | 'state'>> {
+    const elsewhere = this.isActive ? undefined : await this.stored.standing();
+    if (elsewhere === undefined) return { isRunning: this.isRunning, state: this.state };
+    const { isRunning, state } = elsewhere;
+    return { isRunning, state: isRunning && state === 'stopped' ? 'idle' : state }; // a server has given it back
   }
 
   /** True while there is a reason to keep this object. */
@@ -166,7 +207,7 @@ export class Block implements BlockContext {
   /** The contents of all files, with the current pulse. Throws BLOCK_DAMAGED. */
   async contents(): Promise<BlockContents> {
     const contents = await this.stored.contents();
-    return { ...contents, pulse: this.#asItIs(contents.pulse, contents.config, contents.chat) };
+    return { ...contents, pulse: await this.#asItIs(contents.pulse, contents.config, contents.chat) };
   }
 
   /** The current pulse, after all earlier writes. Works even if other files are damaged. */
@@ -177,8 +218,10 @@ export class Block implements BlockContext {
   }
 
   /** Corrects the pulse of a block at rest, because its pulse.json is what the last monitor left there. */
-  #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): BlockPulse {
-    return this.isActive ? withWish(this.#pulseWriter.present(pulse), config) : restingPulse(pulse, config, countQueue(chat), this.world.gateway);
+  async #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): Promise<BlockPulse> {
+    if (this.isActive) return withWish(this.#pulseWriter.present(pulse), config);
+    const standing = await this.stored.standing();
+    return pulseAsItStands({ pulse, config, queue: countQueue(chat) }, standing, this.world.gateway);
   }
 
   /** Resolves when the monitor has finished its recovery. Wakes a monitor that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */
@@ -230,7 +273,7 @@ export class Block implements BlockContext {
 
   /** The block has gone elsewhere: nothing of it is written any more. */
   leave(): void {
-    this.#claim = undefined;
+    this.tenure.end();
     this.#followers.dismiss();
     this.#pulseWriter.endBeat();
     this.#actor.stop();
@@ -248,6 +291,21 @@ export class Block implements BlockContext {
   reopen(): void {
     this.stored.reopen();
     this.#followers.resume();
+  }
+
+  /** A number from which on a reader misses nothing. Of replies that another server makes, 0: its numbers are its own. */
+  get lastStep(): number {
+    return this.tenure.claim === undefined && this.world.member().isShared ? 0 : this.feed.seq;
+  }
+
+  /** Joins the replies that are made here, and those of other servers. */
+  #join(reader: (step: ReplyStep) => void, sinceSeq = 0): () => void {
+    const leave = this.feed.join(reader, sinceSeq);
+    const unfollow = this.world.store.signals.follow(this.ref, reader, sinceSeq);
+    return () => {
+      leave();
+      unfollow();
+    };
   }
 
   setTask(task: CurrentTask): void {
@@ -286,7 +344,7 @@ export class Block implements BlockContext {
 
   /** told-in-order. */
   #changed(file: BlockFile, { own, healed }: ChangeNotice): void {
-    this.#onStale();
+    this.#options.onStale();
     this.world.bus.emit('block.changed', { block: this.name, file });
     this.#followers.changed();
     const cause = { cause: `${file} changed`, actor: 'user' } as const;
@@ -298,7 +356,7 @@ export class Block implements BlockContext {
     if (healed || !own) this.send({ type: 'file.repaired', ...cause });
     if (file !== 'chat') return;
     this.send({ type: 'chat.changed' });
-    if (!own) this.#endReplyIfGone().catch((error: unknown) => this.#onFault('chat.json', error));
+    if (!own) this.#endReplyIfGone().catch((error: unknown) => this.#options.onFault('chat.json', error));
   }
 
   /** Ends the reply under way if a person has removed its message, or has given it an outcome. */
@@ -319,7 +377,7 @@ export class Block implements BlockContext {
     try {
       this.#take(await this.files.config.read());
     } catch (error) {
-      this.#onFault('config.json', error);
+      this.#options.onFault('config.json', error);
     }
   }
 
@@ -330,7 +388,7 @@ export class Block implements BlockContext {
 
   /** told-in-order. The actor gets no event: a monitor finds the damage at its next read. */
   #damaged(file: BlockFile, reason: string, copy: string | undefined): void {
-    this.#onStale();
+    this.#options.onStale();
     this.world.bus.emit('block.damaged', { block: this.name, file, reason, copy });
     this.#followers.changed();
     this.send({ type: 'file.damaged', cause: `${file} damaged`, actor: 'server' });

@@ -24,6 +24,7 @@ import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
+import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
@@ -52,6 +53,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
           ref,
           world,
           machine: machine(),
+          giveBack: (claim, rest) => owners.giveBack(claim, rest),
           onStale: () => index.markStale(ref.name),
           onFault: (what, error) => onFault(what, error, ref.name),
         },
@@ -60,9 +62,11 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   });
   const feed = new FleetFeed({ list: () => index.list(), isStale: () => index.isStale, onFault: (error) => onFault('blocks', error) });
   const gate = new ChangeGate();
+  const owners: Ownership = new Ownership({ world, blocks, run: (block, cause) => monitors.resume(block, cause), onFault });
   const context: OperationsContext = {
     world,
     blocks,
+    owners,
     gate,
     change: (name, work) => gate.pass(async () => work(await blocks.find(name))),
     onFault,
@@ -102,7 +106,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     stop: monitors.stop,
     restart: monitors.restart,
     ...archiveOperations(context, { machine, onStayed: monitors.goOn, start: monitors.start }),
-    ...lifecycleOf(context, { index, feed, halt, monitors }),
+    ...lifecycleOf(context, { index, feed, halt }),
     counts: () => index.counts(),
     list: () => index.list(),
     async details(name) {

@@ -9,7 +9,7 @@ import type { ReplyStream } from './reply/reply-stream.ts';
 
 /** What followers need of their block. */
 export interface FollowersOptions {
-  readonly feed: ReplyStream;
+  readonly feed: Pick<ReplyStream, 'join'>;
   /** Begins to look for changes by others. Returns a function that ends it. */
   watch(): () => void;
 }

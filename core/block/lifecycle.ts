@@ -5,7 +5,6 @@ import type { BlockList } from '../store/store.ts';
 import type { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
 import type { OperationsContext } from './operations.ts';
-import type { MonitorOperations } from './operations-monitor.ts';
 
 /** How long the replies of all blocks may go on when the server ends. */
 const CLOSING_GRACE_MS = 3000;
@@ -24,13 +23,10 @@ interface Parts {
   readonly index: BlockList;
   readonly feed: Pick<FleetFeed, 'close'>;
   readonly halt: HaltSwitch;
-  readonly monitors: MonitorOperations;
 }
 
 /** The start and the end of all blocks of a workspace. */
-export function lifecycleOf({ world, blocks, gate, onFault }: OperationsContext, { index, feed, halt, monitors }: Parts): Lifecycle {
-  const closing = new AbortController();
-  let resuming: Promise<void> = Promise.resolve();
+export function lifecycleOf({ world, blocks, owners, gate }: OperationsContext, { index, feed, halt }: Parts): Lifecycle {
   let watchdog: NodeJS.Timeout | undefined;
   const wake = (type: 'settings.changed' | 'halt.changed', cause: string): void => {
     for (const block of blocks.all()) block.send({ type, cause, actor: 'user' });
@@ -52,20 +48,16 @@ export function lifecycleOf({ world, blocks, gate, onFault }: OperationsContext,
       world.bus.on('workspace.halted', onHalt);
       // auth.json and the kill switch have no watcher, so this timer checks them for monitors that wait.
       watchdog = setInterval(look, LOOK_EVERY_MS).unref();
-      resuming = index
-        .list()
-        .then((entries) => monitors.resume(entries, closing.signal))
-        .catch((error: unknown) => onFault('resume', error));
+      owners.open();
     },
     /** nothing-after-close. */
     async close() {
       gate.shut();
       feed.close();
-      closing.abort();
       clearInterval(watchdog);
       world.bus.off('credentials.changed', onCredentials);
       world.bus.off('workspace.halted', onHalt);
-      await resuming;
+      await owners.close();
       await withGrace((hurry) => blocks.close(hurry));
       await gate.emptied();
       await Promise.all(blocks.all().map((block) => block.close()));

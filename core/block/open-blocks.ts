@@ -87,6 +87,11 @@ export class OpenBlocks {
     return count;
   }
 
+  /** How many this server has. */
+  get owned(): number {
+    return this.all().filter(({ tenure }) => tenure.claim !== undefined).length;
+  }
+
   /** Resolves when no block of this name moves. */
   async settled(name: string): Promise<void> {
     for (let move = this.#moveOf(name); move !== undefined; move = this.#moveOf(name)) await move;

@@ -29,13 +29,14 @@ export function answerOperation({ blocks, gate }: OperationsContext): Pick<Block
       all.set(block, waits);
       const isCrowded = waits.size >= MAX_WAITS;
       let seen: Entries | undefined;
-      if (waitMs > 0 && !isCrowded && blockedBy(block) === undefined) {
+      if (waitMs > 0 && !isCrowded && blockedBy(name, await block.standing()) === undefined) {
         const unfollow = onReply === undefined ? undefined : block.follow({ onReply: progressOf(messageId, onReply) });
         seen = await waits.wait(messageId, { waitMs, signal, until }).finally(unfollow);
       }
       const found = await block.files.conversation.message(messageId, seen);
-      const note = (): string => (gate.isShut ? CLOSING_NOTE : (blockedBy(block) ?? (isCrowded ? CROWDED_NOTE : LATE_NOTE)));
-      return { ...found, running: block.isRunning, note: isWaiting(found.entry) ? note() : null };
+      const standing = await block.standing();
+      const note = (): string => (gate.isShut ? CLOSING_NOTE : (blockedBy(name, standing) ?? (isCrowded ? CROWDED_NOTE : LATE_NOTE)));
+      return { ...found, running: standing.isRunning, note: isWaiting(found.entry) ? note() : null };
     },
   };
 }

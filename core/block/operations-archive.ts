@@ -47,6 +47,7 @@ export class Moves {
       block.reopen();
       throw error;
     });
+    block.tenure.end();
     blocks.forget(name);
     world.bus.emit('block.archived', { block: name, archiveName: stored.archiveName });
     return stored;
@@ -98,7 +99,7 @@ export function archiveOperations(
       }),
     );
   return {
-    archive: (name) => change(name, (block) => archive(block, options)),
+    archive: (name) => change(name, (block) => archive(context, block, options)),
     archives: () => world.store.archive.list(),
     async rename(from, body) {
       gate.assertOpen();
@@ -106,7 +107,7 @@ export function archiveOperations(
       const { name } = body;
       assertNewName(name);
       const steps = {
-        archive: (block: Block) => archive(block, options),
+        archive: (block: Block) => archive(context, block, options),
         restore: (archiveName: string, to: string) => restore(context, options.machine(), archiveName, to),
         start: options.start,
       };
@@ -132,9 +133,9 @@ export function archiveOperations(
 }
 
 /** Simultaneous calls share one move and get the same archive name. */
-async function archive(block: Block, { onStayed }: ArchiveOperationsOptions): Promise<Archived> {
-  const wasRunning = block.isRunning;
-  await block.take();
+async function archive({ owners }: OperationsContext, block: Block, { onStayed }: ArchiveOperationsOptions): Promise<Archived> {
+  const { isRunning: wasRunning } = await block.standing();
+  await owners.take(block);
   const { archiveName, unconfirmed } = await block.archive().catch(async (error: unknown) => {
     if (wasRunning) await onStayed(block);
     throw error;

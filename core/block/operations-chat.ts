@@ -3,13 +3,14 @@ import { invalidRequest } from '../errors.ts';
 import { type ChatReceipt, HistoryPage, PostMessage } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { Entries } from '../store/port.ts';
+import type { Entries, Standing } from '../store/port.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { entryIn } from './conversation/chat-changes.ts';
 import { isWaiting } from './conversation/chat-file.ts';
 import { activeOf } from './conversation/retention.ts';
 import type { OperationsContext } from './operations.ts';
+import type { Ownership } from './ownership.ts';
 import { blockedBy } from './waiting-note.ts';
 
 const checkPost: Validator<PostMessage> = compile(PostMessage);
@@ -18,15 +19,15 @@ const PAGE_LIMIT = 100;
 
 /** The operations on messages. `autoStart` starts the monitor if the configuration says so; it must not reject. */
 export function chatOperations(
-  { blocks, change }: OperationsContext,
+  { blocks, owners, change }: OperationsContext,
   autoStart: (block: Block) => Promise<void>,
 ): Pick<Blocks, 'post' | 'history' | 'lastStep' | 'message' | 'cancel' | 'retry'> {
   return {
     post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
-    lastStep: async (name) => (await blocks.find(name)).feed.seq,
+    lastStep: async (name) => (await blocks.find(name)).lastStep,
     message: async (name, messageId) => (await blocks.find(name)).files.conversation.message(messageId),
-    cancel: (name, messageId) => change(name, (block) => cancel(block, messageId)),
+    cancel: (name, messageId) => change(name, (block) => cancel(owners, block, messageId)),
     retry: (name, messageId) => change(name, (block) => retry(block, messageId)),
   };
 }
@@ -39,11 +40,14 @@ async function post(block: Block, body: unknown, channel: Channel, autoStart: (b
   const { name } = block;
   const { queue, autoStart: isWanted } = await block.files.config.read();
   const added = await block.files.conversation.append({ content: message, channel, clientId, cap: queue.cap });
-  if ('archivedId' in added) return archivedReceipt(block, added.archivedId);
+  const standing = await block.standing();
+  if ('archivedId' in added) return archivedReceipt(name, standing, added.archivedId);
   const { entry, position, isNew } = added;
   if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
-  if (isWanted && !block.isRunning) await autoStart(block);
-  return { queued: true, block: name, id: entry.id, position, running: block.isRunning, note: noteFor(block, entry) };
+  const startsNow = isWanted && !standing.isRunning;
+  if (startsNow) await autoStart(block);
+  const now = startsNow ? await block.standing() : standing;
+  return { queued: true, block: name, id: entry.id, position, running: now.isRunning, note: noteFor(name, now, entry) };
 }
 
 /** The active entries, or, with a page, entries of the whole conversation. */
@@ -57,10 +61,14 @@ async function history(block: Block, page?: HistoryPage): Promise<Entries> {
 }
 
 /** Ends a message without an answer, or gives up on one that failed. */
-async function cancel(block: Block, id: string): Promise<ChatEntry> {
+async function cancel(owners: Ownership, block: Block, id: string): Promise<ChatEntry> {
   if (await block.cancelReply(id)) return entryIn(await block.files.conversation.entries(), id);
-  const cancelled = await block.files.conversation.cancel(id, block.claimed);
-  if (cancelled === 'asked') return entryIn(await block.files.conversation.entries(), id);
+  const cancelled = await block.files.conversation.cancel(id, block.tenure.claim);
+  if (cancelled === 'asked') {
+    const entry = async (): Promise<ChatEntry> => entryIn(await block.files.conversation.entries(), id);
+    await owners.waitFor(block.ref, async () => (await entry()).status !== 'processing');
+    return entry();
+  }
   const { entry, hadFailed } = cancelled;
   if (!hadFailed) block.world.bus.emit('message.finished', { block: block.name, id, status: 'cancelled' });
   return entry;
@@ -74,12 +82,12 @@ async function retry(block: Block, id: string): Promise<ChatEntry> {
   return queued;
 }
 
-function archivedReceipt({ name, isRunning }: Block, id: string): ChatReceipt {
+function archivedReceipt(name: string, { isRunning }: Pick<Standing, 'isRunning'>, id: string): ChatReceipt {
   const note = 'This message was sent before; it has its outcome, and is in the archive of the chat.';
   return { queued: true, block: name, id, position: 0, running: isRunning, note };
 }
 
-function noteFor(block: Block, entry: ChatEntry): string {
+function noteFor(name: string, standing: Pick<Standing, 'isRunning' | 'state'>, entry: ChatEntry): string {
   if (!isWaiting(entry)) return `This message was sent before; it is ${entry.status}.`;
-  return blockedBy(block) ?? 'The answer will be in the chat history.';
+  return blockedBy(name, standing) ?? 'The answer will be in the chat history.';
 }

@@ -7,6 +7,7 @@ import type { BlockConfig } from '../schemas/block-config.ts';
 import type { Warning } from '../schemas/chat.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import type { Standing } from '../store/port.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
@@ -54,11 +55,11 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
     const value = patched(block.world, before, patch, '');
     return { value, result: value };
   });
-  return { config, warnings: [...configWarnings(patch), ...enabledWarnings(block, patch)] };
+  return { config, warnings: [...configWarnings(patch), ...enabledWarnings(block.name, await block.standing(), patch)] };
 }
 
 /** A warning if the change sets `enabled` to something else than what the monitor does. */
-function enabledWarnings({ name, isRunning }: Block, patch: unknown): Warning[] {
+function enabledWarnings(name: string, { isRunning }: Pick<Standing, 'isRunning'>, patch: unknown): Warning[] {
   const enabled = isObject(patch) ? patch['enabled'] : undefined;
   if (enabled === undefined || enabled === isRunning) return [];
   const message = isRunning

@@ -19,6 +19,7 @@ const MAX_FACTS = 1000;
 /** Facts, compactions by hand, and resets. */
 export function memoryOperations({
   change,
+  owners,
 }: OperationsContext): Pick<Blocks, 'addFact' | 'changeFact' | 'removeFact' | 'compact' | 'undoCompaction' | 'reset'> {
   return {
     addFact: (name, body) => change(name, (block) => addFact(block, body)),
@@ -26,7 +27,7 @@ export function memoryOperations({
     removeFact: (name, id) => change(name, (block) => removeFact(block, id)),
     compact: (name) =>
       change(name, async (block) => {
-        await block.take();
+        await owners.take(block);
         return block.compact();
       }),
     undoCompaction: (name) => change(name, undoCompaction),
@@ -77,6 +78,7 @@ async function reset(block: Block, hard: boolean): Promise<{ readonly message: s
   const fresh = freshMemory(memory.maxContextTokens);
   await files.memory.replace((old) => ({ ...old, ...fresh, window: { ...fresh.window, firstKeptId } }));
   await files.costs.replace((old) => ({ ...old, ...noCosts(), budget, lastReset: block.at() }));
-  await files.pulse.replace((old) => ({ ...((block.isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
+  const { isRunning } = await block.standing();
+  await files.pulse.replace((old) => ({ ...((isRunning && old) || freshPulse()), transitions: [], restarts: 0, consecutiveFailures: 0 }));
   return { message: `${name} was reset. Its configuration and chat history were kept.`, cleared: ['memory', 'costs', 'pulse', ...(hard ? ['logs'] : [])] };
 }

@@ -1,9 +1,8 @@
 // Starts and stops monitors for people and for the server.
+// Where several servers share a workspace, a monitor runs with the server that has the block; this one takes it, or asks the other one.
 //
 // wish-first: `enabled` in config.json is the wanted state. It is written before a monitor starts or stops; the end of the server doesn't change it.
-import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
-import type { BlockEntry } from '../schemas/block-api.ts';
 import type { BlockPulse, BlockState } from '../schemas/block-pulse.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
@@ -11,9 +10,6 @@ import type { OperationsContext } from './operations.ts';
 import { candidatesOf, missingFor } from './status/candidates.ts';
 import { isConfigured, unlessDamaged } from './status/readiness.ts';
 import { messageForBlock } from './status/reasons.ts';
-
-/** The pause between two starts when the server starts, so that a thousand monitors don't start at once. */
-const STAGGER_MS = 10;
 
 interface Steered {
   readonly message: string;
@@ -26,21 +22,23 @@ export interface MonitorOperations extends Pick<Blocks, 'start' | 'stop' | 'rest
   autoStart(block: Block): Promise<void>;
   /** Starts a monitor again that was stopped for an operation that failed. Never rejects. */
   goOn(block: Block): Promise<void>;
-  /** Starts the monitors of blocks with `enabled`, one after the other. Never rejects. */
-  resume(entries: readonly BlockEntry[], signal: AbortSignal): Promise<void>;
+  /** Starts the monitor of a block that this server has, if `enabled` is set. */
+  resume(block: Block, cause: string): Promise<void>;
 }
 
 /** The operations on monitors. */
 export function monitorOperations(context: OperationsContext): MonitorOperations {
-  const { blocks, change, gate, onFault } = context;
+  const { blocks, owners, change, gate, onFault } = context;
 
   const start = async (block: Block): Promise<Steered> => {
     gate.assertOpen(); // wish-first, but not at the end
-    const before = block.isRunning ? block.state : undefined;
+    const standing = await block.standing();
+    const before = standing.isRunning ? standing.state : undefined;
     await assertConfigured(block);
     await block.contents(); // rejects with BLOCK_DAMAGED for a damaged file
     await want(block, true);
-    await run(block, 'start', 'user');
+    // What works elsewhere works on; what waits there is tried again here.
+    if (before === undefined || WAITS.has(before) || (await owners.tryTake(block))) await run(block, 'start', 'user');
     const message = block.world.halted().halted
       ? `${block.name} is started, but waits because all blocks are halted. \`blockhouse unhalt\` lets them continue.`
       : startedMessage(block.name, before);
@@ -50,25 +48,33 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
   const run = async (block: Block, cause: string, actor: 'user' | 'server'): Promise<void> => {
     gate.assertOpen();
     blocks.hold(block);
-    await block.take();
+    await owners.take(block);
     await block.start(cause, actor);
   };
 
   const restart = async (block: Block): Promise<Steered> => {
     await assertConfigured(block);
-    await block.stop('restart', 'user');
+    await end(block, 'restart');
     const { message, pulse } = await start(block);
     return { message: block.world.halted().halted ? message : `${block.name} was restarted.`, pulse };
   };
 
-  /** Starts even a damaged block with `enabled`: its monitor reports the damage and continues after a repair. */
-  const resumeOne = async ({ name, configError }: BlockEntry): Promise<void> => {
-    try {
-      const block = await blocks.find(name);
-      if (configError === undefined || (await isWanted(block))) await run(block, 'server start', 'server');
-    } catch (error) {
-      onFault('resume', error, name);
-    }
+  /** Resolves when no monitor runs, here or elsewhere. */
+  const end = async (block: Block, cause: string): Promise<void> => {
+    await block.stop(cause, 'user');
+    await owners.waitFor(block.ref, async () => (await block.stored.standing())?.heldBy == null);
+  };
+
+  const stop = async (block: Block): Promise<Steered> => {
+    const { name } = block;
+    const { isRunning: wasRunning } = await block.standing();
+    let failure: unknown;
+    await want(block, false).catch((error: unknown) => {
+      failure = error; // the monitor is stopped anyway; the error comes after that
+    });
+    await end(block, 'stop');
+    if (failure !== undefined) throw stoppedForNow(name, toBlockhouseError(failure));
+    return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
   };
 
   return {
@@ -89,26 +95,11 @@ export function monitorOperations(context: OperationsContext): MonitorOperations
         onFault('goOn', error, block.name);
       }
     },
-    async resume(entries, signal) {
-      for (const entry of entries) {
-        if (signal.aborted) return;
-        if (entry.config.enabled !== true && entry.configError === undefined) continue;
-        await resumeOne(entry);
-        await delay(STAGGER_MS, undefined, { signal }).catch(() => undefined); // it was aborted
-      }
+    /** Even a damaged block is started: its monitor reports the damage and continues after a repair. */
+    async resume(block, cause) {
+      if (await isWanted(block)) await run(block, cause, 'server');
     },
   };
-}
-
-async function stop(block: Block): Promise<Steered> {
-  const { name, isRunning: wasRunning } = block;
-  let failure: unknown;
-  await want(block, false).catch((error: unknown) => {
-    failure = error; // the monitor is stopped anyway; the error comes after that
-  });
-  await block.stop('stop', 'user');
-  if (failure !== undefined) throw stoppedForNow(name, toBlockhouseError(failure));
-  return { message: wasRunning ? `${name} is stopped.` : `${name} was not running.`, pulse: await block.pulse() };
 }
 
 /** Names what the first model lacks, unless a fallback can answer. */

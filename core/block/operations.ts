@@ -2,12 +2,14 @@
 import type { Block } from './block.ts';
 import type { ChangeGate } from './change-gate.ts';
 import type { OpenBlocks } from './open-blocks.ts';
+import type { Ownership } from './ownership.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 
 /** Passed to each group of operations. */
 export interface OperationsContext {
   readonly world: WorkspaceContext;
   readonly blocks: OpenBlocks;
+  readonly owners: Ownership;
   readonly gate: ChangeGate;
   /** Finds the block and does the work; a shutdown waits for it. Rejects with SHUTTING_DOWN, BLOCK_NOT_FOUND. */
   change<T>(name: string, work: (block: Block) => Promise<T>): Promise<T>;

@@ -56,6 +56,15 @@ export class PulseWriter {
     this.#actor = options.actor;
   }
 
+  /** Another actor begins; what the one before has said is not written any more. */
+  begin(actor: ActorPulse): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#actor = actor;
+    this.#steps = [];
+    this.#lastWritten = undefined;
+  }
+
   /** Takes what the actor says after an event. `by` is who or what has caused it. */
   see(actor: ActorPulse, by: Cause): void {
     const before = this.#actor;

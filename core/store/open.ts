@@ -1,29 +1,24 @@
-// Picks the store of a workspace: its folder. A database can be prepared, but no server keeps its workspace there yet.
-import { type CoreBus, createBus } from '../bus.ts';
+// Picks the store of a workspace: its folder, or a database. The folder is locked with either, because it has what is of this machine alone: the credentials
+// of providers, the log of the server, and its address for the CLI.
+import { createBus } from '../bus.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
 import type { GatewayBook, SettingStore } from './port.ts';
-import type { Store } from './store.ts';
-
-/** What a store works with. */
-export interface StoreOptions {
-  readonly workspace: string;
-  readonly bus: CoreBus;
-  /** Epoch milliseconds. */
-  now(): number;
-  /** Called when another server has the workspace: nothing may be written any more. Called again until `close`. */
-  onLost(other: { readonly pid: number }): Promise<void>;
-}
+import type { ConnectedStore, Store, StoreOptions } from './store.ts';
 
 /** The settings of a workspace, which need no lock. `now` in monotonic milliseconds. */
 export function openSettings(workspace: string, now?: () => number): SettingStore {
   return new FileSettings(workspace, now);
 }
 
-/** Takes the workspace for this process. Nothing else of it is read or written yet. Rejects with WORKSPACE_BUSY, or the system's own error. */
-export async function openStore(options: StoreOptions): Promise<Store> {
+/**
+ * Takes the workspace for this process, or joins the servers of a database. Nothing of it is read or written yet. Rejects with WORKSPACE_BUSY,
+ * STORE_UNREACHABLE, or the system's own error.
+ */
+export async function openStore(options: StoreOptions, database?: ConnectedStore): Promise<Store> {
   const lock = await WorkspaceLock.acquire(options.workspace);
   try {
+    if (database !== undefined) return await database.open({ ...options, lock });
     const { FileStore } = await import('./files/file-store.ts'); // after the lock, because a program that only uses the gateway has none
     return new FileStore({ ...options, lock });
   } catch (error) {

@@ -2,6 +2,7 @@
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { StreamFrame } from '../types.ts';
+import type { CoreBus } from '../bus.ts';
 import type {
   BlockContents,
   BlockDocuments,
@@ -12,6 +13,7 @@ import type {
   LedgerStore,
   LogRange,
   Membership,
+  SettingStore,
   Standing,
   Stored,
   Unconfirmed,
@@ -206,6 +208,37 @@ export interface Signals {
   follow(ref: BlockRef, onStep: (step: ReplyStep) => void, sinceSeq: number): () => void;
   /** Takes the replies of a block that this server has, for readers on other ones: `join` is called for each reader that comes. Ends with the returned function. */
   publish(ref: BlockRef, join: (onStep: (step: ReplyStep) => void, sinceSeq: number) => () => void): () => void;
+}
+
+/** What a store is opened with. */
+export interface StoreOptions {
+  readonly workspace: string;
+  readonly bus: CoreBus;
+  /** Epoch milliseconds by the clock of this machine. */
+  now(): number;
+  /** Called when another server has the workspace alone: nothing may be written any more. Called again until `close`. */
+  onLost(other: { readonly pid: number }): Promise<void>;
+}
+
+/** The lock of the folder that a server has on its machine, with any store. */
+export interface FolderLock {
+  /** Rejects with WORKSPACE_BUSY when the lock is no longer ours. */
+  announce(url: string): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** A database that answers and has the schema, as programs hold it. */
+export interface StoreConnection {
+  readonly kind: 'postgres';
+  /** Ends the connections. Only where no core was made with it: a core ends them itself. */
+  close(): Promise<void>;
+}
+
+/** The same, for the core that works in it. `close` may be called again. */
+export interface ConnectedStore extends StoreConnection {
+  readonly settings: SettingStore;
+  /** Joins; `lock` is released with the store. Rejects with STORE_UNREACHABLE. */
+  open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store>;
 }
 
 /** Everything that a workspace keeps, besides its settings. */

@@ -15,7 +15,7 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'base', holds: ['core/base/'], imports: ['ground'] },
   { name: 'schemas', holds: ['core/schemas/'], imports: ['ground', 'base'] },
   { name: 'bus', holds: ['core/bus.ts', 'core/event-ring.ts'], imports: ['ground'] },
-  { name: 'store port', holds: ['core/store/port.ts', 'core/store/store.ts'], imports: ['ground', 'schemas'] },
+  { name: 'store port', holds: ['core/store/claim.ts', 'core/store/port.ts', 'core/store/store.ts'], imports: ['ground', 'schemas', 'bus'] },
   { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
   { name: 'costs', holds: ['core/block/costs/'], imports: ['base', 'schemas', 'store port'] },
   { name: 'documents', holds: ['core/block/documents/'], imports: ['base', 'schemas'] },

@@ -1,6 +1,7 @@
 // The actors that do the work of a block's monitor and memory. Each finds its block through the actor system that it runs in.
 import { fromPromise } from 'xstate';
 import { type ActorSystem, fromAbortable } from '../../base/abortable.ts';
+import { BlockhouseError } from '../../errors.ts';
 import type { BlockMemory, Compaction } from '../../schemas/block-memory.ts';
 import type { Choice, ReplyOutcome } from '../actor/types.ts';
 import type { BlockContext } from './block-context.ts';
@@ -33,6 +34,7 @@ async function guarded<C extends Choice | ReplyOutcome>(
   try {
     return await work(context);
   } catch (error) {
+    if (error instanceof BlockhouseError && error.code === 'LEASE_LOST') context.drop();
     const outcome = choiceAfterFault(context, error);
     if (outcome !== undefined) return outcome;
     context.log.write('ERROR', 'monitor.fault', { error: error instanceof Error ? error.stack : String(error) });

@@ -20,6 +20,8 @@ export interface WorkspaceContext {
   readonly store: Store;
   /** The present one. */
   member(): Membership;
+  /** Joins again, after the present membership is lost. Rejects with STORE_UNREACHABLE. */
+  rejoin(): Promise<void>;
   readonly heartbeats: HeartbeatWheel;
   readonly steps: StepCounter;
   /** Epoch milliseconds. */
@@ -45,6 +47,8 @@ export interface BlockContext {
   readonly world: WorkspaceContext;
   /** The present time, ISO 8601. */
   at(): string;
+  /** Another server has the block: everything here ends, and nothing is written any more. */
+  drop(): void;
   /** Called before everything else in a run. Throws BLOCK_DAMAGED if a file of the block is damaged. */
   beginRun(): Promise<void>;
   /** Called after everything else in a run. */

@@ -5,6 +5,7 @@
 // bounded-calls: all monitors together make only so many calls at a time, so that a thousand waiting blocks don't start at once.
 // one-attempt: one call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
 // own-account: the call has its account with its block, not with the gateway. So its line is in the ledger of blocks alone.
+// still-ours: while it is not sure that its block is still this server's, no call begins, since another server may make it, too.
 // asked-last: the caps are checked when the call has its place in every queue, and then the kill switch.
 // cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
 import { randomUUID } from 'node:crypto';
@@ -53,6 +54,8 @@ export interface ModelAnswer {
 /** The collaborators of `ModelCalls`, and the limit of calls at a time. */
 export interface ModelCallsOptions extends BillingOptions {
   halted(): HaltState;
+  /** False once another server may have our blocks. */
+  isSure(): boolean;
   readonly concurrency: number;
 }
 
@@ -150,12 +153,12 @@ class RunningCall implements CallAccounts, Hold {
   /** Set once the call has ended, unless it has cost nothing. */
   bill: Promise<Bill> | undefined;
   readonly #call: ModelCall;
-  readonly #options: Pick<ModelCallsOptions, 'halted'>;
+  readonly #options: Pick<ModelCallsOptions, 'halted' | 'isSure'>;
   readonly #billing: Billing;
   readonly #pricedAs: PricedModel | undefined;
   readonly #cut = new AbortController();
 
-  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'halted'>, billing: Billing) {
+  constructor(call: ModelCall, options: Pick<ModelCallsOptions, 'halted' | 'isSure'>, billing: Billing) {
     this.text = call.text ?? new AnswerText();
     this.#call = call;
     this.#options = options;
@@ -205,7 +208,8 @@ class RunningCall implements CallAccounts, Hold {
       return error;
     }
     const pause = haltPause(this.#options.halted());
-    return pause && new CallRefused(pause);
+    if (pause !== undefined) return new CallRefused(pause);
+    return this.#options.isSure() ? undefined : new BlockhouseError('STORE_UNREACHABLE', 'The database does not answer, so no model is called.'); // still-ours
   }
 
   /** billed-first. */

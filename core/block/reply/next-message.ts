@@ -58,16 +58,20 @@ function reportOver({ world, name, log }: BlockContext, id: string, status: 'fai
   world.bus.emit('message.finished', { block: name, id, status, code });
 }
 
-/** Faults of the disk and the ledger, which may pass without a change to the block. */
-const WAITED_OUT: ReadonlySet<string> = new Set(['STORAGE_FULL', 'STORAGE_FAILED', 'WORKSPACE_DAMAGED']);
-/** The wait before the disk is tried again. */
-const STORAGE_WAIT_MS = 15_000;
+/** Faults of the disk, the ledger and the database, which may pass without a change to the block, and how long to wait before they are tried again. With LEASE_LOST the actor is gone, and nobody waits. */
+const WAITED_OUT: ReadonlyMap<string, number> = new Map([
+  ['STORAGE_FULL', 15_000],
+  ['STORAGE_FAILED', 15_000],
+  ['WORKSPACE_DAMAGED', 15_000],
+  ['STORE_UNREACHABLE', 1000],
+  ['LEASE_LOST', 1000],
+]);
 
 /** What the monitor does after a fault of the disk, or because of a damaged file. Undefined for a defect. */
 export function choiceAfterFault(context: BlockContext, error: unknown): (Choice & { readonly kind: 'wait' | 'fail' }) | undefined {
   const failure = toBlockhouseError(error);
   const reason = faultReason(context.name, failure);
   if (failure.code === 'BLOCK_DAMAGED' || failure.code === 'INVALID_REQUEST') return { kind: 'fail', reason };
-  if (WAITED_OUT.has(failure.code)) return { kind: 'wait', until: context.world.now() + STORAGE_WAIT_MS, reason };
-  return undefined;
+  const waitMs = WAITED_OUT.get(failure.code);
+  return waitMs === undefined ? undefined : { kind: 'wait', until: context.world.now() + waitMs, reason };
 }

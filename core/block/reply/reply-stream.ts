@@ -4,14 +4,9 @@
 //   number it has seen gets exactly the rest, and the stream keeps no record of each step.
 // counts-up: the numbers of a block only grow, even across restarts of the process.
 // late-readers: a reader that joins late gets the text so far as one step. A reply that has ended is in chat.json.
-import type { StreamFrame } from '../../types.ts';
+import type { ReplyStep } from '../../store/store.ts';
 
-type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
-/**
- * One step of a reply while it is written. `seq` only grows, so a reader can pass the last one to get the rest. After an `error`, discard the text of
- * that attempt.
- */
-export type ReplyStep = StepOf<StreamFrame>;
+export type { ReplyStep };
 
 type WithoutSeq<S> = S extends ReplyStep ? Omit<S, 'seq'> : never;
 /** A step before it has its number. */

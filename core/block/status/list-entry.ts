@@ -119,10 +119,24 @@ export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined,
 }
 
 /** The facts of a block that any server may have, with the pulse that people see: what its last owner has left there, while it runs. */
-export function asItStands(facts: BlockFacts, { isRunning }: Standing, gateway: Pick<Gateway, 'readiness'>): BlockFacts {
-  const { pulse, config, queue } = facts;
-  return { ...facts, pulse: isRunning ? withWish({ ...pulse, queue }, config) : restingPulse(pulse, config, queue, gateway) };
+export function asItStands(facts: BlockFacts, standing: Standing, gateway: Pick<Gateway, 'readiness'>): BlockFacts {
+  return { ...facts, pulse: pulseAsItStands(facts, standing, gateway) };
 }
+
+/** The same of a block whose configuration may be damaged, and which this server alone may have. */
+export function pulseAsItStands(
+  { pulse, config, queue }: Pick<BlockFacts, 'pulse' | 'queue'> & { readonly config: BlockConfig | undefined },
+  standing: Standing | undefined,
+  gateway: Pick<Gateway, 'readiness'>,
+): BlockPulse {
+  if (standing?.isRunning !== true) return restingPulse(pulse, config, queue, gateway);
+  // A server that has ended, or given the block back, has left it so.
+  const isLeft = standing.heldBy === null && AT_END.has(pulse.state);
+  return withWish({ ...pulse, ...(isLeft && { state: 'idle', status: statusOf('idle'), currentTask: null }), queue }, config);
+}
+
+/** What a run shows at its end, or as long as a server works on it. */
+const AT_END: ReadonlySet<BlockState> = new Set(['starting', 'working', 'compacting', 'stopping', 'stopped', 'unconfigured']);
 
 /** Takes the wanted state from config.json, if that can be read. */
 export function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {

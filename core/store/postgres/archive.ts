@@ -65,7 +65,11 @@ export class PostgresArchive implements ArchiveStore {
       const choices = found.map((one) => one.archiveName).join(', ');
       throw new BlockhouseError('AMBIGUOUS_ARCHIVE', `There are ${found.length} archived blocks named ${given}. Use one of the archive names ${choices}.`);
     }
-    if (found[0] === undefined) throw archiveNotFound(given, (await this.list()).map(({ originalName }) => originalName));
+    if (found[0] === undefined)
+      throw archiveNotFound(
+        given,
+        (await this.list()).map(({ originalName }) => originalName),
+      );
     return found[0];
   }
 

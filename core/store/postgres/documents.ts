@@ -138,7 +138,11 @@ export class PostgresDocument<T> implements Document<T> {
     } catch (error) {
       const { kind } = this.#options;
       const reason = (error as Error).message;
-      this.#seen = { rev, value: undefined, damage: new BlockhouseError('BLOCK_DAMAGED', `${kind}.json can't be used: ${reason.replace(/\.$/, '')}. Repair it in the database.`) };
+      this.#seen = {
+        rev,
+        value: undefined,
+        damage: new BlockhouseError('BLOCK_DAMAGED', `${kind}.json can't be used: ${reason.replace(/\.$/, '')}. Repair it in the database.`),
+      };
       this.#options.onDamaged(reason);
     }
     return this.#seen;
@@ -150,7 +154,8 @@ export class PostgresDocument<T> implements Document<T> {
   }
 
   #inTurn<R>(work: () => Promise<R>): Promise<R> {
-    if (this.#isClosed) return Promise.reject(new BlockhouseError('WRONG_STATE', `${this.#options.kind}.json belongs to a block that is being moved; try again.`));
+    if (this.#isClosed)
+      return Promise.reject(new BlockhouseError('WRONG_STATE', `${this.#options.kind}.json belongs to a block that is being moved; try again.`));
     this.#busy += 1;
     const done = this.#turn.then(work).finally(() => {
       this.#busy -= 1;
@@ -227,9 +232,18 @@ export class DerivedDocument<T> implements Document<T> {
 }
 
 /** What the list knows of a configuration, for the statements. */
-export function listColumns({ description, adapter, tags }: BlockConfig): [description: string, provider: string | null, model: string | null, tags: readonly string[]] {
+export function listColumns({
+  description,
+  adapter,
+  tags,
+}: BlockConfig): [description: string, provider: string | null, model: string | null, tags: readonly string[]] {
   const clean = (text: string): string => text.replaceAll(NO_TEXT, '\ufffd');
-  return [clean(description), adapter?.provider == null ? null : clean(adapter.provider), adapter?.model == null ? null : clean(adapter.model), tags.map(clean)];
+  return [
+    clean(description),
+    adapter?.provider == null ? null : clean(adapter.provider),
+    adapter?.model == null ? null : clean(adapter.model),
+    tags.map(clean),
+  ];
 }
 
 /** PostgreSQL has no such texts. */

@@ -141,7 +141,8 @@ export class PostgresGatewayBook implements GatewayBook {
   /** Writes what waits, and gives back what is left. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
-    for (const { key, ...call } of [...this.#open.values()]) this.record({ ...call, key, firstTextMs: null, durationMs: 0, at: new Date(this.#options.now()).toISOString() });
+    for (const { key, ...call } of [...this.#open.values()])
+      this.record({ ...call, key, firstTextMs: null, durationMs: 0, at: new Date(this.#options.now()).toISOString() });
     await this.flush();
     clearTimeout(this.#timer);
     for (const grant of this.#grants.values()) grant.isUsed = false;
@@ -169,7 +170,11 @@ export class PostgresGatewayBook implements GatewayBook {
     const isUnderWay = hasRoom(grant, NOTHING) || isElsewhere;
     const isUsd = key.usdPerDay !== null && grant.billionths <= billionths(underWay.usd);
     const now = this.#options.now();
-    return { cap: isUsd ? `${key.usdPerDay} USD` : `${key.tokensPerDay} tokens`, isUnderWay, retryAfterMs: isUnderWay ? ELSEWHERE_RETRY_MS : DAY_MS - (now % DAY_MS) };
+    return {
+      cap: isUsd ? `${key.usdPerDay} USD` : `${key.tokensPerDay} tokens`,
+      isUnderWay,
+      retryAfterMs: isUnderWay ? ELSEWHERE_RETRY_MS : DAY_MS - (now % DAY_MS),
+    };
   }
 
   #holds({ node, day, caps }: Grant, key: CappedKey): boolean {

@@ -52,8 +52,16 @@ export class PostgresBlock implements StoredBlock {
     const parse = (value: unknown): BlockConfig => parseConfig(value, ref.name, at());
     this.#config = new PostgresDocument<BlockConfig>({ ...this.#options('config', parse), also: (run, config, claim) => this.#configured(run, config, claim) });
     this.#memory = new PostgresDocument(this.#options('memory', DOCUMENTS.memory.parse));
-    this.#costs = this.#derived('costs', rebuilt(DOCUMENTS.costs.parse, noCosts, (reason) => listener.onRebuilt('costs', reason)), ({ totalCost }) => ({ costUsd: totalCost }));
-    this.#pulse = this.#derived('pulse', rebuilt(DOCUMENTS.pulse.parse, DOCUMENTS.pulse.missing, (reason) => listener.onRebuilt('pulse', reason)), ({ state, status }) => ({ state, status }));
+    this.#costs = this.#derived(
+      'costs',
+      rebuilt(DOCUMENTS.costs.parse, noCosts, (reason) => listener.onRebuilt('costs', reason)),
+      ({ totalCost }) => ({ costUsd: totalCost }),
+    );
+    this.#pulse = this.#derived(
+      'pulse',
+      rebuilt(DOCUMENTS.pulse.parse, DOCUMENTS.pulse.missing, (reason) => listener.onRebuilt('pulse', reason)),
+      ({ state, status }) => ({ state, status }),
+    );
     const { database } = world;
     this.#conversation = toldConversation(new PostgresConversation({ database, block, at }), (what) => {
       world.projection.touch(block);
@@ -156,7 +164,11 @@ export class PostgresBlock implements StoredBlock {
     };
   }
 
-  #derived<K extends 'costs' | 'pulse'>(kind: K, parse: (value: unknown) => BlockContents[K], shown: (value: BlockContents[K]) => object): DerivedDocument<BlockContents[K]> {
+  #derived<K extends 'costs' | 'pulse'>(
+    kind: K,
+    parse: (value: unknown) => BlockContents[K],
+    shown: (value: BlockContents[K]) => object,
+  ): DerivedDocument<BlockContents[K]> {
     const { projection } = this.#world;
     const { block } = this.#ref;
     return new DerivedDocument<BlockContents[K]>(this.#options(kind, parse), {

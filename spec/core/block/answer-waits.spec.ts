@@ -17,12 +17,7 @@ function standIn() {
     get isMoving() {
       return state.isMoving;
     },
-    get isRunning() {
-      return state.isRunning;
-    },
-    get state() {
-      return state.state;
-    },
+    standing: async () => ({ isRunning: state.isRunning, state: state.state }),
     files: {
       conversation: {
         entries: async () => {

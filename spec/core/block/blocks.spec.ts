@@ -12,7 +12,7 @@ t.test('blocks that were made by hand are listed, with whatever files they have'
   mkdirSync(one.folder('bob'));
   one.write('bob', 'config', { name: 'bob', description: 'by hand' });
   t.match(await one.blocks.list(), [{ name: 'ada' }, { name: 'bob', config: { description: 'by hand' } }]);
-  t.same(one.blocks.counts(), { blocks: 2, monitorsRunning: 0 });
+  t.same(await one.blocks.counts(), { blocks: 2, monitorsRunning: 0 });
   t.match(await one.blocks.post('bob', { message: 'x' }, 'web'), { queued: true });
   t.match(await one.blocks.details('ada'), { memory: { summary: '' }, costs: { calls: 0 } });
 });

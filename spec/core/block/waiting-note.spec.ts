@@ -3,7 +3,7 @@ import { blockedBy } from '../../../core/block/waiting-note.ts';
 import type { BlockState } from '../../../core/index.ts';
 
 t.test('a block that does not answer says so with a command, and one at work says nothing', async (t) => {
-  const note = (state: BlockState, isRunning = true) => blockedBy({ name: 'ada', state, isRunning });
+  const note = (state: BlockState, isRunning = true) => blockedBy('ada', { state, isRunning });
   for (const state of ['starting', 'idle', 'working', 'compacting', 'backoff', 'stopping'] as const) t.equal(note(state), undefined, state);
   t.equal(note('stopped', false), 'The monitor is stopped, so nobody answers yet; `blockhouse start ada` starts it.');
   t.equal(note('compacting', false), note('stopped', false), 'a person can compact the memory of a stopped block');

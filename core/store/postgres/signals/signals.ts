@@ -317,7 +317,8 @@ export class PostgresSignals {
     if (before.version !== undefined && before.version !== version) this.#hint({ what: 'document', block, kind: 'chat' });
     if (before.documents !== undefined && before.documents !== documents) this.#hint({ what: 'document', block, kind: undefined });
     if (followed.writer !== owner && followed.steppedAt < at) followed.mirror.break();
-    if (followed.mirror.readers > 0 && owner !== this.#node && (before.owner !== owner || at - followed.askedAt > FOLLOW_AGAIN_MS)) this.#ask(block, followed, owner);
+    if (followed.mirror.readers > 0 && owner !== this.#node && (before.owner !== owner || at - followed.askedAt > FOLLOW_AGAIN_MS))
+      this.#ask(block, followed, owner);
   }
 
   #hint(hint: Hint): void {
@@ -326,7 +327,8 @@ export class PostgresSignals {
 
   /** gaps. */
   #gap(): void {
-    for (const [block, followed] of this.#blocks) if (followed.mirror.readers > 0 && followed.owner !== undefined && followed.owner !== this.#node) this.#ask(block, followed, followed.owner);
+    for (const [block, followed] of this.#blocks)
+      if (followed.mirror.readers > 0 && followed.owner !== undefined && followed.owner !== this.#node) this.#ask(block, followed, followed.owner);
     void this.#look().catch(() => undefined); // the next look is a second away
     for (const listener of [...this.#gapListeners]) listener();
   }

@@ -1,7 +1,7 @@
 // The statements of the list of blocks. Pure: no I/O.
 import type { Statement } from '../pool.ts';
 
-/** What an entry is made of. The numbers of the blocks come from \`w\`, with their order in \`place\`. */
+/** What an entry is made of. The numbers of the blocks come from `w`, with their order in `place`. */
 const FACTS = `
 select b.id as block, b.name, b.wanted, b.state, b.owner, b.queued, b.processing, b.failed, w.changed_at, w.key,
   (select json_object_agg(d.kind, d.value) from bh.document d where d.block_id = b.id and d.kind <> 'memory') as documents,

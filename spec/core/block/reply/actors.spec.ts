@@ -226,7 +226,7 @@ t.test('a reply that a stop no longer waits for is saved when it ends', async (t
       recover: async () => ({ queued: 1, next: message, over: [] }),
       begin: async () => ({ ...message, status: 'processing', attempts: 1 }),
       newId: () => 'a1',
-      settle: async (...outcome: unknown[]) => settled.push(outcome),
+      settle: async (_claim: unknown, ...outcome: unknown[]) => settled.push(outcome),
     },
   };
   const calls = {

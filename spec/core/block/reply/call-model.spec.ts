@@ -51,7 +51,12 @@ function callsOf(
   let now = 1_800_000_000_000;
   const clock = (): number => (now += 10);
   const state = () => ({ halted: halted(), since: null, reason: null });
-  return { calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, concurrency }), stepped, lines, billed };
+  return {
+    calls: new ModelCalls({ gateway, ledger, prices: new Prices(), bus, now: clock, halted: state, isSure: () => true, concurrency }),
+    stepped,
+    lines,
+    billed,
+  };
 }
 
 function callOf(fields: Partial<ModelCall> = {}): ModelCall {
