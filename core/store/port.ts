@@ -1,9 +1,10 @@
 // What the core asks of a store: the types that stores and their users share. Pure: types only.
 import type { BlockhouseError, ErrorCode } from '../errors.ts';
+import type { Failures } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockCosts, BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
-import type { BlockPulse } from '../schemas/block-pulse.ts';
+import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
@@ -325,6 +326,14 @@ export interface BlockContents {
   readonly costs: BlockCosts;
   readonly pulse: BlockPulse;
   readonly chat: Entries;
+}
+
+/** What an entry of the list is made of: of the conversation, only what it came to. */
+export interface BlockFacts extends Omit<BlockContents, 'chat' | 'memory'> {
+  readonly queue: QueueCounts;
+  readonly failures: Failures;
+  /** ISO 8601. */
+  readonly lastMessageAt: string | null;
 }
 
 /** What was stored, of one block. D1: a change is a function without effects, applied to the newest content, maybe more than once. D2: it is durable when it resolves. */

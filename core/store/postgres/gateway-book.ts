@@ -6,36 +6,27 @@
 // once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
 // given-back: what was not used for a second goes back, for other servers to spend.
-import type { GatewayCall, KeySpend } from '../port.ts';
+import { randomUUID } from 'node:crypto';
+import { leaseLost } from '../../errors.ts';
+import { SpendDays } from '../parts/spend-days.ts';
+import type { CappedKey, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, columnsOf, type GatewayLine, GatewayLines } from './gateway-lines.ts';
-import { leaseLost } from '../../errors.ts';
 import type { Database } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
 /** What a book works with. */
 export interface PostgresGatewayBookOptions {
   readonly database: Database;
-  /** The id of this server's membership. */
-  readonly node: string;
+  /** The id of this server's membership now. */
+  node(): string;
   /** Epoch milliseconds by the database's clock. */
   now(): number;
 }
 
-/** A key, as far as its caps go. */
-export interface CappedKey {
-  readonly name: string;
-  readonly usdPerDay: number | null;
-  readonly tokensPerDay: number | null;
-}
-
-/** When there may be room again. */
-export interface NoRoom {
-  readonly retryAfterMs: number;
-}
-
 /** What this server may still spend for a key; infinite without a cap. */
 interface Grant {
+  readonly node: string;
   readonly day: string;
   readonly caps: string;
   billionths: number;
@@ -44,6 +35,7 @@ interface Grant {
   isUsed: boolean;
 }
 
+const NOTHING = { usd: 0, tokens: 0 };
 const WRITE_EVERY_MS = 100;
 const GIVE_BACK_EVERY_MS = 1000;
 /** So many lines keep their details while the database is away. */
@@ -54,8 +46,13 @@ const DAY_MS = 86_400_000;
 const NO_ROW = '23503';
 
 /** The calls of clients of one server. */
-export class PostgresGatewayBook {
+export class PostgresGatewayBook implements GatewayBook {
   readonly #options: PostgresGatewayBookOptions;
+  /** once: of this process, whatever membership it has. */
+  readonly #book = randomUUID();
+  /** Calls that were noted and have not ended. */
+  readonly #open = new Map<string, OpenCall>();
+  readonly #answers = new SpendDays();
   readonly #waiting = new GatewayLines(MOST_LINES);
   readonly #grants = new Map<string, Grant>();
   readonly #asking = new Map<string, Promise<true | NoRoom>>();
@@ -71,31 +68,45 @@ export class PostgresGatewayBook {
     this.#givingBack.unref();
   }
 
-  /** Whether a call of this key may be sent now. A promise only where the database must be asked; it rejects with STORE_UNREACHABLE, LEASE_LOST. */
-  room(key: CappedKey): true | Promise<true | NoRoom> {
+  room(key: CappedKey, underWay: Pick<KeySpend, 'usd' | 'tokens'> = NOTHING): true | Promise<true | NoRoom> {
     if (key.usdPerDay === null && key.tokensPerDay === null) return true;
     const grant = this.#grants.get(key.name);
-    if (grant !== undefined && grant.day === this.#day() && grant.caps === capsOf(key) && hasRoom(grant)) {
+    if (grant !== undefined && this.#holds(grant, key) && hasRoom(grant, underWay)) {
       grant.isUsed = true;
       return true;
     }
-    const asked = this.#asking.get(key.name) ?? this.#inTurn(() => this.#ask(key)).finally(() => this.#asking.delete(key.name));
+    const asked = this.#asking.get(key.name) ?? this.#inTurn(() => this.#ask(key, underWay)).finally(() => this.#asking.delete(key.name));
     this.#asking.set(key.name, asked);
     return asked;
   }
 
+  /** A killed server takes what its calls under way cost with it; one that ends counts them. */
+  async note(call: OpenCall): Promise<void> {
+    this.#open.set(call.id, call);
+    await Promise.resolve();
+  }
+
+  noteEnd(call: OpenCall): void {
+    this.#open.set(call.id, call);
+  }
+
+  meanOutput(key: string): number | undefined {
+    return this.#answers.meanOutput(key);
+  }
+
   /** Counts a call at once, and writes its line soon. */
   record(call: GatewayCall): void {
+    if (call.id !== undefined) this.#open.delete(call.id);
+    this.#answers.count(call);
     this.#count(this.#waiting.add(call));
     this.#writeSoon();
   }
 
-  /** What keys have spent on this UTC day, on all servers. Rejects with STORE_UNREACHABLE. */
-  async spentToday(keys: readonly string[]): Promise<ReadonlyMap<string, KeySpend>> {
+  async spentToday(key: string): Promise<KeySpend> {
     await this.flush();
-    type Row = { key: string; usd: number; tokens: number; calls: number; unpriced: number };
-    const rows = await this.#options.database.query<Row>(sql.SPENT, [keys, this.#day()]);
-    return new Map(rows.map(({ key, usd, tokens, calls, unpriced }) => [key, { usd, tokens, calls, unpricedCalls: unpriced }]));
+    type Row = { usd: number; tokens: number; calls: number; unpriced: number };
+    const [row] = await this.#options.database.query<Row>(sql.SPENT, [[key], this.#day()]);
+    return { usd: row?.usd ?? 0, tokens: row?.tokens ?? 0, calls: row?.calls ?? 0, unpricedCalls: row?.unpriced ?? 0 };
   }
 
   /** All lines that are kept, the oldest first. */
@@ -123,39 +134,51 @@ export class PostgresGatewayBook {
       for (const grant of this.#grants.values()) grant.isUsed = false;
       if (unused.length === 0) return;
       for (const name of unused) this.#grants.delete(name);
-      await this.#options.database.query(sql.GIVE_BACK, [this.#options.node, unused]);
+      await this.#options.database.query(sql.GIVE_BACK, [this.#options.node(), unused]);
     });
   }
 
   /** Writes what waits, and gives back what is left. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
+    for (const { key, ...call } of [...this.#open.values()])
+      this.record({ ...call, key, firstTextMs: null, durationMs: 0, at: new Date(this.#options.now()).toISOString() });
     await this.flush();
     clearTimeout(this.#timer);
     for (const grant of this.#grants.values()) grant.isUsed = false;
     await this.giveBack();
   }
 
-  async #ask(key: CappedKey): Promise<true | NoRoom> {
+  async #ask(key: CappedKey, underWay: Pick<KeySpend, 'usd' | 'tokens'>): Promise<true | NoRoom> {
     await this.#write();
-    const day = this.#day();
+    const [day, node] = [this.#day(), this.#options.node()];
     type Row = { usd: number | null; tokens: number | null; usd_elsewhere: number; tokens_elsewhere: number };
     const [row] = await this.#options.database
       .transaction(async (run) => {
         await run(sql.LOCK_DAY, [key.name, day]);
-        return run<Row>(sql.GRANT, [key.name, day, this.#options.node, key.usdPerDay, key.tokensPerDay]);
+        return run<Row>(sql.GRANT, [key.name, day, node, key.usdPerDay, key.tokensPerDay, underWay.usd, Math.ceil(underWay.tokens)]);
       })
       .catch((error: unknown) => {
         throw sqlStateOf(error) === NO_ROW ? leaseLost() : error;
       });
     const left = (value: number | null | undefined, factor: number): number => (value == null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
-    const grant: Grant = { day, caps: capsOf(key), billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1), isUsed: true };
+    const grant: Grant = { node, day, caps: capsOf(key), billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1), isUsed: true };
     this.#grants.set(key.name, grant);
     for (const line of this.#waiting.peek()) this.#count(line, key.name); // they ended while the database answered
-    if (hasRoom(grant)) return true;
+    if (hasRoom(grant, underWay)) return true;
     const isElsewhere = (grant.billionths <= 0 && (row?.usd_elsewhere ?? 0) > 0) || (grant.tokens <= 0 && (row?.tokens_elsewhere ?? 0) > 0);
+    const isUnderWay = hasRoom(grant, NOTHING) || isElsewhere;
+    const isUsd = key.usdPerDay !== null && grant.billionths <= billionths(underWay.usd);
     const now = this.#options.now();
-    return { retryAfterMs: isElsewhere ? ELSEWHERE_RETRY_MS : DAY_MS - (now % DAY_MS) };
+    return {
+      cap: isUsd ? `${key.usdPerDay} USD` : `${key.tokensPerDay} tokens`,
+      isUnderWay,
+      retryAfterMs: isUnderWay ? ELSEWHERE_RETRY_MS : DAY_MS - (now % DAY_MS),
+    };
+  }
+
+  #holds({ node, day, caps }: Grant, key: CappedKey): boolean {
+    return node === this.#options.node() && day === this.#day() && caps === capsOf(key);
   }
 
   #count(line: GatewayLine, only = line.call.key): void {
@@ -177,7 +200,7 @@ export class PostgresGatewayBook {
     while (this.#sent.length > 0 || this.#waiting.size > 0) {
       if (this.#sent.length === 0) this.#sent = this.#waiting.take();
       for (let part = this.#sent.slice(0, AT_ONCE); part.length > 0; part = this.#sent.slice(0, AT_ONCE)) {
-        await this.#options.database.query(sql.FLUSH, [this.#options.node, ...columnsOf(part)]);
+        await this.#options.database.query(sql.FLUSH, [this.#book, ...columnsOf(part), this.#options.node()]);
         this.#sent = this.#sent.slice(part.length);
       }
     }
@@ -221,6 +244,10 @@ function capsOf({ usdPerDay, tokensPerDay }: CappedKey): string {
   return `${usdPerDay}/${tokensPerDay}`;
 }
 
-function hasRoom({ billionths, tokens }: Grant): boolean {
-  return billionths > 0 && tokens > 0;
+function hasRoom(grant: Grant, underWay: Pick<KeySpend, 'usd' | 'tokens'>): boolean {
+  return grant.billionths > billionths(underWay.usd) && grant.tokens > underWay.tokens;
+}
+
+function billionths(usd: number): number {
+  return Math.round(usd * 1e9);
 }

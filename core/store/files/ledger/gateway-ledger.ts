@@ -21,7 +21,7 @@ import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { carriedLines, FileSums, lineOf, parseCall } from './gateway-lines.ts';
 import { appendText, openLedger, readForward } from './ledger-file.ts';
-import { SpendDays } from './spend-days.ts';
+import { SpendDays } from '../../parts/spend-days.ts';
 
 /** How much is kept. */
 export interface GatewayLedgerLimits {

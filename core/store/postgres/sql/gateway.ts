@@ -6,7 +6,7 @@ const DAY = "(at at time zone 'UTC')::date";
 const COLUMNS = 'at, node, n, request_id, key, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced';
 const COST = 'coalesce(cost_usd, least_usd, 0)::numeric';
 
-/** $1 the server, $2 and following the columns of the lines. The sums are only those of lines that are new, so it may be repeated as it is. */
+/** $1 the book, $2 and following the columns of the lines, $18 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
 export const FLUSH = {
   name: 'gateway-flush',
   text: `
@@ -27,7 +27,7 @@ k as (
   returning key, day),
 g as (
   update bh.key_grant g set usd = g.usd - x.usd, tokens = g.tokens - x.tokens
-  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $1))
+  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $18))
 insert into bh.gateway_day as s (day, key, provider, model, calls, failed, tokens, cost_usd, unpriced)
 select ${DAY}, coalesce(key, ''), provider, model, sum(calls), sum(failed), sum(tokens), sum(${COST}), sum(unpriced) from l group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (day, key, provider, model) do update set calls = s.calls + excluded.calls, failed = s.failed + excluded.failed,
@@ -40,7 +40,10 @@ export const LOCK_DAY = {
   text: 'insert into bh.key_day as d (key, day) values ($1, $2) on conflict (key, day) do update set usd = d.usd',
 };
 
-/** After LOCK_DAY. $3 the server, $4 and $5 the caps. A server gets its share of half of what is left, so that all of them may ask again. */
+/**
+ * After LOCK_DAY. $3 the server, $4 and $5 the caps, $6 and $7 what its calls under way may cost. A server gets its share of half of what is left, so that all of
+ * them may ask again, or what it needs for one more call if that is more.
+ */
 export const GRANT = {
   name: 'key-grant',
   text: `
@@ -48,11 +51,12 @@ with d as (select usd, tokens from bh.key_day where key = $1 and day = $2::date)
 o as (
   select coalesce(sum(greatest(usd, 0)), 0) as usd, coalesce(sum(greatest(tokens, 0)), 0) as tokens
   from bh.key_grant where key = $1 and day = $2::date and node <> $3),
-n as (select greatest(count(*), 1) as n from bh.node where not draining)
+n as (select greatest(count(*), 1) as n from bh.node where not draining),
+l as (select greatest($4::numeric - d.usd - o.usd, 0) as usd, greatest($5::numeric - d.tokens - o.tokens, 0) as tokens from d, o)
 insert into bh.key_grant (key, day, node, usd, tokens)
-select $1, $2::date, $3, case when $4::numeric is not null then greatest($4::numeric - d.usd - o.usd, 0) / (2 * n.n) end,
-  case when $5::numeric is not null then ceil(greatest($5::numeric - d.tokens - o.tokens, 0) / (2 * n.n)) end
-from d, o, n
+select $1, $2::date, $3, case when $4::numeric is not null then least(l.usd, greatest(l.usd / (2 * n.n), 2 * $6::numeric)) end,
+  case when $5::numeric is not null then least(l.tokens, greatest(ceil(l.tokens / (2 * n.n)), 2 * $7::bigint)) end
+from d, o, n, l
 on conflict (key, day, node) do update set usd = excluded.usd, tokens = excluded.tokens
 returning usd, tokens, (select usd from o) as usd_elsewhere, (select tokens from o) as tokens_elsewhere`,
 };

@@ -1,7 +1,7 @@
 // What several servers on one conversation see. The laws of all stores are in spec/conformance/store/.
 import t, { type Test } from 'tap';
 import { PostgresConversation } from '../../../../core/store/postgres/conversation.ts';
-import { Membership } from '../../../../core/store/postgres/membership.ts';
+import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import type { Claim, MessageToAppend } from '../../../../core/store/port.ts';
 import { fullAnswer } from '../../../conformance/store/conversation-suite.ts';
@@ -32,7 +32,7 @@ class Server {
   }
 
   async take(block: number): Promise<Claim> {
-    const claim = await this.node.take(block);
+    const claim = await this.node.take({ name: '', block });
     if ('heldBy' in claim) throw new Error('somebody has it');
     return claim;
   }

@@ -3,8 +3,8 @@
 // never-less: a call counts at least nothing. One that counted less would give its key more to spend than its cap.
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 
-import type { Usage } from '../../../types.ts';
-import type { KeySpend } from '../../port.ts';
+import type { Usage } from '../../types.ts';
+import type { KeySpend } from '../port.ts';
 
 /** More than a clock that is set right again and again visits. */
 const MAX_DAYS = 8;
