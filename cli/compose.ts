@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import {
   BlockhouseError,
-    type Core,
+  type Core,
   connectStore,
   createCore,
   type Environment,
@@ -230,7 +230,15 @@ function parseFlags(args: string[]): Flags {
     const string = { type: 'string' } as const;
     const { values } = parseArgs({
       args,
-      options: { host: string, port: string, 'ollama-port': string, 'public-origin': string, workspace: string, store: string, 'allow-remote': { type: 'boolean' } },
+      options: {
+        host: string,
+        port: string,
+        'ollama-port': string,
+        'public-origin': string,
+        workspace: string,
+        store: string,
+        'allow-remote': { type: 'boolean' },
+      },
     });
     return { ...values, ollamaPort: values['ollama-port'], publicOrigin: values['public-origin'], allowRemote: values['allow-remote'] };
   } catch (error) {
