@@ -38,13 +38,15 @@ export class ServeCommand extends BaseCommand {
   publicOrigin = Option.String('--public-origin', {
     description: 'The https origin under which a proxy serves it; default: BLOCKHOUSE_PUBLIC_ORIGIN, or none',
   });
+  store = Option.String('--store', { description: 'The database that keeps the workspace; default: BLOCKHOUSE_STORE, or the folder' });
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
   gatewayOnly = Option.Boolean('--gateway-only', { description: 'Serve the gateway alone, without blocks' });
 
   protected override async run(): Promise<ExitKind> {
     const { serveUntilSignal } = await import('../compose.ts');
-    const { host, port, ollamaPort, publicOrigin, workspace, allowRemote, gatewayOnly } = this;
-    await serveUntilSignal({ host, port, ollamaPort, publicOrigin, workspace, allowRemote, gatewayOnly }, (server) => this.#announce(server));
+    const { host, port, ollamaPort, publicOrigin, workspace, store, allowRemote, gatewayOnly } = this;
+    const flags = { host, port, ollamaPort, publicOrigin, workspace, store, allowRemote, gatewayOnly };
+    await serveUntilSignal(flags, (server) => this.#announce(server));
     return 'ok';
   }
 

@@ -15,6 +15,16 @@ export function monthOf(day: string): string {
   return day.slice(0, '2026-11'.length);
 }
 
+/** The Monday of the week of an epoch time in milliseconds, such as `2026-11-23`. */
+export function firstOfWeek(now: number): string {
+  return new Date(nextUtcWeek(now) - WEEK_MS).toISOString().slice(0, '2026-11-23'.length);
+}
+
+/** The first day of its month, such as `2026-11-01`. */
+export function firstOfMonth(now: number): string {
+  return `${new Date(now).toISOString().slice(0, '2026-11'.length)}-01`;
+}
+
 /** When the next day begins; all times in epoch milliseconds. */
 export function nextUtcDay(now: number): number {
   return (Math.floor(now / DAY_MS) + 1) * DAY_MS;

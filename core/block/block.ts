@@ -19,6 +19,7 @@ import type { BlockEvent } from './actor/types.ts';
 import type { FollowOptions, StopFollowing } from './api.ts';
 import { ChangeGate } from './change-gate.ts';
 import { isWaiting } from './conversation/chat-file.ts';
+import { countQueue } from './conversation/counts.ts';
 import { CONFIG_DEFAULTS } from './documents/document-codecs.ts';
 import { Followers } from './followers.ts';
 import { PulseWriter } from './pulse-writer.ts';
@@ -220,7 +221,7 @@ export class Block implements BlockContext {
   async #asItIs(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries): Promise<BlockPulse> {
     if (this.isActive) return withWish(this.#pulseWriter.present(pulse), config);
     const standing = await this.stored.standing();
-    return pulseAsItStands({ pulse, config, chat }, standing, this.world.gateway);
+    return pulseAsItStands({ pulse, config, queue: countQueue(chat) }, standing, this.world.gateway);
   }
 
   /** Resolves when the monitor has finished its recovery. Wakes a monitor that runs and waits. Throws SHUTTING_DOWN, WRONG_STATE. */

@@ -40,7 +40,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
   const index: BlockList = world.store.blocks.list({
     read: (name) => read(name),
     entryOf,
-    asItStands: (contents, standing) => asItStands(contents, standing, world.gateway),
+    asItStands: (facts, standing) => asItStands(facts, standing, world.gateway),
     damagedEntry,
     isOpen: (name) => blocks.has(name),
     running: () => blocks.running,
@@ -88,7 +88,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     const onDamaged = (file: BlockFile, reason: string, copy: string | undefined): void => world.bus.emit('block.damaged', { block: name, file, reason, copy });
     const onRebuilt = (file: BlockFile, reason: string): void => world.bus.emit('block.rebuilt', { block: name, file, reason });
     const contents = await world.store.blocks.contents(name, { onDamaged, onRebuilt });
-    return { ...contents, pulse: restingPulse(contents.pulse, contents.config, contents.chat, world.gateway) };
+    return { ...contents, pulse: restingPulse(contents.pulse, contents.config, countQueue(contents.chat), world.gateway) };
   };
 
   /** The contents of a block with the present queue: a monitor that waits for anything but messages counts them only with its next heartbeat. */

@@ -10,7 +10,7 @@ import { nameInArchive } from '../schemas/names.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import { isTemporaryName } from '../store/files/atomic-file.ts';
 import type { BlockFolders } from '../store/files/block/block-folders.ts';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/files/block/block-layout.ts';
+import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../store/parts/block-layout.ts';
 import { RENAME_NOTE } from '../store/files/block/rename-note.ts';
 import { readState } from '../store/files/fresh-file.ts';
 import { foreignKind } from '../store/files/own-folder.ts';

@@ -1,9 +1,10 @@
 // What the core asks of a store: the types that stores and their users share. Pure: types only.
 import type { BlockhouseError } from '../errors.ts';
+import type { Failures } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockCosts, BudgetStand, CallPurpose } from '../schemas/block-costs.ts';
 import type { BlockMemory } from '../schemas/block-memory.ts';
-import type { BlockPulse } from '../schemas/block-pulse.ts';
+import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
@@ -11,6 +12,7 @@ import type { Claim } from './claim.ts';
 
 export type * from './claim.ts';
 export type * from './client-book.ts';
+export type * from './setting.ts';
 
 /** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {
@@ -234,6 +236,14 @@ export interface BlockContents {
   readonly chat: Entries;
 }
 
+/** What an entry of the list is made of: of the conversation, only what it came to. */
+export interface BlockFacts extends Omit<BlockContents, 'chat' | 'memory'> {
+  readonly queue: QueueCounts;
+  readonly failures: Failures;
+  /** ISO 8601. */
+  readonly lastMessageAt: string | null;
+}
+
 /** What was stored, of one block. D1: a change is a function without effects, applied to the newest content, maybe more than once. D2: it is durable when it resolves. */
 export interface Document<T> {
   /** The content as it is now, which must not be changed. Throws BLOCK_DAMAGED, or STORAGE_FAILED when another try may succeed. */
@@ -263,44 +273,4 @@ export interface Stored {
 export interface LogRange {
   readonly before?: number | undefined;
   readonly maxBytes?: number | undefined;
-}
-
-/** What everything in a workspace looks at: the kill switch, the keys of applications, aliases of models, and the bearer token. */
-export type SettingName = 'halt' | 'keys' | 'models' | 'token';
-
-/** How a setting is read and written. Pure. */
-export interface SettingCodec<T> {
-  /** `text` is undefined where nothing is stored. Throws an Error that says what is wrong. */
-  parse(text: string | undefined): T;
-  /** Undefined for a value that nothing stands for. */
-  format(value: NonNullable<T>): string | undefined;
-}
-
-/** A setting as it was last found. */
-export interface SettingState<T> {
-  /** The last content that could be used; undefined before the first. */
-  readonly good: T | undefined;
-  /** What is wrong with the present content, without a full stop; undefined if nothing is. */
-  readonly fault: string | undefined;
-}
-
-/** A small content that anybody may change at any time: a person, a command, another process. */
-export interface Setting<T> {
-  /** Where it is stored, for people. */
-  readonly place: string;
-  /** Answers at once, with what was stored a second ago or later. The same object until it changes. */
-  now(): SettingState<T>;
-  /**
-   * `change` gets what is stored at this moment, again if somebody else changes it meanwhile; undefined leaves it as it is. Durable when it resolves, with
-   * false if nothing was to be changed. Rejects with STORAGE_FULL, the system's own error, or what `change` throws.
-   */
-  update(change: (now: SettingState<T>) => NonNullable<T> | undefined): Promise<boolean>;
-}
-
-/** The settings of a workspace. */
-export interface SettingStore {
-  /** `onChange` is called with the first content that is found and after every change, from `now` and `update`, before they return. */
-  open<T>(name: SettingName, codec: SettingCodec<T>, onChange: (state: SettingState<T>) => void): Setting<T>;
-  /** What is stored now, for the doctor. Changes nothing. */
-  check<T>(name: SettingName, codec: SettingCodec<T>): Promise<SettingState<T>>;
 }

@@ -7,6 +7,7 @@ import type { StreamFrame } from '../types.ts';
 import type {
   BlockContents,
   BlockDocuments,
+  BlockFacts,
   BlockRef,
   Claim,
   GatewayBook,
@@ -97,10 +98,10 @@ export interface StoredBlock {
 export interface EntrySource {
   /** Reads a block. Rejects with BLOCK_DAMAGED. */
   read(name: string): Promise<BlockContents>;
-  /** The entry of a block with these contents, at an epoch time in milliseconds. */
-  entryOf(contents: BlockContents, now: number): BlockEntry;
-  /** The contents of a block that stands like this, with the pulse that people see. */
-  asItStands(contents: BlockContents, standing: Standing): BlockContents;
+  /** The entry of a block, at an epoch time in milliseconds. */
+  entryOf(facts: BlockFacts, now: number): BlockEntry;
+  /** The same of a block that stands like this, with the pulse that people see. */
+  asItStands(facts: BlockFacts, standing: Standing): BlockFacts;
   /** The entry of a block whose documents can't be used, for the reason `configError`. */
   damagedEntry(name: string, configError: string): BlockEntry;
   /** True for a block that reports its changes itself. */

@@ -1,7 +1,7 @@
 // Counts the messages of a conversation by their status. Pure: no I/O.
 import type { Failures } from '../../schemas/block-api.ts';
 import type { QueueCounts } from '../../schemas/block-pulse.ts';
-import type { Entries } from '../../store/port.ts';
+import type { BlockContents, BlockFacts, Entries } from '../../store/port.ts';
 import { isWaiting } from './chat-file.ts';
 
 /** Counts the messages that wait, are being answered, or have failed. */
@@ -41,4 +41,9 @@ export function failuresIn(entries: Entries): Failures {
     if (last === null || at >= last.at) last = { id: id ?? '', at, code: error?.code ?? 'UNKNOWN', message: error?.message ?? 'The cause was not recorded.' };
   }
   return { count, since, last };
+}
+
+/** What an entry of the list is made of. */
+export function factsOf({ config, costs, pulse, chat }: BlockContents): BlockFacts {
+  return { config, costs, pulse, queue: countQueue(chat), failures: failuresIn(chat), lastMessageAt: chat.at(-1)?.timestamp ?? null };
 }

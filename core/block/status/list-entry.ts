@@ -4,9 +4,9 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import type { BlockEntry } from '../../schemas/block-api.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockCosts } from '../../schemas/block-costs.ts';
-import type { BlockPulse, BlockState, BlockStatus } from '../../schemas/block-pulse.ts';
-import type { BlockContents, Entries, Standing } from '../../store/port.ts';
-import { countQueue, failuresIn, waitingIn } from '../conversation/counts.ts';
+import type { BlockPulse, BlockState, BlockStatus, QueueCounts } from '../../schemas/block-pulse.ts';
+import type { BlockFacts, Standing } from '../../store/port.ts';
+import { failuresIn } from '../conversation/counts.ts';
 import { explain } from './explain.ts';
 import { isConfigured } from './readiness.ts';
 
@@ -28,13 +28,12 @@ export function statusOf(state: BlockState): BlockStatus {
   return STATUS_OF[state];
 }
 
-/** The entry of a block whose files are valid. `now` is in epoch milliseconds; days and hours are UTC. The entry is frozen. */
-export function entryOf(contents: BlockContents, now: number): BlockEntry {
+/** The entry of a block whose documents are valid. `now` is in epoch milliseconds; days and hours are UTC. The entry is frozen. */
+export function entryOf(facts: BlockFacts, now: number): BlockEntry {
   const today = new Date(now).toISOString().slice(0, 10);
-  const { config, costs, pulse, chat } = contents;
+  const { config, costs, pulse, queue, failures, lastMessageAt } = facts;
   const { status, state, lastPulse, nextWakeUp, error } = pulse;
   const { provider, model } = config.adapter ?? {};
-  const failures = failuresIn(chat);
   return deepFreeze({
     name: config.name,
     status,
@@ -48,9 +47,9 @@ export function entryOf(contents: BlockContents, now: number): BlockEntry {
     },
     costs: costsOf(costs, today),
     pulse: { status, state, lastPulse, nextWakeUp, error },
-    queue: waitingIn(chat),
+    queue: queue.queued + queue.processing,
     failures,
-    lastMessageAt: chat.at(-1)?.timestamp ?? null,
+    lastMessageAt,
     budget: budgetOf(config, costs, now),
     activity: activityIn(costs, now),
     ...(pulse.attention && { why: explain({ name: config.name, config, pulse, failures, now }).why }),
@@ -103,9 +102,8 @@ function costsOf({ totalInput, totalOutput, totalCost, calls, byDay }: BlockCost
 }
 
 /** The pulse of a block without a monitor, made from what the last monitor left in pulse.json. `config` is undefined if config.json is damaged. */
-export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, chat: Entries, gateway: Pick<Gateway, 'readiness'>): BlockPulse {
+export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined, queue: QueueCounts, gateway: Pick<Gateway, 'readiness'>): BlockPulse {
   const state = config !== undefined && isConfigured(gateway, config) ? 'stopped' : 'unconfigured';
-  const queue = countQueue(chat);
   const resting = {
     ...pulse,
     state,
@@ -120,25 +118,26 @@ export function restingPulse(pulse: BlockPulse, config: BlockConfig | undefined,
   return withWish(resting, config);
 }
 
-/** The contents of a block that any server may have, with the pulse that people see: what its last owner has left there, while it runs. */
-export function asItStands(contents: BlockContents, standing: Standing, gateway: Pick<Gateway, 'readiness'>): BlockContents {
-  return { ...contents, pulse: pulseAsItStands(contents, standing, gateway) };
+/** The facts of a block that any server may have, with the pulse that people see: what its last owner has left there, while it runs. */
+export function asItStands(facts: BlockFacts, standing: Standing, gateway: Pick<Gateway, 'readiness'>): BlockFacts {
+  return { ...facts, pulse: pulseAsItStands(facts, standing, gateway) };
 }
 
 /** The same of a block whose configuration may be damaged, and which this server alone may have. */
 export function pulseAsItStands(
-  { pulse, config, chat }: Pick<BlockContents, 'pulse' | 'chat'> & { readonly config: BlockConfig | undefined },
+  { pulse, config, queue }: Pick<BlockFacts, 'pulse' | 'queue'> & { readonly config: BlockConfig | undefined },
   standing: Standing | undefined,
   gateway: Pick<Gateway, 'readiness'>,
 ): BlockPulse {
-  if (standing?.isRunning !== true) return restingPulse(pulse, config, chat, gateway);
-  // A server that has ended, or given the block back, has left it so.
-  const isLeft = standing.heldBy === null && AT_END.has(pulse.state);
-  return withWish({ ...pulse, ...(isLeft && { state: 'idle', status: statusOf('idle'), currentTask: null }), queue: countQueue(chat) }, config);
+  if (standing?.isRunning !== true) return restingPulse(pulse, config, queue, gateway);
+  const isLeft = AT_REST.has(pulse.state) || (standing.heldBy === null && AT_WORK.has(pulse.state));
+  return withWish({ ...pulse, ...(isLeft && { state: 'idle', status: statusOf('idle'), currentTask: null }), queue }, config);
 }
 
-/** What a run shows at its end, or as long as a server works on it. */
-const AT_END: ReadonlySet<BlockState> = new Set(['starting', 'working', 'compacting', 'stopping', 'stopped', 'unconfigured']);
+/** What the pulse of a block that is to run says only until its next owner has written it. */
+const AT_REST: ReadonlySet<BlockState> = new Set(['stopped', 'unconfigured']);
+/** What a server has left that has ended, or given the block back. */
+const AT_WORK: ReadonlySet<BlockState> = new Set(['starting', 'working', 'compacting', 'stopping']);
 
 /** Takes the wanted state from config.json, if that can be read. */
 export function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {

@@ -15,13 +15,9 @@ import { undefinedFor } from '../../base/undefined-for.ts';
 import { BlockhouseError } from '../../errors.ts';
 import { readRegular } from './regular-file.ts';
 
-const WRITE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-const TEMPORARY = /^\..+\.[0-9a-f]{16}\.tmp$/;
+export { isTemporaryName } from '../parts/temporary-name.ts';
 
-/** True for names that `replaceFile` gives to its temporary files. */
-export function isTemporaryName(name: string): boolean {
-  return TEMPORARY.test(name);
-}
+const WRITE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Resolves with the metadata of what was written. Throws STORAGE_FULL when the disk has no room, the system's own error otherwise. */
 export async function replaceFile(path: string, content: string): Promise<BigIntStats> {

@@ -148,9 +148,11 @@ export class PostgresConversation implements Conversation {
     if ((await this.#run(sql.REQUEUE_ALL, fenceOf(claim))).length === 0) throw leaseLost();
   }
 
-  async cancel(id: string): Promise<Cancelled> {
-    const [row] = await this.#run<MessageRow & { had_failed: boolean }>(sql.CANCEL, [id, this.#at()]);
+  async cancel(id: string, claim: Claim | undefined): Promise<Cancelled | 'asked'> {
+    const values = [id, this.#at(), claim?.owner ?? null, claim?.fence ?? null];
+    const [row] = await this.#run<MessageRow & { had_failed: boolean; asks: boolean }>(sql.CANCEL, values);
     if (row === undefined) throw notCancellable(await this.#active(id));
+    if (row.asks) return 'asked';
     return { entry: entryOf(row), hadFailed: row.had_failed };
   }
 

@@ -1,42 +1,34 @@
 // The calls of clients in PostgreSQL, and what this server may spend for a key with caps.
 //
-// granted: what a key may still spend is given to servers in parts. While a part lasts, a call is let through at once; then the server asks for another one, once for
+// granted: what a key or a group may still spend is given to servers in parts. While a part lasts, a call is let through at once; then the server asks for another one, once for
 //   all calls that wait. So what servers may spend together is never more than the cap leaves.
 // never-without-limit: while the database is away, a key with caps may spend what was granted before, and then gets STORE_UNREACHABLE.
 // once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
 // given-back: what was not used for a second goes back, for other servers to spend.
-
+import { randomUUID } from 'node:crypto';
+import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
+import { reachedCap } from '../../block/costs/caps.ts';
 import { leaseLost } from '../../errors.ts';
-import type { GatewayCall, KeySpend } from '../port.ts';
+import { groupAccount, SpendDays } from '../parts/spend-days.ts';
+import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, columnsOf, type GatewayLine, GatewayLines } from './gateway-lines.ts';
-import type { Database } from './pool.ts';
+import type { Database, Run } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
 /** What a book works with. */
 export interface PostgresGatewayBookOptions {
   readonly database: Database;
-  /** The id of this server's membership. */
-  readonly node: string;
+  /** The id of this server's membership now. */
+  node(): string;
   /** Epoch milliseconds by the database's clock. */
   now(): number;
 }
 
-/** A key, as far as its caps go. */
-export interface CappedKey {
-  readonly name: string;
-  readonly usdPerDay: number | null;
-  readonly tokensPerDay: number | null;
-}
-
-/** When there may be room again. */
-export interface NoRoom {
-  readonly retryAfterMs: number;
-}
-
-/** What this server may still spend for a key; infinite without a cap. */
+/** What this server may still spend for a key or a group; infinite without a cap. */
 interface Grant {
+  readonly node: string;
   readonly day: string;
   readonly caps: string;
   billionths: number;
@@ -45,19 +37,26 @@ interface Grant {
   isUsed: boolean;
 }
 
+const NOTHING: Used = { usd: 0, tokens: 0 };
+const ANYTHING: Used = { usd: Number.POSITIVE_INFINITY, tokens: Number.POSITIVE_INFINITY };
 const WRITE_EVERY_MS = 100;
 const GIVE_BACK_EVERY_MS = 1000;
 /** So many lines keep their details while the database is away. */
 const MOST_LINES = 10_000;
 const AT_ONCE = 2000;
 const ELSEWHERE_RETRY_MS = 1000;
-const DAY_MS = 86_400_000;
 const NO_ROW = '23503';
 
 /** The calls of clients of one server. */
-export class PostgresGatewayBook {
+export class PostgresGatewayBook implements GatewayBook {
   readonly #options: PostgresGatewayBookOptions;
+  /** once: of this process, whatever membership it has. */
+  readonly #book = randomUUID();
+  /** Calls that were noted and have not ended. */
+  readonly #open = new Map<string, OpenCall>();
+  readonly #answers = new SpendDays();
   readonly #waiting = new GatewayLines(MOST_LINES);
+  /** By account: the name of a key, or that of a group with its prefix. */
   readonly #grants = new Map<string, Grant>();
   readonly #asking = new Map<string, Promise<true | NoRoom>>();
   readonly #givingBack: NodeJS.Timeout;
@@ -72,31 +71,55 @@ export class PostgresGatewayBook {
     this.#givingBack.unref();
   }
 
-  /** Whether a call of this key may be sent now. A promise only where the database must be asked; it rejects with STORE_UNREACHABLE, LEASE_LOST. */
-  room(key: CappedKey): true | Promise<true | NoRoom> {
-    if (key.usdPerDay === null && key.tokensPerDay === null) return true;
-    const grant = this.#grants.get(key.name);
-    if (grant !== undefined && grant.day === this.#day() && grant.caps === capsOf(key) && hasRoom(grant)) {
+  room({ bounds }: CappedKey, underWay: (bound: Caps) => Used): true | Promise<true | NoRoom> {
+    const asked: Promise<true | NoRoom>[] = [];
+    for (const bound of bounds) {
+      const room = hasCap(bound) ? this.#roomOf(bound, underWay(bound)) : true;
+      if (room !== true) asked.push(room);
+    }
+    const [only, second] = asked;
+    if (only === undefined) return true;
+    return second === undefined ? only : Promise.all(asked).then((rooms) => rooms.reduce(later));
+  }
+
+  #roomOf(bound: Caps, underWay: Used): true | Promise<true | NoRoom> {
+    const account = accountOf(bound);
+    const grant = this.#grants.get(account);
+    if (grant !== undefined && this.#holds(grant, bound) && hasRoom(grant, underWay)) {
       grant.isUsed = true;
       return true;
     }
-    const asked = this.#asking.get(key.name) ?? this.#inTurn(() => this.#ask(key)).finally(() => this.#asking.delete(key.name));
-    this.#asking.set(key.name, asked);
+    const asked = this.#asking.get(account) ?? this.#inTurn(() => this.#ask(bound, underWay)).finally(() => this.#asking.delete(account));
+    this.#asking.set(account, asked);
     return asked;
+  }
+
+  /** A killed server takes what its calls under way cost with it; one that ends counts them. */
+  async note(call: OpenCall): Promise<void> {
+    this.#open.set(call.id, call);
+    await Promise.resolve();
+  }
+
+  async noteEnd(call: OpenCall): Promise<void> {
+    this.#open.set(call.id, call);
+    await Promise.resolve();
+  }
+
+  meanOutput(key: string): number | undefined {
+    return this.#answers.meanOutput(key);
   }
 
   /** Counts a call at once, and writes its line soon. */
   record(call: GatewayCall): void {
+    if (call.id !== undefined) this.#open.delete(call.id);
+    this.#answers.count(call);
     this.#count(this.#waiting.add(call));
     this.#writeSoon();
   }
 
-  /** What keys have spent on this UTC day, on all servers. Rejects with STORE_UNREACHABLE. */
-  async spentToday(keys: readonly string[]): Promise<ReadonlyMap<string, KeySpend>> {
+  async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
     await this.flush();
-    type Row = { key: string; usd: number; tokens: number; calls: number; unpriced: number };
-    const rows = await this.#options.database.query<Row>(sql.SPENT, [keys, this.#day()]);
-    return new Map(rows.map(({ key, usd, tokens, calls, unpriced }) => [key, { usd, tokens, calls, unpricedCalls: unpriced }]));
+    return this.#sums(this.#options.database.query, accountOf({ kind, name }));
   }
 
   /** All lines that are kept, the oldest first. */
@@ -124,44 +147,75 @@ export class PostgresGatewayBook {
       for (const grant of this.#grants.values()) grant.isUsed = false;
       if (unused.length === 0) return;
       for (const name of unused) this.#grants.delete(name);
-      await this.#options.database.query(sql.GIVE_BACK, [this.#options.node, unused]);
+      await this.#options.database.query(sql.GIVE_BACK, [this.#options.node(), unused]);
     });
   }
 
   /** Writes what waits, and gives back what is left. */
   async close(): Promise<void> {
     clearInterval(this.#givingBack);
+    for (const { key, ...call } of [...this.#open.values()])
+      this.record({ ...call, key, firstTextMs: null, durationMs: 0, at: new Date(this.#options.now()).toISOString() });
     await this.flush();
     clearTimeout(this.#timer);
     for (const grant of this.#grants.values()) grant.isUsed = false;
     await this.giveBack();
   }
 
-  async #ask(key: CappedKey): Promise<true | NoRoom> {
+  async #ask(bound: Caps, underWay: Used): Promise<true | NoRoom> {
     await this.#write();
-    const day = this.#day();
+    const account = accountOf(bound);
+    const [day, node] = [this.#day(), this.#options.node()];
     type Row = { usd: number | null; tokens: number | null; usd_elsewhere: number; tokens_elsewhere: number };
-    const [row] = await this.#options.database
+    const { sums, row } = await this.#options.database
       .transaction(async (run) => {
-        await run(sql.LOCK_DAY, [key.name, day]);
-        return run<Row>(sql.GRANT, [key.name, day, this.#options.node, key.usdPerDay, key.tokensPerDay]);
+        await run(sql.LOCK_DAY, [account, day]);
+        const spent = await this.#sums(run, account);
+        const [usd, tokens] = ofToday(bound, spent);
+        const [granted] = await run<Row>(sql.GRANT, [account, day, node, usd, tokens, underWay.usd, Math.ceil(underWay.tokens)]);
+        return { sums: spent, row: granted };
       })
       .catch((error: unknown) => {
         throw sqlStateOf(error) === NO_ROW ? leaseLost() : error;
       });
     const left = (value: number | null | undefined, factor: number): number => (value == null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
-    const grant: Grant = { day, caps: capsOf(key), billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1), isUsed: true };
-    this.#grants.set(key.name, grant);
-    for (const line of this.#waiting.peek()) this.#count(line, key.name); // they ended while the database answered
-    if (hasRoom(grant)) return true;
-    const isElsewhere = (grant.billionths <= 0 && (row?.usd_elsewhere ?? 0) > 0) || (grant.tokens <= 0 && (row?.tokens_elsewhere ?? 0) > 0);
+    const grant: Grant = { node, day, caps: capsOf(bound), billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1), isUsed: true };
+    this.#grants.set(account, grant);
+    for (const line of this.#waiting.peek()) this.#countFor(account, line); // they ended while the database answered
+    if (hasRoom(grant, underWay)) return true;
     const now = this.#options.now();
-    return { retryAfterMs: isElsewhere ? ELSEWHERE_RETRY_MS : DAY_MS - (now % DAY_MS) };
+    const spent = reachedCap(bound, sums, NOTHING, now);
+    if (spent !== undefined) return { ...spent, isUnderWay: false, retryAfterMs: spent.resetsAt - now };
+    const others = { usd: underWay.usd + (row?.usd_elsewhere ?? 0), tokens: underWay.tokens + (row?.tokens_elsewhere ?? 0) };
+    const close = reachedCap(bound, sums, others, now) ?? reachedCap(bound, sums, ANYTHING, now);
+    return close === undefined || { ...close, isUnderWay: true, retryAfterMs: ELSEWHERE_RETRY_MS };
   }
 
-  #count(line: GatewayLine, only = line.call.key): void {
-    const { key, at } = line.call;
-    const grant = key === null || key !== only ? undefined : this.#grants.get(key);
+  async #sums(run: Run, account: string): Promise<PeriodSpend> {
+    const now = this.#options.now();
+    type Row = { period: keyof PeriodSpend; usd: number; tokens: number; calls: number; unpriced: number };
+    const rows = await run<Row>(sql.SPENT, [account, this.#day(), firstOfWeek(now), firstOfMonth(now)]);
+    const of = (wanted: keyof PeriodSpend): KeySpend => {
+      const { usd = 0, tokens = 0, calls = 0, unpriced = 0 } = rows.find(({ period }) => period === wanted) ?? {};
+      return { usd, tokens, calls, unpricedCalls: unpriced };
+    };
+    return { day: of('day'), week: of('week'), month: of('month') };
+  }
+
+  #holds({ node, day, caps }: Grant, bound: Caps): boolean {
+    return node === this.#options.node() && day === this.#day() && caps === capsOf(bound);
+  }
+
+  #count(line: GatewayLine): void {
+    const { key, group } = line.call;
+    if (key !== null) this.#countFor(key, line);
+    if (group !== undefined) this.#countFor(groupAccount(group), line);
+  }
+
+  #countFor(account: string, line: GatewayLine): void {
+    const { key, group, at } = line.call;
+    if (account !== key && (group === undefined || account !== groupAccount(group))) return;
+    const grant = this.#grants.get(account);
     if (grant === undefined || !at.startsWith(grant.day)) return;
     grant.billionths -= billionthsOf(line);
     grant.tokens -= line.tokens;
@@ -178,7 +232,7 @@ export class PostgresGatewayBook {
     while (this.#sent.length > 0 || this.#waiting.size > 0) {
       if (this.#sent.length === 0) this.#sent = this.#waiting.take();
       for (let part = this.#sent.slice(0, AT_ONCE); part.length > 0; part = this.#sent.slice(0, AT_ONCE)) {
-        await this.#options.database.query(sql.FLUSH, [this.#options.node, ...columnsOf(part)]);
+        await this.#options.database.query(sql.FLUSH, [this.#book, ...columnsOf(part), this.#options.node()]);
         this.#sent = this.#sent.slice(part.length);
       }
     }
@@ -202,6 +256,7 @@ interface CallRow {
   readonly n: number;
   readonly request_id: string;
   readonly key: string | null;
+  readonly grp: string | null;
   readonly provider: string;
   readonly model: string;
   readonly usage: GatewayCall['usage'];
@@ -213,15 +268,61 @@ interface CallRow {
 }
 
 function callOf(row: CallRow): GatewayCall {
-  const { at, request_id: requestId, key, provider, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
+  const { at, request_id: requestId, key, grp, provider, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
   const times = { firstTextMs: row.first_text_ms, durationMs: row.duration_ms };
-  return { at: at.toISOString(), requestId, key, provider, model, usage, costUsd, ...(leastUsd !== null && { leastUsd }), ...times, error };
+  return {
+    at: at.toISOString(),
+    requestId,
+    key,
+    ...(grp !== null && { group: grp }),
+    provider,
+    model,
+    usage,
+    costUsd,
+    ...(leastUsd !== null && { leastUsd }),
+    ...times,
+    error,
+  };
 }
 
-function capsOf({ usdPerDay, tokensPerDay }: CappedKey): string {
-  return `${usdPerDay}/${tokensPerDay}`;
+function accountOf({ kind, name }: Pick<Caps, 'kind' | 'name'>): string {
+  return kind === 'key' ? name : groupAccount(name);
 }
 
-function hasRoom({ billionths, tokens }: Grant): boolean {
-  return billionths > 0 && tokens > 0;
+function capsOf({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): string {
+  return [usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth].join('/');
+}
+
+function hasCap({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): boolean {
+  return [usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth].some((cap) => cap !== null);
+}
+
+/** What may be spent on this day under all caps, what was spent on it included; null for no cap. */
+function ofToday(
+  { usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps,
+  { day, week, month }: PeriodSpend,
+): [number | null, number | null] {
+  const least = (...caps: readonly (number | null)[]): number | null => {
+    const given = caps.filter((cap) => cap !== null);
+    return given.length === 0 ? null : Math.min(...given);
+  };
+  const rest = (cap: number | null, spent: number, today: number): number | null => (cap === null ? null : cap - (spent - today));
+  return [
+    least(usdPerDay, rest(usdPerWeek, week.usd, day.usd), rest(usdPerMonth, month.usd, day.usd)),
+    least(tokensPerDay, rest(tokensPerMonth, month.tokens, day.tokens)),
+  ];
+}
+
+/** Of two answers, the one that lets nothing through for longer. */
+function later(one: true | NoRoom, other: true | NoRoom): true | NoRoom {
+  if (one === true) return other;
+  return other === true || one.retryAfterMs >= other.retryAfterMs ? one : other;
+}
+
+function hasRoom(grant: Grant, underWay: Used): boolean {
+  return grant.billionths > billionths(underWay.usd) && grant.tokens > underWay.tokens;
+}
+
+function billionths(usd: number): number {
+  return Math.round(usd * 1e9);
 }

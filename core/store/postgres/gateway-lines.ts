@@ -1,6 +1,6 @@
 // The lines of clients' calls that wait to be written, as columns of a statement. Pure: no I/O.
 //
-// money-stays: when very many lines wait, because the database is away, further ones of a key, model and day are added up. Their details are lost, their sums are not.
+// money-stays: when very many lines wait, because the database is away, further ones of a key, its group, model and day are added up. Their details are lost, their sums are not.
 import type { GatewayCall } from '../port.ts';
 
 /** A line, and the number that it has on its server. */
@@ -65,8 +65,8 @@ export class GatewayLines {
   }
 
   #fold(line: GatewayLine): void {
-    const { key, provider, model, at, usage } = line.call;
-    const group = JSON.stringify([key, provider, model, at.slice(0, DAY_CHARACTERS), usage === null]);
+    const { key, group: team = null, provider, model, at, usage } = line.call;
+    const group = JSON.stringify([key, team, provider, model, at.slice(0, DAY_CHARACTERS), usage === null]);
     const place = this.#folded.get(group);
     const before = place === undefined ? undefined : this.#lines[place];
     if (place === undefined || before === undefined) {
@@ -90,6 +90,7 @@ export function columnsOf(lines: readonly GatewayLine[]): unknown[][] {
     column(({ n }) => n),
     column(({ call }) => text(call.requestId)),
     column(({ call }) => call.key),
+    column(({ call }) => call.group ?? null),
     column(({ call }) => text(call.provider)),
     column(({ call }) => text(call.model)),
     column(({ call }) => (call.usage === null ? null : JSON.stringify(call.usage))),

@@ -14,8 +14,8 @@ import * as sql from './sql/ledger.ts';
 /** What a ledger works with. */
 export interface PostgresLedgerOptions {
   readonly database: Database;
-  /** The id of this server's membership; null where it has none. */
-  readonly node: string | null;
+  /** The id of this server's membership now; null where it has none. */
+  node(): string | null;
   /** Epoch milliseconds by the database's clock. */
   now(): number;
 }
@@ -44,7 +44,7 @@ const NO_TEXT = /[\p{Surrogate}\0]/gu;
 /** What all blocks of a workspace have spent. */
 export class PostgresLedger implements LedgerStore {
   readonly #database: Database;
-  readonly #node: string | null;
+  readonly #node: () => string | null;
   readonly #now: () => number;
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
@@ -68,7 +68,7 @@ export class PostgresLedger implements LedgerStore {
       if (alone.kind === 'exceeded') return alone;
       if (beside.kind === 'exceeded') return 'beside';
       const { usd, tokens } = call.worstCase;
-      await run(sql.HOLD, [call.id, call.block, this.#node, moneyOf(usd), Math.ceil(tokens)]);
+      await run(sql.HOLD, [call.id, call.block, this.#node(), moneyOf(usd), Math.ceil(tokens)]);
       return alone;
     });
     return reserved === 'beside' ? { kind: 'beside', changed: this.#changed(call.block, signal) } : reserved;

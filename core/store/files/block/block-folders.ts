@@ -19,7 +19,7 @@ import type { Stored, Unconfirmed } from '../../port.ts';
 import type { Built } from '../../store.ts';
 import { ensureFolder, isTemporaryName, renameDurably, replaceFile, storageFailure, syncFolder, unflushed, writeNewFile } from '../atomic-file.ts';
 import { ARCHIVE_INFO, findArchive, listArchives } from './archive-info.ts';
-import { BLOCK_FOLDERS } from './block-layout.ts';
+import { BLOCK_FOLDERS } from '../../parts/block-layout.ts';
 import { freshFiles } from './files.ts';
 
 /** The folders `blocks` and `archive` of a workspace. */

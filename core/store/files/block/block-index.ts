@@ -9,6 +9,7 @@
 import { type Dirent, lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { factsOf } from '../../../block/conversation/counts.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { BlockEntry } from '../../../schemas/block-api.ts';
 import { isBlockName } from '../../../schemas/names.ts';
@@ -197,7 +198,7 @@ export class BlockIndex implements BlockList {
   async #make(name: string): Promise<BlockEntry | undefined> {
     const { read, entryOf, damagedEntry, now } = this.#options;
     try {
-      return entryOf(await read(name), now());
+      return entryOf(factsOf(await read(name)), now());
     } catch (error) {
       if (!this.#has(name)) return undefined;
       return damagedEntry(name, error instanceof BlockhouseError ? error.message : 'One of its files could not be read.');

@@ -2,45 +2,25 @@
 // the second from the actor.
 import { join } from 'node:path';
 import { parseBytes } from '../../../base/strict-json.ts';
-import { formatChat, parseChat } from '../../../block/conversation/chat-file.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
-import { noCosts } from '../../../block/costs/costs.ts';
-import { formatFile, freshMemory, freshPulse, parseConfig, parseCosts, parseMemory, parsePulse } from '../../../block/documents/document-codecs.ts';
+import { formatFile, parseConfig } from '../../../block/documents/document-codecs.ts';
 import type { BlockFile } from '../../../bus.ts';
 import { invalidRequest } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
-import type { BlockCosts } from '../../../schemas/block-costs.ts';
-import type { BlockMemory } from '../../../schemas/block-memory.ts';
-import type { BlockPulse } from '../../../schemas/block-pulse.ts';
 import type { BlockContents, Conversation, Entries } from '../../port.ts';
 import type { BlockListener, DamageListener } from '../../store.ts';
 import { ChatArchive } from '../chat/chat-archive.ts';
 import { FileConversation } from '../chat/conversation.ts';
 import { JsonFile, type JsonFileOptions } from '../json-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
-import { BLOCK_FILE_LIMITS, type FileLimits } from './block-layout.ts';
+import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
+import { DOCUMENTS, type DocumentCodec } from '../../parts/documents.ts';
 
 /** The files of a block, each with its one writer. */
 export type BlockFileSet = { readonly [F in BlockFile]: JsonFile<BlockContents[F]> } & { readonly conversation: Conversation };
 
 /** The names of the files that every block has. */
 export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as const satisfies readonly BlockFile[];
-
-/** How the content of a file is read, made and written. */
-interface Document<T> {
-  parse(value: unknown): T;
-  /** The content of a new block's file. */
-  missing(): T;
-  format(value: T): string;
-}
-
-/** config.json is not among them, because it needs the name of its block and is never missing. */
-const DOCUMENTS = {
-  memory: { parse: parseMemory, missing: () => freshMemory(), format: formatFile } satisfies Document<BlockMemory>,
-  costs: { parse: (value: unknown) => parseCosts(value, noCosts()), missing: noCosts, format: formatFile } satisfies Document<BlockCosts>,
-  pulse: { parse: parsePulse, missing: freshPulse, format: formatFile } satisfies Document<BlockPulse>,
-  chat: { parse: parseChat, missing: () => [], format: formatChat } satisfies Document<Entries>,
-};
 
 const CHAT_CURE = 'Repair it by hand. You can move old messages to a file in chat-archive.';
 
@@ -83,12 +63,12 @@ export function openFiles(folder: string, name: string, listener: DamageListener
 
 /** The texts of the files of a new block besides config.json, by file name. */
 export function freshFiles(): [name: string, text: string][] {
-  return Object.entries<Document<unknown>>(DOCUMENTS).map(([id, { missing, format }]) => [`${id}.json`, format(missing())]);
+  return Object.entries<DocumentCodec<unknown>>(DOCUMENTS).map(([id, { missing, format }]) => [`${id}.json`, format(missing())]);
 }
 
 /** Checks the files that came with an imported configuration. Throws INVALID_REQUEST, which names the first one that can't be used. */
 export async function checkFiles(folder: string): Promise<void> {
-  for (const [id, { parse }] of Object.entries<Document<unknown>>(DOCUMENTS)) {
+  for (const [id, { parse }] of Object.entries<DocumentCodec<unknown>>(DOCUMENTS)) {
     const name = `${id as keyof typeof DOCUMENTS}.json` as const;
     const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[name];
     try {

@@ -4,7 +4,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ParsedTarEntry } from 'modern-tar';
 import { storageFault, syncFolder } from '../atomic-file.ts';
-import { bundleEntries, unreadable } from './bundle-entries.ts';
+import { bundleEntries, unreadable } from '../../parts/bundle-entries.ts';
 
 const WRITE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 

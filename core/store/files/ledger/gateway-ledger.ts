@@ -23,7 +23,7 @@ import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
 import { appendText, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
-import { groupAccount, SpendDays } from './spend-days.ts';
+import { groupAccount, SpendDays } from '../../parts/spend-days.ts';
 import { fileIdOf, type LedgerPlace, readSpend, writeSpend } from './spend-file.ts';
 
 /** How much is kept. */

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
 import type { Usage } from '../../../types.ts';
 import type { GatewayCall } from '../../port.ts';
-import { SpendDays } from './spend-days.ts';
+import { SpendDays } from '../../parts/spend-days.ts';
 
 /**
  * JSON, member by member: a busy gateway writes thousands of lines in a second. Texts are cut, so that a line is at most MAX_LINE_BYTES long: a longer one

@@ -8,7 +8,7 @@ import { isObject, tryParseJson } from '../../../base/json.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import { replaceFile } from '../atomic-file.ts';
 import { isPassingFault, readFault, readRegular } from '../regular-file.ts';
-import { countable, type KeyDay, SpendDays } from './spend-days.ts';
+import { countable, type KeyDay, SpendDays } from '../../parts/spend-days.ts';
 
 /** A thousand keys that spend on each of 64 days have about 8 MiB. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -17,7 +17,7 @@ import type { LogRange } from '../../port.ts';
 import type { LogFields, LogLevel, LogStore } from '../../store.ts';
 import { hasOwnFolder } from '../own-folder.ts';
 import { SAFELY } from '../regular-file.ts';
-import { firstNames, isLogName, logLine, logName, newestFirst } from './log-lines.ts';
+import { firstNames, isLogName, logLine, logName, newestFirst } from '../../parts/log-lines.ts';
 import { readLogPart } from './log-part.ts';
 import { newestLogs } from './newest-logs.ts';
 

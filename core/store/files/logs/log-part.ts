@@ -3,16 +3,12 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { undefinedFor } from '../../../base/undefined-for.ts';
-import { BlockhouseError, invalidRequest } from '../../../errors.ts';
+import { BlockhouseError } from '../../../errors.ts';
 import type { LogPart } from '../../../schemas/block-api.ts';
+import { assertPartSize, noLogFile, startOfLine, USUAL_PART_BYTES } from '../../parts/log-text.ts';
 import type { LogRange } from '../../port.ts';
 import { hasOwnFolder } from '../own-folder.ts';
 import { READ_SAFELY } from '../regular-file.ts';
-
-/** The most that one part has, in bytes, and what it has by default. */
-export const MAX_LOG_PART_BYTES = 1024 * 1024;
-const USUAL_BYTES = 65_536;
-const LF = 10;
 
 const undefinedIfGone = undefinedFor('ENOENT', 'ELOOP', 'ENXIO', 'EISDIR');
 
@@ -20,12 +16,12 @@ const undefinedIfGone = undefinedFor('ENOENT', 'ELOOP', 'ENXIO', 'EISDIR');
  * The last whole lines before a place in a file; the beginning of a line only if it alone is longer than the limit. Throws INVALID_REQUEST naming the
  * field, BLOCK_DAMAGED, or the system's own error.
  */
-export async function readLogPart(folder: string, name: string, { before, maxBytes = USUAL_BYTES }: LogRange): Promise<LogPart> {
-  if (maxBytes < 1 || maxBytes > MAX_LOG_PART_BYTES) throw invalidRequest('max', `must be a number of bytes from 1 to ${MAX_LOG_PART_BYTES}`);
+export async function readLogPart(folder: string, name: string, { before, maxBytes = USUAL_PART_BYTES }: LogRange): Promise<LogPart> {
+  assertPartSize(maxBytes);
   // The name is compared with those that are there, and so never leads out of the folder.
   const isThere = hasOwnFolder(folder) && (await readdir(folder)).includes(name);
   const file = isThere ? await open(join(folder, name), READ_SAFELY).catch(undefinedIfGone) : undefined;
-  if (file === undefined) throw invalidRequest('file', 'names no log file of this block; GET …/logs lists them');
+  if (file === undefined) throw noLogFile();
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw new BlockhouseError('BLOCK_DAMAGED', `logs/${name} is not a file. Remove it by hand.`);
@@ -46,13 +42,4 @@ export async function readLogPart(folder: string, name: string, { before, maxByt
   } finally {
     await file.close();
   }
-}
-
-/** The index after the first line end, or else of the next whole UTF-8 character. */
-function startOfLine(bytes: Buffer): number {
-  const end = bytes.indexOf(LF) + 1;
-  if (end > 0 && end < bytes.length) return end;
-  let start = 1;
-  while (start < 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return start;
 }

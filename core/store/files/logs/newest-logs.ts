@@ -7,7 +7,8 @@ import { undefinedFor } from '../../../base/undefined-for.ts';
 import type { LogFile } from '../../../schemas/block-api.ts';
 import { hasOwnFolder } from '../own-folder.ts';
 import { READ_SAFELY } from '../regular-file.ts';
-import { compareLogNames, firstNames, isLogName, newestFirst } from './log-lines.ts';
+import { compareLogNames, firstNames, isLogName, newestFirst } from '../../parts/log-lines.ts';
+import { textOfEnd } from '../../parts/log-text.ts';
 
 /** Names that are looked at beyond the limit, since some of the newest may not be files. */
 const SPARE = 200;
@@ -65,16 +66,9 @@ async function readLog(folder: string, name: string, tailBytes: number): Promise
     if (!stats.isFile()) return undefined;
     const from = Math.max(0, stats.size - tailBytes);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size - from), 0, stats.size - from, from);
-    const content = textOf(buffer.subarray(0, bytesRead), from > 0);
+    const content = textOfEnd(buffer.subarray(0, bytesRead), from > 0);
     return { file: name, content, size: stats.size, modifiedAt: stats.mtime.toISOString(), truncated: from > 0 };
   } finally {
     await file.close();
   }
-}
-
-/** Leaves out the rest of a character whose beginning was cut off. */
-function textOf(bytes: Buffer, isCut: boolean): string {
-  let start = 0;
-  while (isCut && start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return bytes.toString('utf8', start);
 }

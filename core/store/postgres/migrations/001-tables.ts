@@ -137,6 +137,7 @@ create table bh.gateway_call (
   n bigint not null,
   request_id text not null,
   key text,
+  grp text,
   provider text not null,
   model text not null,
   usage jsonb,

@@ -69,7 +69,7 @@ u as (
   update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing')::int,
     failed = k.failed + ($5 = 'failed')::int, waiting_bytes = k.waiting_bytes - old.bytes,
     next_seq = k.next_seq + $10::boolean::int, last_id = case when $10::boolean then $11::text else k.last_id end,
-    due_at = case when k.queued - (old.status = 'queued')::int > 0 then clock_timestamp() end
+    due_at = case when k.queued - (old.status = 'queued')::int > 0 then clock_timestamp() end, wish = k.give_back
   from old, m where k.id = $1)
 select b.id is not null as ours, m.seq is not null as done, b.last_id from (select) one left join b on true left join m on true`,
 };
@@ -91,20 +91,28 @@ u as (
 select b.id is not null as ours, m.seq is not null as done from (select) one left join b on true left join m on true`,
 };
 
-/** By anybody. $1 block, $2 the message, $3 the time. */
+/**
+ * By anybody. $1 block, $2 the message, $3 the time, $4 and $5 the owner and fence of who asks. A message that another server answers is left to it: its owner
+ * is asked.
+ */
 export const CANCEL = {
   name: 'message-cancel',
   text: `
-with b as (select id from bh.block where id = $1 for update),
+with b as (select id, owner, fence from bh.block where id = $1 for update),
 old as (
-  select m.seq, m.status, m.bytes from b join bh.message m on m.block_id = $1
+  select m.seq, m.status, m.bytes, m.status = 'processing' and b.owner is not null and (b.owner, b.fence) is distinct from ($4::text, $5::bigint) as asks
+  from b join bh.message m on m.block_id = $1
   where m.id = $2 and m.role = 'user' and m.status in ('queued', 'processing', 'failed') for update of m),
-m as (update bh.message m set status = 'cancelled', finished_at = $3::timestamptz from old where m.block_id = $1 and m.seq = old.seq returning m.*),
+m as (
+  update bh.message m set status = case when old.asks then m.status else 'cancelled' end, cancel_asked = old.asks,
+    finished_at = case when old.asks then m.finished_at else $3::timestamptz end
+  from old where m.block_id = $1 and m.seq = old.seq returning m.*),
 u as (
-  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing')::int,
-    failed = k.failed - (old.status = 'failed')::int, waiting_bytes = k.waiting_bytes - case when old.status = 'failed' then 0 else old.bytes end
+  update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing' and not old.asks)::int,
+    failed = k.failed - (old.status = 'failed')::int,
+    waiting_bytes = k.waiting_bytes - case when old.status = 'failed' or old.asks then 0 else old.bytes end, wish = k.wish or old.asks
   from old, m where k.id = $1)
-select old.status = 'failed' as had_failed, ${SHOWN} from old, m`,
+select old.status = 'failed' as had_failed, old.asks, ${SHOWN} from old, m`,
 };
 
 /** By anybody: the message goes to the end, without its answer. $1 block, $2 the message, $3 the time, $4 cap, $5 the most bytes. */
@@ -145,13 +153,14 @@ export const RECOVER = {
   text: `
 with b as (${OWNED}),
 p as (
-  update bh.message m set status = case when m.attempts <= $5 then 'queued' else 'failed' end,
-    finished_at = case when m.attempts <= $5 then m.finished_at else $6::timestamptz end, error = case when m.attempts <= $5 then m.error else $8::json end
+  update bh.message m set status = case when m.cancel_asked then 'cancelled' when m.attempts <= $5 then 'queued' else 'failed' end,
+    finished_at = case when m.attempts <= $5 and not m.cancel_asked then m.finished_at else $6::timestamptz end,
+    error = case when m.attempts <= $5 or m.cancel_asked then m.error else $8::json end
   from b where m.block_id = $1 and m.status = 'processing' returning m.*),
 e as (
   update bh.message m set status = 'expired', finished_at = $6::timestamptz, error = $7::json
   from b where m.block_id = $1 and m.status = 'queued' and m.at < $4::timestamptz returning m.*),
-over as (select * from p where status = 'failed' union all select * from e),
+over as (select * from p where status <> 'queued' union all select * from e),
 u as (
   update bh.block k set queued = k.queued + (select count(*) from p where status = 'queued') - (select count(*) from e),
     processing = k.processing - (select count(*) from p), failed = k.failed + (select count(*) from p where status = 'failed'),

@@ -3,23 +3,25 @@
 // lock-order: the row of a key's day is locked before rows of its grants, and several days in their order, so that nobody waits in a circle.
 
 const DAY = "(at at time zone 'UTC')::date";
-const COLUMNS = 'at, node, n, request_id, key, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced';
+const COLUMNS =
+  'at, node, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced';
 const COST = 'coalesce(cost_usd, least_usd, 0)::numeric';
 
-/** $1 the server, $2 and following the columns of the lines. The sums are only those of lines that are new, so it may be repeated as it is. */
+/** $1 the book, $2 and following the columns of the lines, $19 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
 export const FLUSH = {
   name: 'gateway-flush',
   text: `
 with l as (
   insert into bh.gateway_call (${COLUMNS})
-  select at, $1, n, request_id, key, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced
-  from unnest($2::timestamptz[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::bigint[], $10::float8[], $11::float8[],
-    $12::int[], $13::int[], $14::text[], $15::int[], $16::int[], $17::int[])
-    as u (at, n, request_id, key, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced)
+  select at, $1, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced
+  from unnest($2::timestamptz[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[], $10::bigint[], $11::float8[],
+    $12::float8[], $13::int[], $14::int[], $15::text[], $16::int[], $17::int[], $18::int[])
+    as u (at, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced)
   on conflict do nothing returning *),
 x as (
-  select key, ${DAY} as day, sum(${COST}) as usd, sum(tokens) as tokens, sum(calls) as calls, sum(unpriced) as unpriced
-  from l where key is not null and usage is not null group by 1, 2),
+  select a.account as key, ${DAY} as day, sum(${COST}) as usd, sum(tokens) as tokens, sum(calls) as calls, sum(unpriced) as unpriced
+  from l cross join lateral (values (l.key), ('group:' || l.grp)) as a (account)
+  where l.key is not null and a.account is not null and usage is not null group by 1, 2),
 k as (
   insert into bh.key_day as d (key, day, usd, tokens, calls, unpriced) select key, day, usd, tokens, calls, unpriced from x order by 1, 2
   on conflict (key, day) do update set usd = d.usd + excluded.usd, tokens = d.tokens + excluded.tokens, calls = d.calls + excluded.calls,
@@ -27,7 +29,7 @@ k as (
   returning key, day),
 g as (
   update bh.key_grant g set usd = g.usd - x.usd, tokens = g.tokens - x.tokens
-  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $1))
+  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $19))
 insert into bh.gateway_day as s (day, key, provider, model, calls, failed, tokens, cost_usd, unpriced)
 select ${DAY}, coalesce(key, ''), provider, model, sum(calls), sum(failed), sum(tokens), sum(${COST}), sum(unpriced) from l group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (day, key, provider, model) do update set calls = s.calls + excluded.calls, failed = s.failed + excluded.failed,
@@ -40,7 +42,10 @@ export const LOCK_DAY = {
   text: 'insert into bh.key_day as d (key, day) values ($1, $2) on conflict (key, day) do update set usd = d.usd',
 };
 
-/** After LOCK_DAY. $3 the server, $4 and $5 the caps. A server gets its share of half of what is left, so that all of them may ask again. */
+/**
+ * After LOCK_DAY. $3 the server, $4 and $5 what may be spent on that day, $6 and $7 what its calls under way may cost. A server gets its share of half of what is left, so that all of
+ * them may ask again, or what it needs for one more call if that is more.
+ */
 export const GRANT = {
   name: 'key-grant',
   text: `
@@ -48,11 +53,12 @@ with d as (select usd, tokens from bh.key_day where key = $1 and day = $2::date)
 o as (
   select coalesce(sum(greatest(usd, 0)), 0) as usd, coalesce(sum(greatest(tokens, 0)), 0) as tokens
   from bh.key_grant where key = $1 and day = $2::date and node <> $3),
-n as (select greatest(count(*), 1) as n from bh.node where not draining)
+n as (select greatest(count(*), 1) as n from bh.node where not draining),
+l as (select greatest($4::numeric - d.usd - o.usd, 0) as usd, greatest($5::numeric - d.tokens - o.tokens, 0) as tokens from d, o)
 insert into bh.key_grant (key, day, node, usd, tokens)
-select $1, $2::date, $3, case when $4::numeric is not null then greatest($4::numeric - d.usd - o.usd, 0) / (2 * n.n) end,
-  case when $5::numeric is not null then ceil(greatest($5::numeric - d.tokens - o.tokens, 0) / (2 * n.n)) end
-from d, o, n
+select $1, $2::date, $3, case when $4::numeric is not null then least(l.usd, greatest(l.usd / (2 * n.n), 2 * $6::numeric)) end,
+  case when $5::numeric is not null then least(l.tokens, greatest(ceil(l.tokens / (2 * n.n)), 2 * $7::bigint)) end
+from d, o, n, l
 on conflict (key, day, node) do update set usd = excluded.usd, tokens = excluded.tokens
 returning usd, tokens, (select usd from o) as usd_elsewhere, (select tokens from o) as tokens_elsewhere`,
 };
@@ -60,10 +66,13 @@ returning usd, tokens, (select usd from o) as usd_elsewhere, (select tokens from
 /** $1 the server, $2 the keys. */
 export const GIVE_BACK = { name: 'key-give-back', text: 'delete from bh.key_grant where node = $1 and key = any($2::text[])' };
 
-/** $1 the keys, $2 the day. */
+/** What a key or a group has spent. $1 its account, $2 the day, $3 and $4 the first days of the week and the month. */
 export const SPENT = {
   name: 'key-spent',
-  text: 'select key, usd, tokens, calls, unpriced from bh.key_day where key = any($1::text[]) and day = $2::date',
+  text: `
+select p.period, sum(d.usd) as usd, sum(d.tokens) as tokens, sum(d.calls) as calls, sum(d.unpriced) as unpriced
+from bh.key_day d cross join (values ('day', $2::date), ('week', $3::date), ('month', $4::date)) as p (period, since)
+where d.key = $1 and d.day between p.since and $2::date group by 1`,
 };
 
 /** After $1, $2, $3. */

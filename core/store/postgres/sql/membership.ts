@@ -34,7 +34,7 @@ export const CLAIM = {
 with c as (
   select id from bh.block where owner is null and wanted and due_at <= clock_timestamp() and archive_name is null
   order by due_at limit $2 for update skip locked)
-update bh.block b set owner = $1, fence = fence + 1 from c where b.id = c.id
+update bh.block b set owner = $1, fence = fence + 1, wish = false, give_back = false from c where b.id = c.id
 returning b.id as block, b.name, b.fence`,
 };
 
@@ -44,7 +44,8 @@ export const MINE = { name: 'block-mine', text: 'select id as block, name, fence
 export const TAKE = {
   name: 'block-take',
   text: `
-update bh.block set owner = $1, fence = case when owner is null then fence + 1 else fence end
+update bh.block set owner = $1, fence = case when owner is null then fence + 1 else fence end,
+  wish = wish and owner is not null, give_back = give_back and owner is not null
 where id = $2 and (owner is null or owner = $1) and archive_name is null
 returning id as block, name, fence`,
 };
@@ -55,8 +56,26 @@ export const OWNER = { name: 'block-owner', text: 'select owner from bh.block wh
 export const RELEASE = {
   name: 'block-release',
   text: `
-update bh.block set owner = null, state = $4,
+update bh.block set owner = null, state = $4, wish = false, give_back = false,
   due_at = coalesce($5::timestamptz, case when queued + processing > 0 then clock_timestamp() end)
 where id = $1 and owner = $2 and fence = $3
 returning id`,
 };
+
+/** Its owner is to give it back. $1 the block, $2 the server that asks. */
+export const ASK_FOR = {
+  name: 'block-ask-for',
+  text: 'update bh.block set wish = true, give_back = true where id = $1 and owner is not null and owner <> $2 and not give_back',
+};
+
+/** What is asked of the blocks of a server. $1 the server. */
+export const WISHES = {
+  name: 'block-wishes',
+  text: `
+select b.id as block, b.name, b.give_back, m.id as cancel
+from bh.block b left join bh.message m on m.block_id = b.id and m.status = 'processing' and m.cancel_asked
+where b.owner = $1 and b.wish and (b.give_back or m.id is not null)`,
+};
+
+/** Where a server answers. */
+export const ANNOUNCE = { name: 'node-announce', text: 'update bh.node set url = $2 where id = $1' };

@@ -1,10 +1,12 @@
 import t from 'tap';
+import { countQueue, factsOf } from '../../../../core/block/conversation/counts.ts';
 import { noCosts } from '../../../../core/block/costs/costs.ts';
-import { damagedEntry, entryOf, restingPulse, statusOf } from '../../../../core/block/status/list-entry.ts';
+import { damagedEntry, entryOf as entryOfFacts, pulseAsItStands, restingPulse, statusOf } from '../../../../core/block/status/list-entry.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
 import { BlockEntry } from '../../../../core/schemas/block-api.ts';
 import { STATES } from '../../../../core/schemas/block-pulse.ts';
 import { compile, type Validator } from '../../../../core/schemas/validate.ts';
+import type { BlockContents } from '../../../../core/store/port.ts';
 import { AT, configOf, memoryOf, pair, pulseOf, userEntry } from '../../../support/block-files.ts';
 
 /** The credentials of every provider, or of none, are set. */
@@ -12,6 +14,7 @@ const gateway = (isReady: boolean) => ({
   readiness: (id: string) => ({ id, missing: isReady ? undefined : new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'x') }),
 });
 const check: Validator<BlockEntry> = compile(BlockEntry);
+const entryOf = (contents: BlockContents, now: number): BlockEntry => entryOfFacts(factsOf(contents), now);
 const BUCKET = { calls: 1, input: 1, output: 1, cacheRead: 0, cacheWrite: 0, costUsd: 0.5, unpricedCalls: 0 };
 
 t.test('each of the ten states has one of the four statuses', (t) => {
@@ -98,11 +101,26 @@ t.test('without a monitor, the state that another process left in pulse.json is 
     restarts: 3,
     lastRun: AT,
   });
-  const at = restingPulse(left, config, [userEntry('1', { status: 'queued', processed: false })], gateway(true));
+  const at = restingPulse(left, config, countQueue([userEntry('1', { status: 'queued', processed: false })]), gateway(true));
   t.match(at, { state: 'stopped', status: 'SLEEPING', attention: false, error: null, reason: null, nextWakeUp: null, currentTask: null });
   t.match(at, { desired: 'running', restarts: 3, lastRun: AT, queue: { queued: 1 } }, 'the rest stays');
-  t.equal(restingPulse(left, config, [], gateway(false)).state, 'unconfigured');
-  t.match(restingPulse(left, undefined, [], gateway(true)), { state: 'unconfigured', desired: left.desired }, 'config.json is damaged');
+  t.equal(restingPulse(left, config, countQueue([]), gateway(false)).state, 'unconfigured');
+  t.match(restingPulse(left, undefined, countQueue([]), gateway(true)), { state: 'unconfigured', desired: left.desired }, 'config.json is damaged');
+  t.end();
+});
+
+t.test('a block that any server may have shows what its owner does, and waits for messages while nobody has it', (t) => {
+  const shown = (state: (typeof STATES)[number], heldBy: string | null, isRunning = true) =>
+    pulseAsItStands(
+      { pulse: pulseOf({ state }), config: configOf({ enabled: isRunning, adapter: { provider: 'p', model: 'm' } }), queue: countQueue([]) },
+      { isRunning, state, heldBy },
+      gateway(true),
+    ).state;
+  t.equal(shown('working', 'b'), 'working');
+  t.equal(shown('working', null), 'idle', 'its server has died');
+  t.equal(shown('paused', null), 'paused');
+  t.equal(shown('stopped', 'b'), 'idle', 'its server has not said a word yet');
+  t.equal(shown('idle', null, false), 'stopped');
   t.end();
 });
 

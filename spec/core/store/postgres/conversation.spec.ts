@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import type { Claim, MessageToAppend } from '../../../../core/store/port.ts';
 import { PostgresConversation } from '../../../../core/store/postgres/conversation.ts';
-import { Membership } from '../../../../core/store/postgres/membership.ts';
+import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { fullAnswer } from '../../../conformance/store/conversation-suite.ts';
 import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
@@ -32,7 +32,7 @@ class Server {
   }
 
   async take(block: number): Promise<Claim> {
-    const claim = await this.node.take(block);
+    const claim = await this.node.take({ name: '', block });
     if ('heldBy' in claim) throw new Error('somebody has it');
     return claim;
   }

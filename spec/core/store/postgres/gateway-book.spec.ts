@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import type { GatewayCall } from '../../../../core/store/port.ts';
+import type { CappedKey, Caps, GatewayCall } from '../../../../core/store/port.ts';
 import { PostgresGatewayBook } from '../../../../core/store/postgres/gateway-book.ts';
-import { Membership } from '../../../../core/store/postgres/membership.ts';
+import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
@@ -16,12 +16,16 @@ function callOf(requestId: string, fields: Partial<GatewayCall> = {}): GatewayCa
 
 async function bookOn(t: Test, database: Database, clock = { ms: NOON }): Promise<PostgresGatewayBook & { node: string }> {
   const { node } = await Membership.join(database, { version: '1.0.0', url: null });
-  const book = new PostgresGatewayBook({ database, node, now: () => clock.ms });
+  const book = new PostgresGatewayBook({ database, node: () => node, now: () => clock.ms });
   t.teardown(() => book.close().catch(() => undefined));
   return Object.assign(book, { node });
 }
 
-const KEY = { name: 'app', usdPerDay: 10, tokensPerDay: null };
+const NO_CAPS = { usdPerDay: null, usdPerWeek: null, usdPerMonth: null, tokensPerDay: null, tokensPerMonth: null };
+const capped = (caps: Partial<Caps>): Caps => ({ kind: 'key', name: 'app', ...NO_CAPS, ...caps });
+const keyWith = (...bounds: Partial<Caps>[]): CappedKey => ({ name: 'app', bounds: bounds.map(capped) });
+const KEY = keyWith({ usdPerDay: 10 });
+const roomIn = (book: PostgresGatewayBook, key = KEY) => book.room(key, () => ({ usd: 0, tokens: 0 }));
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('calls are lines and sums, and come back as they were', async (t) => {
@@ -37,7 +41,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const lines: GatewayCall[] = [];
     for await (const line of book.lines()) lines.push(line);
     t.strictSame(lines, calls);
-    t.strictSame([...(await book.spentToday(['app', 'none']))], [['app', { usd: 0.75, tokens: 30, calls: 3, unpricedCalls: 1 }]]);
+    t.strictSame((await book.spent('key', 'app')).day, { usd: 0.75, tokens: 30, calls: 3, unpricedCalls: 1 });
+    t.match((await book.spent('key', 'none')).day, { usd: 0, calls: 0 });
     t.strictSame(await ask('select key, calls::int, failed::int, cost_usd::float8 from bh.gateway_day order by key'), [
       { key: '', calls: 1, failed: 1, cost_usd: 0 },
       { key: 'app', calls: 3, failed: 0, cost_usd: 0.75 },
@@ -52,29 +57,29 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
 
   t.test('K1: a key without caps is let through at once, and so is one whose grant lasts', async (t) => {
     const book = await bookOn(t, (await migrated(t)).database);
-    t.equal(book.room({ name: 'free', usdPerDay: null, tokensPerDay: null }), true);
-    const asked = [book.room(KEY), book.room(KEY)];
+    t.equal(roomIn(book, keyWith({ name: 'free' })), true);
+    const asked = [roomIn(book, KEY), roomIn(book, KEY)];
     t.equal(asked[0], asked[1], 'one question for all who wait');
     t.equal(await asked[0], true);
-    t.equal(book.room(KEY), true);
+    t.equal(roomIn(book, KEY), true);
     book.record(callOf('1', { costUsd: 6 }));
-    t.equal(await book.room(KEY), true, 'the grant is used up, and there is another');
+    t.equal(await roomIn(book, KEY), true, 'the grant is used up, and there is another');
     book.record(callOf('2', { costUsd: 4 }));
-    t.match(await book.room(KEY), { retryAfterMs: 12 * 3_600_000 });
-    t.equal(await book.room({ ...KEY, usdPerDay: 11 }), true, 'a higher cap holds at once');
-    t.match(await book.room({ ...KEY, usdPerDay: null, tokensPerDay: 20 }), { retryAfterMs: 12 * 3_600_000 });
-    t.equal(await book.room({ ...KEY, usdPerDay: null, tokensPerDay: 21 }), true);
+    t.match(await roomIn(book, KEY), { retryAfterMs: 12 * 3_600_000 });
+    t.equal(await roomIn(book, keyWith({ usdPerDay: 11 })), true, 'a higher cap holds at once');
+    t.match(await roomIn(book, keyWith({ tokensPerDay: 20 })), { retryAfterMs: 12 * 3_600_000 });
+    t.equal(await roomIn(book, keyWith({ tokensPerDay: 21 })), true);
   });
 
   t.test('K2: servers together pass a cap by their calls under way at most', async (t) => {
     const { database, open } = await migrated(t);
     const books = [await bookOn(t, database), await bookOn(t, await open()), await bookOn(t, await open())];
-    const key = { name: 'app', usdPerDay: 100, tokensPerDay: null };
+    const key = keyWith({ usdPerDay: 100 });
     let calls = 0;
     let isOver = false;
     const client = async (book: PostgresGatewayBook, number: number): Promise<void> => {
       for (let n = 0; !isOver; n += 1) {
-        const room = await book.room(key);
+        const room = await roomIn(book, key);
         if (room === true) {
           await new Promise((done) => setImmediate(done));
           calls += 1;
@@ -90,38 +95,38 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await Promise.all(books.map((book) => book.flush()));
     t.ok(calls >= 100, `${calls} calls`);
     t.ok(calls <= 124, `${calls} calls with 24 under way`);
-    t.match((await books[0]?.spentToday(['app']))?.get('app'), { usd: calls, calls });
+    t.match((await books[0]?.spent('key', 'app'))?.day, { usd: calls, calls });
   });
 
   t.test('what is granted elsewhere may be free in a second, and is, when its server is given up or does not use it', async (t) => {
     const { database, open, ask } = await migrated(t);
     const [a, b] = [await bookOn(t, database), await bookOn(t, await open())];
-    const key = { name: 'app', usdPerDay: null, tokensPerDay: 2 };
-    t.equal(await a.room(key), true);
-    t.equal(await b.room(key), true);
+    const key = keyWith({ tokensPerDay: 2 });
+    t.equal(await roomIn(a, key), true);
+    t.equal(await roomIn(b, key), true);
     b.record(callOf('1', { usage: { ...USAGE, totalTokens: 1 } }));
-    t.match(await b.room(key), { retryAfterMs: 1000 });
+    t.match(await roomIn(b, key), { retryAfterMs: 1000 });
     await ask('delete from bh.node where id = $1', [a.node]);
-    t.equal(await b.room(key), true);
-    await t.rejects(async () => a.room({ ...key, name: 'other' }), { code: 'LEASE_LOST' });
+    t.equal(await roomIn(b, key), true);
+    await t.rejects(async () => roomIn(a, keyWith({ name: 'other', tokensPerDay: 2 })), { code: 'LEASE_LOST' });
     const c = await bookOn(t, await open());
-    t.match(await c.room(key), { retryAfterMs: 1000 });
+    t.match(await roomIn(c, key), { retryAfterMs: 1000 });
     await b.giveBack();
     await b.giveBack();
-    t.equal(await c.room(key), true);
+    t.equal(await roomIn(c, key), true);
   });
 
   t.test('K3: a line counts once, however often its answer is lost', async (t) => {
     const { openByProxy, ask } = await migrated(t);
     const { database, proxy } = await openByProxy();
     const book = await bookOn(t, database);
-    await book.spentToday([]);
+    await book.spent('key', '');
     proxy.loseAnswerTo('insert into');
     book.record(callOf('1'));
     book.record(callOf('1'));
     await t.rejects(book.flush(), { code: 'STORE_UNREACHABLE' });
     await book.flush();
-    t.match((await book.spentToday(['app'])).get('app'), { usd: 0.5, calls: 2 });
+    t.match((await book.spent('key', 'app')).day, { usd: 0.5, calls: 2 });
     t.strictSame(await ask('select count(*)::int as n from bh.gateway_call'), [{ n: 2 }]);
   });
 
@@ -129,27 +134,45 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const { openByProxy } = await migrated(t);
     const { database, proxy } = await openByProxy();
     const book = await bookOn(t, database);
-    t.equal(await book.room(KEY), true);
+    t.equal(await roomIn(book, KEY), true);
     proxy.refuse();
     book.record(callOf('1', { costUsd: 4 }));
-    t.equal(book.room(KEY), true);
+    t.equal(roomIn(book, KEY), true);
     book.record(callOf('2', { costUsd: 2 }));
-    await t.rejects(async () => book.room(KEY), { code: 'STORE_UNREACHABLE' });
+    await t.rejects(async () => roomIn(book, KEY), { code: 'STORE_UNREACHABLE' });
     proxy.heal();
-    t.equal(await book.room(KEY), true);
-    t.match((await book.spentToday(['app'])).get('app'), { usd: 6 });
+    t.equal(await roomIn(book, KEY), true);
+    t.match((await book.spent('key', 'app')).day, { usd: 6 });
   });
 
   t.test('no grant outlives its day, and a call counts on the day of its end', async (t) => {
     const clock = { ms: NOON };
     const book = await bookOn(t, (await migrated(t)).database, clock);
     book.record(callOf('1', { costUsd: 10 }));
-    t.match(await book.room(KEY), { retryAfterMs: 12 * 3_600_000 });
+    t.match(await roomIn(book, KEY), { retryAfterMs: 12 * 3_600_000 });
     clock.ms += 12 * 3_600_000;
-    const room = book.room(KEY);
+    const room = roomIn(book, KEY);
     t.not(room, true);
     t.equal(await room, true);
     book.record(callOf('2', { costUsd: 10, at: new Date(NOON).toISOString() }));
-    t.equal(book.room(KEY), true, 'of yesterday');
+    t.equal(roomIn(book, KEY), true, 'of yesterday');
+  });
+
+  t.test('caps of a week, of a month and of a group hold beside those of the day, and a group counts all its keys', async (t) => {
+    const clock = { ms: Date.parse('2026-11-25T12:00:00.000Z') }; // a Wednesday
+    const book = await bookOn(t, (await migrated(t)).database, clock);
+    const at = (day: string) => ({ at: `${day}T10:00:00.000Z`, costUsd: 1 });
+    for (const day of ['2026-11-02', '2026-11-23', '2026-11-25']) book.record(callOf(day, { ...at(day), group: 'team' }));
+    book.record(callOf('other', { ...at('2026-11-25'), key: 'other', group: 'team' }));
+    t.match(await book.spent('key', 'app'), { day: { usd: 1 }, week: { usd: 2 }, month: { usd: 3, calls: 3 } });
+    t.match(await book.spent('group', 'team'), { day: { usd: 2 }, week: { usd: 3 }, month: { usd: 4, tokens: 40 } });
+    t.match(await roomIn(book, keyWith({ usdPerWeek: 2 })), { cap: '2 USD a week', resets: 'on Monday at 00:00 UTC', isUnderWay: false });
+    t.match(await roomIn(book, keyWith({ tokensPerMonth: 30 })), { cap: '30 tokens a month', isUnderWay: false });
+    t.equal(await roomIn(book, keyWith({ usdPerWeek: 2.5, usdPerMonth: 3.5 })), true);
+    const team = { kind: 'group', name: 'team' } as const;
+    t.match(await roomIn(book, keyWith({ usdPerDay: 5 }, { ...team, usdPerMonth: 4 })), { bound: team, cap: '4 USD a month' });
+    t.equal(await roomIn(book, keyWith({ usdPerDay: 5 }, { ...team, usdPerMonth: 5 })), true);
+    book.record(callOf('last', { ...at('2026-11-25'), key: 'other', group: 'team' }));
+    t.match(await roomIn(book, keyWith({ usdPerDay: 5 }, { ...team, usdPerMonth: 5 })), { bound: team }, 'what another key of the group has spent');
   });
 });

@@ -62,9 +62,9 @@ t.test('nothing lowers a sum, and no text is refused', async (t) => {
   );
   lines.add({ ...CALL, model: 'a\0', usage: null, leastUsd: 2 });
   const columns = columnsOf(lines.take());
-  t.equal(columns.length, 16);
+  t.equal(columns.length, 17);
   t.strictSame(
     columns.map((column) => column.at(-1)),
-    ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0],
+    ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', null, 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0],
   );
 });

@@ -1,7 +1,7 @@
 // What several servers on one ledger see. The laws of all stores are in spec/conformance/store/.
 import t, { type Test } from 'tap';
 import { PostgresLedger } from '../../../../core/store/postgres/ledger.ts';
-import { Membership } from '../../../../core/store/postgres/membership.ts';
+import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { callOf, lineOf } from '../../../conformance/store/ledger-suite.ts';
 import { migrated } from '../../../support/migrated.ts';
@@ -9,7 +9,7 @@ import { noPostgres } from '../../../support/postgres.ts';
 
 const NOON = Date.parse('2026-11-20T12:00:00.000Z');
 const now = (): number => NOON;
-const ledgerOn = (database: Database, node: string | null = null): PostgresLedger => new PostgresLedger({ database, node, now });
+const ledgerOn = (database: Database, node: string | null = null): PostgresLedger => new PostgresLedger({ database, node: () => node, now });
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('four servers that ask for one block at once hold what fits, and no more', async (t) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { Membership, type MembershipOptions } from '../../../../core/store/postgres/membership.ts';
+import { PostgresMembership as Membership, type MembershipOptions } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { type Migrated, migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
@@ -32,8 +32,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await owner.release(first, { state: 'idle', dueAt: null }), true);
     t.equal(await owner.release(first, { state: 'idle', dueAt: null }), false, 'not ours any more');
     t.strictSame(await owner.claim(9), [], 'what has nothing to do is left alone');
-    t.match(await nodes[0]?.take(first.block), { fence: 2 });
-    t.match(await nodes[1]?.take(first.block), { heldBy: nodes[0]?.node });
+    t.match(await nodes[0]?.take(first), { fence: 2 });
+    t.match(await nodes[1]?.take(first), { heldBy: nodes[0]?.node });
   });
 
   t.test('what waits longest is claimed first, and as much as there is room', async (t) => {
@@ -59,8 +59,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const { database } = await withBlocks(t, 1);
     const node = await join(database);
     const [claim] = await node.claim(1);
-    t.strictSame(await node.take(claim?.block ?? 0), claim);
-    await t.rejects(node.take(999), { code: 'BLOCK_NOT_FOUND' });
+    t.strictSame(await node.take({ name: '', block: claim?.block ?? 0 }), claim);
+    await t.rejects(node.take({ name: '', block: 999 }), { code: 'BLOCK_NOT_FOUND' });
   });
 
   t.test('M1: a server whose lease has ended loses its blocks to others, and knows it', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { logLine } from '../../../../core/store/files/logs/log-lines.ts';
+import { logLine } from '../../../../core/store/parts/log-lines.ts';
 import { lineFits, readLines } from '../../../../transports/dashboard/data/log-lines.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'];

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { SpendDays } from '../../../../../core/store/files/ledger/spend-days.ts';
+import { SpendDays } from '../../../../../core/store/parts/spend-days.ts';
 import { fileIdOf, readSpend, writeSpend } from '../../../../../core/store/files/ledger/spend-file.ts';
 
 const app = { usd: 1, tokens: 100, calls: 2, unpricedCalls: 1, output: 5, answers: 1 };

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { MAX_LOG_PART_BYTES, readLogPart } from '../../../../../core/store/files/logs/log-part.ts';
+import { readLogPart } from '../../../../../core/store/files/logs/log-part.ts';
+import { MAX_LOG_PART_BYTES } from '../../../../../core/store/parts/log-text.ts';
 import { testFolder } from '../../../../support/test-folder.ts';
 
 const FILE = 'a.log';

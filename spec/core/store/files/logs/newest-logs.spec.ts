@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { logName } from '../../../../../core/store/files/logs/log-lines.ts';
+import { logName } from '../../../../../core/store/parts/log-lines.ts';
 import { newestLogs } from '../../../../../core/store/files/logs/newest-logs.ts';
 import { sweep } from '../../../../support/sweep.ts';
 

@@ -4,9 +4,9 @@
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 // as-members: a call counts for the group in which its key was, also after the key has left the group or was revoked.
 
-import { monthOf, weekOf } from '../../../base/utc-periods.ts';
-import type { Usage } from '../../../types.ts';
-import type { KeySpend, PeriodSpend } from '../../port.ts';
+import { monthOf, weekOf } from '../../base/utc-periods.ts';
+import type { Usage } from '../../types.ts';
+import type { KeySpend, PeriodSpend } from '../port.ts';
 
 /** A month, and more days than a clock that is set right again and again visits. */
 const MAX_DAYS = 64;

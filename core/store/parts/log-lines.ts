@@ -1,6 +1,6 @@
 // The lines and the names of a block's log files. Pure: no I/O.
-import { escapeInvisible } from '../../../base/invisible.ts';
-import type { LogFields, LogLevel } from '../../store.ts';
+import { escapeInvisible } from '../../base/invisible.ts';
+import type { LogFields, LogLevel } from '../store.ts';
 
 /** A longer value is cut: a log records what happened, not what people said. */
 const MAX_VALUE_CHARACTERS = 2000;

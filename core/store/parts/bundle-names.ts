@@ -1,6 +1,6 @@
 // The files of an exported block: one list for export and import. Pure: no I/O.
-import { isTemporaryName } from '../atomic-file.ts';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from '../block/block-layout.ts';
+import { isTemporaryName } from './temporary-name.ts';
+import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from './block-layout.ts';
 
 /** Bytes of all files together, before compression. */
 export const MAX_BUNDLE_BYTES = 256 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { compareLogNames, firstNames, isLogName, logLine, logName, newestFirst } from '../../../../../core/store/files/logs/log-lines.ts';
+import { compareLogNames, firstNames, isLogName, logLine, logName, newestFirst } from '../../../../core/store/parts/log-lines.ts';
 
 const NOW = Date.parse('2026-11-20T14:03:22.123Z');
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SpendDays } from '../../../../../core/store/files/ledger/spend-days.ts';
+import { SpendDays } from '../../../../core/store/parts/spend-days.ts';
 
 const call = (day: string, fields: object = {}) => ({
   at: `${day}T12:00:00.000Z`,

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bundledFileLimit } from '../../../../../core/store/files/bundle/bundle-names.ts';
+import { bundledFileLimit } from '../../../../core/store/parts/bundle-names.ts';
 
 t.test('the files of a block may be bundled', async (t) => {
   const paths = ['config.json', 'memory.json', 'costs.json', 'pulse.json', 'chat.json', 'logs/a.log', 'logs/2026-11-20T14-03-22Z-monitor.log'];

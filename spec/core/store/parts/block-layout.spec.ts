@@ -1,6 +1,6 @@
 import t from 'tap';
-import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../../../../../core/store/files/block/block-layout.ts';
-import { FILE_NAMES } from '../../../../../core/store/files/block/files.ts';
+import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS } from '../../../../core/store/parts/block-layout.ts';
+import { FILE_NAMES } from '../../../../core/store/files/block/files.ts';
 
 t.test('every file of a block has a limit, and its folders are listed', (t) => {
   t.same(Object.keys(BLOCK_FILE_LIMITS).sort(), FILE_NAMES.map((name) => `${name}.json`).sort());

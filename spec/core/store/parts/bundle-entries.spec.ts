@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { packTar, type TarHeader } from 'modern-tar';
 import t from 'tap';
-import { bundleEntries, unreadable } from '../../../../../core/store/files/bundle/bundle-entries.ts';
+import { bundleEntries, unreadable } from '../../../../core/store/parts/bundle-entries.ts';
 
 async function bundle(...headers: (Partial<TarHeader> & { readonly name: string })[]): Promise<Uint8Array> {
   return gzipSync(await packTar(headers.map((header) => ({ header: { size: 0, ...header } }))));

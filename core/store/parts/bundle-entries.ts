@@ -1,8 +1,8 @@
 // Reads the entries of a bundle one by one, and checks each header before its body is read. Writes nothing.
 import { createGunzip } from 'node:zlib';
 import { createTarDecoder, type ParsedTarEntry, type TarHeader } from 'modern-tar';
-import { BlockhouseError, invalidRequest } from '../../../errors.ts';
-import { BLOCK_FOLDERS } from '../block/block-layout.ts';
+import { BlockhouseError, invalidRequest } from '../../errors.ts';
+import { BLOCK_FOLDERS } from './block-layout.ts';
 import { bundledFileLimit, MAX_BUNDLE_BYTES, MAX_BUNDLE_ENTRIES } from './bundle-names.ts';
 
 /** What headers and padding may add. */

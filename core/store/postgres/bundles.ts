@@ -1,0 +1,233 @@
+// A block in PostgreSQL as a bundle, and back: the same files as the file store packs.
+//
+// one-transaction: a block that is imported is there as a whole, or not at all.
+// one-of-each: a conversation that people edited may have an id, a clientId or an answer twice. The last of each keeps it.
+import { buffer } from 'node:stream/consumers';
+import { wholeEntry, completeEntries, formatChat } from '../../block/conversation/chat-file.ts';
+import { EntryIds } from '../../block/conversation/entry-ids.ts';
+import { splitOld } from '../../block/conversation/retention.ts';
+import { formatFile } from '../../block/documents/document-codecs.ts';
+import { tryParseJson } from '../../base/json.ts';
+import { parseBytes } from '../../base/strict-json.ts';
+import { invalidRequest } from '../../errors.ts';
+import type { BlockConfig } from '../../schemas/block-config.ts';
+import type { ChatEntry } from '../../schemas/chat-entry.ts';
+import { BLOCK_FILE_LIMITS, type FileLimits } from '../parts/block-layout.ts';
+import { bundleEntries, unreadable } from '../parts/bundle-entries.ts';
+import { MAX_BUNDLE_BYTES } from '../parts/bundle-names.ts';
+import { assertBundleSize, type BundleFile, packed, tooLarge } from '../parts/bundle-pack.ts';
+import { DOCUMENTS, type DocumentCodec, stoppedConfig } from '../parts/documents.ts';
+import type { BlockContents, BlockRef, Entries } from '../port.ts';
+import { nameTaken } from './blocks.ts';
+import { listColumns } from './documents.ts';
+import { sqlStateOf } from './faults.ts';
+import { entryOf, type MessageRow, valuesOf } from './message-row.ts';
+import type { Database, Run } from './pool.ts';
+import { ADD_MESSAGES, COUNT_MESSAGES } from './sql/archive.ts';
+import { CREATE } from './sql/blocks.ts';
+import { AFTER } from './sql/conversation.ts';
+import { ADD, BETWEEN, NAMES } from './sql/logs.ts';
+
+const IS_THERE = '23505';
+const AT_ONCE = 1000;
+const LOG_PIECE_BYTES = 256 * 1024;
+const MONTH_FILE = /^chat-archive\/\d{4}-\d{2}\.jsonl$/;
+const LF = 10;
+
+/** The block in a folder that has its name. Rejects with INVALID_REQUEST when it is too large. */
+export async function packBlock(database: Database, { name, block }: BlockRef, contents: BlockContents): Promise<Uint8Array> {
+  const logs = await database.query<{ file: string; at: Date }>(NAMES, [block]);
+  assertBundleSize(logs.length);
+  return packed(name, withinLimits(name, filesOf(database, block, contents, logs)));
+}
+
+async function* withinLimits(name: string, files: AsyncIterable<BundleFile>): AsyncGenerator<BundleFile> {
+  let room = MAX_BUNDLE_BYTES;
+  for await (const file of files) {
+    if (file.bytes.length > room) throw tooLarge(name, file.path, file.bytes.length, room);
+    room -= file.bytes.length;
+    yield file;
+  }
+}
+
+async function* filesOf(
+  database: Database,
+  block: number,
+  { config, memory, costs, pulse }: BlockContents,
+  logs: readonly { readonly file: string; readonly at: Date }[],
+): AsyncGenerator<BundleFile> {
+  const mtime = new Date(config.updatedAt);
+  const text = (path: string, content: string, at = mtime): BundleFile => ({ path, bytes: Buffer.from(content), mtime: at });
+  for (const [id, value] of Object.entries({ config, memory, costs, pulse })) yield text(`${id}.json`, formatFile(value));
+  const { kept, old } = splitOld(await allEntries(database, block));
+  yield text('chat.json', formatChat(kept), timeOf(kept.at(-1)) ?? mtime);
+  const ids = old.flatMap(({ id, clientId }) => (clientId === undefined ? [] : [`${JSON.stringify({ id, clientId })}\n`]));
+  for (const [month, entries] of byMonth(old)) {
+    yield text(`chat-archive/${month}.jsonl`, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''), timeOf(entries.at(-1)) ?? mtime);
+  }
+  if (ids.length > 0) yield text('chat-archive/client-ids.jsonl', ids.join(''), timeOf(old.at(-1)) ?? mtime);
+  for (const { file, at } of logs.toSorted((a, b) => (a.file < b.file ? -1 : 1))) {
+    const lines = await database.query<{ bytes: Buffer }>(BETWEEN, [block, file, 0, Number.MAX_SAFE_INTEGER]);
+    yield { path: `logs/${file}`, bytes: Buffer.concat(lines.map(({ bytes }) => bytes)), mtime: at };
+  }
+}
+
+async function allEntries(database: Database, block: number): Promise<Entries> {
+  const entries: ChatEntry[] = [];
+  for (let after = -1; ; ) {
+    const rows = await database.query<MessageRow>(AFTER, [block, after, AT_ONCE]);
+    entries.push(...rows.map(entryOf));
+    after = rows.at(-1)?.seq ?? after;
+    if (rows.length < AT_ONCE) return entries;
+  }
+}
+
+/** The months in which entries were made, which never go back: the order of the files is that of the conversation. */
+function byMonth(entries: Entries): Map<string, ChatEntry[]> {
+  const months = new Map<string, ChatEntry[]>();
+  let month = '';
+  for (const entry of entries) {
+    const own = entry.timestamp.slice(0, '2026-11'.length);
+    if (own > month) month = own;
+    months.set(month, [...(months.get(month) ?? []), entry]);
+  }
+  return months;
+}
+
+function timeOf(entry: ChatEntry | undefined): Date | undefined {
+  return entry === undefined ? undefined : new Date(entry.timestamp);
+}
+
+/** How a bundle becomes a block. */
+export interface UnpackOptions {
+  readonly wanted: string | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  accept(config: BlockConfig): Promise<void>;
+}
+
+interface Unpacked {
+  readonly files: ReadonlyMap<string, Buffer>;
+  readonly times: ReadonlyMap<string, Date>;
+}
+
+/** Makes a block, and resolves with its name. Rejects with INVALID_REQUEST, NAME_TAKEN, or what `accept` rejects with. */
+export async function unpackBlock(database: Database, bundle: Uint8Array, { wanted, now, accept }: UnpackOptions): Promise<string> {
+  const unpacked = await filesIn(bundle);
+  const { files } = unpacked;
+  const config = checked('config.json', () => stoppedConfig(valueIn(files, 'config.json'), wanted, now));
+  const documents = { config, memory: documentIn(files, 'memory'), costs: documentIn(files, 'costs'), pulse: documentIn(files, 'pulse') };
+  const entries = checked('chat.json', () => entriesIn(files, now));
+  await accept(config);
+  await database
+    .transaction(async (run) => {
+      const block = await create(run, config, documents);
+      await addEntries(run, block, entries);
+      await addLogs(run, block, unpacked);
+    })
+    .catch((error: unknown) => {
+      throw sqlStateOf(error) === IS_THERE ? nameTaken(config.name) : error;
+    });
+  return config.name;
+}
+
+async function filesIn(bundle: Uint8Array): Promise<Unpacked> {
+  const files = new Map<string, Buffer>();
+  const times = new Map<string, Date>();
+  for await (const { path, isFolder, entry } of bundleEntries(bundle)) {
+    if (isFolder) await entry.body.cancel().catch(unreadable);
+    else files.set(path, await buffer(entry.body).catch(unreadable));
+    const { mtime } = entry.header;
+    if (mtime !== undefined && !Number.isNaN(mtime.getTime())) times.set(path, mtime);
+  }
+  return { files, times };
+}
+
+function valueIn(files: Unpacked['files'], path: keyof typeof BLOCK_FILE_LIMITS): unknown {
+  const bytes = files.get(path);
+  const { values }: FileLimits = BLOCK_FILE_LIMITS[path];
+  return bytes === undefined ? undefined : parseBytes(bytes, values);
+}
+
+function documentIn(files: Unpacked['files'], kind: 'memory' | 'costs' | 'pulse'): unknown {
+  return checked(`${kind}.json`, () => {
+    const value = valueIn(files, `${kind}.json`);
+    const { parse, missing }: DocumentCodec<unknown> = DOCUMENTS[kind];
+    return value === undefined ? missing() : parse(value);
+  });
+}
+
+/** The archived entries, and then the active ones. */
+function entriesIn(files: Unpacked['files'], now: number): Entries {
+  const ids = new EntryIds(() => now);
+  const value = valueIn(files, 'chat.json');
+  const months = [...files.keys()].filter((path) => MONTH_FILE.test(path)).sort();
+  const lines = months.flatMap((path) => (files.get(path) as Buffer).toString('utf8').split('\n'));
+  const old = lines.flatMap((line) => wholeEntry(tryParseJson(line)) ?? []);
+  const active = value === undefined ? [] : DOCUMENTS.chat.parse(value);
+  ids.follow(old);
+  return oneOfEach([...old, ...completeEntries(active, ids, new Date(now).toISOString())]);
+}
+
+/** one-of-each. */
+function oneOfEach(entries: Entries): Entries {
+  const [ids, clientIds, answered] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const taken = (seen: Set<string>, value: string | undefined): boolean => value !== undefined && (seen.has(value) || !seen.add(value));
+  const kept: ChatEntry[] = [];
+  for (const entry of entries.toReversed()) {
+    if (taken(ids, entry.id)) continue;
+    const { clientId, replyTo, ...rest } = entry;
+    kept.push({
+      ...rest,
+      ...(clientId !== undefined && !taken(clientIds, clientId) && { clientId }),
+      ...(replyTo !== undefined && !taken(answered, replyTo) && { replyTo }),
+    });
+  }
+  return kept.reverse();
+}
+
+async function create(run: Run, config: BlockConfig, documents: object): Promise<number> {
+  const [description, provider, model, tags] = listColumns(config);
+  const texts = Object.values(documents).map((value) => JSON.stringify(value));
+  const [row] = await run<{ block: number }>(CREATE, [config.name, false, Object.keys(documents), texts, description, provider, model, tags]);
+  if (row === undefined) throw new Error('the block was not made');
+  return row.block;
+}
+
+async function addEntries(run: Run, block: number, entries: Entries): Promise<void> {
+  for (let from = 0; from < entries.length; from += AT_ONCE) {
+    const rows = entries.slice(from, from + AT_ONCE).map((entry, index) => [from + index + 1, ...valuesOf(entry)]);
+    const columns = rows[0]?.map((_, column) => rows.map((row) => row[column])) ?? [];
+    await run(ADD_MESSAGES, [block, ...columns]);
+  }
+  await run(COUNT_MESSAGES, [block]);
+}
+
+async function addLogs(run: Run, block: number, { files, times }: Unpacked): Promise<void> {
+  for (const [path, bytes] of files) {
+    const [folder, file] = path.split('/');
+    if (folder !== 'logs' || file === undefined) continue;
+    const at = (times.get(path) ?? new Date()).toISOString();
+    for (let from = 0; from < bytes.length; ) {
+      const to = endOfPiece(bytes, from);
+      await run(ADD, ['', [at], [block], [file], [from], [bytes.subarray(from, to)]]);
+      from = to;
+    }
+  }
+}
+
+/** After a line, if one ends there. */
+function endOfPiece(bytes: Buffer, from: number): number {
+  const most = Math.min(from + LOG_PIECE_BYTES, bytes.length);
+  if (most === bytes.length) return most;
+  const end = bytes.lastIndexOf(LF, most - 1) + 1;
+  return end > from ? end : most;
+}
+
+function checked<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw invalidRequest('', `The ${file} in the archive can't be used: ${(error as Error).message.replace(/\.$/, '')}.`);
+  }
+}

@@ -1,0 +1,255 @@
+// The documents of one block in PostgreSQL.
+//
+// by-revision: a change is applied to the content of one revision, and is stored only while that is the newest; otherwise it is applied again.
+// soon-seen: what was read is good for a second, unless somebody tells that it has changed. A change is always applied to what is stored now.
+// derived: costs and pulse change at once in the memory of the server that changes them, and are stored half a second later, together with those of other blocks.
+import type { BlockConfig } from '../../schemas/block-config.ts';
+import { BlockhouseError, leaseLost } from '../../errors.ts';
+import type { Change, Claim, Document } from '../port.ts';
+import type { Database, Run } from './pool.ts';
+import * as sql from './sql/blocks.ts';
+
+/** What a document works with. */
+export interface DocumentOptions<T> {
+  readonly database: Database;
+  readonly block: number;
+  readonly kind: string;
+  /** Checks and completes what was read. Throws an Error that says what is wrong. */
+  parse(value: unknown): T;
+  /** Monotonic milliseconds. */
+  clock(): number;
+  /** After a change of ours is stored, or is as good as stored. */
+  onChanged(value: T, quiet: boolean): void;
+  onDamaged(reason: string): void;
+  /** More of the same transaction. */
+  also?(run: Run, value: T, claim: Claim | undefined): Promise<void>;
+}
+
+interface Seen<T> {
+  readonly rev: number;
+  readonly value: T | undefined;
+  readonly damage: BlockhouseError | undefined;
+}
+
+/** What was read is good for so long. */
+const GOOD_MS = 1000;
+const MOST_TRIES = 100;
+
+/** A document whose changes are durable. */
+export class PostgresDocument<T> implements Document<T> {
+  readonly #options: DocumentOptions<T>;
+  #seen: Seen<T> | undefined;
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #turn: Promise<unknown> = Promise.resolve();
+  #busy = 0;
+  #isClosed = false;
+
+  constructor(options: DocumentOptions<T>) {
+    this.#options = options;
+  }
+
+  get isBusy(): boolean {
+    return this.#busy > 0;
+  }
+
+  /** Somebody has changed it. */
+  hint(): void {
+    this.#seenAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** What was read together with other documents. */
+  take(rev: number, value: unknown): T {
+    return this.#valueOf(this.#keep(rev, value));
+  }
+
+  async read(): Promise<T> {
+    const isGood = this.#seen !== undefined && this.#options.clock() - this.#seenAt < GOOD_MS; // soon-seen
+    return this.#valueOf(isGood ? (this.#seen as Seen<T>) : await this.#look());
+  }
+
+  update<R>(change: (value: T) => Change<T, R>, { quiet = false, claim }: { readonly quiet?: boolean; readonly claim?: Claim } = {}): Promise<R> {
+    return this.#inTurn(async () => {
+      const seen = await this.#look();
+      return this.#write(seen, (now) => change(this.#valueOf(now)), quiet, claim);
+    });
+  }
+
+  async replace(make: (old: T | undefined) => T): Promise<void> {
+    await this.#inTurn(async () => this.#write(await this.#look(), ({ value }) => ({ value: make(value), result: undefined }), false, undefined));
+  }
+
+  /** Refuses further changes. Resolves when those that wait are stored. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#turn;
+  }
+
+  reopen(): void {
+    this.#isClosed = false;
+  }
+
+  /** by-revision. */
+  async #write<R>(first: Seen<T>, change: (now: Seen<T>) => Change<T, R>, quiet: boolean, claim: Claim | undefined): Promise<R> {
+    let now = first;
+    for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+      const { value, result } = change(now);
+      if (value === now.value) return result;
+      const rev = await this.#store(now.rev, value, claim);
+      if (rev !== undefined) {
+        this.#seen = { rev, value, damage: undefined };
+        this.#seenAt = this.#options.clock();
+        this.#options.onChanged(value, quiet);
+        return result;
+      }
+      now = await this.#look();
+    }
+    throw new BlockhouseError('STORE_UNREACHABLE', 'Too many servers write to this block at the same moment. Try again.');
+  }
+
+  /** Undefined if somebody else was faster. */
+  async #store(rev: number, value: T, claim: Claim | undefined): Promise<number | undefined> {
+    const { database, block, kind, also } = this.#options;
+    return database.transaction(async (run) => {
+      const [row] = await run<{ ours: boolean }>(sql.LOCK, [block, claim?.owner ?? null, claim?.fence ?? null]);
+      if (row === undefined) throw noBlock();
+      if (!row.ours) throw leaseLost();
+      const [written] = await run<{ rev: number }>(sql.WRITE, [block, kind, rev, JSON.stringify(value)]);
+      if (written !== undefined) await also?.(run, value, claim);
+      return written?.rev;
+    });
+  }
+
+  async #look(): Promise<Seen<T>> {
+    const { database, block, kind, clock } = this.#options;
+    const at = clock();
+    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, kind]);
+    if (row === undefined) throw noBlock();
+    const seen = this.#keep(row.rev, row.value);
+    this.#seenAt = Math.max(at, this.#seenAt);
+    return seen;
+  }
+
+  /** The same content stays the same object. */
+  #keep(rev: number, value: unknown): Seen<T> {
+    if (this.#seen !== undefined && this.#seen.rev >= rev) return this.#seen;
+    this.#seenAt = this.#options.clock();
+    try {
+      this.#seen = { rev, value: this.#options.parse(value), damage: undefined };
+    } catch (error) {
+      const { kind } = this.#options;
+      const reason = (error as Error).message;
+      this.#seen = {
+        rev,
+        value: undefined,
+        damage: new BlockhouseError('BLOCK_DAMAGED', `${kind}.json can't be used: ${reason.replace(/\.$/, '')}. Repair it in the database.`),
+      };
+      this.#options.onDamaged(reason);
+    }
+    return this.#seen;
+  }
+
+  #valueOf({ value, damage }: Seen<T>): T {
+    if (damage !== undefined) throw damage;
+    return value as T;
+  }
+
+  #inTurn<R>(work: () => Promise<R>): Promise<R> {
+    if (this.#isClosed)
+      return Promise.reject(new BlockhouseError('WRONG_STATE', `${this.#options.kind}.json belongs to a block that is being moved; try again.`));
+    this.#busy += 1;
+    const done = this.#turn.then(work).finally(() => {
+      this.#busy -= 1;
+    });
+    this.#turn = done.catch(() => undefined); // the caller has it
+    return done;
+  }
+}
+
+/** A document that can be made again. derived. */
+export class DerivedDocument<T> implements Document<T> {
+  readonly #options: Omit<DocumentOptions<T>, 'also'>;
+  readonly #store: (value: T) => void;
+  /** Not stored yet. */
+  readonly #isWaiting: () => boolean;
+  #value: T | undefined;
+  #rev = 0;
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #loading: Promise<T> | undefined;
+
+  constructor(options: Omit<DocumentOptions<T>, 'also'>, projection: { store(value: T): void; isWaiting(): boolean }) {
+    this.#options = options;
+    this.#store = (value) => projection.store(value);
+    this.#isWaiting = () => projection.isWaiting();
+  }
+
+  readonly isBusy = false;
+
+  hint(): void {
+    this.#seenAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** What was read together with other documents; ours is newer while it waits. */
+  take(rev: number, value: unknown): T {
+    if (this.#value !== undefined && (this.#isWaiting() || rev <= this.#rev)) return this.#value;
+    this.#rev = rev;
+    this.#seenAt = this.#options.clock();
+    this.#value = this.#options.parse(value);
+    return this.#value;
+  }
+
+  async read(): Promise<T> {
+    const isGood = this.#isWaiting() || this.#options.clock() - this.#seenAt < GOOD_MS;
+    if (this.#value !== undefined && isGood) return this.#value;
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async update<R>(change: (value: T) => Change<T, R>, { quiet = false }: { readonly quiet?: boolean } = {}): Promise<R> {
+    const before = await this.read();
+    const { value, result } = change(this.#value ?? before);
+    if (value !== this.#value) this.#set(value, quiet);
+    return result;
+  }
+
+  async replace(make: (old: T | undefined) => T): Promise<void> {
+    this.#set(make(await this.read()), false);
+  }
+
+  #set(value: T, quiet: boolean): void {
+    this.#value = value;
+    this.#store(value);
+    this.#options.onChanged(value, quiet);
+  }
+
+  async #load(): Promise<T> {
+    const { database, block, kind } = this.#options;
+    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, kind]);
+    if (row === undefined) throw noBlock();
+    return this.take(row.rev, row.value);
+  }
+}
+
+/** What the list knows of a configuration, for the statements. */
+export function listColumns({
+  description,
+  adapter,
+  tags,
+}: BlockConfig): [description: string, provider: string | null, model: string | null, tags: readonly string[]] {
+  const clean = (text: string): string => text.replaceAll(NO_TEXT, '\ufffd');
+  return [
+    clean(description),
+    adapter?.provider == null ? null : clean(adapter.provider),
+    adapter?.model == null ? null : clean(adapter.model),
+    tags.map(clean),
+  ];
+}
+
+/** PostgreSQL has no such texts. */
+const NO_TEXT = /[\p{Surrogate}\0]/gu;
+
+/** What a change of a block gets that is gone. */
+export function noBlock(): BlockhouseError {
+  return new BlockhouseError('BLOCK_NOT_FOUND', 'There is no such block.');
+}

@@ -1,0 +1,78 @@
+// Writes the lines of all logs of this server, a tenth of a second's together.
+//
+// holds-nobody-up: a line is taken at once. If the database is slower than the events, lines are dropped and counted, so that they don't use up memory.
+// in-order: lines of one block are written in their order, and one batch after the other.
+import type { Database } from './pool.ts';
+import { ADD } from './sql/logs.ts';
+
+/** A line with its place. */
+export interface PlacedLine {
+  readonly block: number;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly file: string;
+  readonly place: number;
+  readonly text: string;
+  /** Called when it is stored, or can't be. */
+  onEnd(error: Error | undefined): void;
+}
+
+const EVERY_MS = 100;
+const MOST_WAITING_CHARACTERS = 4 * 1024 * 1024;
+const AT_ONCE = 2000;
+
+/** The writer of one server. */
+export class LogWriter {
+  readonly #database: Database;
+  readonly #node: () => string;
+  /** Called with the blocks whose lines were written. */
+  readonly #onWritten: (blocks: readonly number[]) => void;
+  #waiting: PlacedLine[] = [];
+  #characters = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(database: Database, node: () => string, onWritten: (blocks: readonly number[]) => void = () => undefined) {
+    this.#database = database;
+    this.#node = node;
+    this.#onWritten = onWritten;
+  }
+
+  /** False if there is no room for it. holds-nobody-up. */
+  add(line: PlacedLine): boolean {
+    if (this.#characters + line.text.length > MOST_WAITING_CHARACTERS) return false;
+    this.#waiting.push(line);
+    this.#characters += line.text.length;
+    this.#timer ??= setTimeout(() => void this.flush(), EVERY_MS).unref();
+    return true;
+  }
+
+  /** Resolves when every line so far is stored, or its failure was told. */
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#turn = this.#turn.then(() => this.#write());
+    return this.#turn;
+  }
+
+  /** in-order. */
+  async #write(): Promise<void> {
+    const lines = this.#waiting;
+    this.#waiting = [];
+    this.#characters = 0;
+    for (let from = 0; from < lines.length; from += AT_ONCE) await this.#writePart(lines.slice(from, from + AT_ONCE));
+  }
+
+  async #writePart(lines: readonly PlacedLine[]): Promise<void> {
+    let failure: Error | undefined;
+    try {
+      const column = (value: (line: PlacedLine) => unknown): unknown[] => lines.map(value);
+      const columns = [column(({ at }) => at), column(({ block }) => block), column(({ file }) => file), column(({ place }) => place)];
+      await this.#database.query(ADD, [this.#node(), ...columns, column(({ text }) => Buffer.from(text))]);
+      this.#onWritten([...new Set(lines.map(({ block }) => block))]);
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
+    }
+    for (const { onEnd } of lines) onEnd(failure);
+  }
+}

@@ -1,0 +1,228 @@
+// A workspace in PostgreSQL, put together.
+//
+// the-database's-clock: what servers compare, such as the times of messages and the days of caps, goes by the clock of the database.
+// joined-again: a server that was given up joins under another id, and goes on with the same parts. What it had is lost; bills and lines that wait are kept.
+// gone-in-order: what waits is written before the server leaves.
+import { VERSION } from '../../version.ts';
+import type { ConnectedStore, FolderLock, Signals, Store, StoreOptions } from '../store.ts';
+import { PostgresArchive } from './archive.ts';
+import { PostgresBlocks } from './blocks.ts';
+import { PostgresGatewayBook } from './gateway-book.ts';
+import { PostgresLedger } from './ledger.ts';
+import { LogWriter } from './log-writer.ts';
+import { PostgresMembership } from './membership.ts';
+import { assertMigrated } from './migrate.ts';
+import { Partitions } from './partitions.ts';
+import { parseStorePlace, type StorePlace } from './place.ts';
+import { Database } from './pool.ts';
+import { Projection } from './projection.ts';
+import { PostgresSettings } from './settings.ts';
+import { PostgresSignals } from './signals/signals.ts';
+import type { BlockWorld } from './stored-block.ts';
+
+/** How a database is reached. */
+export interface ConnectOptions {
+  /** Where to listen; the same database, past a pooler. */
+  readonly direct?: string | undefined;
+  /** The most connections, beside those that listen and tell. */
+  readonly connections?: number | undefined;
+  readonly leaseMs?: number | undefined;
+  /** Epoch milliseconds, in place of the database's clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Connects to the database; one without the schema gets it. Rejects with INVALID_REQUEST, STORE_UNREACHABLE, STORE_NOT_MIGRATED, STORE_TOO_NEW. */
+export async function connectPostgres(store: string, options: ConnectOptions = {}): Promise<ConnectedStore> {
+  const place = parseStorePlace(store);
+  const direct = options.direct === undefined ? place : { ...parseStorePlace(options.direct), schema: place.schema };
+  const { connections } = options;
+  const database = await Database.open(place, connections === undefined ? {} : { connections });
+  try {
+    await assertMigrated(database);
+    const settings = await PostgresSettings.open(database);
+    return new Connection(database, settings, direct, options);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** A database that answers. */
+class Connection implements ConnectedStore {
+  readonly kind = 'postgres';
+  readonly settings: PostgresSettings;
+  readonly #database: Database;
+  readonly #direct: StorePlace;
+  readonly #options: ConnectOptions;
+  #closing: Promise<void> | undefined;
+
+  constructor(database: Database, settings: PostgresSettings, direct: StorePlace, options: ConnectOptions) {
+    this.#database = database;
+    this.settings = settings;
+    this.#direct = direct;
+    this.#options = options;
+  }
+
+  open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store> {
+    const [database, settings, direct] = [this.#database, this.settings, this.#direct];
+    return PostgresStore.open({ ...options, ...this.#options, database, settings, direct, now: this.#options.now, end: () => this.close() });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= (async () => {
+      this.settings.close();
+      await this.#database.close();
+    })();
+    return this.#closing;
+  }
+}
+
+interface PostgresStoreOptions extends Omit<StoreOptions, 'now'>, Omit<ConnectOptions, 'direct'> {
+  readonly database: Database;
+  readonly settings: PostgresSettings;
+  readonly direct: StorePlace;
+  readonly lock: FolderLock;
+  /** Ends the connections. */
+  end(): Promise<void>;
+}
+
+/** The workspace as one server has it. */
+class PostgresStore implements Store {
+  readonly blocks: PostgresBlocks;
+  readonly archive: PostgresArchive;
+  readonly ledger: PostgresLedger;
+  readonly gateway: PostgresGatewayBook;
+  readonly signals: Signals;
+  readonly #options: PostgresStoreOptions;
+  readonly #telling: Database;
+  readonly #posts: PostgresSignals;
+  readonly #projection: Projection;
+  readonly #logs: LogWriter;
+  readonly #partitions: Partitions;
+  #membership: PostgresMembership;
+  #url: string | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership) {
+    this.#options = options;
+    this.#telling = telling;
+    this.#posts = posts;
+    this.#membership = membership;
+    const { database, bus } = options;
+    const node = (): string => this.#membership.node;
+    const now = (): number => this.now();
+    const onFault = (error: unknown): void => bus.emit('workspace.fault', { what: 'database', error: (error as Error).message });
+    this.#projection = new Projection({
+      database,
+      node,
+      onWritten: (blocks) => {
+        for (const block of blocks) posts.tell({ what: 'document', block, kind: 'pulse' });
+      },
+      onFault,
+    });
+    this.#logs = new LogWriter(database, node);
+    this.#partitions = new Partitions(database, onFault);
+    const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };
+    this.blocks = new PostgresBlocks(world);
+    this.archive = new PostgresArchive(world, this.blocks);
+    this.ledger = new PostgresLedger({ database, node, now });
+    this.gateway = new PostgresGatewayBook({ database, node, now });
+    this.signals = {
+      on: (listener) => posts.onWork(listener),
+      follow: ({ block }, onStep, since) => posts.follow(block, onStep, since),
+      publish: ({ block }, join) => posts.publish(block, join),
+    };
+    posts.on(({ what }) => {
+      if (what === 'setting') options.settings.hint();
+    });
+  }
+
+  /** Joins. Rejects with STORE_UNREACHABLE. */
+  static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
+    const { database, direct, bus } = options;
+    const membership = await PostgresMembership.join(
+      database,
+      facts(),
+      membershipOptions(options, () => store),
+    );
+    const telling = await Database.open(database.place, { connections: 1 });
+    const onSilent = (): void =>
+      bus.emit('workspace.fault', {
+        what: 'database',
+        error: 'notices between servers do not arrive; set BLOCKHOUSE_STORE_DIRECT to an address past the pooler. Until then changes are found within a second',
+      });
+    const posts = await PostgresSignals.open({ database, telling, direct, node: membership.node, onSilent });
+    const store: PostgresStore = new PostgresStore(options, telling, posts, membership);
+    membership.start();
+    store.#partitions.start();
+    return store;
+  }
+
+  /** the-database's-clock. */
+  now(): number {
+    return this.#options.now?.() ?? this.#membership.now();
+  }
+
+  /** joined-again. */
+  async join(): Promise<PostgresMembership> {
+    if (!this.#membership.lost.aborted || this.#closing !== undefined) return this.#membership;
+    const again = await PostgresMembership.join(
+      this.#options.database,
+      { ...facts(), url: this.#url ?? null },
+      membershipOptions(this.#options, () => this),
+    );
+    again.start();
+    this.#membership = again;
+    this.#posts.rejoined(again.node);
+    return again;
+  }
+
+  async announce(url: string): Promise<void> {
+    this.#url = url;
+    await this.#options.lock.announce(url);
+    await this.#membership.announce(url);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** gone-in-order. */
+  async #close(): Promise<void> {
+    this.#partitions.close();
+    const steps = [
+      () => this.#projection.close(),
+      () => this.#logs.flush(),
+      () => this.#membership.leave(),
+      () => this.#posts.close(),
+      () => this.#telling.close(),
+      () => this.#options.end(),
+      () => this.#options.lock.release(),
+    ];
+    let failure: unknown;
+    for (const step of steps) {
+      await step().catch((error: unknown) => {
+        failure ??= error;
+      });
+    }
+    if (failure !== undefined) throw failure;
+  }
+
+  /** What a membership tells others, and does before a block is given back. */
+  get parts(): { readonly posts: PostgresSignals; readonly projection: Projection } {
+    return { posts: this.#posts, projection: this.#projection };
+  }
+}
+
+function facts(): { readonly version: string; readonly url: null } {
+  return { version: VERSION, url: null };
+}
+
+function membershipOptions({ leaseMs }: PostgresStoreOptions, store: () => PostgresStore): Parameters<typeof PostgresMembership.join>[2] {
+  return {
+    ...(leaseMs !== undefined && { leaseMs }),
+    tell: (what, block) => store().parts.posts.tell({ what, block }),
+    beforeRelease: () => store().parts.projection.flush(),
+  };
+}

@@ -1,0 +1,96 @@
+// Notices between servers, as payloads of NOTIFY. Pure: no I/O.
+//
+// fits: PostgreSQL takes payloads of less than 8,000 bytes, so one that would be longer becomes several.
+// other-versions: a notice of another version, or one that can't be read, is left out. Nothing is true because of a notice, so nothing is lost.
+import { isObject, tryParseJson } from '../../../base/json.ts';
+import type { StreamFrame } from '../../../types.ts';
+import { pieces } from './pieces.ts';
+
+type StepOf<F> = F extends StreamFrame ? Readonly<Omit<F, 'type' | 'block'>> : never;
+/** A step of a reply while it is written. */
+export type Step = StepOf<StreamFrame>;
+
+/** What one server says to others. */
+export type Item =
+  /** The block has, or may have, something to do; its owner, or anybody, looks. */
+  | { readonly is: 'work'; readonly block: number }
+  /** A document of the block has changed. */
+  | { readonly is: 'document'; readonly block: number; readonly kind: string }
+  /** Somebody wants something of the owner: a stop, the end of a reply. */
+  | { readonly is: 'wish'; readonly block: number }
+  /** A reservation of the block has ended, or the block has no owner any more. */
+  | { readonly is: 'released'; readonly block: number }
+  /** A setting has changed. */
+  | { readonly is: 'setting' }
+  /** To the owner: the sender follows the block, and has its steps up to `since`. */
+  | { readonly is: 'follow'; readonly block: number; readonly since: number }
+  /** To a follower. */
+  | { readonly is: 'step'; readonly block: number; readonly step: Step }
+  /** To all: the answer goes to the sender. */
+  | { readonly is: 'question'; readonly id: string; readonly question: unknown }
+  /** A piece of an answer, as JSON. */
+  | { readonly is: 'answer'; readonly id: string; readonly part: number; readonly parts: number; readonly text: string }
+  /** To itself: whether notices arrive. */
+  | { readonly is: 'test'; readonly id: string };
+
+/** A payload that was read. */
+export interface Notice {
+  /** The server that sent it. */
+  readonly from: string;
+  readonly items: readonly Item[];
+}
+
+const VERSION = 1;
+/** fits. PostgreSQL allows 7,999. */
+const MAX_BYTES = 7900;
+/** What a step or an answer needs beside its text. */
+const FRAME_BYTES = 600;
+
+/** As many payloads as it takes; equal items are sent once. */
+export function payloadsOf(from: string, items: readonly Item[]): string[] {
+  const head = `{"v":${VERSION},"from":${JSON.stringify(from)},"items":[`;
+  const payloads: string[] = [];
+  let texts: string[] = [];
+  let bytes = 0;
+  const end = (): void => {
+    if (texts.length > 0) payloads.push(`${head}${texts.join(',')}]}`);
+    texts = [];
+    bytes = Buffer.byteLength(head) + 2;
+  };
+  end();
+  for (const text of new Set(items.flatMap(piecesOf).map((item) => JSON.stringify(item)))) {
+    const size = Buffer.byteLength(text) + 1;
+    if (bytes + size > MAX_BYTES) end();
+    texts.push(text);
+    bytes += size;
+  }
+  end();
+  return payloads;
+}
+
+/** Undefined for one of another version. other-versions. */
+export function noticeOf(payload: string): Notice | undefined {
+  const value = tryParseJson(payload);
+  if (!isObject(value)) return undefined;
+  const { v, from, items } = value;
+  if (v !== VERSION || typeof from !== 'string' || !Array.isArray(items)) return undefined;
+  return { from, items: items.filter((item) => typeof (item as Partial<Item> | null)?.is === 'string') };
+}
+
+/** An answer, in pieces that fit. */
+export function answerItems(id: string, answer: unknown): Item[] {
+  const texts = pieces(JSON.stringify(answer ?? null), MAX_BYTES - FRAME_BYTES);
+  return texts.map((text, part) => ({ is: 'answer', id, part, parts: texts.length, text }));
+}
+
+/** A step that would be too long becomes several with the same text; the numbers are those of the characters. */
+function piecesOf(item: Item): Item[] {
+  if (item.is !== 'step' || item.step.event !== 'content') return [item];
+  const { block, step } = item;
+  const texts = pieces(step.text, MAX_BYTES - FRAME_BYTES);
+  let seq = step.seq - step.text.length;
+  return texts.map((text) => {
+    seq += text.length;
+    return { is: 'step', block, step: { ...step, text, seq } };
+  });
+}

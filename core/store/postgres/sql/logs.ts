@@ -1,0 +1,38 @@
+// The statements of the logs of blocks. Pure: no I/O.
+
+/** $1 the server, $2 and following the columns of the lines. Those of a block that is gone are left out. */
+export const ADD = {
+  name: 'log-add',
+  text: `
+insert into bh.log_line (at, block_id, file, place, node, bytes)
+select u.at, u.block_id, u.file, u.place, $1, u.bytes from unnest($2::timestamptz[], $3::bigint[], $4::text[], $5::bigint[], $6::bytea[])
+  as u (at, block_id, file, place, bytes)
+where exists (select from bh.block b where b.id = u.block_id)`,
+};
+
+/** The newest files of a block. $1 block, $2 how many. */
+export const FILES = {
+  name: 'log-files',
+  text: `
+select file, max(place + octet_length(bytes)) as size, max(at) as at from bh.log_line where block_id = $1
+group by file order by max(at) desc, file desc limit $2`,
+};
+/** $1 block, $2 file. */
+export const FILE = {
+  name: 'log-file',
+  text: 'select max(place + octet_length(bytes)) as size, max(at) as at from bh.log_line where block_id = $1 and file = $2',
+};
+/** What lies between two places. $1 block, $2 file, $3 from, $4 to. */
+export const BETWEEN = {
+  name: 'log-between',
+  text: `
+select place, bytes from bh.log_line where block_id = $1 and file = $2 and place < $4 and place + octet_length(bytes) > $3 order by place`,
+};
+/** $1 block, $2 files. */
+export const DELETE = { name: 'log-delete', text: 'delete from bh.log_line where block_id = $1 and file = any($2::text[])' };
+export const NAMES = { name: 'log-names', text: 'select file, max(at) as at from bh.log_line where block_id = $1 group by file order by max(at), file' };
+/** Lines of other servers after a time, the oldest first. $1 block, $2 after, $3 the server that asks. */
+export const SINCE = {
+  name: 'log-since',
+  text: 'select at, file, place, bytes from bh.log_line where block_id = $1 and at >= $2::timestamptz and node <> $3 order by at, file, place limit 1000',
+};

@@ -1,0 +1,15 @@
+// The statements of notices, and of the looks behind them. Pure: no I/O.
+
+/** $1 channels, $2 payloads. */
+export const NOTIFY = { name: 'signals-notify', text: 'select pg_notify(c, p) from unnest($1::text[], $2::text[]) as u (c, p)' };
+
+/** Who has these blocks, and what changes with each change of a block. $1 the blocks. */
+export const FOLLOWED = {
+  name: 'signals-followed',
+  text: `
+select b.id as block, b.owner, b.xmin::text as version,
+  (select string_agg(d.kind || d.rev, ',' order by d.kind) from bh.document d where d.block_id = b.id) as documents
+from bh.block b where b.id = any($1::bigint[])`,
+};
+
+export const LIVING = { name: 'signals-living', text: 'select id from bh.node where expires_at > clock_timestamp()' };

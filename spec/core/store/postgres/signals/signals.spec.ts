@@ -1,0 +1,253 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { parseStorePlace } from '../../../../../core/store/postgres/place.ts';
+import { type Item, noticeOf, payloadsOf, type Step } from '../../../../../core/store/postgres/signals/notices.ts';
+import { pieces } from '../../../../../core/store/postgres/signals/pieces.ts';
+import { Questions } from '../../../../../core/store/postgres/signals/questions.ts';
+import { RemoteFollowers } from '../../../../../core/store/postgres/signals/remote-followers.ts';
+import { ReplyMirror } from '../../../../../core/store/postgres/signals/reply-mirror.ts';
+import { type Hint, PostgresSignals, type SignalsOptions } from '../../../../../core/store/postgres/signals/signals.ts';
+import { blockIn, type Migrated, migrated } from '../../../../support/migrated.ts';
+import { noPostgres } from '../../../../support/postgres.ts';
+import { until } from '../../../../support/until.ts';
+
+const start = (seq: number, id = 'm1'): Step => ({ id, seq, event: 'start', provider: 'p', model: 'm', attempt: 1 });
+const content = (seq: number, text: string, id = 'm1'): Step => ({ id, seq, event: 'content', text });
+const done = (seq: number, id = 'm1'): Step => ({ id, seq, event: 'done', answerId: 'a', status: 'done', stopReason: 'end_turn' });
+const textOf = (steps: readonly Step[]): string => steps.map((step) => (step.event === 'content' ? step.text : '')).join('');
+
+t.test('notices fit, whatever their text, and say the same when they are read', async (t) => {
+  const text = `${'😀'.repeat(4000)}${'"\\\n\0é\u20ac'.repeat(3000)}\ud83d`;
+  const items: Item[] = [
+    { is: 'work', block: 1 },
+    { is: 'work', block: 1 },
+    { is: 'step', block: 2, step: content(7 + text.length, text) },
+    { is: 'document', block: 3, kind: 'config' },
+  ];
+  const payloads = payloadsOf('me', items);
+  for (const payload of payloads) t.ok(Buffer.byteLength(payload) < 8000);
+  const read = payloads.flatMap((payload) => noticeOf(payload)?.items ?? []);
+  t.same(
+    read.filter(({ is }) => is !== 'step'),
+    [items[0], items[3]],
+  );
+  const mirror = new ReplyMirror();
+  mirror.take(start(7));
+  const seen: Step[] = [];
+  mirror.join((step) => seen.push(step), 7);
+  for (const item of read) if (item.is === 'step') t.equal(mirror.take(item.step), true);
+  t.equal(textOf(seen), text);
+  t.same(payloadsOf('me', []), []);
+  for (const bad of ['', 'null', '{"v":2,"from":"me","items":[]}', '{"v":1}']) t.equal(noticeOf(bad), undefined);
+});
+
+t.test('steps that come twice are left out, and missing ones are noticed', async (t) => {
+  const mirror = new ReplyMirror();
+  const seen: Step[] = [];
+  mirror.join((step) => seen.push(step), 0);
+  t.equal(mirror.take(content(5, 'abc')), false, 'its start is missing');
+  for (const step of [start(10), content(13, 'abc'), content(13, 'abc'), content(15, 'bcde')]) t.equal(mirror.take(step), true);
+  t.equal(mirror.take(content(18, 'gh')), false);
+  t.same(seen, [start(10), content(13, 'abc'), content(15, 'de')]);
+  t.same(mirror.missed(0), [start(10), content(15, 'abcde')]);
+  t.same(mirror.missed(12), [content(15, 'cde')]);
+  t.same(mirror.missed(15), []);
+  mirror.break();
+  t.match(seen.at(-1), { event: 'error', seq: 16, willRetry: true });
+  t.same(mirror.missed(0), []);
+});
+
+t.test('a text is cut between characters, and into one piece where it fits', async (t) => {
+  t.same(pieces('', 4), ['']);
+  t.same(pieces('a😀b😀', 5), ['a😀', 'b😀']);
+});
+
+t.test('a follower that does not say again that it follows is forgotten', async (t) => {
+  let now = 0;
+  const sent: unknown[] = [];
+  const followers = new RemoteFollowers(
+    (node, items) => sent.push([node, items]),
+    () => now,
+  );
+  t.teardown(() => followers.close());
+  const { say, join, readers } = reply();
+  followers.follow('b', 1, 0);
+  const end = followers.publish(1, join);
+  t.equal(readers(), 1);
+  now = 24_000;
+  followers.follow('b', 1, 0);
+  now = 48_000;
+  followers.forget();
+  t.equal(readers(), 1);
+  now = 49_000;
+  followers.forget();
+  t.equal(readers(), 0);
+  followers.follow('c', 1, 0);
+  say(start(1));
+  say(content(2, 'x'));
+  say(content(3, 'y'));
+  await until('the pieces are sent', () => sent.length > 0);
+  t.match(sent, [['c', [{ step: start(1) }, { step: content(3, 'xy') }]]]);
+  end();
+  t.equal(readers(), 0);
+});
+
+t.test('an answer counts once it is whole, and one that nobody has asked for does not', async (t) => {
+  const questions = new Questions();
+  const asked: Item[] = [];
+  const gathered = questions.gather('?', 5000, { others: 1, send: (item) => asked.push(item) });
+  await until('it is asked', () => asked.length === 1);
+  const { id } = asked[0] as Item & { is: 'question' };
+  for (const [part, text] of [
+    [0, '[1,'],
+    [0, '[1,'],
+    [7, '!'],
+    [1, '2]'],
+  ] as const)
+    questions.take('b', { is: 'answer', id, part, parts: 2, text });
+  questions.take('b', { is: 'answer', id: 'other', part: 0, parts: 1, text: '' });
+  t.same(await gathered, { asked: 2, answers: [[1, 2]] });
+});
+
+/** A server with its signals; its row of `node` is there as if it had joined. */
+async function server(t: Test, world: Migrated, node: string, options: Partial<SignalsOptions> = {}) {
+  await world.ask("insert into bh.node (id, expires_at, version, protocol) values ($1, now() + interval '1 hour', '1', 1)", [node]);
+  const [database, telling] = [await world.open(), await world.open({ connections: 1 })];
+  const signals = await PostgresSignals.open({ database, telling, direct: parseStorePlace(world.store), node, lookMs: 50, ...options });
+  const hints: Hint[] = [];
+  signals.on((hint) => hints.push(hint));
+  t.teardown(() => signals.close());
+  return { signals, hints };
+}
+
+/** A reply that a server writes. */
+function reply() {
+  const source = new ReplyMirror();
+  return {
+    say: (step: Step) => source.take(step),
+    join: (onStep: (step: Step) => void, since: number) => source.join(onStep, since),
+    readers: () => source.readers,
+  };
+}
+
+t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('what one server tells is heard by the others, once for many', async (t) => {
+    const world = await migrated(t);
+    const [a, b] = [await server(t, world, 'a'), await server(t, world, 'b')];
+    for (let n = 0; n < 10; n += 1) a.signals.tell({ what: 'work', block: 1 });
+    a.signals.tell({ what: 'document', block: 2, kind: 'config' });
+    a.signals.tell({ what: 'wish', block: 3 });
+    a.signals.tell({ what: 'setting' });
+    await until('all are heard', () => b.hints.length === 4);
+    t.match(b.hints, [{ what: 'work', block: 1 }, { what: 'document', block: 2 }, { what: 'wish', block: 3 }, { what: 'setting' }]);
+    t.same(a.hints, [], 'a server knows what it has done');
+  });
+
+  t.test('a reader elsewhere gets the whole reply, however late it comes', async (t) => {
+    const world = await migrated(t);
+    const block = await blockIn(world, 'ada');
+    const [a, b] = [await server(t, world, 'a'), await server(t, world, 'b')];
+    const { say, join } = reply();
+    const early: Step[] = [];
+    b.signals.follow(block, (step) => early.push(step), 0);
+    await world.ask("update bh.block set owner = 'a' where id = $1", [block]);
+    a.signals.publish(block, join);
+    const text = '€😀"\\'.repeat(20_000);
+    let seq = 100;
+    say(start(seq));
+    for (const piece of ['first ', text, ' last']) {
+      seq += piece.length;
+      say(content(seq, piece));
+    }
+    const whole = `first ${text} last`;
+    await until('the text is there', () => textOf(early).length === whole.length);
+    const late: Step[] = [];
+    const leave = b.signals.follow(block, (step) => late.push(step), 0);
+    t.equal(textOf(late), whole);
+    say(done(seq + 1));
+    await until('it has ended', () => early.at(-1)?.event === 'done' && late.at(-1)?.event === 'done');
+    t.equal(textOf(early), whole);
+    t.match(early[0], { event: 'start', seq: 100 });
+    leave();
+  });
+
+  t.test('a reader is told when the writer of a reply is gone, and then gets the next attempt', async (t) => {
+    const world = await migrated(t);
+    const block = await blockIn(world, 'ada');
+    const [a, b, c] = [await server(t, world, 'a'), await server(t, world, 'b'), await server(t, world, 'c')];
+    await world.ask("update bh.block set owner = 'a' where id = $1", [block]);
+    const first = reply();
+    a.signals.publish(block, first.join);
+    const seen: Step[] = [];
+    b.signals.follow(block, (step) => seen.push(step));
+    first.say(start(100));
+    first.say(content(103, 'abc'));
+    await until('it is read', () => textOf(seen) === 'abc');
+    await world.ask("update bh.block set owner = 'c' where id = $1", [block]);
+    await until('its end is told', () => seen.at(-1)?.event === 'error');
+    const second = reply();
+    c.signals.publish(block, second.join);
+    second.say(start(1000));
+    second.say(content(1003, 'new'));
+    first.say(content(105, 'de'));
+    await until('the next attempt is read', () => seen.at(-1)?.seq === 1003);
+    t.match(seen, [{ event: 'start' }, { text: 'abc' }, { event: 'error', willRetry: true }, { event: 'start', seq: 1000 }, { text: 'new' }]);
+  });
+
+  t.test('without any notice, a look finds what has changed in a block that is followed', async (t) => {
+    const world = await migrated(t);
+    const block = await blockIn(world, 'ada');
+    const { signals, hints } = await server(t, world, 'a');
+    const told = async (wanted: Partial<Hint>, statement: string): Promise<void> => {
+      while (!hints.some((hint) => hint.block === block && Object.entries(wanted).every(([key, value]) => hint[key as keyof Hint] === value))) {
+        await world.ask(statement, [block]);
+        await delay(20);
+      }
+    };
+    const unwatch = signals.watch(block);
+    await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'memory', '{}')", [block]);
+    await told({ what: 'document', kind: undefined }, 'update bh.document set rev = rev + 1 where block_id = $1');
+    await told({ what: 'document', kind: 'chat' }, 'update bh.block set queued = queued + 1 where id = $1');
+    await told({ what: 'gone' }, 'delete from bh.block where id = $1');
+    unwatch();
+  });
+
+  t.test('a connection that breaks is made again, and the gap is told', async (t) => {
+    const world = await migrated(t);
+    const { proxy } = await world.openByProxy();
+    const [a, b] = [await server(t, world, 'a'), await server(t, world, 'b', { direct: parseStorePlace(proxy.store) })];
+    let gaps = 0;
+    b.signals.onGap(() => {
+      gaps += 1;
+    });
+    proxy.refuse();
+    proxy.heal();
+    await until('the gap is told', () => gaps === 1);
+    a.signals.tell({ what: 'work', block: 7 });
+    await until('it is heard', () => b.hints.length === 1);
+    b.signals.rejoined('b2');
+    await until('it listens again', () => gaps === 2);
+    t.same(await a.signals.gather('x', 0), { asked: 2, answers: [] });
+  });
+
+  t.test('all living servers are asked, and those that are silent are left out', async (t) => {
+    const world = await migrated(t);
+    const [a, b] = [await server(t, world, 'a'), await server(t, world, 'b')];
+    const long = 'x'.repeat(30_000);
+    a.signals.answer(() => 'a');
+    b.signals.answer((question) => ({ question, long }));
+    await world.ask("insert into bh.node (id, expires_at, version, protocol) values ('dead', now() - interval '1 s', '1', 1)");
+    t.same(await a.signals.gather('how?', 5000), { asked: 2, answers: ['a', { question: 'how?', long }] });
+    await world.ask("insert into bh.node (id, expires_at, version, protocol) values ('c', now() + interval '1 h', '1', 1)");
+    t.same((await a.signals.gather('how?', 300)).answers.length, 2);
+  });
+
+  t.test('a server says when notices do not arrive', async (t) => {
+    const world = await migrated(t);
+    const { database: telling, proxy } = await world.openByProxy();
+    proxy.refuse();
+    const silent: true[] = [];
+    await server(t, world, 'a', { telling, testMs: 50, onSilent: () => silent.push(true) });
+    await until('it says so', () => silent.length === 1);
+  });
+});

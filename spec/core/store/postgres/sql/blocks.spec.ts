@@ -1,0 +1,18 @@
+import t from 'tap';
+import * as archive from '../../../../../core/store/postgres/sql/archive.ts';
+import * as blocks from '../../../../../core/store/postgres/sql/blocks.ts';
+import { CHANGES, CLOCK, FACTS_AFTER, FACTS_OF, type ListFilter, type ListSort, pageStatement } from '../../../../../core/store/postgres/sql/list.ts';
+import * as logs from '../../../../../core/store/postgres/sql/logs.ts';
+import { statementsAreSound } from '../../../../support/migrated.ts';
+import { noPostgres } from '../../../../support/postgres.ts';
+
+const SORTS: readonly ListSort[] = ['name', 'state', 'lastMessageAt', 'costUsd'];
+const FILTERS: readonly ListFilter[] = ['prefix', 'state', 'status', 'tag', 'text'];
+
+t.test('the database understands each statement', { skip: noPostgres }, async (t) => {
+  await statementsAreSound(t, { ...blocks });
+  await statementsAreSound(t, { ...archive });
+  await statementsAreSound(t, { ...logs });
+  const pages = SORTS.flatMap((sort) => [pageStatement(sort, [], false), pageStatement(sort, FILTERS, true)]);
+  await statementsAreSound(t, { CHANGES, CLOCK, FACTS_AFTER, FACTS_OF, ...Object.fromEntries(pages.map((page) => [page.name, page])) });
+});
