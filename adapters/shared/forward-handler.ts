@@ -23,8 +23,8 @@ import { assertParseable, assertRecord, shortened } from './read.ts';
 import { redact, redactJson } from './redact.ts';
 import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
-/** A longer frame with an error is not searched for secrets and does not go out. */
-const ERROR_FRAME_BYTES = 256 * 1024;
+/** Frames with an error that are longer together are not searched for secrets and do not go out: the search of a megabyte takes half a second. */
+const ERROR_FRAME_BYTES = 64 * 1024;
 /** More than the comments of any provider before its first frame with data; beyond it, they go out. */
 const SILENCE_BYTES = 4096;
 const COLON = 58;
@@ -58,6 +58,8 @@ export class ForwardHandler implements UpstreamHandler {
   #isEnded = false;
   #mayEnd = false;
   #error: ProviderError | undefined;
+  /** Of all frames with an error. */
+  #errorBytes = 0;
   /** The client has got the frame of the error. */
   #isErrorSent = false;
   /** The provider has reported that it worked on the request. */
@@ -202,7 +204,8 @@ export class ForwardHandler implements UpstreamHandler {
   /** no-echo. */
   #readError(error: ProviderError, frame: string, data: string): { readonly isKept: boolean; readonly clean?: Buffer } {
     this.#error = error;
-    if (frame.length > ERROR_FRAME_BYTES) return { isKept: false };
+    this.#errorBytes += Buffer.byteLength(frame);
+    if (this.#errorBytes > ERROR_FRAME_BYTES) return { isKept: false };
     this.#isErrorSent = true;
     const clean = cleanFrame(frame, tryParseJson(data) !== undefined, this.#secrets());
     return { isKept: true, ...(clean !== undefined && { clean }) };
