@@ -39,7 +39,7 @@ export class PendingCalls {
   /** The calls with their places in the request. */
   readonly #calls: { readonly call: ToolCall; readonly path: string }[] = [];
   /** The calls that wait for a result, by the id that the caller wrote. The same id in two messages of a step is answered in order. */
-  readonly #waiting = new Map<string, ToolCall[]>();
+  readonly #waiting = new Map<string, { readonly calls: ToolCall[]; answered: number }>();
   readonly #used = new Set<string>();
   /** The last number tried for an id, so that a thousand turns with the same id don't each count from the start. */
   readonly #lastNumber = new Map<string, number>();
@@ -72,8 +72,8 @@ export class PendingCalls {
       const call = id === one.id ? one : { ...one, id };
       this.#calls.push({ call, path: at });
       const waiting = this.#waiting.get(one.id);
-      if (waiting === undefined) this.#waiting.set(one.id, [call]);
-      else waiting.push(call);
+      if (waiting === undefined) this.#waiting.set(one.id, { calls: [call], answered: 0 });
+      else waiting.calls.push(call);
       return call;
     });
   }
@@ -85,7 +85,8 @@ export class PendingCalls {
       const waiting = this.#waiting.get(result.toolCallId);
       if (waiting === undefined)
         throw invalidRequest(at, 'does not match a tool call of the assistant message before it; send that message with its toolCalls');
-      const call = waiting.shift();
+      const call = waiting.calls[waiting.answered];
+      waiting.answered += 1;
       if (call === undefined) throw invalidRequest(at, 'appears twice; each tool call can have only one result');
       const parts = partsOf(result.content, 'tool', `${path}.toolResults[${index}].content`);
       this.#results.set(call.id, {
