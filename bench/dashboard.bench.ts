@@ -83,7 +83,7 @@ async function inBrowser<T>(work: (world: World) => Promise<T>): Promise<T> {
     pass: () => undefined,
   };
   try {
-    const world = await openWorld(host as unknown as Test);
+    const world = await openWorld(host as unknown as Test, { isProcess: true });
     if (world === undefined) throw new Error('There is no browser; apt-get install chromium, or name one in BLOCKHOUSE_CHROMIUM.');
     return await work(world);
   } finally {

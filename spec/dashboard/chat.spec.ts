@@ -23,7 +23,7 @@ t.test('a message is answered while one looks, and stays after a reload', async 
 });
 
 t.test('case 15: the server is killed in the middle of an answer and started again: the reply is complete once, without a reload', async (t) => {
-  const world = await openWorld(t);
+  const world = await openWorld(t, { isProcess: true });
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: LONG });
   await world.block('ada');
@@ -43,7 +43,7 @@ t.test('case 15: the server is killed in the middle of an answer and started aga
 });
 
 t.test('case 19: a message that is sent while the server is away is sent once when it is back', inWholeSet, async (t) => {
-  const world = await openWorld(t);
+  const world = await openWorld(t, { isProcess: true });
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Here I am.' });
   await world.block('ada');

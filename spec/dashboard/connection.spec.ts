@@ -67,7 +67,7 @@ t.test('case 16: a socket that dies without a word is found within 45 s, and wha
 });
 
 t.test('as soon as the server answers a request, the page is connected again', inWholeSet, async (t) => {
-  const world = await openWorld(t);
+  const world = await openWorld(t, { isProcess: true });
   if (world === undefined) return;
   await world.block('ada');
   const page = await world.page('/ui/blocks/ada', { expected: [/./], prepare: (page) => page.clock.install() });

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { axeFindings, closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
@@ -220,12 +220,12 @@ t.test('case 13: a refused key is told in the words of the provider, and is nowh
 });
 
 t.test('a stored key does not follow an address that is changed on the page: it has to be typed again', async (t) => {
-  const world = await openWorld(t);
+  const world = await openWorld(t, {
+    env: { OLLAMA_BASE_URL: '' },
+    files: (workspace, baseURL) => writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ ollama: { baseURL, apiKey: 'canary-of-the-daemon' } })),
+  });
   if (world === undefined) return;
   const thief = await startUpstream(t, (_request, res) => sendJson(res, { models: [] }));
-  await world.killServer();
-  writeFileSync(join(world.workspace, 'auth.json'), JSON.stringify({ ollama: { baseURL: world.standIn.url, apiKey: 'canary-of-the-daemon' } }));
-  await world.startServer({ OLLAMA_BASE_URL: '' });
   const page = await world.page('/ui/settings?key=ollama', { expected: [/400/] });
   await page.getByLabel('Ollama: Address').fill(thief.url);
   await page.getByRole('button', { name: 'Check and store' }).click();
@@ -281,16 +281,16 @@ t.test('case 45: a block is archived, restored under another name, and deleted f
 });
 
 t.test('case 34: of a thousand blocks few are in the document, and a change draws its own row', async (t) => {
-  const world = await openWorld(t);
+  const world = await openWorld(t, {
+    files(workspace) {
+      for (let index = 0; index < 1000; index += 1) {
+        const folder = `${workspace}/blocks/b${String(index).padStart(4, '0')}`;
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(`${folder}/config.json`, JSON.stringify({ name: `b${String(index).padStart(4, '0')}`, description: `Block ${index}` }));
+      }
+    },
+  });
   if (world === undefined) return;
-  await world.killServer();
-  const { mkdirSync, writeFileSync } = await import('node:fs');
-  for (let index = 0; index < 1000; index += 1) {
-    const folder = `${world.workspace}/blocks/b${String(index).padStart(4, '0')}`;
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(`${folder}/config.json`, JSON.stringify({ name: `b${String(index).padStart(4, '0')}`, description: `Block ${index}` }));
-  }
-  await world.startServer();
   const page = await world.page();
   await page.getByText('1,000 blocks').waitFor();
   const nodes = await page.evaluate(() => document.querySelectorAll('*').length);

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { documentTo } from '../../cli/serve/page-link.ts';
 import { closeBrowser, openWorld } from '../support/browser.ts';
@@ -166,8 +168,7 @@ t.test('case 14: when the session ends, the form comes over the page, and everyt
   await field.fill('half a thought');
   await page.waitForFunction(() => Object.keys(localStorage).length > 1);
   const old = world.token;
-  const { execFileSync } = await import('node:child_process');
-  execFileSync(process.execPath, ['dist/cli/main.js', 'token', '--new-token', '--workspace', world.workspace]);
+  await promisify(execFile)(process.execPath, ['dist/cli/main.js', 'token', '--new-token', '--workspace', world.workspace]);
   t.not(world.token, old);
   await page.getByRole('dialog').getByRole('heading', { name: 'Sign in to Blockhouse' }).waitFor();
   t.equal(await page.locator('textarea').first().inputValue(), 'half a thought');

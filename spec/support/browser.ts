@@ -9,6 +9,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
@@ -16,6 +17,8 @@ import { packedChromium, type Startable } from './packed-chromium.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'dist/cli/main.js');
+/** The built server as a module. */
+const COMPOSE = pathToFileURL(join(ROOT, 'dist/cli/compose.js')).href;
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const HOW = 'Install Chromium (apt-get install chromium), or name it in BLOCKHOUSE_CHROMIUM; then run npm run test:browser.';
 
@@ -37,9 +40,13 @@ export interface PageOptions {
 export interface WorldOptions {
   /** Leaves the stand-in provider unstarted. */
   readonly isAlone?: boolean;
+  /** The server is a process of its own, which can be killed or measured. Otherwise it is in this process, where it costs a tenth of the processor time. */
+  readonly isProcess?: boolean;
+  /** Of the server, beside what it always gets. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Writes files into the workspace before the server starts. */
-  files?(workspace: string): void;
-  /** Further arguments of the server. */
+  files?(workspace: string, standInUrl: string): void;
+  /** Further arguments of the server, which is a process of its own then. */
   readonly args?: readonly string[];
 }
 
@@ -76,6 +83,10 @@ export const isWhole = process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1';
 /** For a test that takes long: `npm run test:browser` runs it, and `npm test`, which may use 90 seconds of processor time in the browser, leaves it out. */
 export const inWholeSet: { readonly skip?: string } = isWhole ? {} : { skip: 'npm run test:browser runs it' };
 
+// The SDK of AWS asks the environment of its process, which is that of the server, and else the network.
+for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
+process.env['AWS_EC2_METADATA_DISABLED'] = 'true';
+
 let browser: Promise<Browser | undefined> | undefined;
 
 /** One browser for all tests of a process. */
@@ -99,15 +110,15 @@ export async function closeBrowser(): Promise<void> {
 }
 
 /** A server with a stand-in provider, and pages before it. Skips the test where there is no browser; `test:browser` fails there. */
-export async function openWorld(t: Test, { isAlone = false, files = () => undefined, args = [] }: WorldOptions = {}): Promise<World | undefined> {
+export async function openWorld(t: Test, options: WorldOptions = {}): Promise<World | undefined> {
   const found = await launched();
   if (found === undefined) {
     if (isWhole) throw new Error(`There is no browser. ${HOW}`);
     await t.skip(`there is no browser. ${HOW}`, () => undefined);
     return undefined;
   }
-  const world = new World(found, t, args);
-  await world.begin(isAlone, files);
+  const world = new World(found, t, options);
+  await world.begin();
   return world;
 }
 
@@ -119,17 +130,16 @@ export class World {
   #standInPort = 0;
   readonly #browser: Browser;
   readonly #t: Test;
+  readonly #options: WorldOptions;
   readonly #contexts: BrowserContext[] = [];
   #port = 0;
-  #pid = 0;
+  #pid: number | undefined;
   #stop: () => Promise<unknown> = async () => undefined;
 
-  readonly #args: readonly string[];
-
-  constructor(found: Browser, t: Test, args: readonly string[] = []) {
+  constructor(found: Browser, t: Test, options: WorldOptions) {
     this.#browser = found;
-    this.#args = args;
     this.#t = t;
+    this.#options = options;
     t.teardown(() => this.#end());
   }
 
@@ -139,8 +149,9 @@ export class World {
     return this.#standIn;
   }
 
-  /** Of the server. */
+  /** Of the server, which must be a process. */
   get pid(): number {
+    if (this.#pid === undefined) throw new Error('The server is in this process: open the world with isProcess.');
     return this.#pid;
   }
 
@@ -148,22 +159,40 @@ export class World {
     return readFileSync(join(this.workspace, '.api-token'), 'utf8').trim();
   }
 
-  async begin(isAlone: boolean, files: (workspace: string) => void): Promise<void> {
+  async begin(): Promise<void> {
+    const { isAlone = false, args, isProcess = args !== undefined, files } = this.#options;
     this.#standInPort = await freePort();
     if (!isAlone) await this.standIn.start();
-    files(this.workspace);
-    await this.startServer();
+    files?.(this.workspace, this.#standInUrl);
+    await (isProcess ? this.startServer() : this.#startHere());
   }
 
-  /** Starts the server, on its former port if it had one. */
-  async startServer(env: Readonly<Record<string, string>> = {}): Promise<void> {
-    const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace, ...this.#args];
+  get #standInUrl(): string {
+    return `http://127.0.0.1:${this.#standInPort}`;
+  }
+
+  get #env(): Record<string, string | undefined> {
     const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/_API_KEY$|^AWS_|^BLOCKHOUSE_/.test(name)));
-    const server = spawn(process.execPath, [CLI, ...args], {
-      env: { ...own, OLLAMA_BASE_URL: `http://127.0.0.1:${this.#standInPort}`, BLOCKHOUSE_LOG_LEVEL: 'error', AWS_EC2_METADATA_DISABLED: 'true', ...env },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    this.#pid = server.pid ?? 0;
+    return { ...own, OLLAMA_BASE_URL: this.#standInUrl, AWS_EC2_METADATA_DISABLED: 'true', ...this.#options.env };
+  }
+
+  async #startHere(): Promise<void> {
+    const { startServer } = (await import(COMPOSE)) as typeof import('../../cli/compose.ts');
+    const env = { ...this.#env, BLOCKHOUSE_LOG_LEVEL: 'silent' };
+    const server = await startServer({ host: '127.0.0.1', port: '0', workspace: this.workspace }, env);
+    this.url = server.url;
+    this.#stop = async () => {
+      await server.core.close(); // open answers are not waited for
+      await server.close();
+    };
+  }
+
+  /** Starts the server as a process, on its former port if it had one. */
+  async startServer(): Promise<void> {
+    const args = ['serve', '--json', '--host', '127.0.0.1', '--port', String(this.#port), '--workspace', this.workspace, ...(this.#options.args ?? [])];
+    const env = { ...this.#env, BLOCKHOUSE_LOG_LEVEL: 'error' };
+    const server = spawn(process.execPath, [CLI, ...args], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    this.#pid = server.pid;
     const closed = once(server, 'close');
     const { value } = await createInterface({ input: server.stdout })[Symbol.asyncIterator]().next();
     this.url = (JSON.parse(String(value)) as { readonly url: string }).url;
@@ -174,8 +203,9 @@ export class World {
     };
   }
 
-  /** As a power cut would. */
+  /** As a power cut would; only where the server is a process. */
   async killServer(): Promise<void> {
+    process.kill(this.pid, 'SIGKILL');
     await this.#stop();
   }
 
