@@ -6,13 +6,15 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import {
   BlockhouseError,
-  type Core,
+    type Core,
+  connectStore,
   createCore,
   type Environment,
   type Flags,
   isListenedOnByOther,
   type ProcessConfig,
   resolveProcessConfig,
+  type StoreConnection,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
@@ -48,16 +50,16 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
-  assertFiles(process.env);
-  const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config)]);
+  const store = config.store === undefined ? undefined : await connectStore(config.store);
+  const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, process.env, store)]);
   const { createLogger, logFacts, ServerLog, createBareTransport, createHttpTransport, createWsTransport } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
   logFacts(core, log);
-  // The lock comes first: a second server must not touch the workspace of the first one.
-  await inWorkspace(config, () => core.start());
-  file.open();
   try {
+    // The lock comes first: a second server must not touch the workspace of the first one.
+    await inWorkspace(config, () => core.start());
+    file.open();
     await inWorkspace(config, async () => core.token?.ensure());
     const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections, bodyMemoryBytes } = config;
     const bodies = { bytes: bodyMemoryBytes };
@@ -94,15 +96,6 @@ export async function startServer(flags: Flags): Promise<RunningServer> {
     await file.close();
     throw error;
   }
-}
-
-/** A server that kept its blocks in files although a database is named would look empty to the person who named it. */
-function assertFiles({ BLOCKHOUSE_STORE: store = '' }: Environment): void {
-  if (store === '') return;
-  throw new CliError(
-    'usage',
-    'BLOCKHOUSE_STORE is set, but a server keeps its workspace in files in this version, and only `blockhouse migrate` uses the database. Unset it.',
-  );
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -152,10 +145,11 @@ function noFolderIn(path: string): string | undefined {
 }
 
 /** A core with every adapter, the echo provider for those who have none of them yet, and the settings of the server. */
-export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
+export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<Core> {
   const { createAdapters, createStandIn } = await import('../adapters/index.ts');
   return createCore({
     workspace: config.workspace,
+    ...(store !== undefined && { store }),
     adapters: [...createAdapters(), createStandIn()],
     // A copy, because each read of `process.env` is a system call.
     env: { ...env },
@@ -236,7 +230,7 @@ function parseFlags(args: string[]): Flags {
     const string = { type: 'string' } as const;
     const { values } = parseArgs({
       args,
-      options: { host: string, port: string, 'ollama-port': string, 'public-origin': string, workspace: string, 'allow-remote': { type: 'boolean' } },
+      options: { host: string, port: string, 'ollama-port': string, 'public-origin': string, workspace: string, store: string, 'allow-remote': { type: 'boolean' } },
     });
     return { ...values, ollamaPort: values['ollama-port'], publicOrigin: values['public-origin'], allowRemote: values['allow-remote'] };
   } catch (error) {

@@ -25,6 +25,8 @@ export interface ProcessConfig {
   readonly ollamaPort?: number;
   /** Absolute path. */
   readonly workspace: string;
+  /** The address of the database that keeps the workspace; without it, the folder keeps it. May have a password. */
+  readonly store?: string;
   readonly allowRemote: boolean;
   readonly allowedOrigins: ReadonlySet<string>;
   /** Origins of web pages that may call the gateway from a browser. */
@@ -53,6 +55,7 @@ export interface Flags {
   readonly ollamaPort?: string | undefined;
   readonly publicOrigin?: string | undefined;
   readonly workspace?: string | undefined;
+  readonly store?: string | undefined;
   readonly allowRemote?: boolean | undefined;
 }
 
@@ -82,11 +85,13 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
   }
   const ollamaPort = integer('--ollama-port or BLOCKHOUSE_OLLAMA_PORT', flags.ollamaPort ?? text('BLOCKHOUSE_OLLAMA_PORT'), 0, 65_535);
   const publicOrigin = parsePublicOrigin(flags.publicOrigin ?? text('BLOCKHOUSE_PUBLIC_ORIGIN'));
+  const store = flags.store ?? text('BLOCKHOUSE_STORE');
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
     ...(ollamaPort !== undefined && { ollamaPort }),
     workspace: workspaceFolder(flags.workspace ?? text('BLOCKHOUSE_WORKSPACE')),
+    ...(store !== undefined && { store }),
     allowRemote,
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
     ...(publicOrigin !== undefined && { publicOrigin }),

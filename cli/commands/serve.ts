@@ -38,12 +38,13 @@ export class ServeCommand extends BaseCommand {
   publicOrigin = Option.String('--public-origin', {
     description: 'The https origin under which a proxy serves it; default: BLOCKHOUSE_PUBLIC_ORIGIN, or none',
   });
+  store = Option.String('--store', { description: 'The database that keeps the workspace; default: BLOCKHOUSE_STORE, or the folder' });
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
 
   protected override async run(): Promise<ExitKind> {
     const { serveUntilSignal } = await import('../compose.ts');
-    const { host, port, ollamaPort, publicOrigin, workspace, allowRemote } = this;
-    await serveUntilSignal({ host, port, ollamaPort, publicOrigin, workspace, allowRemote }, (server) => this.#announce(server));
+    const { host, port, ollamaPort, publicOrigin, workspace, store, allowRemote } = this;
+    await serveUntilSignal({ host, port, ollamaPort, publicOrigin, workspace, store, allowRemote }, (server) => this.#announce(server));
     return 'ok';
   }
 

@@ -57,5 +57,7 @@ export const CANCELLED = cancelled('The reply was cancelled.');
 export const ENDED_EARLY = cancelled('The reply was ended before any text had come; the message is still waiting.');
 /** The kill switch or a cap prevented the call. */
 export const NOT_CALLED = cancelled('The kill switch or the budget prevented the call; the message is still waiting.');
+/** The block has gone to another server. */
+export const ELSEWHERE = cancelled('Another server answers the message now.');
 /** A person has removed the message or changed its outcome by hand. */
 export const GONE = cancelled('The message was changed while it was being answered, so the answer was discarded.');

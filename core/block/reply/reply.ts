@@ -14,7 +14,7 @@ import type { ReplyOutcome } from '../actor/types.ts';
 import { type Candidate, candidatesOf, usableCandidates } from '../status/candidates.ts';
 import { faultReason } from '../status/reasons.ts';
 import { AnswerText } from './answer-text.ts';
-import { type Attempt, countsAsAttempt, type Fault, isLastAttempt, retryDelayMs } from './attempt.ts';
+import { type Attempt, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, retryDelayMs } from './attempt.ts';
 import type { BlockContext } from './block-context.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
@@ -98,8 +98,7 @@ class Reply implements ReplySteps {
 
   async begin(): Promise<ChatEntry | null> {
     await this.#context.world.calls.billing.ready();
-    const { files, claim } = this.#context;
-    return (await files.conversation.begin(claim, this.#messageId)) ?? null;
+    return (await this.#settlement.begin()) ?? null;
   }
 
   async callModel({ attempt, candidate }: Asked, signal: AbortSignal): Promise<Called> {
@@ -202,6 +201,10 @@ class Reply implements ReplySteps {
   async breakOff(error: unknown, attempt: Attempt | null): Promise<never> {
     const settlement = this.#settlement;
     const fault = toBlockhouseError(error);
+    if (fault.code === 'LEASE_LOST') {
+      if (settlement.isOpen) settlement.attemptOver(ELSEWHERE, true);
+      throw error;
+    }
     const isDefect = fault.code === 'INTERNAL_ERROR';
     const isLast = !isDefect && settlement.isOpen && attempt !== null && isLastAttempt(attempt);
     if (settlement.isOpen && !isLast) settlement.attemptOver(fault, true);

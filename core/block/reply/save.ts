@@ -1,9 +1,10 @@
 // Ends the processing of a message: one change of chat.json, and then the reports to readers, log and bus.
 //
 // reported-once: every `start` of the reply stream is followed by exactly one `done` or `error`.
+// one-claim: a reply is settled with the claim that it began with, so that one that another server has taken over is not settled by the next run here.
 // hand-edit-wins: if a person has removed the message or given it an outcome meanwhile, that is not overwritten.
 import type { ChatEntry, EntryError } from '../../schemas/chat-entry.ts';
-import type { BackInQueue, Conversation } from '../../store/port.ts';
+import type { BackInQueue, Claim, Conversation } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
 import { CANCELLED, type Fault, GONE } from './attempt.ts';
 import type { Bill } from './billing.ts';
@@ -24,11 +25,19 @@ export interface Requeueing {
 export class Settlement {
   readonly #context: BlockContext;
   readonly #id: string;
+  /** one-claim. */
+  readonly #claim: Claim;
   #isOpen = false;
 
   constructor(context: BlockContext, messageId: string) {
     this.#context = context;
     this.#id = messageId;
+    this.#claim = context.claim;
+  }
+
+  /** Counts the attempt; undefined if the message no longer waits. */
+  begin(): Promise<ChatEntry | undefined> {
+    return this.#conversation.begin(this.#claim, this.#id);
   }
 
   /** True between a `start` of the reply stream and its end. */
@@ -44,7 +53,7 @@ export class Settlement {
 
   /** Writes the outcome of the message and its answer in one change. */
   async answer(answer: ChatEntry, bill: Bill | null, outcome: Pick<ChatEntry, 'status'> & Partial<ChatEntry>): Promise<void> {
-    const settled = await this.#conversation.settle(this.#context.claim, this.#id, outcome, answer);
+    const settled = await this.#conversation.settle(this.#claim, this.#id, outcome, answer);
     if (settled === undefined) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
     reportAnswer(this.#context, settled.answer ?? answer, bill, outcome.status === 'cancelled');
@@ -68,7 +77,7 @@ export class Settlement {
 
   /** Like `requeue`, but without any report. */
   async putBack(how: BackInQueue): Promise<void> {
-    await this.#conversation.requeue(this.#context.claim, this.#id, how);
+    await this.#conversation.requeue(this.#claim, this.#id, how);
   }
 
   /** Tells readers to discard the text of the attempt. */
@@ -79,7 +88,7 @@ export class Settlement {
 
   async #finish(status: 'failed' | 'cancelled', fault: Fault, error: EntryError | null): Promise<void> {
     const outcome = { status, error, finishedAt: this.#context.at() } as const;
-    const settled = await this.#conversation.settle(this.#context.claim, this.#id, outcome, undefined);
+    const settled = await this.#conversation.settle(this.#claim, this.#id, outcome, undefined);
     if (settled === undefined) return this.attemptOver(GONE, false); // hand-edit-wins
     this.#isOpen = false;
     reportUnanswered(this.#context, this.#id, status, fault);

@@ -1,0 +1,105 @@
+// Servers that keep one workspace in a database: what is asked of one is done by whichever has the block, once.
+import t, { type Test } from 'tap';
+import { connectStore } from '../../core/index.ts';
+import { RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
+import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import type { Answerer } from '../support/upstream.ts';
+
+/** Servers of one database, each with a folder of its own. */
+async function servers(t: Test, count: number, options: StartOptions = {}): Promise<{ readonly all: readonly StartedCore[]; readonly store: string }> {
+  const store = await postgresStore(t);
+  const all: StartedCore[] = [];
+  for (let n = 0; n < count; n += 1) all.push(await startCore(t, { ...options, store: await connectStore(store) }));
+  return { all, store };
+}
+
+const only = <T>([one]: readonly T[]): T => one as T;
+
+t.test('a database', { skip: noPostgres }, async (t) => {
+  t.test('a message to a block is answered, and all is there for the next server', async (t) => {
+    const { all, store } = await servers(t, 1);
+    const one = only(all);
+    await one.create('ada', { ...RUNNABLE, description: 'd' });
+    t.match(await one.blocks.start('ada'), { message: 'ada is running.', pulse: { desired: 'running' } });
+    t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
+    await one.blocks.addFact('ada', { text: 'x' });
+    t.match(await one.blocks.list(), [{ name: 'ada', config: { description: 'd', enabled: true } }]);
+    t.match(await one.blocks.costs({ by: 'block' }), { rows: [{ key: 'ada', calls: 1 }] });
+    t.match((await one.blocks.logs('ada')).at(-1)?.content, /reply\.done/);
+    await one.core.close();
+    const next = await startCore(t, { store: await connectStore(store) });
+    t.match(await next.blocks.history('ada'), [{ content: 'hi', status: 'done' }, { content: 'You said: hi' }]);
+    t.match(await next.blocks.details('ada'), { memory: { facts: [{ text: 'x' }] }, config: { enabled: true }, costs: { calls: 1 } });
+    t.match(await next.ask('ada', 'again'), { content: 'You said: again' }, 'its monitor runs on');
+    t.match(await next.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
+    t.same(next.factsOf('workspace.fault'), []);
+  });
+
+  t.test('of two servers one answers each message, wherever it was posted, in order', async (t) => {
+    const { all } = await servers(t, 2);
+    const [a, b] = all as [StartedCore, StartedCore];
+    await a.create('ada');
+    await a.blocks.start('ada');
+    const posted: string[] = [];
+    for (let n = 0; n < 10; n += 1) posted.push((await (n % 2 === 0 ? a : b).blocks.post('ada', { message: `${n}` }, 'api')).id);
+    const last = posted.at(-1) ?? '';
+    t.match(await b.blocks.answer('ada', last, { waitMs: 20_000 }), { answer: { content: 'You said: 9' } }, 'a wait on either server ends');
+    const history = await b.blocks.history('ada');
+    t.equal(history.length, 20);
+    t.same(
+      history.filter(({ role }) => role === 'assistant').map(({ replyTo }) => replyTo),
+      posted,
+    );
+    t.equal([a, b].flatMap(({ upstream }) => upstream.requests.filter(({ path }) => path === '/api/chat')).length, 10);
+  });
+
+  t.test('a reply of one server is stopped, cancelled and read from the other', async (t) => {
+    let isSlow = true;
+    const answer: Answerer = (request, res, ...rest) => {
+      if (!isSlow || request.path === '/api/tags') return repeatingDaemon(request, res, ...rest);
+      sendPiece(res, 'Half an ');
+    };
+    const { all } = await servers(t, 2, { answer });
+    const [a, b] = all as [StartedCore, StartedCore];
+    await a.create('ada');
+    await a.blocks.start('ada');
+    const { id } = await a.blocks.post('ada', { message: 'slow' }, 'api');
+    const steps: unknown[] = [];
+    t.teardown(b.blocks.follow('ada', { onReply: (step) => steps.push(step) }));
+    await until('the other server shows the text', () => steps.some((step) => (step as { text?: string }).text === 'Half an '));
+    t.match(await b.blocks.details('ada'), { pulse: { state: 'working', desired: 'running' } });
+    t.match(await b.blocks.cancel('ada', id), { id, status: 'cancelled' });
+    t.match(await b.blocks.message('ada', id), { answer: { content: 'Half an ', status: 'interrupted' } }, 'its text is kept');
+    isSlow = false;
+    t.match(await b.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
+    t.match(await a.blocks.details('ada'), { config: { enabled: false }, pulse: { state: 'stopped' } });
+    t.match(await b.blocks.rename('ada', { name: 'bob' }), { name: 'bob' });
+    await t.rejects(a.blocks.details('ada'), { code: 'BLOCK_NOT_FOUND' });
+    t.match(await a.blocks.archive('bob'), { archiveName: /^bob_/ });
+    t.match(await b.blocks.archives(), [{ originalName: 'bob' }]);
+  });
+
+  t.test('a server that was given up answers nothing, keeps its bill, and joins again', async (t) => {
+    let isHeld = true;
+    const held: (() => void)[] = [];
+    const answer: Answerer = (request, res, ...rest) => {
+      if (!isHeld || request.path === '/api/tags') return repeatingDaemon(request, res, ...rest);
+      sendPiece(res, 'Half an ');
+      held.push(() => repeatingDaemon(request, res, ...rest));
+    };
+    const { all, store } = await servers(t, 2, { answer });
+    const [a, b] = all as [StartedCore, StartedCore];
+    await a.create('ada');
+    await a.blocks.start('ada');
+    const { id } = await a.blocks.post('ada', { message: 'hi' }, 'api');
+    await until('the model is asked', () => held.length === 1);
+    isHeld = false;
+    await ask(store, 'delete from bh.node'); // as if none of them had renewed its lease
+    t.match(await b.blocks.answer('ada', id, { waitMs: 60_000 }), { answer: { content: 'You said: hi', status: 'done' }, entry: { attempts: 2 } });
+    t.match(await b.blocks.history('ada'), [{ id }, { replyTo: id }]);
+    await a.told('call.billed');
+    t.match(await b.blocks.costs({ by: 'block' }), { total: { calls: 2 } }, 'both were paid');
+    t.match(await a.blocks.answer('ada', (await a.blocks.post('ada', { message: 'again' }, 'api')).id, { waitMs: 30_000 }), { answer: { content: 'You said: again' } });
+  });
+});
