@@ -6,5 +6,6 @@ t.test('it is made of statements that name the schema', async (t) => {
     .split(';')
     .map((text) => text.trim())
     .filter((text) => text !== '');
-  for (const statement of statements) t.match(statement, /^(?:create table bh\.\w+|(?:create (?:unique )?index \w+ on|alter table) bh\.\w+) /, statement.slice(0, 60));
+  for (const statement of statements)
+    t.match(statement, /^(?:create table bh\.\w+|(?:create (?:unique )?index \w+ on|alter table) bh\.\w+) /, statement.slice(0, 60));
 });
