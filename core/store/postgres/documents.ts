@@ -71,8 +71,8 @@ export class PostgresDocument<T> implements Document<T> {
 
   update<R>(change: (value: T) => Change<T, R>, { quiet = false, claim }: { readonly quiet?: boolean; readonly claim?: Claim } = {}): Promise<R> {
     return this.#inTurn(async () => {
-      const seen = await this.#look();
-      return this.#write(seen, (now) => change(this.#valueOf(now)), quiet, claim);
+      const applied = (now: Seen<T>): Change<T, R> => change(this.#valueOf(now));
+      return this.#write(this.#maybeStored(applied) ?? (await this.#look()), applied, quiet, claim);
     });
   }
 
@@ -88,6 +88,17 @@ export class PostgresDocument<T> implements Document<T> {
 
   reopen(): void {
     this.#isClosed = false;
+  }
+
+  /** What was read a moment ago, if the change changes it: whether that is the newest is seen when it is stored. */
+  #maybeStored(change: (now: Seen<T>) => Change<T, unknown>): Seen<T> | undefined {
+    const seen = this.#seen;
+    if (seen?.value === undefined || this.#options.clock() - this.#seenAt >= GOOD_MS) return undefined;
+    try {
+      return change(seen).value === seen.value ? undefined : seen;
+    } catch {
+      return undefined; // it may fail only for what is not the newest
+    }
   }
 
   /** by-revision. */
@@ -111,12 +122,19 @@ export class PostgresDocument<T> implements Document<T> {
   /** Undefined if somebody else was faster. */
   async #store(rev: number, value: T, claim: Claim | undefined): Promise<number | undefined> {
     const { database, block, kind, also } = this.#options;
+    const [text, by] = [JSON.stringify(value), [claim?.owner ?? null, claim?.fence ?? null]];
+    if (also === undefined) {
+      const [row] = await database.query<{ ours: boolean | null; rev: number | null }>(sql.WRITE_ALONE, [block, kind, rev, text, ...by]);
+      if (row?.ours == null) throw noBlock();
+      if (!row.ours) throw leaseLost();
+      return row.rev ?? undefined;
+    }
     return database.transaction(async (run) => {
-      const [row] = await run<{ ours: boolean }>(sql.LOCK, [block, claim?.owner ?? null, claim?.fence ?? null]);
+      const [row] = await run<{ ours: boolean }>(sql.LOCK, [block, ...by]);
       if (row === undefined) throw noBlock();
       if (!row.ours) throw leaseLost();
-      const [written] = await run<{ rev: number }>(sql.WRITE, [block, kind, rev, JSON.stringify(value)]);
-      if (written !== undefined) await also?.(run, value, claim);
+      const [written] = await run<{ rev: number }>(sql.WRITE, [block, kind, rev, text]);
+      if (written !== undefined) await also(run, value, claim);
       return written?.rev;
     });
   }

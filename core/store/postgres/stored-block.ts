@@ -42,6 +42,7 @@ export class PostgresBlock implements StoredBlock {
   readonly #costs: DerivedDocument<BlockContents['costs']>;
   readonly #pulse: DerivedDocument<BlockContents['pulse']>;
   readonly #conversation: Conversation;
+  readonly #entries: PostgresConversation;
 
   constructor(ref: BlockRef, world: BlockWorld, listener: BlockListener) {
     this.#ref = ref;
@@ -63,7 +64,9 @@ export class PostgresBlock implements StoredBlock {
       ({ state, status }) => ({ state, status }),
     );
     const { database } = world;
-    this.#conversation = toldConversation(new PostgresConversation({ database, block, at }), (what) => {
+    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock });
+    this.#conversation = toldConversation(this.#entries, (what) => {
+      this.#entries.hint();
       world.projection.touch(block);
       world.signals.tell(what === 'chat' ? { what: 'document', block, kind: what } : { what, block });
       if (what !== 'wish') listener.onChanged('chat', { own: true, quiet: false, healed: false });
@@ -106,6 +109,7 @@ export class PostgresBlock implements StoredBlock {
     const other = { own: false, quiet: false, healed: false } as const;
     const unlisten = signals.on((hint) => {
       if (hint.block !== block) return;
+      if (hint.what === 'work' || (hint.what === 'document' && (hint.kind ?? 'chat') === 'chat')) this.#entries.hint();
       if (hint.what === 'document' && hint.kind !== 'chat') this.#changed(hint.kind);
       else if (hint.what === 'work' || hint.what === 'document') this.#listener.onChanged('chat', other);
       else if (hint.what === 'gone') this.#listener.onOther();
@@ -146,6 +150,7 @@ export class PostgresBlock implements StoredBlock {
       document.hint();
       this.#listener.onChanged(name, { own: false, quiet: false, healed: false });
     }
+    if (kind === undefined) this.#entries.hint();
     if (kind === undefined) this.#listener.onChanged('chat', { own: false, quiet: false, healed: false });
   }
 

@@ -44,6 +44,15 @@ export const LOCK = {
   text: 'select id, ($2::text is null or (owner = $2 and fence = $3)) is true as ours from bh.block where id = $1 and archive_name is null for update',
 };
 
+/** The same without anything that follows: $5 and $6 as in LOCK. `ours`: null, where there is no such block. */
+export const WRITE_ALONE = {
+  name: 'document-write-alone',
+  text: `
+with b as (select id, ($5::text is null or (owner = $5 and fence = $6)) is true as ours from bh.block where id = $1 and archive_name is null for no key update),
+d as (update bh.document set value = $4::json, rev = rev + 1 from b where b.ours and block_id = $1 and kind = $2 and rev = $3 returning rev)
+select b.ours, d.rev from (select) one left join b on true left join d on true`,
+};
+
 /** Only while the revision is $3, otherwise no row comes back. $1 block, $2 kind, $4 the text. */
 export const WRITE = {
   name: 'document-write',
