@@ -190,9 +190,13 @@ export const ENTRIES = {
   name: 'messages-active',
   text: `
 select b.xmin::text as version, ${SHOWN}
-from bh.block b left join lateral (
-  select * from bh.message n where b.xmin::text is distinct from $3 and n.block_id = b.id and (n.status in ${WAITING} or n.seq > coalesce((
-    select l.seq from bh.message l where l.block_id = b.id order by l.seq desc offset $2 limit 1), -1))) m on true
+from bh.block b
+left join lateral (
+  select l.seq from bh.message l where b.xmin::text is distinct from $3 and l.block_id = b.id order by l.seq desc offset $2 limit 1) border on true
+left join lateral (
+  select * from bh.message n where b.xmin::text is distinct from $3 and n.block_id = b.id and n.seq > coalesce(border.seq, -1)
+  union all
+  select * from bh.message o where b.xmin::text is distinct from $3 and o.block_id = b.id and o.status in ${WAITING} and o.seq <= coalesce(border.seq, -1)) m on true
 where b.id = $1 order by m.seq`,
 };
 /** An entry and its answer. */
