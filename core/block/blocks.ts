@@ -11,7 +11,7 @@ import { Block, blockOf } from './block.ts';
 import { ChangeGate } from './change-gate.ts';
 import { countQueue } from './conversation/counts.ts';
 import { reportCosts } from './costs/report.ts';
-import { examine } from './doctor.ts';
+import { examine, examineStored } from './doctor.ts';
 import { explained } from './explained.ts';
 import { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
@@ -27,6 +27,7 @@ import { monitorOperations } from './operations-monitor.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
+import type { Candidate } from './status/candidates.ts';
 import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
 
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
@@ -117,14 +118,20 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     logs: async (name) => (await blocks.find(name)).log.newest(),
     logPart: async (name, file, range = {}) => (await blocks.find(name)).log.part(file, range),
     costs: ({ by, block }) => reportCosts(world.store.ledger.lines(), by, block),
-    check: () =>
-      examine({
+    async check() {
+      const examined = {
         workspace: world.workspace,
         ledger: world.store.ledger,
         adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)),
-        isPriceKnown: (candidate) => world.calls.billing.isPriceKnown(candidate),
+        isPriceKnown: (candidate: Candidate) => world.calls.billing.isPriceKnown(candidate),
         read,
-      }),
+      };
+      if (!world.member().isShared) return examine(examined);
+      return examineStored(
+        examined,
+        (await index.list()).map(({ name }) => name),
+      );
+    },
     halted: () => halt.state(),
     halt: (body = {}) => gate.pass(() => halt.set(body)),
     unhalt: () => gate.pass(() => halt.release()),
