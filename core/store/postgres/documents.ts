@@ -13,6 +13,8 @@ import * as sql from './sql/blocks.ts';
 export interface DocumentOptions<T> {
   readonly database: Database;
   readonly block: number;
+  /** The name of the block. */
+  readonly name: string;
   readonly kind: string;
   /** Checks and completes what was read. Throws an Error that says what is wrong. */
   parse(value: unknown): T;
@@ -120,9 +122,9 @@ export class PostgresDocument<T> implements Document<T> {
   }
 
   async #look(): Promise<Seen<T>> {
-    const { database, block, kind, clock } = this.#options;
+    const { database, block, name, kind, clock } = this.#options;
     const at = clock();
-    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, kind]);
+    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, name, kind]);
     if (row === undefined) throw noBlock();
     const seen = this.#keep(row.rev, row.value);
     this.#seenAt = Math.max(at, this.#seenAt);
@@ -224,8 +226,8 @@ export class DerivedDocument<T> implements Document<T> {
   }
 
   async #load(): Promise<T> {
-    const { database, block, kind } = this.#options;
-    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, kind]);
+    const { database, block, name, kind } = this.#options;
+    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, name, kind]);
     if (row === undefined) throw noBlock();
     return this.take(row.rev, row.value);
   }

@@ -77,14 +77,17 @@ export class PostgresBlock implements StoredBlock {
   }
 
   async standing(): Promise<Standing> {
-    const [row] = await this.#world.database.query<{ wanted: boolean; state: BlockState; owner: string | null }>(sql.STANDING, [this.#ref.block]);
+    const [row] = await this.#world.database.query<{ wanted: boolean; state: BlockState; owner: string | null }>(sql.STANDING, [
+      this.#ref.block,
+      this.#ref.name,
+    ]);
     if (row === undefined) throw noBlock();
     return { isRunning: row.wanted, state: row.owner === null ? row.state : (await this.#pulse.read()).state, heldBy: row.owner };
   }
 
   async contents(): Promise<BlockContents> {
     const [rows, chat] = await Promise.all([
-      this.#world.database.query<{ kind: string; rev: number; value: unknown }>(sql.DOCUMENTS, [this.#ref.block]),
+      this.#world.database.query<{ kind: string; rev: number; value: unknown }>(sql.DOCUMENTS, [this.#ref.block, this.#ref.name]),
       this.#conversation.entries(),
     ]);
     const found = new Map(rows.map((row) => [row.kind, row]));
@@ -148,10 +151,11 @@ export class PostgresBlock implements StoredBlock {
 
   #options<K extends keyof Omit<BlockContents, 'chat'>>(kind: K, parse: (value: unknown) => BlockContents[K]): DocumentOptions<BlockContents[K]> {
     const { database, signals, clock } = this.#world;
-    const { block } = this.#ref;
+    const { block, name } = this.#ref;
     return {
       database,
       block,
+      name,
       kind,
       parse,
       clock,

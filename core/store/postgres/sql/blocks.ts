@@ -4,7 +4,11 @@
 
 /** $1 the name. */
 export const FIND = { name: 'block-find', text: 'select id as block, name from bh.block where name = $1 and archive_name is null' };
-export const STANDING = { name: 'block-stands', text: 'select wanted, state, owner from bh.block where id = $1 and archive_name is null' };
+/** $1 the block, $2 its name. */
+export const STANDING = {
+  name: 'block-stands',
+  text: 'select wanted, state, owner from bh.block where id = $1 and name = $2 and archive_name is null',
+};
 export const COUNTS = {
   name: 'block-counts',
   text: 'select count(*) as blocks, count(*) filter (where wanted) as running from bh.block where archive_name is null',
@@ -21,10 +25,18 @@ t as (insert into bh.block_tag (tag, name, block_id) select distinct u.tag, $1, 
 select id as block from b`,
 };
 
-/** $1 the block. */
-export const DOCUMENTS = { name: 'documents', text: 'select kind, rev, value from bh.document where block_id = $1' };
-/** $1 the block, $2 the kind. */
-export const DOCUMENT = { name: 'document', text: 'select rev, value from bh.document where block_id = $1 and kind = $2' };
+/** $1 the block, $2 its name: under another one it is another block. */
+export const DOCUMENTS = {
+  name: 'documents',
+  text: 'select d.kind, d.rev, d.value from bh.block b join bh.document d on d.block_id = b.id where b.id = $1 and b.name = $2 and b.archive_name is null',
+};
+/** $1 the block, $2 its name, $3 the kind. */
+export const DOCUMENT = {
+  name: 'document',
+  text: `
+select d.rev, d.value from bh.block b join bh.document d on d.block_id = b.id and d.kind = $3
+where b.id = $1 and b.name = $2 and b.archive_name is null`,
+};
 
 /** The lock of a block that is there. $1 the block, $2 and $3 its owner and fence; null: anybody's. */
 export const LOCK = {
