@@ -85,25 +85,27 @@ t.test('a database', { skip: noPostgres }, async (t) => {
   t.test('a restart, a compaction, a halt and an import work on either server', async (t) => {
     const { all } = await servers(t, 2);
     const [a, b] = all as [StartedCore, StartedCore];
-    await a.create('ada');
+    await a.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 4096, thresholdPercent: 90, keepMessages: 2 } });
     await a.blocks.start('ada');
     for (const text of ['one', 'two', 'three', 'four', 'five', 'six']) await a.ask('ada', text);
     t.match(await b.blocks.compact('ada'), { compactionCount: 1 }, 'the owner gives the block up for it');
-    t.match(await a.blocks.undoCompaction('ada'), { compactions: [{ undone: true }] });
+    t.match(await a.blocks.undoCompaction('ada'), { compactionCount: 1, summary: '' });
     t.match(await b.blocks.restart('ada'), { message: 'ada was restarted.' });
     t.match(await a.blocks.answer('ada', (await a.blocks.post('ada', { message: 'seven' }, 'api')).id, { waitMs: 30_000 }), {
       answer: { content: 'You said: seven' },
     });
     await a.blocks.halt({ reason: 'x' });
+    await until('the other one knows within a second', () => b.blocks.halted().halted);
     const { id } = await b.blocks.post('ada', { message: 'eight' }, 'api');
-    await until('the other one knows', () => b.blocks.halted().halted);
     t.match(await a.blocks.message('ada', id), { entry: { status: 'queued' }, answer: null });
     await b.blocks.unhalt();
-    t.match(await b.blocks.answer('ada', id, { waitMs: 30_000 }), { answer: { content: 'You said: eight' } });
+    while ((await b.blocks.message('ada', id)).answer === null) await delay(50); // the other one knows within a second
     t.match(await b.blocks.import(await a.blocks.export('ada'), 'eve'), { name: 'eve' });
     t.equal((await a.blocks.history('eve')).length, 16);
-    await until('the list of the other one has it', () => b.facts.some(({ type, fact }) => type === 'block.created' && fact['block'] === 'eve'));
-    t.same((await b.blocks.list()).map(({ name }) => name), ['ada', 'eve']);
+    t.same(
+      (await b.blocks.list()).map(({ name }) => name),
+      ['ada', 'eve'],
+    );
   });
 
   t.test('a server that was given up answers nothing, keeps its bill, and joins again', async (t) => {
