@@ -2,7 +2,7 @@
 
 import { fromPromise } from 'xstate';
 import { type BlockFile, callApart } from '../bus.ts';
-import { faultText } from '../errors.ts';
+import { BlockhouseError, faultText, takenOver } from '../errors.ts';
 import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
@@ -69,7 +69,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     blocks,
     owners,
     gate,
-    change: (name, work) => gate.pass(async () => work(await blocks.find(name))),
+    change: (name, work) => gate.pass(async () => work(await blocks.find(name)).catch(unlessLost)),
     onFault,
   };
   let made: BlockMachine | undefined;
@@ -138,6 +138,12 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     follow: (name, options) => follow(blocks.findNow(name), options),
     followFleet: (onChanges, since) => feed.follow(onChanges, since),
   };
+}
+
+/** LEASE_LOST never leaves the core: what another server has taken over meanwhile may be asked for again. */
+function unlessLost(error: unknown): never {
+  if (error instanceof BlockhouseError && error.code === 'LEASE_LOST') throw takenOver(error);
+  throw error;
 }
 
 /** Where the store must be asked first, a block that does not exist is gone. */
