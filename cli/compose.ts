@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import {
   BlockhouseError,
-    type Core,
+  type Core,
   connectStore,
   createCore,
   type Environment,
@@ -50,7 +50,7 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags): Promise<RunningServer> {
   const config = readConfig(flags);
-  const store = config.store === undefined ? undefined : await connectStore(config.store);
+  const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
   const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, process.env, store)]);
   const { createLogger, logFacts, ServerLog, createBareTransport, createHttpTransport, createWsTransport } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
@@ -230,7 +230,15 @@ function parseFlags(args: string[]): Flags {
     const string = { type: 'string' } as const;
     const { values } = parseArgs({
       args,
-      options: { host: string, port: string, 'ollama-port': string, 'public-origin': string, workspace: string, store: string, 'allow-remote': { type: 'boolean' } },
+      options: {
+        host: string,
+        port: string,
+        'ollama-port': string,
+        'public-origin': string,
+        workspace: string,
+        store: string,
+        'allow-remote': { type: 'boolean' },
+      },
     });
     return { ...values, ollamaPort: values['ollama-port'], publicOrigin: values['public-origin'], allowRemote: values['allow-remote'] };
   } catch (error) {

@@ -17,6 +17,17 @@ export const REQUEST_LOG_LEVELS = ['info', 'debug'] as const;
 /** One of REQUEST_LOG_LEVELS. */
 export type RequestLogLevel = (typeof REQUEST_LOG_LEVELS)[number];
 
+/** How a server reaches the database that keeps its workspace. Addresses may have a password. */
+export interface StoreSettings {
+  readonly url: string;
+  /** The same database past a pooler, to listen there. */
+  readonly direct?: string;
+  /** The most connections, beside those that listen and tell. */
+  readonly connections?: number;
+  /** How long a server that is silent keeps its blocks; the same for all. */
+  readonly leaseMs?: number;
+}
+
 /** The settings of one server process. */
 export interface ProcessConfig {
   readonly host: string;
@@ -25,8 +36,8 @@ export interface ProcessConfig {
   readonly ollamaPort?: number;
   /** Absolute path. */
   readonly workspace: string;
-  /** The address of the database that keeps the workspace; without it, the folder keeps it. May have a password. */
-  readonly store?: string;
+  /** The database that keeps the workspace; without it, the folder keeps it. */
+  readonly store?: StoreSettings;
   readonly allowRemote: boolean;
   readonly allowedOrigins: ReadonlySet<string>;
   /** Origins of web pages that may call the gateway from a browser. */
@@ -85,7 +96,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
   }
   const ollamaPort = integer('--ollama-port or BLOCKHOUSE_OLLAMA_PORT', flags.ollamaPort ?? text('BLOCKHOUSE_OLLAMA_PORT'), 0, 65_535);
   const publicOrigin = parsePublicOrigin(flags.publicOrigin ?? text('BLOCKHOUSE_PUBLIC_ORIGIN'));
-  const store = flags.store ?? text('BLOCKHOUSE_STORE');
+  const store = readStore(flags.store ?? text('BLOCKHOUSE_STORE'), text);
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
@@ -115,6 +126,19 @@ function workspaceFolder(given: string | undefined): string {
   if (given === undefined) return join(homedir(), '.blockhouse');
   if (given.trim() === '') throw new Error('--workspace must not be empty; leave it out to use ~/.blockhouse.');
   return resolve(given === '~' || given.startsWith('~/') ? join(homedir(), given.slice(1)) : given);
+}
+
+function readStore(url: string | undefined, text: (name: string) => string | undefined): StoreSettings | undefined {
+  if (url === undefined) return undefined;
+  const direct = text('BLOCKHOUSE_STORE_DIRECT');
+  const connections = integer('BLOCKHOUSE_STORE_POOL', text('BLOCKHOUSE_STORE_POOL'), 1, 1000);
+  const leaseMs = integer('BLOCKHOUSE_LEASE_MS', text('BLOCKHOUSE_LEASE_MS'), 2000, 60_000);
+  return Object.freeze({
+    url,
+    ...(direct !== undefined && { direct }),
+    ...(connections !== undefined && { connections }),
+    ...(leaseMs !== undefined && { leaseMs }),
+  });
 }
 
 function readTimeouts(text: (name: string) => string | undefined): Partial<UpstreamTimeouts> {

@@ -130,13 +130,14 @@ export function pulseAsItStands(
   gateway: Pick<Gateway, 'readiness'>,
 ): BlockPulse {
   if (standing?.isRunning !== true) return restingPulse(pulse, config, queue, gateway);
-  // A server that has ended, or given the block back, has left it so.
-  const isLeft = standing.heldBy === null && AT_END.has(pulse.state);
+  const isLeft = AT_REST.has(pulse.state) || (standing.heldBy === null && AT_WORK.has(pulse.state));
   return withWish({ ...pulse, ...(isLeft && { state: 'idle', status: statusOf('idle'), currentTask: null }), queue }, config);
 }
 
-/** What a run shows at its end, or as long as a server works on it. */
-const AT_END: ReadonlySet<BlockState> = new Set(['starting', 'working', 'compacting', 'stopping', 'stopped', 'unconfigured']);
+/** What the pulse of a block that is to run says only until its next owner has written it. */
+const AT_REST: ReadonlySet<BlockState> = new Set(['stopped', 'unconfigured']);
+/** What a server has left that has ended, or given the block back. */
+const AT_WORK: ReadonlySet<BlockState> = new Set(['starting', 'working', 'compacting', 'stopping']);
 
 /** Takes the wanted state from config.json, if that can be read. */
 export function withWish(pulse: BlockPulse, config: BlockConfig | undefined): BlockPulse {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { countQueue, factsOf } from '../../../../core/block/conversation/counts.ts';
 import { noCosts } from '../../../../core/block/costs/costs.ts';
-import { damagedEntry, entryOf as entryOfFacts, restingPulse, statusOf } from '../../../../core/block/status/list-entry.ts';
+import { damagedEntry, entryOf as entryOfFacts, pulseAsItStands, restingPulse, statusOf } from '../../../../core/block/status/list-entry.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
 import { BlockEntry } from '../../../../core/schemas/block-api.ts';
 import { STATES } from '../../../../core/schemas/block-pulse.ts';
@@ -106,6 +106,21 @@ t.test('without a monitor, the state that another process left in pulse.json is 
   t.match(at, { desired: 'running', restarts: 3, lastRun: AT, queue: { queued: 1 } }, 'the rest stays');
   t.equal(restingPulse(left, config, countQueue([]), gateway(false)).state, 'unconfigured');
   t.match(restingPulse(left, undefined, countQueue([]), gateway(true)), { state: 'unconfigured', desired: left.desired }, 'config.json is damaged');
+  t.end();
+});
+
+t.test('a block that any server may have shows what its owner does, and waits for messages while nobody has it', (t) => {
+  const shown = (state: (typeof STATES)[number], heldBy: string | null, isRunning = true) =>
+    pulseAsItStands(
+      { pulse: pulseOf({ state }), config: configOf({ enabled: isRunning, adapter: { provider: 'p', model: 'm' } }), queue: countQueue([]) },
+      { isRunning, state, heldBy },
+      gateway(true),
+    ).state;
+  t.equal(shown('working', 'b'), 'working');
+  t.equal(shown('working', null), 'idle', 'its server has died');
+  t.equal(shown('paused', null), 'paused');
+  t.equal(shown('stopped', 'b'), 'idle', 'its server has not said a word yet');
+  t.equal(shown('idle', null, false), 'stopped');
   t.end();
 });
 
