@@ -50,7 +50,7 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags, env: Environment = process.env): Promise<RunningServer> {
   const config = readConfig(flags, env);
-  const store = config.store === undefined ? undefined : await connectStore(config.store);
+  const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
   const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, env, store)]);
   const { createLogger, logFacts, ServerLog, createBareTransport, createHttpTransport, createWsTransport } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));

@@ -18,6 +18,17 @@ export const REQUEST_LOG_LEVELS = ['info', 'debug'] as const;
 /** One of REQUEST_LOG_LEVELS. */
 export type RequestLogLevel = (typeof REQUEST_LOG_LEVELS)[number];
 
+/** How a server reaches the database that keeps its workspace. Addresses may have a password. */
+export interface StoreSettings {
+  readonly url: string;
+  /** The same database past a pooler, to listen there. */
+  readonly direct?: string;
+  /** The most connections, beside those that listen and tell. */
+  readonly connections?: number;
+  /** How long a server that is silent keeps its blocks; the same for all. */
+  readonly leaseMs?: number;
+}
+
 /** The settings of one server process. */
 export interface ProcessConfig {
   readonly host: string;
@@ -26,8 +37,8 @@ export interface ProcessConfig {
   readonly ollamaPort?: number;
   /** Absolute path. */
   readonly workspace: string;
-  /** The address of the database that keeps the workspace; without it, the folder keeps it. May have a password. */
-  readonly store?: string;
+  /** The database that keeps the workspace; without it, the folder keeps it. */
+  readonly store?: StoreSettings;
   readonly allowRemote: boolean;
   /** True for a server without blocks. */
   readonly gatewayOnly?: true;
@@ -91,7 +102,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
   }
   const ollamaPort = integer('--ollama-port or BLOCKHOUSE_OLLAMA_PORT', flags.ollamaPort ?? text('BLOCKHOUSE_OLLAMA_PORT'), 0, 65_535);
   const publicOrigin = parsePublicOrigin(flags.publicOrigin ?? text('BLOCKHOUSE_PUBLIC_ORIGIN'));
-  const store = flags.store ?? text('BLOCKHOUSE_STORE');
+  const store = readStore(flags.store ?? text('BLOCKHOUSE_STORE'), text);
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
@@ -131,6 +142,19 @@ function parseConnections(text: string | undefined): readonly string[] {
   const wrong = names.find((name) => name !== '' && !isConnectionName(name));
   if (wrong !== undefined) throw new Error('BLOCKHOUSE_CONNECTIONS must be names of presets, separated by commas, such as groq,openrouter.');
   return Object.freeze(names.filter((name) => name !== ''));
+}
+
+function readStore(url: string | undefined, text: (name: string) => string | undefined): StoreSettings | undefined {
+  if (url === undefined) return undefined;
+  const direct = text('BLOCKHOUSE_STORE_DIRECT');
+  const connections = integer('BLOCKHOUSE_STORE_POOL', text('BLOCKHOUSE_STORE_POOL'), 1, 1000);
+  const leaseMs = integer('BLOCKHOUSE_LEASE_MS', text('BLOCKHOUSE_LEASE_MS'), 2000, 60_000);
+  return Object.freeze({
+    url,
+    ...(direct !== undefined && { direct }),
+    ...(connections !== undefined && { connections }),
+    ...(leaseMs !== undefined && { leaseMs }),
+  });
 }
 
 function readTimeouts(text: (name: string) => string | undefined): Partial<UpstreamTimeouts> {

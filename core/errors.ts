@@ -234,6 +234,11 @@ export class BlockhouseError extends Error {
   }
 }
 
+/** What callers get instead of LEASE_LOST. */
+export function takenOver(cause?: unknown): BlockhouseError {
+  return new BlockhouseError('STORE_UNREACHABLE', 'Another server has taken the block meanwhile. Try again.', { retryAfterMs: 1000, cause });
+}
+
 /** What a write of a block's owner throws when another server has the block. It never leaves the core. */
 export function leaseLost(): BlockhouseError {
   return new BlockhouseError('LEASE_LOST', 'Another server has this block now.');

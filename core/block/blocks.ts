@@ -2,7 +2,7 @@
 
 import { fromPromise } from 'xstate';
 import { type BlockFile, callApart } from '../bus.ts';
-import { faultText } from '../errors.ts';
+import { BlockhouseError, faultText, takenOver } from '../errors.ts';
 import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
@@ -11,7 +11,7 @@ import { Block, blockOf } from './block.ts';
 import { ChangeGate } from './change-gate.ts';
 import { countQueue } from './conversation/counts.ts';
 import { reportCosts } from './costs/report.ts';
-import { examine } from './doctor.ts';
+import { examine, examineStored } from './doctor.ts';
 import { explained } from './explained.ts';
 import { FleetFeed } from './fleet-feed.ts';
 import type { HaltSwitch } from './halt.ts';
@@ -27,6 +27,7 @@ import { monitorOperations } from './operations-monitor.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
+import type { Candidate } from './status/candidates.ts';
 import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
 
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
@@ -68,7 +69,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     blocks,
     owners,
     gate,
-    change: (name, work) => gate.pass(async () => work(await blocks.find(name))),
+    change: (name, work) => gate.pass(async () => work(await blocks.find(name)).catch(unlessLost)),
     onFault,
   };
   let made: BlockMachine | undefined;
@@ -117,20 +118,32 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     logs: async (name) => (await blocks.find(name)).log.newest(),
     logPart: async (name, file, range = {}) => (await blocks.find(name)).log.part(file, range),
     costs: ({ by, block }) => reportCosts(world.store.ledger.lines(), by, block),
-    check: () =>
-      examine({
+    async check() {
+      const examined = {
         workspace: world.workspace,
         ledger: world.store.ledger,
         adapters: world.gateway.adapterIds().map((id) => world.gateway.adapter(id)),
-        isPriceKnown: (candidate) => world.calls.billing.isPriceKnown(candidate),
+        isPriceKnown: (candidate: Candidate) => world.calls.billing.isPriceKnown(candidate),
         read,
-      }),
+      };
+      if (!world.member().isShared) return examine(examined);
+      return examineStored(
+        examined,
+        (await index.list()).map(({ name }) => name),
+      );
+    },
     halted: () => halt.state(),
     halt: (body = {}) => gate.pass(() => halt.set(body)),
     unhalt: () => gate.pass(() => halt.release()),
     follow: (name, options) => follow(blocks.findNow(name), options),
     followFleet: (onChanges, since) => feed.follow(onChanges, since),
   };
+}
+
+/** LEASE_LOST never leaves the core: what another server has taken over meanwhile may be asked for again. */
+function unlessLost(error: unknown): never {
+  if (error instanceof BlockhouseError && error.code === 'LEASE_LOST') throw takenOver(error);
+  throw error;
 }
 
 /** Where the store must be asked first, a block that does not exist is gone. */

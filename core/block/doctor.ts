@@ -51,13 +51,37 @@ export async function examine({ workspace, ledger, adapters, isPriceKnown, read 
       const { ids, findings: unread } = await archivedIds(folder, `blocks/${item.name}/chat-archive`);
       findings.push(...unread, ...outcomes(chat, ids, `blocks/${item.name}/chat.json`), ...failed(chat, item.name));
     } catch (error) {
-      const problem = error instanceof BlockhouseError ? error.message : readFault(error as Error);
-      findings.push({ severity: 'error', place: `blocks/${item.name}`, problem, fix: 'Repair the file by hand or archive the block.' });
+      findings.push(unreadable(item.name, error));
     }
     await nextTurn();
   }
   findings.push(...(await examineArchives(folders)));
-  return { ok: !findings.some(({ severity }) => severity === 'error'), checked, findings };
+  return reportOf(findings, checked);
+}
+
+/** The same of blocks that a database keeps, where nobody edits by hand: this machine's folder has the rest. */
+export async function examineStored({ workspace, ledger, adapters, isPriceKnown, read }: Examined, names: readonly string[]): Promise<DoctorReport> {
+  const findings = await examineWorkspace(workspace, ledger, adapters);
+  const checked = { blocks: names.length, files: 0, messages: 0 };
+  for (const name of names) {
+    try {
+      const { chat, config } = await read(name);
+      checked.messages += chat.length;
+      findings.push(...(await uncountedCalls(config, isPriceKnown)), ...outcomes(chat, undefined, `blocks/${name}/chat.json`), ...failed(chat, name));
+    } catch (error) {
+      findings.push(unreadable(name, error));
+    }
+  }
+  return reportOf(findings, checked);
+}
+
+function unreadable(name: string, error: unknown): Finding {
+  const problem = error instanceof BlockhouseError ? error.message : readFault(error as Error);
+  return { severity: 'error', place: `blocks/${name}`, problem, fix: 'Repair the file by hand or archive the block.' };
+}
+
+function reportOf(findings: readonly Finding[], checked: DoctorReport['checked']): DoctorReport {
+  return { ok: !findings.some(({ severity }) => severity === 'error'), checked, findings: [...findings] };
 }
 
 /** A cap in USD does not count the calls of a model without a known price. */
@@ -119,8 +143,8 @@ function failed(chat: Entries, name: string): Finding[] {
   return [warning(`blocks/${name}/chat.json`, `${many} (${last.code}: ${last.message})`, fix)];
 }
 
-/** `archived` contains the ids of messages with an archived answer. */
-function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): Finding[] {
+/** `archived` contains the ids of messages with an archived answer; undefined where they are not known. */
+function outcomes(chat: Entries, archived: ReadonlySet<string> | undefined, place: string): Finding[] {
   const answers = new Map<string, number>();
   for (const { replyTo } of chat) if (replyTo !== undefined) answers.set(replyTo, (answers.get(replyTo) ?? 0) + 1);
   return chat.flatMap((entry): Finding[] => {
@@ -130,7 +154,7 @@ function outcomes(chat: Entries, archived: ReadonlySet<string>, place: string): 
     if (role !== 'user' || id === undefined) return found;
     const count = answers.get(id) ?? 0;
     if (count > 1) fault(`it has ${count} answers`);
-    if (status === 'done' && count === 0 && !archived.has(id)) {
+    if (status === 'done' && count === 0 && archived?.has(id) === false) {
       found.push(warning(place, `${id}: it is done but has no answer`, 'If it was written by hand, nothing needs to be done.'));
     }
     if (count === 1 && (status === 'queued' || status === 'processing')) fault(`it has an answer, but its status is ${status}`);

@@ -153,8 +153,8 @@ export class Ownership {
     if (block.tenure.claim?.fence === claim.fence) return block.send({ type: 'chat.changed' });
     if (block.tenure.claim !== undefined) block.drop();
     block.tenure.begin(claim);
-    await this.#options.run(block, cause);
-    block.tenure.see();
+    const running = this.#guarded('resume', claim, () => this.#options.run(block, cause)).finally(() => block.tenure.see());
+    if (!this.#member.isShared) await running; // otherwise a slow start would hold up the others
   }
 
   async #grant({ name, cancel }: Wish): Promise<void> {
@@ -163,8 +163,8 @@ export class Ownership {
       if (!(await block.cancelReply(cancel))) await block.files.conversation.cancel(cancel, block.tenure.claim);
       return;
     }
-    void block.stop('another server', 'server'); // its end gives it back; the next look need not wait for it
-    block.tenure.see();
+    await block.tenure.take(); // a claim whose answer was lost may not be known here
+    void block.stop('another server', 'server').finally(() => block.tenure.see()); // the next look need not wait for it
   }
 
   async #leave(claim: Claim, rest: Rest): Promise<void> {

@@ -4,7 +4,7 @@ import { createBus } from '../bus.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
 import type { GatewayBook, SettingStore } from './port.ts';
-import type { ConnectedStore, Store, StoreConnection, StoreOptions } from './store.ts';
+import type { ConnectedStore, ConnectOptions, Store, StoreConnection, StoreOptions } from './store.ts';
 
 /** The settings of a workspace, which need no lock. `now` in monotonic milliseconds. */
 export function openSettings(workspace: string, now?: () => number): SettingStore {
@@ -39,9 +39,9 @@ export async function readGatewayBook(workspace: string, now?: () => number): Pr
  * Connects to the database that keeps a workspace; one without the schema gets it. `store` is an address such as
  * `postgres://user@host/database?schema=bh_team`. Rejects with INVALID_REQUEST, STORE_UNREACHABLE, STORE_NOT_MIGRATED, STORE_TOO_NEW.
  */
-export async function connectStore(store: string): Promise<StoreConnection> {
+export async function connectStore(store: string, options?: ConnectOptions): Promise<StoreConnection> {
   const { connectPostgres } = await import('./postgres/postgres-store.ts');
-  return connectPostgres(store);
+  return connectPostgres(store, options);
 }
 
 /** A database in which a workspace may be kept, before a server uses it. */

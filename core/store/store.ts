@@ -228,6 +228,16 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** How a database is reached. */
+export interface ConnectOptions {
+  /** The same database past a pooler, to listen there. */
+  readonly direct?: string | undefined;
+  /** The most connections, beside those that listen and tell; the default is 6. */
+  readonly connections?: number | undefined;
+  /** How long a server that is silent keeps its blocks, the same for all; the default is 8,000. */
+  readonly leaseMs?: number | undefined;
+}
+
 /** A database that answers and has the schema, as programs hold it. */
 export interface StoreConnection {
   readonly kind: 'postgres';

@@ -34,6 +34,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await next.blocks.details('ada'), { memory: { facts: [{ text: 'x' }] }, config: { enabled: true }, costs: { calls: 1 } });
     t.match(await next.ask('ada', 'again'), { content: 'You said: again' }, 'its monitor runs on');
     t.match(await next.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
+    t.match(await next.core.check(), { checked: { blocks: 1, messages: 4 }, findings: [] });
     t.same(next.factsOf('workspace.fault'), []);
   });
 
@@ -79,6 +80,32 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     while ((await a.blocks.history('ada').catch(({ code }) => code)) !== 'BLOCK_NOT_FOUND') await delay(50); // within a second
     t.match(await a.blocks.archive('bob'), { archiveName: /^bob_/ });
     t.match(await b.blocks.archives(), [{ originalName: 'bob' }]);
+  });
+
+  t.test('a restart, a compaction, a halt and an import work on either server', async (t) => {
+    const { all } = await servers(t, 2);
+    const [a, b] = all as [StartedCore, StartedCore];
+    await a.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 4096, thresholdPercent: 90, keepMessages: 2 } });
+    await a.blocks.start('ada');
+    for (const text of ['one', 'two', 'three', 'four', 'five', 'six']) await a.ask('ada', text);
+    t.match(await b.blocks.compact('ada'), { compactionCount: 1 }, 'the owner gives the block up for it');
+    t.match(await a.blocks.undoCompaction('ada'), { compactionCount: 1, summary: '' });
+    t.match(await b.blocks.restart('ada'), { message: 'ada was restarted.' });
+    t.match(await a.blocks.answer('ada', (await a.blocks.post('ada', { message: 'seven' }, 'api')).id, { waitMs: 30_000 }), {
+      answer: { content: 'You said: seven' },
+    });
+    await a.blocks.halt({ reason: 'x' });
+    await until('the other one knows within a second', () => b.blocks.halted().halted);
+    const { id } = await b.blocks.post('ada', { message: 'eight' }, 'api');
+    t.match(await a.blocks.message('ada', id), { entry: { status: 'queued' }, answer: null });
+    await b.blocks.unhalt();
+    while ((await b.blocks.message('ada', id)).answer === null) await delay(50); // the other one knows within a second
+    t.match(await b.blocks.import(await a.blocks.export('ada'), 'eve'), { name: 'eve' });
+    t.equal((await a.blocks.history('eve')).length, 16);
+    t.same(
+      (await b.blocks.list()).map(({ name }) => name),
+      ['ada', 'eve'],
+    );
   });
 
   t.test('a server that was given up answers nothing, keeps its bill, and joins again', async (t) => {

@@ -1,6 +1,6 @@
 // Sends commands to a block's actor and waits for their answers.
 import type { ActorRefFrom } from 'xstate';
-import { BlockhouseError } from '../../errors.ts';
+import { takenOver } from '../../errors.ts';
 import type { BlockMachine } from './machine.ts';
 import type { Answer, Answers, Command } from './types.ts';
 
@@ -31,7 +31,7 @@ export function ask<C extends Command>(actor: BlockActor, command: C): Promise<A
       },
       complete: () => {
         leave();
-        reject(new BlockhouseError('STORE_UNREACHABLE', 'Another server has taken the block meanwhile. Try again.'));
+        reject(takenOver());
       },
     });
     actor.send({ ...command, ticket });

@@ -12,7 +12,7 @@ import { type PostgresBlocks, nameTaken } from './blocks.ts';
 import { listColumns } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
 import * as sql from './sql/archive.ts';
-import { CONFIGURED, DOCUMENT } from './sql/blocks.ts';
+import { CONFIGURED } from './sql/blocks.ts';
 import type { BlockWorld } from './stored-block.ts';
 
 interface Row {
@@ -74,9 +74,10 @@ export class PostgresArchive implements ArchiveStore {
   }
 
   async config(info: ArchiveInfo, name: string): Promise<BlockConfig> {
-    const [row] = await this.#world.database.query<{ value: unknown }>(DOCUMENT, [await this.#blockOf(info), 'config']);
+    const [row] = await this.#world.database.query<{ value: unknown }>(sql.CONFIG, [info.archiveName]);
+    if (row === undefined) throw archiveNotFound(info.archiveName, []);
     try {
-      return stoppedConfig(row?.value, name, this.#world.now());
+      return stoppedConfig(row.value, name, this.#world.now());
     } catch (error) {
       const text = `The config.json of ${info.archiveName} can't be used: ${(error as Error).message.replace(/\.$/, '')}. Repair it in the database.`;
       throw new BlockhouseError('BLOCK_DAMAGED', text, { cause: error });
@@ -116,12 +117,6 @@ export class PostgresArchive implements ArchiveStore {
     const name = await unpackBlock(database, bundle, { wanted, now: now(), accept });
     this.#blocks.moved(name);
     return { name, unconfirmed: undefined };
-  }
-
-  async #blockOf({ archiveName }: ArchiveInfo): Promise<number> {
-    const [row] = await this.#world.database.query<{ block: number }>(sql.BLOCK, [archiveName]);
-    if (row === undefined) throw archiveNotFound(archiveName, []);
-    return row.block;
   }
 }
 

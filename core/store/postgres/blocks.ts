@@ -20,6 +20,9 @@ export class PostgresBlocks implements BlockStore {
 
   constructor(world: BlockWorld) {
     this.#world = world;
+    world.signals.on((hint) => {
+      if (hint.what === 'moved') this.#forget(hint.name);
+    });
   }
 
   /** A crash leaves nothing half. */
@@ -75,6 +78,11 @@ export class PostgresBlocks implements BlockStore {
 
   /** A block of this name has come or gone. */
   moved(name: string): void {
+    this.#forget(name);
+    this.#world.signals.tell({ what: 'moved', name });
+  }
+
+  #forget(name: string): void {
     for (const list of this.#lists) list.moved(name);
   }
 

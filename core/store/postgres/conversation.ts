@@ -1,6 +1,8 @@
 // The conversation of one block in PostgreSQL. Each change is one statement (sql/conversation.ts).
 //
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
+// known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
+//   changed them, or another one has told of a change.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
@@ -34,6 +36,15 @@ export interface PostgresConversationOptions {
   readonly block: number;
   /** The present time by the database's clock, ISO 8601. */
   at(): string;
+  /** Monotonic milliseconds. */
+  clock?(): number;
+}
+
+interface Active {
+  readonly version: string;
+  readonly entries: Entries;
+  /** When they were as they are here. */
+  at: number;
 }
 
 /** The most bytes in a page, except that a page has at least one entry. */
@@ -41,6 +52,8 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 const IS_THERE = '23505';
 /** growing-ids: each try knows the greatest id, so only many writers at the same moment need more than two. */
 const MOST_TRIES = 100;
+/** known-entries. */
+const KNOWN_MS = 100;
 
 /** What is known of a message that was to be changed by the owner. */
 interface Owned {
@@ -54,12 +67,18 @@ export class PostgresConversation implements Conversation {
   readonly #block: number;
   readonly #at: () => string;
   readonly #ids: EntryIds;
+  readonly #clock: () => number;
+  /** known-entries. */
+  #seen: Active | undefined;
+  #reading: Promise<Entries> | undefined;
+  #hints = 0;
 
-  constructor({ database, block, at }: PostgresConversationOptions) {
+  constructor({ database, block, at, clock = () => performance.now() }: PostgresConversationOptions) {
     this.#database = database;
     this.#block = block;
     this.#at = at;
     this.#ids = new EntryIds(() => Date.parse(at()));
+    this.#clock = clock;
   }
 
   newId(): string {
@@ -70,8 +89,30 @@ export class PostgresConversation implements Conversation {
     return this.#growing(async (id) => ((await this.#run(sql.BORDER, [id])).length > 0 ? id : undefined));
   }
 
-  async entries(): Promise<Entries> {
-    return this.#entriesOf(await this.#run<MessageRow>(sql.ENTRIES, [ACTIVE_ENTRIES]));
+  /** known-entries. */
+  entries(): Promise<Entries> {
+    if (this.#seen !== undefined && this.#clock() - this.#seen.at < KNOWN_MS) return Promise.resolve(this.#seen.entries);
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** The entries have changed, or may have. */
+  hint(): void {
+    this.#hints += 1;
+    if (this.#seen !== undefined) this.#seen.at = Number.NEGATIVE_INFINITY;
+    this.#reading = undefined; // it may have begun before the change
+  }
+
+  async #read(): Promise<Entries> {
+    const [at, hints] = [this.#clock(), this.#hints];
+    const rows = await this.#run<MessageRow & { version: string }>(sql.ENTRIES, [ACTIVE_ENTRIES, this.#seen?.version ?? null]);
+    const version = rows[0]?.version ?? '';
+    const isSame = this.#seen !== undefined && version === this.#seen.version;
+    const entries = isSame ? (this.#seen as Active).entries : this.#entriesOf(rows.filter(({ id }) => id !== null));
+    this.#seen = { version, entries, at: hints === this.#hints ? at : Number.NEGATIVE_INFINITY };
+    return entries;
   }
 
   async page({ limit, before, since }: PagePlace): Promise<Entries> {

@@ -13,6 +13,8 @@ import * as sql from './sql/blocks.ts';
 export interface DocumentOptions<T> {
   readonly database: Database;
   readonly block: number;
+  /** The name of the block. */
+  readonly name: string;
   readonly kind: string;
   /** Checks and completes what was read. Throws an Error that says what is wrong. */
   parse(value: unknown): T;
@@ -69,8 +71,8 @@ export class PostgresDocument<T> implements Document<T> {
 
   update<R>(change: (value: T) => Change<T, R>, { quiet = false, claim }: { readonly quiet?: boolean; readonly claim?: Claim } = {}): Promise<R> {
     return this.#inTurn(async () => {
-      const seen = await this.#look();
-      return this.#write(seen, (now) => change(this.#valueOf(now)), quiet, claim);
+      const applied = (now: Seen<T>): Change<T, R> => change(this.#valueOf(now));
+      return this.#write(this.#maybeStored(applied) ?? (await this.#look()), applied, quiet, claim);
     });
   }
 
@@ -86,6 +88,17 @@ export class PostgresDocument<T> implements Document<T> {
 
   reopen(): void {
     this.#isClosed = false;
+  }
+
+  /** What was read a moment ago, if the change changes it: whether that is the newest is seen when it is stored. */
+  #maybeStored(change: (now: Seen<T>) => Change<T, unknown>): Seen<T> | undefined {
+    const seen = this.#seen;
+    if (seen?.value === undefined || this.#options.clock() - this.#seenAt >= GOOD_MS) return undefined;
+    try {
+      return change(seen).value === seen.value ? undefined : seen;
+    } catch {
+      return undefined; // it may fail only for what is not the newest
+    }
   }
 
   /** by-revision. */
@@ -109,20 +122,27 @@ export class PostgresDocument<T> implements Document<T> {
   /** Undefined if somebody else was faster. */
   async #store(rev: number, value: T, claim: Claim | undefined): Promise<number | undefined> {
     const { database, block, kind, also } = this.#options;
+    const [text, by] = [JSON.stringify(value), [claim?.owner ?? null, claim?.fence ?? null]];
+    if (also === undefined) {
+      const [row] = await database.query<{ ours: boolean | null; rev: number | null }>(sql.WRITE_ALONE, [block, kind, rev, text, ...by]);
+      if (row?.ours == null) throw noBlock();
+      if (!row.ours) throw leaseLost();
+      return row.rev ?? undefined;
+    }
     return database.transaction(async (run) => {
-      const [row] = await run<{ ours: boolean }>(sql.LOCK, [block, claim?.owner ?? null, claim?.fence ?? null]);
+      const [row] = await run<{ ours: boolean }>(sql.LOCK, [block, ...by]);
       if (row === undefined) throw noBlock();
       if (!row.ours) throw leaseLost();
-      const [written] = await run<{ rev: number }>(sql.WRITE, [block, kind, rev, JSON.stringify(value)]);
-      if (written !== undefined) await also?.(run, value, claim);
+      const [written] = await run<{ rev: number }>(sql.WRITE, [block, kind, rev, text]);
+      if (written !== undefined) await also(run, value, claim);
       return written?.rev;
     });
   }
 
   async #look(): Promise<Seen<T>> {
-    const { database, block, kind, clock } = this.#options;
+    const { database, block, name, kind, clock } = this.#options;
     const at = clock();
-    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, kind]);
+    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, name, kind]);
     if (row === undefined) throw noBlock();
     const seen = this.#keep(row.rev, row.value);
     this.#seenAt = Math.max(at, this.#seenAt);
@@ -224,8 +244,8 @@ export class DerivedDocument<T> implements Document<T> {
   }
 
   async #load(): Promise<T> {
-    const { database, block, kind } = this.#options;
-    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, kind]);
+    const { database, block, name, kind } = this.#options;
+    const [row] = await database.query<{ rev: number; value: unknown }>(sql.DOCUMENT, [block, name, kind]);
     if (row === undefined) throw noBlock();
     return this.take(row.rev, row.value);
   }

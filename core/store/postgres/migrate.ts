@@ -2,6 +2,7 @@
 //
 // one-at-a-time: whoever migrates holds a lock of the schema, and looks again what is to be done once it has it.
 // short-locks: a change that can't have its lock within three seconds lets the servers work on, and tries again.
+// made-at-once: an empty database gets all steps in one transaction, so that nobody sees a schema that is half there.
 // known-texts: the schema keeps the hash of each migration, so that two programs never mean different schemas by the same number.
 import { createHash } from 'node:crypto';
 import { BlockhouseError } from '../../errors.ts';
@@ -57,21 +58,23 @@ export async function pendingMigrations(query: Run, all = MIGRATIONS): Promise<r
 export async function migrate(place: StorePlace, onStep?: (done: Migration) => void, all = MIGRATIONS): Promise<readonly Migration[]> {
   const database = await Database.open(place, PATIENCE);
   const done: Migration[] = [];
-  const step = (): Promise<Migration | undefined> =>
+  const step = (): Promise<readonly Migration[]> =>
     database.transaction(async (run) => {
       await run(SHORT_LOCKS);
       await run(LOCK);
-      const [next] = await pendingMigrations(run, all);
-      if (next === undefined) return undefined;
-      await run({ name: '', text: schemaText(place) });
-      await run({ name: '', text: next.text });
-      await run(NOTE, [`schema.${next.name}`, hashOf(next.text)]);
-      return next;
+      const pending = await pendingMigrations(run, all);
+      const now = pending.length === all.length ? pending : pending.slice(0, 1); // made-at-once
+      if (now.length > 0) await run({ name: '', text: schemaText(place) });
+      for (const { name, text } of now) {
+        await run({ name: '', text });
+        await run(NOTE, [`schema.${name}`, hashOf(text)]);
+      }
+      return now;
     });
   try {
-    for (let next = await step(); next !== undefined; next = await step()) {
-      done.push(next);
-      onStep?.(next);
+    for (let now = await step(); now.length > 0; now = await step()) {
+      done.push(...now);
+      for (const one of now) onStep?.(one);
     }
   } finally {
     await database.close();

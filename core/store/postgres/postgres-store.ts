@@ -4,7 +4,7 @@
 // joined-again: a server that was given up joins under another id, and goes on with the same parts. What it had is lost; bills and lines that wait are kept.
 // gone-in-order: what waits is written before the server leaves.
 import { VERSION } from '../../version.ts';
-import type { ConnectedStore, FolderLock, Signals, Store, StoreOptions } from '../store.ts';
+import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreOptions } from '../store.ts';
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
@@ -20,19 +20,14 @@ import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
 import type { BlockWorld } from './stored-block.ts';
 
-/** How a database is reached. */
-export interface ConnectOptions {
-  /** Where to listen; the same database, past a pooler. */
-  readonly direct?: string | undefined;
-  /** The most connections, beside those that listen and tell. */
-  readonly connections?: number | undefined;
-  readonly leaseMs?: number | undefined;
+/** How a database is reached by a test. */
+export interface PostgresOptions extends ConnectOptions {
   /** Epoch milliseconds, in place of the database's clock. */
   readonly now?: (() => number) | undefined;
 }
 
 /** Connects to the database; one without the schema gets it. Rejects with INVALID_REQUEST, STORE_UNREACHABLE, STORE_NOT_MIGRATED, STORE_TOO_NEW. */
-export async function connectPostgres(store: string, options: ConnectOptions = {}): Promise<ConnectedStore> {
+export async function connectPostgres(store: string, options: PostgresOptions = {}): Promise<ConnectedStore> {
   const place = parseStorePlace(store);
   const direct = options.direct === undefined ? place : { ...parseStorePlace(options.direct), schema: place.schema };
   const { connections } = options;
@@ -53,10 +48,10 @@ class Connection implements ConnectedStore {
   readonly settings: PostgresSettings;
   readonly #database: Database;
   readonly #direct: StorePlace;
-  readonly #options: ConnectOptions;
+  readonly #options: PostgresOptions;
   #closing: Promise<void> | undefined;
 
-  constructor(database: Database, settings: PostgresSettings, direct: StorePlace, options: ConnectOptions) {
+  constructor(database: Database, settings: PostgresSettings, direct: StorePlace, options: PostgresOptions) {
     this.#database = database;
     this.settings = settings;
     this.#direct = direct;
@@ -77,7 +72,7 @@ class Connection implements ConnectedStore {
   }
 }
 
-interface PostgresStoreOptions extends Omit<StoreOptions, 'now'>, Omit<ConnectOptions, 'direct'> {
+interface PostgresStoreOptions extends Omit<StoreOptions, 'now'>, Omit<PostgresOptions, 'direct'> {
   readonly database: Database;
   readonly settings: PostgresSettings;
   readonly direct: StorePlace;

@@ -42,6 +42,7 @@ export class PostgresBlock implements StoredBlock {
   readonly #costs: DerivedDocument<BlockContents['costs']>;
   readonly #pulse: DerivedDocument<BlockContents['pulse']>;
   readonly #conversation: Conversation;
+  readonly #entries: PostgresConversation;
 
   constructor(ref: BlockRef, world: BlockWorld, listener: BlockListener) {
     this.#ref = ref;
@@ -63,7 +64,9 @@ export class PostgresBlock implements StoredBlock {
       ({ state, status }) => ({ state, status }),
     );
     const { database } = world;
-    this.#conversation = toldConversation(new PostgresConversation({ database, block, at }), (what) => {
+    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock });
+    this.#conversation = toldConversation(this.#entries, (what) => {
+      this.#entries.hint();
       world.projection.touch(block);
       world.signals.tell(what === 'chat' ? { what: 'document', block, kind: what } : { what, block });
       if (what !== 'wish') listener.onChanged('chat', { own: true, quiet: false, healed: false });
@@ -77,14 +80,17 @@ export class PostgresBlock implements StoredBlock {
   }
 
   async standing(): Promise<Standing> {
-    const [row] = await this.#world.database.query<{ wanted: boolean; state: BlockState; owner: string | null }>(sql.STANDING, [this.#ref.block]);
+    const [row] = await this.#world.database.query<{ wanted: boolean; state: BlockState; owner: string | null }>(sql.STANDING, [
+      this.#ref.block,
+      this.#ref.name,
+    ]);
     if (row === undefined) throw noBlock();
     return { isRunning: row.wanted, state: row.owner === null ? row.state : (await this.#pulse.read()).state, heldBy: row.owner };
   }
 
   async contents(): Promise<BlockContents> {
     const [rows, chat] = await Promise.all([
-      this.#world.database.query<{ kind: string; rev: number; value: unknown }>(sql.DOCUMENTS, [this.#ref.block]),
+      this.#world.database.query<{ kind: string; rev: number; value: unknown }>(sql.DOCUMENTS, [this.#ref.block, this.#ref.name]),
       this.#conversation.entries(),
     ]);
     const found = new Map(rows.map((row) => [row.kind, row]));
@@ -103,6 +109,7 @@ export class PostgresBlock implements StoredBlock {
     const other = { own: false, quiet: false, healed: false } as const;
     const unlisten = signals.on((hint) => {
       if (hint.block !== block) return;
+      if (hint.what === 'work' || (hint.what === 'document' && (hint.kind ?? 'chat') === 'chat')) this.#entries.hint();
       if (hint.what === 'document' && hint.kind !== 'chat') this.#changed(hint.kind);
       else if (hint.what === 'work' || hint.what === 'document') this.#listener.onChanged('chat', other);
       else if (hint.what === 'gone') this.#listener.onOther();
@@ -143,15 +150,17 @@ export class PostgresBlock implements StoredBlock {
       document.hint();
       this.#listener.onChanged(name, { own: false, quiet: false, healed: false });
     }
+    if (kind === undefined) this.#entries.hint();
     if (kind === undefined) this.#listener.onChanged('chat', { own: false, quiet: false, healed: false });
   }
 
   #options<K extends keyof Omit<BlockContents, 'chat'>>(kind: K, parse: (value: unknown) => BlockContents[K]): DocumentOptions<BlockContents[K]> {
     const { database, signals, clock } = this.#world;
-    const { block } = this.#ref;
+    const { block, name } = this.#ref;
     return {
       database,
       block,
+      name,
       kind,
       parse,
       clock,

@@ -148,8 +148,8 @@ t.test('what others wish of our blocks is done', async (t) => {
     { name: 'b', block: 98, cancel: null },
   ];
   hint({ block: 97, what: 'wish' });
-  await until('both are granted', () => done.length === 2);
-  t.same(done, ['cancel m1', 'stop b: another server']);
+  await until('both are granted', () => done.length === 3);
+  t.same(done, ['cancel m1', 'adopt b 1', 'stop b: another server'], 'also of a claim whose answer was lost');
 });
 
 t.test('a block of another server is asked for, and taken when it is given back', async (t) => {

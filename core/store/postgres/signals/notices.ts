@@ -20,6 +20,8 @@ export type Item =
   | { readonly is: 'wish'; readonly block: number }
   /** A reservation of the block has ended, or the block has no owner any more. */
   | { readonly is: 'released'; readonly block: number }
+  /** A block has come or gone, or has another name. */
+  | { readonly is: 'moved'; readonly name: string }
   /** A setting has changed. */
   | { readonly is: 'setting' }
   /** To the owner: the sender follows the block, and has its steps up to `since`. */

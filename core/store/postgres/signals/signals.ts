@@ -20,13 +20,16 @@ export type Hint =
   | { readonly what: 'work' | 'wish' | 'released' | 'gone'; readonly block: number }
   /** Without `kind` it may be any. */
   | { readonly what: 'document'; readonly block: number; readonly kind: string | undefined }
-  | { readonly what: 'setting'; readonly block: undefined };
+  | { readonly what: 'setting'; readonly block: undefined }
+  /** A block has come or gone, or has another name. */
+  | { readonly what: 'moved'; readonly block: undefined; readonly name: string };
 
 /** What a server tells. */
 export type Told =
   | { readonly what: 'work' | 'wish' | 'released'; readonly block: number }
   | { readonly what: 'document'; readonly block: number; readonly kind: string }
-  | { readonly what: 'setting' };
+  | { readonly what: 'setting' }
+  | { readonly what: 'moved'; readonly name: string };
 
 /** What signals work with. */
 export interface SignalsOptions {
@@ -125,6 +128,7 @@ export class PostgresSignals {
   tell(told: Told): void {
     const { what } = told;
     if (what === 'setting') this.#send(this.#channel(), { is: 'setting' });
+    else if (what === 'moved') this.#send(this.#channel(), { is: 'moved', name: told.name });
     else if (what === 'document') this.#send(this.#channel(), { is: 'document', block: told.block, kind: told.kind });
     else {
       this.#send(this.#channel(), { is: what, block: told.block });
@@ -261,6 +265,7 @@ export class PostgresSignals {
 
   #takeItem(from: string, item: Item): void {
     if (item.is === 'setting') this.#hint({ what: 'setting', block: undefined });
+    else if (item.is === 'moved') this.#hint({ what: 'moved', block: undefined, name: item.name });
     else if (item.is === 'document') this.#hint({ what: 'document', block: item.block, kind: item.kind });
     else if (item.is === 'work' || item.is === 'wish' || item.is === 'released') this.#hint({ what: item.is, block: item.block });
     else if (item.is === 'follow') this.#followers.follow(from, item.block, item.since);

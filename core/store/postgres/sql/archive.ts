@@ -20,7 +20,10 @@ export const FIND = {
   text: 'select archive_name, name, archived_at, archive from bh.block where archive_name = $1 or (archive_name is not null and name = $1) order by archived_at desc, id desc',
 };
 /** $1 the name in the archive. */
-export const BLOCK = { name: 'archive-block', text: 'select id as block from bh.block where archive_name = $1' };
+export const CONFIG = {
+  name: 'archive-config-of',
+  text: "select d.value from bh.block b join bh.document d on d.block_id = b.id and d.kind = 'config' where b.archive_name = $1",
+};
 /** $1 the name in the archive, $2 the new name. 23505: it is taken. */
 export const RESTORE = {
   name: 'archive-restore',

@@ -4,7 +4,11 @@
 
 /** $1 the name. */
 export const FIND = { name: 'block-find', text: 'select id as block, name from bh.block where name = $1 and archive_name is null' };
-export const STANDING = { name: 'block-stands', text: 'select wanted, state, owner from bh.block where id = $1 and archive_name is null' };
+/** $1 the block, $2 its name. */
+export const STANDING = {
+  name: 'block-stands',
+  text: 'select wanted, state, owner from bh.block where id = $1 and name = $2 and archive_name is null',
+};
 export const COUNTS = {
   name: 'block-counts',
   text: 'select count(*) as blocks, count(*) filter (where wanted) as running from bh.block where archive_name is null',
@@ -21,15 +25,32 @@ t as (insert into bh.block_tag (tag, name, block_id) select distinct u.tag, $1, 
 select id as block from b`,
 };
 
-/** $1 the block. */
-export const DOCUMENTS = { name: 'documents', text: 'select kind, rev, value from bh.document where block_id = $1' };
-/** $1 the block, $2 the kind. */
-export const DOCUMENT = { name: 'document', text: 'select rev, value from bh.document where block_id = $1 and kind = $2' };
+/** $1 the block, $2 its name: under another one it is another block. */
+export const DOCUMENTS = {
+  name: 'documents',
+  text: 'select d.kind, d.rev, d.value from bh.block b join bh.document d on d.block_id = b.id where b.id = $1 and b.name = $2 and b.archive_name is null',
+};
+/** $1 the block, $2 its name, $3 the kind. */
+export const DOCUMENT = {
+  name: 'document',
+  text: `
+select d.rev, d.value from bh.block b join bh.document d on d.block_id = b.id and d.kind = $3
+where b.id = $1 and b.name = $2 and b.archive_name is null`,
+};
 
 /** The lock of a block that is there. $1 the block, $2 and $3 its owner and fence; null: anybody's. */
 export const LOCK = {
   name: 'block-lock',
   text: 'select id, ($2::text is null or (owner = $2 and fence = $3)) is true as ours from bh.block where id = $1 and archive_name is null for update',
+};
+
+/** The same without anything that follows: $5 and $6 as in LOCK. `ours`: null, where there is no such block. */
+export const WRITE_ALONE = {
+  name: 'document-write-alone',
+  text: `
+with b as (select id, ($5::text is null or (owner = $5 and fence = $6)) is true as ours from bh.block where id = $1 and archive_name is null for no key update),
+d as (update bh.document set value = $4::json, rev = rev + 1 from b where b.ours and block_id = $1 and kind = $2 and rev = $3 returning rev)
+select b.ours, d.rev from (select) one left join b on true left join d on true`,
 };
 
 /** Only while the revision is $3, otherwise no row comes back. $1 block, $2 kind, $4 the text. */

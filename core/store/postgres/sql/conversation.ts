@@ -185,16 +185,19 @@ select b.id from b`,
 export const BORDER = { name: 'block-border', text: 'update bh.block set last_id = $2 where id = $1 and last_id < $2 returning id' };
 export const LAST_ID = { name: 'block-last-id', text: 'select last_id from bh.block where id = $1' };
 
-/** $2 so many of the newest, and all that wait. */
+/** $2 so many of the newest, and all that wait. One row without an entry where nothing has changed since the version $3: every change of a message changes its block. */
 export const ENTRIES = {
   name: 'messages-active',
   text: `
-select ${SHOWN} from bh.message m where m.block_id = $1 and m.seq > coalesce((
-  select n.seq from bh.message n where n.block_id = $1 order by n.seq desc offset $2 limit 1), -1)
-union all
-select ${SHOWN} from bh.message m where m.block_id = $1 and m.status in ${WAITING} and m.seq <= coalesce((
-  select n.seq from bh.message n where n.block_id = $1 order by n.seq desc offset $2 limit 1), -1)
-order by seq`,
+select b.xmin::text as version, ${SHOWN}
+from bh.block b
+left join lateral (
+  select l.seq from bh.message l where b.xmin::text is distinct from $3 and l.block_id = b.id order by l.seq desc offset $2 limit 1) border on true
+left join lateral (
+  select * from bh.message n where b.xmin::text is distinct from $3 and n.block_id = b.id and n.seq > coalesce(border.seq, -1)
+  union all
+  select * from bh.message o where b.xmin::text is distinct from $3 and o.block_id = b.id and o.status in ${WAITING} and o.seq <= coalesce(border.seq, -1)) m on true
+where b.id = $1 order by m.seq`,
 };
 /** An entry and its answer. */
 export const MESSAGE = { name: 'message', text: `select ${SHOWN} from bh.message m where m.block_id = $1 and (m.id = $2 or m.reply_to = $2) order by m.seq` };

@@ -1,0 +1,228 @@
+// What does a workspace in PostgreSQL cost: statements, CPU and WAL for a message, a page of a million blocks, the time from a message on one server to its begin on another?
+//
+// A PostgreSQL is started for it, or taken from BLOCKHOUSE_TEST_STORE. `--only messages,list,begin` runs a part, `--blocks` says how many the list has.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { createOllama } from '../adapters/ollama/index.ts';
+import { createBus } from '../core/bus.ts';
+import { connectStore, createCore } from '../core/index.ts';
+import { pageOf, type ListQuery } from '../core/store/postgres/list-page.ts';
+import { parseStorePlace } from '../core/store/postgres/place.ts';
+import { Database } from '../core/store/postgres/pool.ts';
+import { connectPostgres } from '../core/store/postgres/postgres-store.ts';
+import type { FactRow } from '../core/store/postgres/list-facts.ts';
+import { cursorOf } from '../core/store/postgres/list-page.ts';
+import type { Store } from '../core/store/store.ts';
+import { configOf } from '../spec/support/block-files.ts';
+import { RUNNABLE, repeatingDaemon } from '../spec/support/blocks.ts';
+import { ask, noPostgres, postgresStore } from '../spec/support/postgres.ts';
+import { startUpstream } from '../spec/support/upstream.ts';
+import { quantile } from './measure.ts';
+
+const MESSAGES = 100;
+const PAGES = 60;
+const BEGINS = 60;
+const LOCK = { announce: async () => undefined, release: async () => undefined };
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, blocks: { type: 'string', default: '1000000' } } });
+const say = (question: string, figure: string): boolean => process.stdout.write(`${question.padEnd(64)}${figure}\n`);
+const ms = (samples: readonly number[]): string => `${quantile(samples, 0.5).toFixed(1)} ms (median), ${quantile(samples, 0.99).toFixed(1)} ms (p99)`;
+
+const ends: (() => unknown)[] = [];
+const t = { teardown: (end: () => unknown) => void ends.unshift(end) } as unknown as Test;
+const parts: Readonly<Record<string, () => Promise<void>>> = { messages, begin, list };
+if (noPostgres !== false) throw new Error(noPostgres);
+try {
+  for (const part of values.only?.split(',') ?? Object.keys(parts)) await parts[part]?.();
+} finally {
+  for (const end of ends) await end();
+}
+
+/** Counts the statements of this process, by name. */
+function countStatements(): { readonly counts: Map<string, number>; stop(): void } {
+  const counts = new Map<string, number>();
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function counted(this: unknown, ...args: unknown[]) {
+    const [first] = args as [string | { name?: string; text?: string }];
+    const name = typeof first === 'string' ? first : (first.name ?? first.text ?? '');
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    return (query as (...all: unknown[]) => unknown).apply(this, args);
+  } as typeof query;
+  return {
+    counts,
+    stop: () => {
+      pg.Client.prototype.query = query;
+    },
+  };
+}
+
+/** Of all processes of the database, in seconds, those that have ended included. The database is on this machine. */
+async function databaseCpu(store: string): Promise<number> {
+  const fieldsOf = (pid: string): string[] | undefined => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    } catch {
+      return undefined; // it has ended meanwhile
+    }
+  };
+  const [data] = await ask(store, "select split_part(pg_read_file('postmaster.pid'), chr(10), 1) as pid");
+  const postmaster = String(data?.['pid']);
+  const own = fieldsOf(postmaster) ?? [];
+  let ticks = Number(own[11]) + Number(own[12]) + Number(own[13]) + Number(own[14]);
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const fields = fieldsOf(pid);
+    if (fields?.[1] === postmaster) ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / 100;
+}
+
+async function wal(store: string): Promise<number> {
+  const [row] = await ask(store, "select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes");
+  return row?.['bytes'] as number;
+}
+
+/** A warm block: each message is posted when the one before is answered. */
+async function messages(): Promise<void> {
+  const store = await postgresStore(t);
+  const upstream = await startUpstream(t, repeatingDaemon);
+  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
+  const core = createCore({ adapters: [createOllama()], env: { OLLAMA_BASE_URL: upstream.url }, store: await connectStore(store), workspace });
+  await core.start();
+  try {
+    await core.blocks.create({ name: 'ada', config: RUNNABLE });
+    await core.blocks.start('ada');
+    const text = 'x'.repeat(650);
+    const one = async (): Promise<void> => {
+      const { id } = await core.blocks.post('ada', { message: text }, 'api');
+      await core.blocks.answer('ada', id, { waitMs: 10_000 });
+    };
+    for (let n = 0; n < 20; n += 1) await one();
+    const counted = countStatements();
+    const [cpu, bytes, from] = [await databaseCpu(store), await wal(store), performance.now()];
+    for (let n = 0; n < MESSAGES; n += 1) await one();
+    counted.stop();
+    const [cpuAfter, bytesAfter, until] = [await databaseCpu(store), await wal(store), performance.now()];
+    const all = [...counted.counts.values()].reduce((sum, count) => sum + count, 0);
+    say('statements for a message, warm block', (all / MESSAGES).toFixed(2));
+    for (const [name, count] of [...counted.counts].sort((a, b) => b[1] - a[1]))
+      if (count > MESSAGES / 20) say(`  ${name.slice(0, 50)}`, (count / MESSAGES).toFixed(2));
+    say('database CPU for a message', `${(((cpuAfter - cpu) / MESSAGES) * 1000).toFixed(2)} ms`);
+    say('WAL for a message with 1.3 KB of text', `${((bytesAfter - bytes) / MESSAGES / 1024).toFixed(1)} KiB`);
+    say('a message and its answer, one after the other', `${((until - from) / MESSAGES).toFixed(1)} ms`);
+  } finally {
+    await core.close();
+    rmSync(workspace, { recursive: true, force: true });
+  }
+}
+
+async function begin(): Promise<void> {
+  const place = await postgresStore(t);
+  const open = async (): Promise<Store> =>
+    (await connectPostgres(place)).open({ workspace: '', bus: createBus(), now: Date.now, onLost: async () => undefined, lock: LOCK });
+  const [a, b] = [await open(), await open()];
+  try {
+    const node = await b.join();
+    await a.blocks.create(configOf({ enabled: true }));
+    const silent = { onChanged: noop, onDamaged: noop, onRebuilt: noop, onOther: noop, onLogged: noop, onLogFault: noop };
+    const listener = { ...silent, logLimits: () => ({ maxFileBytes: 1e6, maxFiles: 10 }) };
+    const ref = (await a.blocks.list({} as never).find('a')) as { name: string; block: number };
+    const [posting, answering] = [a.blocks.block(ref, listener).documents.conversation, b.blocks.block(ref, listener).documents.conversation];
+    let begun = (): void => undefined;
+    b.signals.on(({ what }) => {
+      if (what === 'work') void work().catch(() => undefined); // another hint has begun it
+    });
+    const work = async (): Promise<void> => {
+      for (const claim of await node.claim(10)) {
+        const { next } = await answering.recover(claim, { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 });
+        if (next === undefined) continue;
+        await answering.begin(claim, next.id);
+        begun();
+        await answering.settle(claim, next.id, { status: 'done' }, undefined);
+        await node.release(claim, { state: 'idle', dueAt: null });
+      }
+    };
+    const times: number[] = [];
+    for (let n = 0; n < BEGINS; n += 1) {
+      const done = new Promise<void>((resolve) => {
+        begun = resolve;
+      });
+      const from = performance.now();
+      await posting.append({ content: 'hi', channel: 'api', clientId: undefined, cap: 100 });
+      await done;
+      times.push(performance.now() - from);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    say('a message on one server to its begin on another, by notice', ms(times));
+  } finally {
+    for (const store of [a, b]) await store.close();
+  }
+}
+
+function noop(): void {
+  // nobody looks
+}
+
+/** The rows of a store with very many blocks, as its servers would have left them. */
+async function list(): Promise<void> {
+  const store = await postgresStore(t);
+  await (await connectPostgres(store)).close();
+  const count = Number(values.blocks);
+  const documents = [
+    "'config', json_build_object('name', 'b' || n, 'description', 'block ' || n, 'enabled', true)",
+    "'memory', '{}'",
+    "'costs', '{}'",
+    `'pulse', '{"status":"ACTIVE","state":"idle"}'`,
+  ];
+  const from = performance.now();
+  await ask(store, `insert into bh.block (name, wanted, state) select 'b' || n, true, 'idle' from generate_series(1, ${count}) n`);
+  await ask(
+    store,
+    `insert into bh.block_entry (block_id, name, description, state, status, last_message_at, cost_usd)
+     select id, name, 'block ' || id, (array['idle', 'stopped', 'failed', 'paused'])[1 + id % 4], 'ACTIVE', now() - id % 1000000 * interval '1 s', id % 997 from bh.block`,
+  );
+  for (const document of documents)
+    await ask(
+      store,
+      `insert into bh.document (block_id, kind, value) select id, ${document.replaceAll('n)', 'id)').replaceAll('|| n', '|| id')} from bh.block`,
+    );
+  await ask(store, `insert into bh.block_tag (tag, name, block_id) select 't' || id % 1000, name, id from bh.block`);
+  await ask(
+    store,
+    `insert into bh.message (block_id, seq, id, role, status, content, bytes, at) select id, 1, 'm' || id, 'user', 'done', 'hi', 100, now() from bh.block`,
+  );
+  for (const table of ['block', 'block_entry', 'document', 'block_tag', 'message']) await ask(store, `vacuum analyze bh.${table}`);
+  say(`rows of ${count} blocks made in`, `${((performance.now() - from) / 1000).toFixed(0)} s`);
+  const database = await Database.open(parseStorePlace(store), { connections: 1, queryTimeoutMs: 60_000 });
+  try {
+    const queries: ListQuery[] = [
+      { sort: 'name' },
+      { sort: 'state' },
+      { sort: 'lastMessageAt' },
+      { sort: 'costUsd' },
+      { tag: 't7' },
+      { state: ['failed'], sort: 'state' },
+      { prefix: 'b77' },
+    ];
+    for (const query of queries) {
+      const times: number[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < PAGES; page += 1) {
+        const asked = { ...query, ...(cursor !== undefined && { cursor }) };
+        const { statement, values: all } = pageOf(asked);
+        const begin = performance.now();
+        const rows = await database.query<FactRow>(statement, all);
+        times.push(performance.now() - begin);
+        const last = rows.at(-1);
+        cursor = last === undefined || rows.length < 100 ? undefined : cursorOf(query, last);
+      }
+      say(`a page of ${count}: ${JSON.stringify(query)}`, ms(times));
+    }
+  } finally {
+    await database.close();
+  }
+}
