@@ -164,11 +164,12 @@ export class WorkspaceSession {
   async #build(store: Store): Promise<Held> {
     const { workspace, settings, bus, gateway, credentials, keys, options } = this.#options;
     const now = options.clock ?? Date.now;
+    const monotonic = options.now ?? (() => performance.now());
     const parts = await import('./workspace-parts.ts');
     const { createWorkspaceBlocks, GatewayAccounts, HaltSwitch, HeartbeatWheel, ModelCalls, Prices, StepCounter } = parts;
     const halt = new HaltSwitch(settings, bus, now);
     const prices = new Prices();
-    const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now });
+    const accounts = new GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now, monotonic });
     const calls = new ModelCalls({
       gateway,
       ledger: store.ledger,
@@ -187,7 +188,7 @@ export class WorkspaceSession {
       heartbeats: new HeartbeatWheel(),
       steps: new StepCounter(now()),
       now,
-      monotonic: options.now ?? (() => performance.now()),
+      monotonic,
       random: options.random ?? Math.random,
       halted: () => halt.state(),
       refreshCredentials: () => credentials?.refresh(),

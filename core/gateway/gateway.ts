@@ -244,7 +244,7 @@ export class Gateway {
     const id = this.#registry.idOf(name);
     const adapter = id === undefined ? undefined : this.#registry.inUrl(id);
     if (adapter?.contextTokens === undefined) return undefined;
-    return this.#ask(adapter, { signal, key, askedAs }, () => this.#contextTokens(adapter, model, config, signal), model);
+    return this.#ask(adapter, { signal, key, askedAs, isRequest: false }, () => this.#contextTokens(adapter, model, config, signal), model);
   }
 
   async #contextTokens(adapter: Adapter, model: string, config: ChatConfig | undefined, signal: AbortSignal): Promise<number | undefined> {
@@ -259,12 +259,12 @@ export class Gateway {
   /** in-line. */
   async #ask<T>(
     adapter: Adapter,
-    { key, askedAs, signal = never() }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'>,
+    { key, askedAs, signal = never(), isRequest = true }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'> & { readonly isRequest?: boolean },
     question: () => Promise<T>,
     model?: string,
   ): Promise<T> {
     if (key === undefined) return question();
-    const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model });
+    const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model }, isRequest);
     return this.#destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal, signal, places);
   }
 

@@ -4,6 +4,7 @@
 // caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit of the key and of
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
+// taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
 // held-until-counted: a call counts as under way until its line counts.
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -15,7 +16,8 @@ import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway
 import type { GatewayBook, KeySpend, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { hasCap, later, type ReachedCap, reachedCap, type Spend } from './caps.ts';
-import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
+import { costOf, HeldCalls, KeyHold, type KeyTerms, USUAL_OUTPUT_TOKENS } from './key-hold.ts';
+import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
 import { type Accounts, assertMayUse, isHeld, type NamedKey } from './named-key.ts';
 
@@ -28,6 +30,8 @@ export interface GatewayAccountsOptions {
   readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that no change of the clock touches. */
+  readonly monotonic: () => number;
 }
 
 type Finished = CoreEvents['call.finished'];
@@ -52,6 +56,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   /** Of calls without settings of their own. */
   readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
   readonly #held: HeldCalls;
+  readonly #rates: RateLimits;
   /** By key and by group, for all lines. */
   readonly #places = new Map<string, PlaceLimit>();
   /** Each change of the keys makes new objects, with which the limits are set again. */
@@ -59,24 +64,39 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
+    this.#rates = new RateLimits(options.monotonic);
     this.#held = new HeldCalls(
       (call) => options.ledger.note(call),
       (error) => this.#tell(error),
     );
   }
 
-  check(asking: Asking): readonly PlaceLimit[] | undefined {
+  check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
     const key = this.#checked(asking);
-    return key && this.#placesOf(key);
+    if (key === undefined) return undefined;
+    if (isRequest && key.hasRates) this.#rates.take(key, {});
+    return this.#placesOf(key);
   }
 
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
     const { hash } = key;
-    const places = this.#placesOf(key);
-    if (isHeld(key)) return new KeyHold(call, key, places, (hold) => this.#reserve(hold, hash));
-    return new KeyPass(key, places, () => this.#admit(call, hash));
+    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
+    const terms = { key, taken, places: this.#placesOf(key) };
+    if (isHeld(key)) return new KeyHold(call, terms, (hold) => this.#reserve(hold, hash));
+    return new KeyPass(terms, () => this.#admit(call, hash));
+  }
+
+  #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
+    const { ledger } = this.#options;
+    if (!ledger.isRead) ledger.read().catch(() => undefined); // a limit by the minute does without; whoever needs the sums gets the error
+    const meanOutput = ledger.isRead ? ledger.meanOutput(name) : undefined;
+    return call.inputTokens() + (call.hasOutput ? Math.round((meanOutput ?? USUAL_OUTPUT_TOKENS) * call.choices) : 0);
+  }
+
+  rates(key: NamedKey): KeyRates | undefined {
+    return this.#rates.state(key);
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
@@ -92,6 +112,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
     const at = new Date(this.#options.now()).toISOString();
+    this.#settleRates(end, hold);
     if (hold instanceof KeyHold) {
       this.#settleHeld(end, at, hold);
       return;
@@ -108,6 +129,14 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     );
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
+  }
+
+  /** A client that leaves before its call has told what it used gets nothing back: else it could have for nothing what it has seen. */
+  #settleRates({ usage, code, attempts }: Finished, hold: Hold | undefined): void {
+    const { taken } = hold instanceof KeyHold || hold instanceof KeyPass ? hold : {};
+    if (taken === undefined) return;
+    const used = usage?.totalTokens ?? 0;
+    this.#rates.settle(taken, code === 'CANCELLED' && attempts > 0 ? Math.max(used, taken.tokens) : used);
   }
 
   /** The journal has the end at once, and the ledger has it some moments later. */
@@ -260,11 +289,13 @@ class KeyPass implements Hold {
   readonly readsOn = false;
   readonly key: NamedKey;
   readonly places: readonly PlaceLimit[];
+  readonly taken: TakenTokens | undefined;
   readonly #admit: () => Promise<void> | undefined;
 
-  constructor(key: NamedKey, places: readonly PlaceLimit[], admit: () => Promise<void> | undefined) {
+  constructor({ key, places, taken }: KeyTerms, admit: () => Promise<void> | undefined) {
     this.key = key;
     this.places = places;
+    this.taken = taken;
     this.#admit = admit;
   }
 

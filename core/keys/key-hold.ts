@@ -13,13 +13,22 @@ import type { OpenCall } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 import type { Spend } from './caps.ts';
 import type { Bound } from './key-limits.ts';
+import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
 
 /** Until a key has an answer. */
-const USUAL_OUTPUT_TOKENS = 1000;
+export const USUAL_OUTPUT_TOKENS = 1000;
 const LOOK_EVERY_MS = 100;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
+
+/** What a call is accepted with. */
+export interface KeyTerms {
+  readonly key: NamedKey;
+  readonly places: readonly PlaceLimit[];
+  /** From limits by the minute that count tokens. */
+  readonly taken: TakenTokens | undefined;
+}
 
 /** The room of one call of a key with limits. */
 export class KeyHold implements Hold {
@@ -39,12 +48,14 @@ export class KeyHold implements Hold {
   underWay: readonly HeldPlace[] = [];
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
+  readonly taken: TakenTokens | undefined;
   readonly #reserve: (hold: KeyHold) => Promise<void>;
 
-  constructor(call: AccountedCall, key: NamedKey, places: readonly PlaceLimit[], reserve: (hold: KeyHold) => Promise<void>) {
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: KeyHold) => Promise<void>) {
     this.call = call;
     this.key = key;
     this.places = places;
+    this.taken = taken;
     this.#reserve = reserve;
   }
 
