@@ -51,6 +51,15 @@ export function reachedCap(bound: Bound, spent: PeriodSpend, more: Spend, now: n
   return last;
 }
 
+/** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. */
+export function isFar(bound: Bound, spent: PeriodSpend, underWay: Spend): boolean {
+  for (const { field, unit, period } of CAPS) {
+    const cap = bound[field] as number | null;
+    if (cap !== null && spent[period][unit] + 2 * underWay[unit] >= cap / 2) return false;
+  }
+  return true;
+}
+
 /** The one whose period ends later. */
 export function later(one: ReachedCap | undefined, other: ReachedCap | undefined): ReachedCap | undefined {
   return one === undefined || (other !== undefined && other.resetsAt > one.resetsAt) ? other : one;

@@ -15,7 +15,7 @@ import { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, KeySpend, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { hasCap, later, type ReachedCap, reachedCap, type Spend } from './caps.ts';
+import { hasCap, isFar, later, type ReachedCap, reachedCap, type Spend } from './caps.ts';
 import { costOf, HeldCalls, KeyHold, type KeyTerms, USUAL_OUTPUT_TOKENS } from './key-hold.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
@@ -238,6 +238,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     for (const bound of key.bounds) {
       if (!hasCap(bound)) continue;
       const sums = this.#options.ledger.spent(bound.kind, bound.name);
+      if (isFar(bound, sums, this.#held.sumOf(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (own !== undefined && spent === undefined) close ??= reachedCap(bound, sums, this.#held.underWay(bound, own), now);
     }

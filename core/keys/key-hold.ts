@@ -2,6 +2,8 @@
 //
 // as-expected: a call counts with what it has surely used, and its output with the mean of its key at least, since its first word says nothing of its length.
 //   It never counts with the largest output that could be: else a small cap would let no call through.
+// summed-up: what the calls of a key or a group count is summed up ten times a second and when one begins or ends. Only where that sum is not far below a cap,
+//   each call is looked at.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
 import { randomUUID } from 'node:crypto';
@@ -18,6 +20,7 @@ import type { NamedKey } from './named-key.ts';
 
 /** Until a key has an answer. */
 export const USUAL_OUTPUT_TOKENS = 1000;
+const NOTHING: Spend = { usd: 0, tokens: 0 };
 const LOOK_EVERY_MS = 100;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
@@ -46,6 +49,8 @@ export class KeyHold implements Hold {
   notedOutput = 0;
   /** Among the calls under way of its key, and of its group. */
   underWay: readonly HeldPlace[] = [];
+  /** What it counts in the sums of its accounts: summed-up. */
+  counted: Spend = NOTHING;
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
@@ -75,8 +80,16 @@ export class KeyHold implements Hold {
   }
 }
 
+/** The calls under way of a key or a group. */
+interface Account {
+  readonly calls: LinkedList<KeyHold>;
+  usd: number;
+  tokens: number;
+}
+
 interface HeldPlace {
-  readonly account: string;
+  readonly name: string;
+  readonly account: Account;
   readonly place: Place<KeyHold>;
 }
 
@@ -99,7 +112,7 @@ export class HeldCalls {
   readonly #note: (call: OpenCall) => Promise<void>;
   readonly #onFault: (error: unknown) => void;
   /** By key and by group. */
-  readonly #byAccount = new Map<string, LinkedList<KeyHold>>();
+  readonly #byAccount = new Map<string, Account>();
   readonly #idStart = randomUUID();
   #ids = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -110,10 +123,15 @@ export class HeldCalls {
     this.#onFault = onFault;
   }
 
+  /** About what the calls under way of a key or a group count, as of a tenth of a second ago: summed-up. */
+  sumOf({ kind, name }: Pick<Bound, 'kind' | 'name'>): Spend {
+    return this.#byAccount.get(accountOf(kind, name)) ?? NOTHING;
+  }
+
   /** What the other calls under way of a key or a group count. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Spend {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byAccount.get(accountOf(kind, name)) ?? []) {
+    for (const hold of this.#byAccount.get(accountOf(kind, name))?.calls ?? []) {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -131,6 +149,7 @@ export class HeldCalls {
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
     if (hold.underWay.length === 0) hold.underWay = hold.key.bounds.map(({ kind, name }) => this.#join(accountOf(kind, name), hold));
     this.#ids += 1;
+    this.#recount(hold);
     hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     return this.#noteAhead(hold, hold.call.usageSoFar() ?? { ...hold.expected, outputTokens: 0 }, at);
@@ -139,10 +158,11 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const { account, place } of hold.underWay) {
-      const calls = this.#byAccount.get(account);
-      calls?.leave(place);
-      if (calls?.size === 0) this.#byAccount.delete(account);
+    for (const { name, account, place } of hold.underWay) {
+      account.calls.leave(place);
+      account.usd -= hold.counted.usd;
+      account.tokens -= hold.counted.tokens;
+      if (account.calls.size === 0) this.#byAccount.delete(name);
     }
     hold.underWay = [];
     if (this.#byAccount.size === 0) this.close();
@@ -153,17 +173,29 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #join(account: string, hold: KeyHold): HeldPlace {
-    const calls = this.#byAccount.get(account) ?? new LinkedList<KeyHold>();
-    this.#byAccount.set(account, calls);
-    return { account, place: calls.add(hold) };
+  #join(name: string, hold: KeyHold): HeldPlace {
+    const account = this.#byAccount.get(name) ?? { calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
+    this.#byAccount.set(name, account);
+    return { name, account, place: account.calls.add(hold) };
+  }
+
+  /** summed-up. */
+  #recount(hold: KeyHold): void {
+    const { usage, counted } = hold;
+    if (usage === undefined) return;
+    hold.counted = { tokens: usage.totalTokens, usd: hold.pricer.least(usage) ?? 0 };
+    for (const { account } of hold.underWay) {
+      account.usd += hold.counted.usd - counted.usd;
+      account.tokens += hold.counted.tokens - counted.tokens;
+    }
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const [account, calls] of this.#byAccount) {
-      for (const hold of calls) {
+    for (const account of this.#byAccount.values()) {
+      for (const hold of account.calls) {
         if (account !== hold.underWay[0]?.account) continue; // seen with its key
+        this.#recount(hold);
         const usage = hold.call.usageSoFar();
         if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);

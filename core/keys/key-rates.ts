@@ -30,10 +30,13 @@ export interface RateCost {
   tokens?(): number;
 }
 
-interface Need {
+interface Limit {
   readonly bound: Bound;
   readonly bucket: TokenBucket;
   readonly unit: 'requests' | 'tokens';
+}
+
+interface Need extends Limit {
   readonly amount: number;
 }
 
@@ -41,6 +44,8 @@ interface Need {
 export class RateLimits {
   readonly #now: () => number;
   readonly #buckets = new Map<string, TokenBucket>();
+  /** Of each key; a change of the keys makes new objects. */
+  readonly #ofKeys = new WeakMap<LimitedKey, readonly Limit[]>();
   /** once-a-request. */
   readonly #counted = new WeakSet<object>();
 
@@ -76,9 +81,9 @@ export class RateLimits {
     if (!key.hasRates) return undefined;
     const now = this.#now();
     let [requests, tokens]: [RateState?, RateState?] = [];
-    for (const bound of key.bounds) {
-      requests = tighter(requests, this.#bucketOf(bound, 'requests', now)?.state(now));
-      tokens = tighter(tokens, this.#bucketOf(bound, 'tokens', now)?.state(now));
+    for (const { bucket, unit } of this.#limitsOf(key, now)) {
+      if (unit === 'requests') requests = tighter(requests, bucket.state(now));
+      else tokens = tighter(tokens, bucket.state(now));
     }
     return { ...(requests && { requests }), ...(tokens && { tokens }) };
   }
@@ -87,28 +92,35 @@ export class RateLimits {
     const needs: Need[] = [];
     const isCounted = request !== undefined && this.#counted.has(request);
     let estimate: number | undefined;
-    for (const bound of key.bounds) {
-      const ofRequests = isCounted ? undefined : this.#bucketOf(bound, 'requests', now);
-      if (ofRequests !== undefined) needs.push({ bound, bucket: ofRequests, unit: 'requests', amount: 1 });
-      const ofTokens = tokens === undefined ? undefined : this.#bucketOf(bound, 'tokens', now);
-      if (ofTokens === undefined) continue;
-      estimate ??= tokens?.() ?? 0;
-      needs.push({ bound, bucket: ofTokens, unit: 'tokens', amount: estimate });
+    for (const { bound, bucket, unit } of this.#limitsOf(key, now)) {
+      if (unit === 'requests') {
+        if (!isCounted) needs.push({ bound, bucket, unit, amount: 1 });
+      } else if (tokens !== undefined) {
+        estimate ??= tokens();
+        needs.push({ bound, bucket, unit, amount: estimate });
+      }
     }
     return needs;
   }
 
-  #bucketOf({ kind, name, requestsPerMinute, tokensPerMinute }: Bound, unit: Need['unit'], now: number): TokenBucket | undefined {
-    const limit = unit === 'requests' ? requestsPerMinute : tokensPerMinute;
+  #limitsOf(key: LimitedKey, now: number): readonly Limit[] {
+    const known = this.#ofKeys.get(key);
+    if (known !== undefined) return known;
+    const limits = key.bounds.flatMap((bound) =>
+      [this.#limitOf(bound, 'requests', now), this.#limitOf(bound, 'tokens', now)].filter((limit) => limit !== undefined),
+    );
+    this.#ofKeys.set(key, limits);
+    return limits;
+  }
+
+  #limitOf(bound: Bound, unit: Limit['unit'], now: number): Limit | undefined {
+    const limit = unit === 'requests' ? bound.requestsPerMinute : bound.tokensPerMinute;
     if (limit === null) return undefined;
-    const account = `${unit} ${kind} ${name}`;
-    let bucket = this.#buckets.get(account);
-    if (bucket === undefined) {
-      bucket = new TokenBucket(limit, now);
-      this.#buckets.set(account, bucket);
-    }
+    const account = `${unit} ${bound.kind} ${bound.name}`;
+    const bucket = this.#buckets.get(account) ?? new TokenBucket(limit, now);
+    this.#buckets.set(account, bucket);
     bucket.allow(limit, now);
-    return bucket;
+    return { bound, bucket, unit };
   }
 }
 

@@ -39,6 +39,7 @@ const LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
 const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const DAY_MS = 86_400_000;
 const SAVE_EVERY_MS = 10_000;
 
 /** What a ledger works with. */
@@ -82,6 +83,9 @@ export class GatewayLedger implements GatewayBook {
   #isIncomplete = false;
   #reading: Promise<void> | undefined;
   #isRead = false;
+  /** Made once a day, because each call of a key with caps asks for it several times. */
+  #day = '';
+  #dayStart = 0;
 
   constructor({ workspace, bus, now, limits, readsOnly = false }: GatewayLedgerOptions) {
     this.#readsOnly = readsOnly;
@@ -293,7 +297,12 @@ export class GatewayLedger implements GatewayBook {
   }
 
   #today(): string {
-    return new Date(this.#now()).toISOString().slice(0, '2026-11-22'.length);
+    const now = this.#now();
+    if (now < this.#dayStart || now >= this.#dayStart + DAY_MS || this.#day === '') {
+      this.#dayStart = Math.floor(now / DAY_MS) * DAY_MS;
+      this.#day = new Date(now).toISOString().slice(0, '2026-11-22'.length);
+    }
+    return this.#day;
   }
 }
 

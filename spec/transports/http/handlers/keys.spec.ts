@@ -253,7 +253,7 @@ t.test('tokens a minute count by estimate while a call is under way, and by its 
     now: () => 1_000_000,
     answer: async (...asked) => {
       await held.opened;
-      friendlyDaemon(...asked);
+      await friendlyDaemon(...asked);
     },
   });
   const key = await keyOf(server, { name: 'app', tokensPerMinute: 2500 });
