@@ -178,9 +178,10 @@ export class WorkspaceSession {
   async #build(store: Store): Promise<Held> {
     const { bus, gateway, keys, options } = this.#options;
     const now = (): number => store.now();
+    const monotonic = options.now ?? (() => performance.now());
     const parts = await import('./workspace-parts.ts');
     const prices = new Prices();
-    const accounts = new parts.GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now });
+    const accounts = new parts.GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now, monotonic });
     return { running: options.gatewayOnly === true ? undefined : await this.#run(store, prices, parts), store, prices, accounts };
   }
 

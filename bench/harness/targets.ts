@@ -69,12 +69,26 @@ export function providerTarget(server: Server, framing: FramingName): Target {
   });
 }
 
-export function gatewayTarget(server: Server, framing: FramingName): Target {
+/** A key with every limit of its figures, none of which is reached, in a group with every limit. */
+export async function makeKey(server: Server): Promise<string> {
+  const figures = { inFlight: 1000, requestsPerMinute: 1e9, tokensPerMinute: 1e12, unpriced: 'allow' };
+  const caps = { usdPerDay: 1e6, usdPerWeek: 1e6, usdPerMonth: 1e6, tokensPerDay: 1e12, tokensPerMonth: 1e12 };
+  const call = async (method: string, path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method, headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  await call('PUT', '/api/key-groups/team', { ...figures, ...caps });
+  return String((await call('POST', '/api/keys', { name: 'bench', group: 'team', ...figures, ...caps }))['key']);
+}
+
+export function gatewayTarget(server: Server, framing: FramingName, token = server.token): Target {
   const { adapter } = WIRE[framing];
   return targetOf(server, 'gateway', {
     path: () => '/v1/chat',
     body: (model, prompt, stream) => JSON.stringify({ adapter, model, messages: [{ role: 'user', content: prompt }], ...(stream && { stream }) }),
-    headers: `authorization: Bearer ${server.token}\r\n`,
+    headers: `authorization: Bearer ${token}\r\n`,
     endMark: 'event: done',
   });
 }

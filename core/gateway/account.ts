@@ -19,6 +19,8 @@ export interface AccountedCall {
   readonly key: string | undefined;
   /** The name by which the client has asked for the model, if it had another one. */
   readonly askedAs: string | undefined;
+  /** The same for all models that are asked for one request of a client; undefined for a call that is a request by itself. */
+  readonly request: object | undefined;
   /** False for a call that is answered without output, such as one for embeddings. */
   readonly hasOutput: boolean;
   /** How many answers it asks for. */
@@ -58,8 +60,9 @@ export interface CallAccounts {
 /** Keeps the account of the calls of clients. `accept` throws what `check` throws. */
 export interface ClientAccounts extends CallAccounts {
   /**
-   * Throws KEY_FORBIDDEN for a key that may not ask this model, KEY_CAP_REACHED for one that has spent what it may spend, WRONG_STATE where the limits of a
-   * key can't be checked. Returns how many places the key and its group may hold.
+   * Throws KEY_FORBIDDEN for a key that may not ask this model, KEY_CAP_REACHED for one that has spent what it may spend, KEY_RATE_LIMITED for a
+   * request too many in a minute, WRONG_STATE where the limits of a key can't be checked. `isRequest`: it counts as a request by itself. Returns how many
+   * places the key and its group may hold.
    */
-  check(asking: Asking): readonly PlaceLimit[] | undefined;
+  check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined;
 }

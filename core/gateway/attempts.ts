@@ -102,6 +102,10 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return this.#call.askedAs;
   }
 
+  get request(): object | undefined {
+    return this.#call.ofRequest;
+  }
+
   get hasOutput(): boolean {
     return this.#call.hasOutput;
   }

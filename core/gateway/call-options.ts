@@ -25,6 +25,8 @@ export interface CallOptions {
   readonly accounts?: CallAccounts | undefined;
   /** False for one attempt only: the caller asks another model rather than the same once more. */
   readonly repeats?: boolean | undefined;
+  /** Any object, the same for all models that are asked for one request, which counts once in the limits of its key. */
+  readonly ofRequest?: object | undefined;
   /** True leaves the limit of a request without `maxTokens` to the provider. Without it, the limit is 4096. */
   readonly leavesTokenLimit?: boolean | undefined;
   /** True leaves all tool calls but the first out of an answer whose request has `parallelToolCalls: false`: not every provider knows such a limit. */

@@ -97,7 +97,7 @@ export class Questions {
   async contextTokens(name: string, model: string, { config, signal = never(), key, askedAs }: ContextOptions): Promise<number | undefined> {
     const adapter = this.#known(name);
     if (adapter?.contextTokens === undefined) return undefined;
-    return this.ask(adapter, { signal, key, askedAs }, () => this.#contextTokens(adapter, model, config, signal), model);
+    return this.ask(adapter, { signal, key, askedAs, isRequest: false }, () => this.#contextTokens(adapter, model, config, signal), model);
   }
 
   /** Undefined for a name of nothing, and for a connection whose entry is wrong. */
@@ -123,12 +123,12 @@ export class Questions {
   /** in-line. */
   async ask<T>(
     adapter: Adapter,
-    { key, askedAs, signal = never() }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'>,
+    { key, askedAs, signal = never(), isRequest = true }: Pick<CallOptions, 'signal' | 'key' | 'askedAs'> & { readonly isRequest?: boolean },
     question: () => Promise<T>,
     model?: string,
   ): Promise<T> {
     if (key === undefined) return question();
-    const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model });
+    const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model }, isRequest);
     return this.#options.destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal, signal, places);
   }
 

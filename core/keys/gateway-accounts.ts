@@ -4,6 +4,7 @@
 // caps-hold: a call of a key with limits is sent only while what the key has spent, and what its calls under way use, is below every limit of the key and of
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
+// taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
 // held-until-counted: a call counts as under way until its line counts.
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -12,9 +13,10 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend, Used } from '../store/port.ts';
+import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
+import { costOf, HeldCalls, KeyHold, type KeyTerms, USUAL_OUTPUT_TOKENS } from './key-hold.ts';
+import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
 import { type Accounts, assertMayUse, isHeld, type NamedKey } from './named-key.ts';
 
@@ -27,6 +29,8 @@ export interface GatewayAccountsOptions {
   readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
   readonly now: () => number;
+  /** Milliseconds that no change of the clock touches. */
+  readonly monotonic: () => number;
 }
 
 type Finished = CoreEvents['call.finished'];
@@ -49,6 +53,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   /** Of calls without settings of their own. */
   readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
   readonly #held: HeldCalls;
+  readonly #rates: RateLimits;
   /** By key and by group, for all lines. */
   readonly #places = new Map<string, PlaceLimit>();
   /** Each change of the keys makes new objects, with which the limits are set again. */
@@ -56,21 +61,34 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
+    this.#rates = new RateLimits(options.monotonic);
     this.#held = new HeldCalls((call) => options.ledger.note(call), this.#tell);
   }
 
-  check(asking: Asking): readonly PlaceLimit[] | undefined {
+  check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
     const key = this.#checked(asking);
-    return key && this.#placesOf(key);
+    if (key === undefined) return undefined;
+    if (isRequest && key.hasRates) this.#rates.take(key, {});
+    return this.#placesOf(key);
   }
 
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
     const { hash } = key;
-    const places = this.#placesOf(key);
-    if (isHeld(key)) return new KeyHold(call, key, places, (hold) => this.#reserve(hold, hash));
-    return new KeyPass(key, places, () => this.#admit(call, hash));
+    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
+    const terms = { key, taken, places: this.#placesOf(key) };
+    if (isHeld(key)) return new KeyHold(call, terms, (hold) => this.#reserve(hold, hash));
+    return new KeyPass(terms, () => this.#admit(call, hash));
+  }
+
+  #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
+    const meanOutput = this.#options.ledger.meanOutput(name) ?? USUAL_OUTPUT_TOKENS;
+    return call.inputTokens() + (call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
+  }
+
+  rates(key: NamedKey): KeyRates | undefined {
+    return this.#rates.state(key);
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
@@ -89,6 +107,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
     const at = new Date(this.#options.now()).toISOString();
+    this.#settleRates(end, hold);
     if (hold instanceof KeyHold) {
       this.#settleHeld(end, at, hold);
       return;
@@ -102,6 +121,14 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer), groupOf(hold)), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
+  }
+
+  /** A client that leaves before its call has told what it used gets nothing back: else it could have for nothing what it has seen. */
+  #settleRates({ usage, code, attempts }: Finished, hold: Hold | undefined): void {
+    const { taken } = hold instanceof KeyHold || hold instanceof KeyPass ? hold : {};
+    if (taken === undefined) return;
+    const used = usage?.totalTokens ?? 0;
+    this.#rates.settle(taken, code === 'CANCELLED' && attempts > 0 ? Math.max(used, taken.tokens) : used);
   }
 
   /** The journal has the end at once, and the ledger has it some moments later. */
@@ -148,7 +175,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     let key = this.#stillAllowed(call, hash);
     hold.key = key;
     if (key.refusesUnpriced) assertPriced(key, call, pricer);
-    const underWay = (bound: NoRoom['bound']): Used => this.#held.underWay(bound, hold);
+    const underWay: UnderWay = { roughly: (bound) => this.#held.sumOf(bound), exactly: (bound) => this.#held.underWay(bound, hold) };
     // There is no `await` between the answer and the hold, so of two calls the second one sees the first.
     for (let room = ledger.room(key, underWay); room !== true; room = ledger.room(key, underWay)) {
       assertRoom(key, await room);
@@ -240,11 +267,13 @@ class KeyPass implements Hold {
   readonly readsOn = false;
   readonly key: NamedKey;
   readonly places: readonly PlaceLimit[];
+  readonly taken: TakenTokens | undefined;
   readonly #admit: () => Promise<void> | undefined;
 
-  constructor(key: NamedKey, places: readonly PlaceLimit[], admit: () => Promise<void> | undefined) {
+  constructor({ key, places, taken }: KeyTerms, admit: () => Promise<void> | undefined) {
     this.key = key;
     this.places = places;
+    this.taken = taken;
     this.#admit = admit;
   }
 
@@ -258,7 +287,8 @@ function groupOf(hold: Hold | undefined): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : undefined;
 }
 
-const NOTHING_UNDER_WAY = (): Used => ({ usd: 0, tokens: 0 });
+const NOTHING: Used = { usd: 0, tokens: 0 };
+const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
 
 function assertRoom({ name }: NamedKey, room: true | NoRoom): void {
   if (room === true) return;

@@ -2,6 +2,8 @@
 //
 // as-expected: a call counts with what it has surely used, and its output with the mean of its key at least, since its first word says nothing of its length.
 //   It never counts with the largest output that could be: else a small cap would let no call through.
+// summed-up: what the calls of a key or a group count is summed up ten times a second and when one begins or ends. Only where that sum is not far below a cap,
+//   each call is looked at.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
 import { randomUUID } from 'node:crypto';
@@ -12,13 +14,23 @@ import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import type { OpenCall, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 import type { Bound } from './key-limits.ts';
+import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
 
 /** Until a key has an answer. */
-const USUAL_OUTPUT_TOKENS = 1000;
+export const USUAL_OUTPUT_TOKENS = 1000;
+const NOTHING: Used = { usd: 0, tokens: 0 };
 const LOOK_EVERY_MS = 100;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
+
+/** What a call is accepted with. */
+export interface KeyTerms {
+  readonly key: NamedKey;
+  readonly places: readonly PlaceLimit[];
+  /** From limits by the minute that count tokens. */
+  readonly taken: TakenTokens | undefined;
+}
 
 /** The room of one call of a key with limits. */
 export class KeyHold implements Hold {
@@ -36,14 +48,18 @@ export class KeyHold implements Hold {
   notedOutput = 0;
   /** Among the calls under way of its key, and of its group. */
   underWay: readonly HeldPlace[] = [];
+  /** What it counts in the sums of its accounts: summed-up. */
+  counted: Used = NOTHING;
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
+  readonly taken: TakenTokens | undefined;
   readonly #reserve: (hold: KeyHold) => Promise<void>;
 
-  constructor(call: AccountedCall, key: NamedKey, places: readonly PlaceLimit[], reserve: (hold: KeyHold) => Promise<void>) {
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: KeyHold) => Promise<void>) {
     this.call = call;
     this.key = key;
     this.places = places;
+    this.taken = taken;
     this.#reserve = reserve;
   }
 
@@ -63,8 +79,16 @@ export class KeyHold implements Hold {
   }
 }
 
+/** The calls under way of a key or a group. */
+interface Account {
+  readonly calls: LinkedList<KeyHold>;
+  usd: number;
+  tokens: number;
+}
+
 interface HeldPlace {
-  readonly account: string;
+  readonly name: string;
+  readonly account: Account;
   readonly place: Place<KeyHold>;
 }
 
@@ -87,7 +111,7 @@ export class HeldCalls {
   readonly #note: (call: OpenCall) => Promise<void>;
   readonly #onFault: (error: unknown) => void;
   /** By key and by group. */
-  readonly #byAccount = new Map<string, LinkedList<KeyHold>>();
+  readonly #byAccount = new Map<string, Account>();
   readonly #idStart = randomUUID();
   #ids = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -98,10 +122,15 @@ export class HeldCalls {
     this.#onFault = onFault;
   }
 
+  /** About what the calls under way of a key or a group count, as of a tenth of a second ago: summed-up. */
+  sumOf({ kind, name }: Pick<Bound, 'kind' | 'name'>): Used {
+    return this.#byAccount.get(accountOf(kind, name)) ?? NOTHING;
+  }
+
   /** What the other calls under way of a key or a group count. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Used {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byAccount.get(accountOf(kind, name)) ?? []) {
+    for (const hold of this.#byAccount.get(accountOf(kind, name))?.calls ?? []) {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -119,6 +148,7 @@ export class HeldCalls {
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
     if (hold.underWay.length === 0) hold.underWay = hold.key.bounds.map(({ kind, name }) => this.#join(accountOf(kind, name), hold));
     this.#ids += 1;
+    this.#recount(hold);
     hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     return this.#noteAhead(hold, hold.call.usageSoFar() ?? { ...hold.expected, outputTokens: 0 }, at);
@@ -127,10 +157,11 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const { account, place } of hold.underWay) {
-      const calls = this.#byAccount.get(account);
-      calls?.leave(place);
-      if (calls?.size === 0) this.#byAccount.delete(account);
+    for (const { name, account, place } of hold.underWay) {
+      account.calls.leave(place);
+      account.usd -= hold.counted.usd;
+      account.tokens -= hold.counted.tokens;
+      if (account.calls.size === 0) this.#byAccount.delete(name);
     }
     hold.underWay = [];
     if (this.#byAccount.size === 0) this.close();
@@ -141,17 +172,29 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #join(account: string, hold: KeyHold): HeldPlace {
-    const calls = this.#byAccount.get(account) ?? new LinkedList<KeyHold>();
-    this.#byAccount.set(account, calls);
-    return { account, place: calls.add(hold) };
+  #join(name: string, hold: KeyHold): HeldPlace {
+    const account = this.#byAccount.get(name) ?? { calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
+    this.#byAccount.set(name, account);
+    return { name, account, place: account.calls.add(hold) };
+  }
+
+  /** summed-up. */
+  #recount(hold: KeyHold): void {
+    const { usage, counted } = hold;
+    if (usage === undefined) return;
+    hold.counted = { tokens: usage.totalTokens, usd: hold.pricer.least(usage) ?? 0 };
+    for (const { account } of hold.underWay) {
+      account.usd += hold.counted.usd - counted.usd;
+      account.tokens += hold.counted.tokens - counted.tokens;
+    }
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const [account, calls] of this.#byAccount) {
-      for (const hold of calls) {
+    for (const account of this.#byAccount.values()) {
+      for (const hold of account.calls) {
         if (account !== hold.underWay[0]?.account) continue; // seen with its key
+        this.#recount(hold);
         const usage = hold.call.usageSoFar();
         if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);

@@ -5,6 +5,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 import { type Bounds, boundsOf, checkedFigures, type Figures, isFigure, type KeyLimits } from './key-limits.ts';
+import type { KeyRates } from './key-rates.ts';
 
 /** A key as it is stored. */
 export interface StoredKey extends ShownKey {
@@ -29,6 +30,8 @@ export interface Accounts {
   spentToday(key: string): Promise<KeySpend>;
   /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */
   spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
+  /** What is left of the limits by the minute of a key and its group; undefined if they have none. */
+  rates(key: NamedKey): KeyRates | undefined;
 }
 
 /** How every key begins; the token of the workspace begins with `bh_`. */

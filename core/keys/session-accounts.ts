@@ -14,7 +14,7 @@ export function sessionAccounts(find: () => ClientAccounts | undefined): ClientA
     throw new BlockhouseError('WRONG_STATE', message);
   };
   return {
-    check: (asking) => accountsFor(asking)?.check(asking),
+    check: (asking, isRequest) => accountsFor(asking)?.check(asking, isRequest),
     accept: (call) => accountsFor(call)?.accept(call),
     settle: (end, call, hold) => find()?.settle(end, call, hold),
   };

@@ -84,6 +84,13 @@ export interface CappedKey {
   readonly bounds: readonly Caps[];
 }
 
+/** What the calls under way of a server use of the caps of a key or a group, without the call that asks. */
+export interface UnderWay {
+  /** A running sum, which is at most a tenth of a second old, with the call that asks. */
+  roughly(bound: Pick<Caps, 'kind' | 'name'>): Used;
+  exactly(bound: Pick<Caps, 'kind' | 'name'>): Used;
+}
+
 /** Why a key may make no call now. */
 export interface NoRoom {
   /** Whose cap is reached. */
@@ -103,10 +110,10 @@ export interface NoRoom {
  */
 export interface GatewayBook {
   /**
-   * Whether a call of a key may be sent beside its calls under way here; `underWay` says what they use of the caps of a key or group. Answers with a promise only where the book must be read or asked first; then ask
+   * Whether a call of a key may be sent beside its calls under way here. Answers with a promise only where the book must be read or asked first; then ask
    * again, for meanwhile others may have come. Rejects with STORE_UNREACHABLE, or while the book can't be read.
    */
-  room(key: CappedKey, underWay: (bound: Pick<Caps, 'kind' | 'name'>) => Used): true | NoRoom | Promise<true | NoRoom>;
+  room(key: CappedKey, underWay: UnderWay): true | NoRoom | Promise<true | NoRoom>;
   /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
   note(call: OpenCall): Promise<void>;
   /** The call has ended with this: it counts so if the process is killed after this resolves, and before its line is written. Only after `note`. Rejects as `note` does. */

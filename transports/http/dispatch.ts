@@ -38,6 +38,7 @@ import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-r
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
 import { Pipelines } from './wire/pipelines.ts';
+import { usualRates, type RateHeaders, type RateWords, withRates } from './wire/rate-headers.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './wire/reply.ts';
 import type { Route, ServerContext } from './wire/route.ts';
 import { DEFAULT_SSE_TIMING, type SseTiming } from './wire/sse.ts';
@@ -75,6 +76,11 @@ const BODY_STALL_MS = 35_000;
 const FLOOD_LOG_MS = 10_000;
 /** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
 const IS_THERE: JsonReply = { status: 200, body: undefined };
+
+/** What is found out about a request before it is answered. */
+interface Asked {
+  rates: RateHeaders | undefined;
+}
 
 /** The front of one server: everything between a request of node:http and its handler. */
 export class Front {
@@ -162,6 +168,7 @@ export class Front {
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
+    const asked: Asked = { rates: undefined };
     const origin = webOrigin(req, this.#webOrigins);
     if (origin !== undefined) for (const [name, value] of Object.entries(readableBy(origin))) res.setHeader(name, value);
     try {
@@ -170,12 +177,12 @@ export class Front {
       this.#underWay += 1;
       isUnderWay = true;
       if (refusal !== undefined) throw refusal;
-      const reply = origin !== undefined && req.method === 'OPTIONS' ? preflight(req) : await this.#answer(req, res, requestId, signal);
-      if (reply !== STREAMED) this.#write(req, res, reply, requestId);
+      const reply = origin !== undefined && req.method === 'OPTIONS' ? preflight(req) : await this.#answer(req, res, requestId, signal, asked);
+      if (reply !== STREAMED) this.#write(req, res, reply, requestId, asked);
     } catch (error) {
       failure = toBlockhouseError(error); // one-error-body
       if (!isRead(req)) await undefined; // right after the head, the parser notes the end of a request without a body
-      this.#write(req, res, this.#fault(req, failure, requestId), requestId);
+      this.#write(req, res, this.#fault(req, failure, requestId), requestId, asked);
     }
     if (isUnderWay) this.#underWay -= 1;
     if (this.#draining.signal.aborted) this.#tellIfIdle();
@@ -212,7 +219,7 @@ export class Front {
   }
 
   /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
-  #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal): Reply | Promise<Reply> {
+  #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal, asked: Asked): Reply | Promise<Reply> {
     const path = targetPath(req);
     const page = this.#page?.answer(req, path);
     if (page !== undefined) return 'allow' in page ? this.#notAllowed(req, page.allow, requestId) : page;
@@ -228,7 +235,16 @@ export class Front {
     if (!isPublic) unreadAnswers.belongs(res, key === undefined ? 'token' : `key ${key.name}`);
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
-    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key });
+    if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
+    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key, rates: asked.rates });
+  }
+
+  /** As they are when the answer is written. */
+  #ratesOf(key: NamedKey, words: RateWords = usualRates): RateHeaders {
+    return () => {
+      const rates = this.#core.accounts?.rates(key);
+      return rates === undefined ? {} : words(rates, Date.now());
+    };
   }
 
   /** True for the paths of models: ours, and those of the other protocols. */
@@ -326,14 +342,15 @@ export class Front {
     throw invalidRequest('', `${WS_PATH} is a WebSocket. Send the headers Connection: Upgrade and Upgrade: websocket; a proxy in between must pass them on.`);
   }
 
-  #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string): void {
+  #write(req: IncomingMessage, res: ServerResponse, reply: JsonReply, requestId: string, { rates }: Asked): void {
     if (res.headersSent) {
       // Ended here, half an answer would look like a whole one.
       if (!res.writableEnded) res.destroy();
       return;
     }
     if (!isRead(req)) res.setHeader('connection', 'close'); // no-leftovers
-    writeJson(res, reply, requestId, isRead(req) ? undefined : discard(req));
+    const limited = rates === undefined ? reply : { ...reply, headers: withRates(reply.headers, rates) };
+    writeJson(res, limited, requestId, isRead(req) ? undefined : discard(req));
   }
 }
 

@@ -42,6 +42,15 @@ export function reachedCap(bound: Caps, spent: PeriodSpend, more: Used, now: num
   return last;
 }
 
+/** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. */
+export function isFar(bound: Caps, spent: PeriodSpend, underWay: Used): boolean {
+  for (const { field, unit, period } of CAPS) {
+    const cap = bound[field];
+    if (cap !== null && spent[period][unit] + 2 * underWay[unit] >= cap / 2) return false;
+  }
+  return true;
+}
+
 /** The one whose period ends later. */
 export function later(one: ReachedCap | undefined, other: ReachedCap | undefined): ReachedCap | undefined {
   return one === undefined || (other !== undefined && other.resetsAt > one.resetsAt) ? other : one;

@@ -158,6 +158,11 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     return this.#options.askedAs;
   }
 
+  /** The same for all models that are asked for one request. */
+  get ofRequest(): object | undefined {
+    return this.#options.ofRequest;
+  }
+
   /** True if a failed attempt may be followed by another. */
   get repeats(): boolean {
     return this.#options.repeats ?? true;

@@ -11,7 +11,7 @@ import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { leaseLost } from '../../errors.ts';
 import { groupAccount, SpendDays } from '../parts/spend-days.ts';
-import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, Used } from '../port.ts';
+import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, columnsOf, type GatewayLine, GatewayLines } from './gateway-lines.ts';
 import type { Database, Run } from './pool.ts';
@@ -71,10 +71,10 @@ export class PostgresGatewayBook implements GatewayBook {
     this.#givingBack.unref();
   }
 
-  room({ bounds }: CappedKey, underWay: (bound: Caps) => Used): true | Promise<true | NoRoom> {
+  room({ bounds }: CappedKey, underWay: UnderWay): true | Promise<true | NoRoom> {
     const asked: Promise<true | NoRoom>[] = [];
     for (const bound of bounds) {
-      const room = hasCap(bound) ? this.#roomOf(bound, underWay(bound)) : true;
+      const room = hasCap(bound) ? this.#roomOf(bound, underWay.exactly(bound)) : true;
       if (room !== true) asked.push(room);
     }
     const [only, second] = asked;

@@ -11,6 +11,7 @@ import type { AccountedCall } from '../../../core/gateway/account.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
 import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
+import type { NamedKey } from '../../../core/keys/named-key.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
 import { GatewayLedger } from '../../../core/store/files/ledger/gateway-ledger.ts';
 import type { ChatRequest } from '../../../core/types.ts';
@@ -298,7 +299,7 @@ t.test('the books close when the calls that have ended are in them with their pr
     return await import('@pydantic/genai-prices');
   });
   const gateway = { pricedAs: ({ model }: { readonly model: string }) => ({ provider: 'openai', model }) };
-  const accounts = new GatewayAccounts({ bus, gateway, prices, ledger, keys: { named: () => undefined }, now: () => NOW });
+  const accounts = new GatewayAccounts({ bus, gateway, prices, ledger, keys: { named: () => undefined }, now: () => NOW, monotonic: () => 0 });
   const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
   const end = { requestId: 'r', adapter: 'stepped', model: 'gpt-4o-mini', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
   accounts.settle(end, { adapterId: 'stepped', model: 'gpt-4o-mini' } as AccountedCall, undefined);
@@ -521,4 +522,21 @@ t.test('no more calls of a key and of its group run than they may, at all provid
   most['all'] = 0;
   await Promise.all(Array.from({ length: 20 }, () => codeOf(core.chat(REQUEST, { key: 'one' }))));
   t.equal(most['all'], 1);
+});
+
+t.test('a client that leaves its call gets nothing back of its tokens a minute, and a call that was never sent takes none', async (t) => {
+  const clock = { ms: 1000 };
+  const { core, adapter } = await coreWith(t, { steps: [untilAborted], now: () => clock.ms, queue: { concurrency: 2 } });
+  await core.keys?.create('app', { tokensPerMinute: 5000 });
+  const leaving = Array.from({ length: 200 }, () => new AbortController());
+  const codes = leaving.map(({ signal }) => codeOf(core.chat(REQUEST, { key: 'app', signal })));
+  await until('two are sent', () => adapter.calls.length === 2);
+  for (const one of leaving) one.abort();
+  const ends = await Promise.all(codes);
+  t.equal(ends.filter((code) => code === 'KEY_RATE_LIMITED').length, 196, 'four of about 1,000 tokens are let in, and two of them wait for a place');
+  const left = () => core.accounts?.rates(core.keys?.named('app') as NamedKey)?.tokens?.remaining ?? 0;
+  t.ok(left() > 2900 && left() <= 3000, `${left()} are left: the two that were sent keep their estimate`);
+  for (let n = 0; n < 10; n += 1) t.equal(await codeOf(core.chat(REQUEST, { key: 'app', signal: AbortSignal.abort() })), 'CANCELLED');
+  t.ok(left() > 2900, 'those that were not sent take nothing');
+  t.equal(adapter.calls.length, 2);
 });

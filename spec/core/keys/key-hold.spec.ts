@@ -21,7 +21,7 @@ function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
-  return new KeyHold(accounted as AccountedCall, keyWith({}, group, key), [], async () => undefined);
+  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined }, async () => undefined);
 }
 
 const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key.name }, own);
@@ -110,7 +110,10 @@ t.test('a group has the calls under way of all its keys, each of them noted once
   t.match(noted, [{ key: 'app', group: 'team' }, { key: 'other', group: 'team' }, { key: 'alone' }]);
   const ofTeam = (own: KeyHold) => calls.underWay({ kind: 'group', name: 'team' }, own).tokens;
   t.same([ofTeam(holdOf('app')), ofTeam(one), underWay(calls, holdOf('app')).tokens], [200, 100, 100]);
+  t.match(calls.sumOf({ kind: 'group', name: 'team' }), { usd: 0.2, tokens: 200 });
   calls.leave(one);
+  t.match(calls.sumOf({ kind: 'group', name: 'team' }), { tokens: 100 });
+  t.match(calls.sumOf({ kind: 'key', name: 'app' }), { usd: 0, tokens: 0 });
   t.equal(ofTeam(holdOf('app')), 100);
   calls.close();
 });

@@ -13,12 +13,13 @@ t.test('between the start and the end of a workspace its accounts decide; before
   const accounts = sessionAccounts(() => found);
   const call = (key?: string) => ({ key, adapterId: 'a', model: 'm' }) as AccountedCall;
   t.equal(accounts.accept(call()), undefined);
-  accounts.check(call());
-  for (const ask of [() => accounts.accept(call('app')), () => accounts.check(call('app'))]) t.throws(ask, { code: 'WRONG_STATE', message: /the key app/ });
+  accounts.check(call(), true);
+  for (const ask of [() => accounts.accept(call('app')), () => accounts.check(call('app'), true)])
+    t.throws(ask, { code: 'WRONG_STATE', message: /the key app/ });
   accounts.settle({} as never, call('app'), undefined);
   t.same(told, []);
   found = open;
-  accounts.check(call('app'));
+  accounts.check(call('app'), true);
   accounts.accept(call('app'));
   accounts.settle({} as never, call('app'), undefined);
   t.same(told, ['check', 'accept', 'settle']);

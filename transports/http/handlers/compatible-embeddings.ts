@@ -12,7 +12,7 @@ import { inClientsWords, mayAskNext } from './dialect.ts';
 export const embedWith =
   (read: ReadEmbeddings, fields: RequestFields, anyType = false) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { core, signal, requestId, key } = context;
+    const { core, signal, requestId, key, res } = context;
     const { value } = await readCompatibleBody(context, anyType);
     if (key !== undefined) assertMayAsk(key, fields, value);
     const request = read(value);
@@ -22,7 +22,7 @@ export const embedWith =
       try {
         const response = await core.embed(
           { ...request.embed, ...target },
-          { signal, requestId, key: key?.name, askedAs: request.model, repeats: target === targets.at(-1) },
+          { signal, requestId, key: key?.name, askedAs: request.model, repeats: target === targets.at(-1), ofRequest: res },
         );
         return ok(request.answer(response), headersOf(target, request.warnings));
       } catch (error) {

@@ -185,6 +185,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
       ...job.headers(target, warningsOf(request, warnings)),
       ...(dialect.streamType !== undefined && { 'content-type': dialect.streamType }),
     }),
+    rates: context.rates,
   });
   try {
     writer.done(await ask(job, request, target, writer));
@@ -196,7 +197,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
 }
 
 async function ask<E>(
-  { context: { core, signal, requestId, key }, turn }: Job<E>,
+  { context: { core, signal, requestId, key, res }, turn }: Job<E>,
   request: DialectRequest<E>,
   { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
@@ -210,6 +211,7 @@ async function ask<E>(
       leavesTokenLimit: true,
       limitsCalls: true,
       repeats: isLast,
+      ofRequest: res,
       ...(turn !== undefined && { turn }),
     });
   } catch (error) {

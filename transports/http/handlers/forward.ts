@@ -36,8 +36,9 @@ const FRAMES = { done: () => '', keepAlive: () => COMMENT };
 /** The answer of the provider, its own error answer included. Rejects with a BlockhouseError. */
 export async function forward(forwarding: Forwarding, context: RouteContext): Promise<Reply<object>> {
   const { target, request, headers, broken } = forwarding;
-  const { core, signal, requestId, key, res, server } = context;
-  const writer = broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers: () => headers });
+  const { core, signal, requestId, key, res, server, rates } = context;
+  const writer =
+    broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers: () => headers, rates });
   const answer = new Answer(writer, headers);
   try {
     await core.forward(target.adapter, target.model, request, answer, {
@@ -46,6 +47,7 @@ export async function forward(forwarding: Forwarding, context: RouteContext): Pr
       key: key?.name,
       askedAs: target.askedAs,
       repeats: target.isLast,
+      ofRequest: res,
     });
     return answer.finish();
   } catch (error) {

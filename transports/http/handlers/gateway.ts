@@ -85,9 +85,9 @@ function assertMayConfigure(key: NamedKey, body: unknown): void {
 }
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
-function streamChat({ core, server, res, signal, requestId, key }: RouteContext, body: unknown, askedAs: string | undefined): Promise<typeof STREAMED> {
+function streamChat({ core, server, res, signal, requestId, key, rates }: RouteContext, body: unknown, askedAs: string | undefined): Promise<typeof STREAMED> {
   const options = streamOptionsOf(body);
-  const writer = new SseWriter(res, requestId, server.sse, options === undefined ? {} : { frames: framesShowing(options) });
+  const writer = new SseWriter(res, requestId, server.sse, options === undefined ? { rates } : { frames: framesShowing(options), rates });
   const finish = (done: ChatDone): typeof STREAMED => {
     writer.done(done);
     return STREAMED;

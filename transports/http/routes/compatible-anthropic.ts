@@ -1,5 +1,6 @@
 // The routes of Anthropic's Messages, in front of all providers.
 import { ANTHROPIC } from '../dialects/anthropic/index.ts';
+import { anthropicRates } from '../dialects/anthropic/rate-words.ts';
 import { readCounted } from '../dialects/anthropic/request.ts';
 import { faultOf, speak } from '../handlers/dialect.ts';
 import { countTokens } from '../handlers/token-count.ts';
@@ -17,6 +18,7 @@ export const ANTHROPIC_ROUTES = {
     body: body('MessageRequest'),
     answers: streamed('AnswerMessage', 'MessageFrame', 'A message; with `stream: true`, its events as server-sent events.'),
     fault: faultOf(ANTHROPIC),
+    rates: anthropicRates,
     handler: speak(ANTHROPIC),
   },
   'POST /v1/messages/count_tokens': {
@@ -28,6 +30,7 @@ export const ANTHROPIC_ROUTES = {
     body: body('MessageCountRequest'),
     answers: { 200: json('MessageCount', 'The count.') },
     fault: faultOf(ANTHROPIC),
+    rates: anthropicRates,
     handler: countTokens(readCounted, ANTHROPIC),
   },
 } as const satisfies Record<RouteKey, RouteEntry>;

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { BlockhouseError, Core, ErrorCode, NamedKey } from '../../../core/index.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { ImportQueue } from './imports.ts';
+import type { RateHeaders, RateWords } from './rate-headers.ts';
 import type { JsonReply, Reply } from './reply.ts';
 import type { TagName } from './route-tags.ts';
 import type { SseTiming } from './sse.ts';
@@ -42,6 +43,8 @@ export interface RouteContext {
   readonly requestId: string;
   /** The key that the client has presented; undefined for the token of the workspace, and on public routes. */
   readonly key: NamedKey | undefined;
+  /** Set for a key with limits by the minute. */
+  readonly rates?: RateHeaders | undefined;
   /** Fires when the client leaves before its answer is complete. */
   readonly signal: AbortSignal;
 }
@@ -91,6 +94,8 @@ export interface RouteEntry {
   readonly handler: Handler;
   /** The error answers of a route that speaks another protocol. A route of several protocols tells them apart by the request's headers. */
   readonly fault?: (failure: BlockhouseError, requestId: string, headers: IncomingHttpHeaders) => JsonReply;
+  /** How a route of another protocol than OpenAI's says what is left of the limits of a key. */
+  readonly rates?: RateWords;
 }
 
 /** The methods that routes use; the router adds HEAD and OPTIONS. */

@@ -9,6 +9,7 @@ import type { ServerResponse } from 'node:http';
 import type { AnswerPiece, BlockhouseError, ChatDone, ChatStart, StreamSink, Warning } from '../../../core/index.ts';
 import { COMMON_HEADERS } from '../../raw-answer.ts';
 import { CHAT_FRAMES } from './chat-frames.ts';
+import { type RateHeaders, withRates } from './rate-headers.ts';
 import { asWritten, cutOffWhenStalled } from './reply.ts';
 import type { StreamFrames } from './stream-frames.ts';
 
@@ -33,6 +34,8 @@ export interface SseOptions {
   readonly frames?: StreamFrames;
   /** Called when the stream opens, with what is known by then to be left out of the request. */
   readonly headers?: (warnings: readonly Warning[]) => Readonly<Record<string, string>>;
+  /** Set for a key with limits by the minute. */
+  readonly rates?: RateHeaders | undefined;
 }
 
 /** The sink of one streamed chat: turns its events into frames, keeps the connection alive and cuts off a client that stops reading. */
@@ -50,14 +53,16 @@ export class SseWriter implements StreamSink {
   readonly #quietUntil: number;
   readonly #frames: StreamFrames;
   #headers: SseOptions['headers'];
+  readonly #rates: RateHeaders | undefined;
   #warnings: (() => readonly Warning[]) | undefined;
   /** Set if the protocol shows more than the text. */
   readonly pieces?: (pieces: readonly AnswerPiece[]) => boolean;
 
-  constructor(res: ServerResponse, requestId: string, timing: SseTiming, { frames = CHAT_FRAMES, headers }: SseOptions = {}) {
+  constructor(res: ServerResponse, requestId: string, timing: SseTiming, { frames = CHAT_FRAMES, headers, rates }: SseOptions = {}) {
     this.#res = res;
     this.#frames = frames;
     this.#headers = headers;
+    this.#rates = rates;
     if (frames.pieces !== undefined) this.pieces = (pieces) => this.#put(frames.pieces?.(pieces) ?? '');
     this.#requestId = requestId;
     this.#timing = timing;
@@ -174,13 +179,14 @@ export class SseWriter implements StreamSink {
 
   #open(): void {
     if (this.#res.headersSent) return;
+    const headers = this.#headers?.(this.#warnings?.() ?? []);
     this.#res.writeHead(200, {
       ...COMMON_HEADERS,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
       'x-request-id': this.#requestId,
-      ...this.#headers?.(this.#warnings?.() ?? []),
+      ...(this.#rates === undefined ? headers : withRates(headers, this.#rates)),
     });
     // Flushed on their own, yet in one packet with what follows (cork). Otherwise Node keeps the many small strings that the head is made of.
     this.#res.cork();

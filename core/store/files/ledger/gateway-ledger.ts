@@ -16,9 +16,9 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
+import { isFar, later, type ReachedCap, reachedCap } from '../../../block/costs/caps.ts';
 import type { CoreBus } from '../../../bus.ts';
-import type { CappedKey, Caps, GatewayBook, GatewayCall, NoRoom, OpenCall, PeriodSpend, Used } from '../../port.ts';
+import type { CappedKey, GatewayBook, GatewayCall, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../../port.ts';
 import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
@@ -40,12 +40,11 @@ const LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
 const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+const DAY_MS = 86_400_000;
 const SAVE_EVERY_MS = 10_000;
 /** Calls under way end within moments, and then there may be room again. */
 const UNDER_WAY_RETRY_MS = 1000;
 const NOTHING: Used = { usd: 0, tokens: 0 };
-
-type UnderWay = (bound: Pick<Caps, 'kind' | 'name'>) => Used;
 
 /** What a ledger works with. */
 export interface GatewayLedgerOptions {
@@ -88,6 +87,9 @@ export class GatewayLedger implements GatewayBook {
   #isIncomplete = false;
   #reading: Promise<void> | undefined;
   #isRead = false;
+  /** Made once a day, because each call of a key with caps asks for it several times. */
+  #day = '';
+  #dayStart = 0;
 
   constructor({ workspace, bus, now, limits, readsOnly = false }: GatewayLedgerOptions) {
     this.#readsOnly = readsOnly;
@@ -142,8 +144,9 @@ export class GatewayLedger implements GatewayBook {
     let close: ReachedCap | undefined;
     for (const bound of bounds) {
       const sums = this.sums(bound.kind, bound.name);
+      if (isFar(bound, sums, underWay.roughly(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
-      if (spent === undefined) close ??= reachedCap(bound, sums, underWay(bound), now);
+      if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);
     }
     if (spent !== undefined) return { ...spent, isUnderWay: false, retryAfterMs: spent.resetsAt - now };
     return close === undefined || { ...close, isUnderWay: true, retryAfterMs: UNDER_WAY_RETRY_MS };
@@ -316,7 +319,12 @@ export class GatewayLedger implements GatewayBook {
   }
 
   #today(): string {
-    return new Date(this.#now()).toISOString().slice(0, '2026-11-22'.length);
+    const now = this.#now();
+    if (now < this.#dayStart || now >= this.#dayStart + DAY_MS || this.#day === '') {
+      this.#dayStart = Math.floor(now / DAY_MS) * DAY_MS;
+      this.#day = new Date(now).toISOString().slice(0, '2026-11-22'.length);
+    }
+    return this.#day;
   }
 }
 

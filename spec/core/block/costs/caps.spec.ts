@@ -1,5 +1,5 @@
 import t from 'tap';
-import { later, reachedCap } from '../../../../core/block/costs/caps.ts';
+import { isFar, later, reachedCap } from '../../../../core/block/costs/caps.ts';
 import { checkedFigures, type Figures } from '../../../../core/keys/key-limits.ts';
 
 const NOW = Date.parse('2026-11-25T12:00:00.000Z');
@@ -21,6 +21,16 @@ t.test('each cap is reached by what was spent in its own time, and says when tha
     t.equal(reachedCap(larger, SPENT, NOTHING, NOW), undefined, `more than ${cap}`);
     t.match(reachedCap(larger, SPENT, { usd: 1, tokens: 1 }, NOW), { resets }, `${cap}, with calls under way`);
   }
+});
+
+t.test('a cap is far while less than half of it would be used up by twice what is under way', async (t) => {
+  const far = (figures: Partial<Figures>, tokens: number) => isFar(bound(figures), SPENT, { usd: tokens / 100, tokens });
+  t.equal(far({}, 1e9), true);
+  t.equal(far({ tokensPerDay: 1000 }, 199), true);
+  t.equal(far({ tokensPerDay: 1000 }, 200), false);
+  t.equal(far({ tokensPerDay: 1000, tokensPerMonth: 600 }, 0), false, 'each of them');
+  t.equal(far({ usdPerMonth: 8 }, 49), true);
+  t.equal(far({ usdPerMonth: 8 }, 50), false);
 });
 
 t.test('of several caps that are reached, the one that ends last counts', async (t) => {

@@ -25,7 +25,8 @@ const NO_CAPS = { usdPerDay: null, usdPerWeek: null, usdPerMonth: null, tokensPe
 const capped = (caps: Partial<Caps>): Caps => ({ kind: 'key', name: 'app', ...NO_CAPS, ...caps });
 const keyWith = (...bounds: Partial<Caps>[]): CappedKey => ({ name: 'app', bounds: bounds.map(capped) });
 const KEY = keyWith({ usdPerDay: 10 });
-const roomIn = (book: PostgresGatewayBook, key = KEY) => book.room(key, () => ({ usd: 0, tokens: 0 }));
+const NOTHING = { usd: 0, tokens: 0 };
+const roomIn = (book: PostgresGatewayBook, key = KEY) => book.room(key, { roughly: () => NOTHING, exactly: () => NOTHING });
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('calls are lines and sums, and come back as they were', async (t) => {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { CHAT, startServer, type TestServer } from '../../../support/server.ts';
-import { HELLO, steppedAdapter } from '../../../support/stepped-adapter.ts';
+import { CHAT, friendlyDaemon, startServer, type TestServer } from '../../../support/server.ts';
+import { gate, HELLO, steppedAdapter } from '../../../support/stepped-adapter.ts';
+import { until } from '../../../support/until.ts';
 
 async function keyOf(server: TestServer, body: object): Promise<string> {
   return (await server.call('POST', '/api/keys', { body })).json['key'] as string;
@@ -198,4 +199,73 @@ t.test('limits change for the next call, a group holds for its keys together, an
     ['DELETE', '/api/key-groups/nobody', undefined, 404],
   ] as const)
     t.match(await server.call(method, path, { body }), { status }, `${method} ${path}`);
+});
+
+const HI = { messages: [{ role: 'user', content: 'hi' }] };
+/** A request of another protocol with a key. */
+const speak = (server: TestServer, key: string, path: string, body: object) =>
+  server.call('POST', path, { token: false, headers: { authorization: `Bearer ${key}` }, body });
+
+t.test('of many parallel requests as many are let through as the limit says; the others get 429 with the time to wait and what is left', async (t) => {
+  const server = await startServer(t, { now: () => 1_000_000 });
+  const key = await keyOf(server, { name: 'app', requestsPerMinute: 5 });
+  const answers = await Promise.all(Array.from({ length: 200 }, () => ask(server, key)));
+  const [let_, refused] = [200, 429].map((status) => answers.filter((answer) => answer.status === status));
+  t.same([let_?.length, refused?.length], [5, 195]);
+  t.same(new Set(let_?.map(({ headers }) => headers['x-ratelimit-limit-requests'])), new Set(['5']));
+  t.match(refused?.[0], {
+    json: { code: 'KEY_RATE_LIMITED' },
+    headers: { 'retry-after': '12', 'x-ratelimit-limit-requests': '5', 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1m0s' },
+  });
+  t.notOk((await server.call('POST', '/v1/chat', { body: CHAT })).headers['x-ratelimit-limit-requests'], 'the token has no limit');
+  t.match(
+    await server.call('GET', '/v1/adapters/ollama/models', { token: false, headers: { authorization: `Bearer ${key}` } }),
+    { status: 429 },
+    'questions count',
+  );
+  await server.call('DELETE', '/api/keys/app');
+  t.match(
+    await ask(server, await keyOf(server, { name: 'app', requestsPerMinute: 5 })),
+    { status: 429 },
+    'a new key of the same name goes on where the old one was',
+  );
+});
+
+t.test('each protocol has its own headers and error type, whole and streamed', async (t) => {
+  const server = await startServer(t, { now: () => 1_000_000 });
+  const model = 'ollama/m';
+  for (const [path, body, header, error] of [
+    ['/v1/chat/completions', { model, ...HI }, 'x-ratelimit-remaining-requests', { error: { type: 'rate_limit_error', code: 'rate_limit_exceeded' } }],
+    ['/v1/responses', { model, input: 'hi' }, 'x-ratelimit-remaining-requests', { error: { type: 'rate_limit_error' } }],
+    ['/v1/messages', { model, max_tokens: 5, ...HI }, 'anthropic-ratelimit-requests-remaining', { type: 'error', error: { type: 'rate_limit_error' } }],
+    ['/v1/chat', CHAT, 'x-ratelimit-remaining-requests', { code: 'KEY_RATE_LIMITED' }],
+  ] as const) {
+    const key = await keyOf(server, { name: `app${path.replaceAll('/', '-')}`, requestsPerMinute: 2 });
+    t.match(await speak(server, key, path, body), { status: 200, headers: { [header]: '1' } }, path);
+    t.match(await speak(server, key, path, { ...body, stream: true }), { status: 200, headers: { [header]: '0' } }, `${path}, streamed`);
+    t.match(await speak(server, key, path, body), { status: 429, headers: { [header]: '0', 'retry-after': '30' }, json: error }, `${path}, refused`);
+  }
+});
+
+t.test('tokens a minute count by estimate while a call is under way, and by its usage when it has ended', async (t) => {
+  const held = gate();
+  const server = await startServer(t, {
+    now: () => 1_000_000,
+    answer: async (...asked) => {
+      await held.opened;
+      await friendlyDaemon(...asked);
+    },
+  });
+  const key = await keyOf(server, { name: 'app', tokensPerMinute: 2500 });
+  let ended = 0;
+  const calls = Array.from({ length: 200 }, () => ask(server, key).finally(() => (ended += 1)));
+  await until('all but two are refused', () => ended === 198);
+  held.open();
+  const answers = await Promise.all(calls);
+  t.equal(answers.filter(({ status }) => status === 200).length, 2, 'each is expected to have 1,000 tokens of output');
+  t.match(answers.find(({ status }) => status === 429)?.json, {
+    code: 'KEY_RATE_LIMITED',
+    error: /limit of 2500 tokens a minute, and this request may need \d+\./,
+  });
+  for (let n = 0; n < 3; n += 1) t.match(await ask(server, key), { status: 200 }, 'short answers take little');
 });

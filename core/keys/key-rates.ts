@@ -1,0 +1,138 @@
+// The limits by the minute of keys and groups, in this process.
+//
+// all-or-none: a call takes from every limit that holds for it, or from none.
+// once-a-request: a request counts once, however many models of an alias are asked for it.
+import { BlockhouseError } from '../errors.ts';
+import type { Bound, Bounds } from './key-limits.ts';
+import { type RateState, TokenBucket } from './token-bucket.ts';
+
+/** A key, as far as its limits by the minute go. */
+type LimitedKey = { readonly name: string } & Bounds;
+
+/** What is left for a key: of several limits, the one of which least is left. */
+export interface KeyRates {
+  readonly requests?: RateState;
+  readonly tokens?: RateState;
+}
+
+/** What a call has taken, to be settled when it has ended. */
+export interface TakenTokens {
+  readonly buckets: readonly TokenBucket[];
+  readonly tokens: number;
+  readonly at: number;
+}
+
+/** What a request takes. */
+export interface RateCost {
+  /** A request that was counted before counts no more: once-a-request. */
+  readonly request?: object | undefined;
+  /** By estimate; asked only where a limit counts tokens. Undefined for a question without an answer of a model. */
+  tokens?(): number;
+}
+
+interface Limit {
+  readonly bound: Bound;
+  readonly bucket: TokenBucket;
+  readonly unit: 'requests' | 'tokens';
+}
+
+interface Need extends Limit {
+  readonly amount: number;
+}
+
+/** All limits by the minute. */
+export class RateLimits {
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, TokenBucket>();
+  /** Of each key; a change of the keys makes new objects. */
+  readonly #ofKeys = new WeakMap<LimitedKey, readonly Limit[]>();
+  /** once-a-request. */
+  readonly #counted = new WeakSet<object>();
+
+  /** `now` in monotonic milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Throws KEY_RATE_LIMITED, and then takes nothing: all-or-none. */
+  take(key: LimitedKey, cost: RateCost): TakenTokens | undefined {
+    const now = this.#now();
+    const needs = this.#needsOf(key, cost, now);
+    let longest = 0;
+    let short: Need | undefined;
+    for (const need of needs) {
+      const waitMs = need.bucket.waitMs(need.amount, now);
+      if (waitMs > longest) [longest, short] = [waitMs, need];
+    }
+    if (short !== undefined) throw limited(key, short, longest);
+    for (const { bucket, amount } of needs) bucket.take(amount, now);
+    if (cost.request !== undefined) this.#counted.add(cost.request);
+    const ofTokens = needs.filter(({ unit }) => unit === 'tokens');
+    return ofTokens.length === 0 ? undefined : { buckets: ofTokens.map(({ bucket }) => bucket), tokens: ofTokens[0]?.amount ?? 0, at: now };
+  }
+
+  /** The call has used `tokens`. */
+  settle({ buckets, tokens: estimate, at }: TakenTokens, tokens: number): void {
+    for (const bucket of buckets) bucket.settle(estimate, tokens, at, this.#now());
+  }
+
+  /** Undefined for a key without such limits. */
+  state(key: LimitedKey): KeyRates | undefined {
+    if (!key.hasRates) return undefined;
+    const now = this.#now();
+    let [requests, tokens]: [RateState?, RateState?] = [];
+    for (const { bucket, unit } of this.#limitsOf(key, now)) {
+      if (unit === 'requests') requests = tighter(requests, bucket.state(now));
+      else tokens = tighter(tokens, bucket.state(now));
+    }
+    return { ...(requests && { requests }), ...(tokens && { tokens }) };
+  }
+
+  #needsOf(key: LimitedKey, { request, tokens }: RateCost, now: number): Need[] {
+    const needs: Need[] = [];
+    const isCounted = request !== undefined && this.#counted.has(request);
+    let estimate: number | undefined;
+    for (const { bound, bucket, unit } of this.#limitsOf(key, now)) {
+      if (unit === 'requests') {
+        if (!isCounted) needs.push({ bound, bucket, unit, amount: 1 });
+      } else if (tokens !== undefined) {
+        estimate ??= tokens();
+        needs.push({ bound, bucket, unit, amount: estimate });
+      }
+    }
+    return needs;
+  }
+
+  #limitsOf(key: LimitedKey, now: number): readonly Limit[] {
+    const known = this.#ofKeys.get(key);
+    if (known !== undefined) return known;
+    const limits = key.bounds.flatMap((bound) =>
+      [this.#limitOf(bound, 'requests', now), this.#limitOf(bound, 'tokens', now)].filter((limit) => limit !== undefined),
+    );
+    this.#ofKeys.set(key, limits);
+    return limits;
+  }
+
+  #limitOf(bound: Bound, unit: Limit['unit'], now: number): Limit | undefined {
+    const limit = unit === 'requests' ? bound.requestsPerMinute : bound.tokensPerMinute;
+    if (limit === null) return undefined;
+    const account = `${unit} ${bound.kind} ${bound.name}`;
+    const bucket = this.#buckets.get(account) ?? new TokenBucket(limit, now);
+    this.#buckets.set(account, bucket);
+    bucket.allow(limit, now);
+    return { bound, bucket, unit };
+  }
+}
+
+function tighter(one: RateState | undefined, other: RateState | undefined): RateState | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return other.remaining < one.remaining ? other : one;
+}
+
+function limited({ name }: LimitedKey, { bound, unit, amount }: Need, waitMs: number): BlockhouseError {
+  const limit = unit === 'requests' ? bound.requestsPerMinute : bound.tokensPerMinute;
+  const whose = bound.kind === 'key' ? `The key ${name}` : `The group ${bound.name}, to which the key ${name} belongs,`;
+  const need = unit === 'tokens' ? `, and this request may need ${Math.ceil(amount)}` : '';
+  const message = `${whose} has a limit of ${limit} ${unit} a minute${need}. Try again in ${Math.ceil(waitMs / 1000)} s.`;
+  return new BlockhouseError('KEY_RATE_LIMITED', message, { retryAfterMs: waitMs });
+}

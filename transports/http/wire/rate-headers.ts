@@ -1,0 +1,36 @@
+// The headers that tell a client what is left of the limits of its key. Pure: no I/O.
+//
+// own-limits: they take the place of the provider's, which are those of all clients together.
+import type { KeyRates } from '../../../core/index.ts';
+
+/** Makes the headers of the answer that is written now. */
+export type RateHeaders = () => Readonly<Record<string, string>>;
+
+/** How a protocol writes what is left. */
+export type RateWords = (rates: KeyRates, now: number) => Readonly<Record<string, string>>;
+
+const OF_PROVIDER = /^[a-z]+-ratelimit-/;
+
+/** Headers of an answer to a key with limits by the minute; those of any other answer stay as they are. */
+export function withRates(headers: Readonly<Record<string, string>> | undefined, rates: RateHeaders): Readonly<Record<string, string>> {
+  const kept = Object.entries(headers ?? {}).filter(([name]) => !OF_PROVIDER.test(name)); // own-limits
+  return { ...Object.fromEntries(kept), ...rates() };
+}
+
+/** As OpenAI writes it: `x-ratelimit-remaining-requests` and the like; the times as `6m0s`. */
+export function usualRates(rates: KeyRates): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const unit of ['requests', 'tokens'] as const) {
+    const state = rates[unit];
+    if (state === undefined) continue;
+    headers[`x-ratelimit-limit-${unit}`] = String(state.limit);
+    headers[`x-ratelimit-remaining-${unit}`] = String(state.remaining);
+    headers[`x-ratelimit-reset-${unit}`] = durationOf(state.resetMs);
+  }
+  return headers;
+}
+
+function durationOf(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
