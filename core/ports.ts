@@ -1,5 +1,6 @@
 // The interfaces that the core needs. Adapters implement `Adapter`; a transport that streams an answer implements `StreamSink`.
 // Pure: types only.
+import type { Endpoint } from './auth/endpoint.ts';
 import type { KnownPreset, Presets } from './auth/preset.ts';
 import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
 import type { EgressRule } from './gateway/egress.ts';
@@ -255,6 +256,10 @@ export interface Adapter {
   readonly embedding?: Embedding;
   /** The client protocol that the provider speaks natively with these settings, as a path such as `/v1/messages`; undefined if there is none. */
   protocol?(settings: ResolvedSettings): string | undefined;
+  /** True for a request in the provider's own protocol that this upstream would refuse, so that it is translated. Called for an endpoint that has something to say. Must not throw. */
+  mustTranslate?(endpoint: Endpoint, model: string, fields: Readonly<Record<string, unknown>>): boolean;
+  /** What a request in the provider's own protocol asks for in vain, by the names of its fields. Called as `mustTranslate` is. Must not throw. */
+  forwardWarnings?(endpoint: Endpoint, fields: Readonly<Record<string, unknown>>): readonly Warning[];
   /** Makes one attempt at a request in the provider's own protocol. Rejects as `chat` does. */
   forward?(call: ForwardCall): Promise<void>;
   /** The processing tier that a request in the provider's own protocol asks for, if it may cost more than the standard one. Must not throw. */

@@ -164,8 +164,11 @@ export interface Core {
   embed(request: EmbedRequest, options?: CallOptions): Promise<EmbedResponse>;
   /** The tokens of a chat request before it is sent, without an inference: as the provider counts them, or estimated. */
   countTokens(request: ChatRequest, options?: CallOptions): Promise<TokenCount>;
-  /** True if the provider speaks the protocol of this path (`/v1/messages`) itself, as it is configured now. */
-  speaks(adapter: string, path: string): boolean;
+  /**
+   * Set if the provider speaks the protocol of this path (`/v1/messages`) itself, as it is configured now, and understands this request: what the request loses on its
+   * way. Undefined for one that has to be translated.
+   */
+  lane(adapter: string, path: string, model: string, fields: Readonly<Record<string, unknown>>): readonly Warning[] | undefined;
   /** For a transport: sends a request on in the provider's own protocol, and its answer to `target` as it comes. */
   forward(adapter: string, model: string, request: ForwardedRequest, target: ForwardTarget, options?: CallOptions): Promise<void>;
   /** A new random request id. */
@@ -322,7 +325,7 @@ export function createCore(options: CoreOptions): Core {
     pipe: (request, sink, call) => gateway.pipe(request, sink, call),
     embed: (request, call) => gateway.embed(request, call),
     countTokens: (request, call) => gateway.countTokens(request, call),
-    speaks: (adapter, path) => gateway.speaks(adapter, path),
+    lane: (adapter, path, model, fields) => gateway.lane(adapter, path, model, fields),
     forward: (adapter, model, request, target, call) => gateway.forward(adapter, model, request, target, call),
     newRequestId,
     prepare: async () => {

@@ -1185,6 +1185,8 @@ export interface Usage {
   readonly outputImageTokens?: number;
   /** Part of outputTokens spent on reasoning */
   readonly reasoningTokens?: number;
+  /** What the provider says that the call costs, in USD; only where its connection reads it (`costField`) */
+  readonly costUsd?: number;
   /** True if the provider reported no usage, so the counts are estimated from the length of the text */
   readonly estimated?: boolean;
   /** True if the provider reports a processing tier or place whose price is not known, such as a priority tier: the call has no price then */

@@ -12,6 +12,7 @@ import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { PRESETS } from './presets.ts';
 import { forwardedAnswer, forwardedTier, protocolOf } from './protocol.ts';
+import { editForwarded, forwardWarnings, mustTranslate, quirksOf } from './quirks.ts';
 import { buildRequest, replayed } from './request.ts';
 import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
@@ -44,6 +45,9 @@ export function createOpenAI(): Adapter {
     missingCredential,
     authorize: (_request, settings) => authorize(settings),
     protocol: protocolOf,
+    mustTranslate,
+    forwardWarnings: ({ quirks }, fields) => forwardWarnings(quirks, fields),
+    editForwarded: ({ quirks }, request) => editForwarded(quirks, request),
     forwardedTier,
     forwardedAnswer,
     buildChat: buildRequest,
@@ -89,11 +93,11 @@ function authorize({ values, sources }: ResolvedSettings): Record<string, string
 }
 
 function readAnswer(json: unknown, { model, settings }: ChatContext): ChatEvent[] {
-  return apiOf(settings) === 'chat' ? readChatAnswer(json) : readResponse(json, model);
+  return apiOf(settings) === 'chat' ? readChatAnswer(json, quirksOf(settings).costField) : readResponse(json, model);
 }
 
 function createDecoder({ model, settings }: ChatContext): StreamDecoder {
-  return apiOf(settings) === 'chat' ? new ChatDecoder() : new ResponsesDecoder(model);
+  return apiOf(settings) === 'chat' ? new ChatDecoder(quirksOf(settings).costField) : new ResponsesDecoder(model);
 }
 
 /** Compatible servers often list their models without a key, so only OpenAI's own answer proves the key. */

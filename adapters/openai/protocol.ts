@@ -1,15 +1,17 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ForwardedAnswer, ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
+import { perSettings } from '../shared/base-url.ts';
 import { ANSWER_HEADERS, type FrameFacts, limitIn, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { streamError } from './errors.ts';
-import { EVENT_MEMBERS, usageOfChat, usageOfResponse } from './usage.ts';
+import { quirksOf } from './quirks.ts';
+import { EVENT_MEMBERS, usageOfChat, usageOfResponse, withCost } from './usage.ts';
 
 const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
-const ANSWER_MEMBERS = ['usage', 'service_tier', 'error'];
+const ANSWER_MEMBERS = ['usage', 'service_tier', 'error', 'x_groq'];
 const ERROR_MARKS = ['"error"', 'event: error', 'event:error'];
 
 const CHAT: Protocol = {
@@ -40,8 +42,25 @@ const RESPONSES: Protocol = {
 };
 
 /** What the server at the base URL speaks. */
-export function protocolOf(settings: ResolvedSettings): Protocol {
-  return apiOf(settings) === 'chat' ? CHAT : RESPONSES;
+export const protocolOf = perSettings((settings: ResolvedSettings): Protocol => {
+  if (apiOf(settings) !== 'chat') return RESPONSES;
+  const { costField } = quirksOf(settings);
+  return costField === undefined ? CHAT : chatWithCost(costField);
+});
+
+/** Reads what a call costs as well. The member that has it may stand anywhere in the answer. */
+function chatWithCost(costField: string): Protocol {
+  const [member = ''] = costField.split('.');
+  return {
+    ...CHAT,
+    members: [...(CHAT.members ?? []), member],
+    answerMembers: [...CHAT.answerMembers, member],
+    readFrame: (data, name) => {
+      const facts = readChunk(data, name);
+      return facts.usage === undefined ? facts : { ...facts, usage: withCost(facts.usage, asObject(tryParseJson(data)), costField) };
+    },
+    readUsage: (answer) => withCost(usageOfChat(answer), answer, costField) ?? {},
+  };
 }
 
 /** Which of several a request asks for is in one member of both protocols. */

@@ -1,22 +1,25 @@
 // A prompt as a Chat Completions request, for OpenAI itself and for the servers that are compatible with it. Pure: no I/O.
-import type { AssistantTurn, ContentPart, Prompt, PromptToolResult, Tool } from '../../core/index.ts';
+import type { AssistantTurn, ContentPart, Prompt, PromptToolResult, Quirks, Tool } from '../../core/index.ts';
 import type { ChatContext, WireRequest } from '../shared/provider.ts';
 import { idMapper, objectSchema, outputText } from '../shared/tools.ts';
 import { toChatParts } from './content.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
 import { chatOptions } from './options.ts';
-import { CALL_ID, warningsFor } from './request-parts.ts';
+import { applyQuirks, callIdsOf, hasOwnReasoning, quirksOf, sessionHeader } from './quirks.ts';
+import { warningsFor } from './request-parts.ts';
 import type { ChatCompletionsRequest, ChatMessage, ChatTool } from './schema.ts';
 
 /** A POST to `/chat/completions`. */
 export function buildChatRequest({ model, prompt, settings, stream }: ChatContext): WireRequest {
   const isOwn = isOwnHost(settings);
-  const options = chatOptions(model, prompt.options, prompt.tools.length > 0, isOwn);
+  const quirks = quirksOf(settings);
+  const usual = hasOwnReasoning(quirks) ? withoutReasoning(prompt.options) : prompt.options;
+  const options = chatOptions(model, usual, prompt.tools.length > 0, isOwn);
   const limit = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const body: ChatCompletionsRequest = {
     model,
-    messages: toMessages(prompt),
+    messages: toMessages(prompt, quirks),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
     // OpenAI's reasoning models refuse the old name, and many other servers don't know the new one. Only OpenAI knows `store`.
     ...(isOwn && { store: false }),
@@ -25,7 +28,13 @@ export function buildChatRequest({ model, prompt, settings, stream }: ChatContex
     ...options.fields,
     ...(stream && { stream: true, stream_options: { include_usage: true } }),
   };
-  return { url: endpointURL(settings, '/chat/completions'), body, stream, warnings: [...warningsFor(model, prompt), ...options.warnings] };
+  const odd = settings.endpoint === undefined ? [] : applyQuirks(body, quirks, prompt.options?.reasoning);
+  const headers = sessionHeader(quirks, prompt.options?.cacheKey);
+  return { url: endpointURL(settings, '/chat/completions'), headers, body, stream, warnings: [...warningsFor(model, prompt), ...options.warnings, ...odd] };
+}
+
+function withoutReasoning({ reasoning: _reasoning, ...others }: NonNullable<Prompt['options']> = {}): Prompt['options'] {
+  return others;
 }
 
 function toTool({ name, description, parameters }: Tool): ChatTool {
@@ -33,8 +42,9 @@ function toTool({ name, description, parameters }: Tool): ChatTool {
 }
 
 /** Role `tool` is one message for each result, in call order. */
-function toMessages({ system, turns }: Prompt): ChatMessage[] {
-  const idOf = idMapper(CALL_ID);
+function toMessages({ system, turns }: Prompt, quirks: Quirks): ChatMessage[] {
+  const { allowed, make } = callIdsOf(quirks);
+  const idOf = idMapper(allowed, make);
   const messages: ChatMessage[] = system === undefined ? [] : [{ role: 'system', content: system }];
   for (const turn of turns) {
     if (turn.role === 'user') messages.push({ role: 'user', content: turn.parts === undefined ? turn.text : toChatParts(turn.parts) });
@@ -44,7 +54,7 @@ function toMessages({ system, turns }: Prompt): ChatMessage[] {
       const shown = turn.results.flatMap((result) => shownBy(result, idOf));
       const media = shown.flatMap(({ parts }) => parts);
       if (media.length > 0) messages.push({ role: 'user', content: toChatParts(shown.length === 1 ? media : shown.flatMap(labelled)) });
-    } else messages.push(toAssistantMessage(turn, idOf));
+    } else messages.push({ ...toAssistantMessage(turn, idOf), ...(quirks.reasoningBack === 'reasoning_content' && { reasoning_content: reasoningOf(turn) }) });
   }
   return messages;
 }
@@ -68,6 +78,12 @@ function labelled({ name, parts }: Shown): ContentPart[] {
 function resultText(result: PromptToolResult): string {
   const text = outputText(result);
   return text === '' && result.parts !== undefined ? '(see below)' : text;
+}
+
+/** Servers that want it back want it on every message, also where there was none. */
+function reasoningOf({ parts = [], order }: AssistantTurn): string {
+  const said = order?.flatMap((piece) => ('part' in piece ? [piece.part] : [])) ?? parts;
+  return said.map((part) => (part.type === 'reasoning' ? (part.text ?? '') : '')).join('');
 }
 
 function toAssistantMessage({ text, toolCalls }: AssistantTurn, idOf: (id: string) => string): ChatMessage {

@@ -10,6 +10,7 @@ import { apiOf, endpointURL } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
 import { responsesOptions } from './options.ts';
 import { buildChatRequest } from './request-chat.ts';
+import { withoutDropped } from './quirks.ts';
 import { CALL_ID, warningsFor } from './request-parts.ts';
 import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from './schema.ts';
 
@@ -17,7 +18,15 @@ import type { InputItem, ReasoningItem, ResponsesRequest, ResponsesTool } from '
 const MIN_OUTPUT_TOKENS = 16;
 
 /** A POST to `/responses` for OpenAI's own hosts, to `/chat/completions` for others. */
-export function buildRequest(context: ChatContext): WireRequest {
+export function buildRequest(given: ChatContext): WireRequest {
+  const { endpoint } = given.settings;
+  if (endpoint?.quirks.drop === undefined) return buildFor(given);
+  const { prompt, warnings } = withoutDropped(given.prompt, endpoint.quirks);
+  const request = buildFor({ ...given, prompt });
+  return { ...request, warnings: [...request.warnings, ...warnings] };
+}
+
+function buildFor(context: ChatContext): WireRequest {
   return apiOf(context.settings) === 'chat' ? buildChatRequest(context) : buildResponsesRequest(context);
 }
 

@@ -7,7 +7,7 @@ import { asObject, asString, expectList, expectObject, expectText } from '../sha
 import { streamError } from './errors.ts';
 import { cutCallWarning, readArguments } from './response.ts';
 import { CallSlots } from './tool-calls-chat.ts';
-import { usageOfChat } from './usage.ts';
+import { usageOfChat, withCost } from './usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -20,27 +20,33 @@ const STOP_REASONS = new Map<string, StopReason>([
 const CUT_REASONS = new Set(['length', 'content_filter']);
 
 /** Events of a whole answer. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without choices. */
-export function readChatAnswer(json: unknown): ChatEvent[] {
+export function readChatAnswer(json: unknown, costField?: string): ChatEvent[] {
   const answer = asObject(json);
-  const choice = new Choice();
+  const choice = new Choice(costField);
   choice.assertNoError(answer);
   const first = expectList(answer['choices'], '`choices`')[0];
   if (!isObject(first) || !isObject(first['message'])) throw malformed('it has no choices');
   const events: ChatEvent[] = [];
   choice.takeWhole(first, events);
-  pushUsage(answer, events);
+  pushUsage(answer, events, costField);
   for (const event of choice.end()) events.push(event);
   return events;
 }
 
 /** The answer's only choice: requests ask for one. */
 export class Choice {
+  readonly #costField: string | undefined;
   readonly #calls = new CallSlots();
   #finish: string | undefined;
   #failure: StreamError | undefined;
   #refused = false;
   /** True once a choice has come, finished or not. */
   #hasBegun = false;
+
+  /** `costField`: where the answer tells what the call costs. */
+  constructor(costField?: string) {
+    this.#costField = costField;
+  }
 
   get isFinished(): boolean {
     return this.#finish !== undefined;
@@ -61,7 +67,7 @@ export class Choice {
       this.assertNoError(chunk);
       this.#takePiece(chunk, events);
     } finally {
-      pushUsage(chunk, events);
+      pushUsage(chunk, events, this.#costField);
     }
   }
 
@@ -110,9 +116,9 @@ export class Choice {
     if (this.#finish === 'error') this.#failure ??= new StreamError(streamError(choice['error'] ?? 'it broke off with the finish reason "error"'));
   }
 
-  /** Reasoning comes under one of two names, which compatible servers have chosen. Most choices have no probabilities. */
+  /** Reasoning comes under one of three names, which compatible servers have chosen. Most choices have no probabilities. */
   #takeTexts(from: Json, { logprobs }: Json, events: ChatEvent[]): void {
-    const reasoning = asString(from['reasoning_content']) ?? asString(from['reasoning']) ?? '';
+    const reasoning = asString(from['reasoning_content']) ?? asString(from['reasoning']) ?? asString(from['reasoning_text']) ?? '';
     const refusal = expectText(from['refusal'], 'the refusal');
     const text = textOf(from['content']);
     if (reasoning !== '') events.push({ type: 'reasoning', text: reasoning });
@@ -134,8 +140,8 @@ export class Choice {
 }
 
 /** The usage of a whole answer or of a chunk. */
-function pushUsage(metered: Json, events: ChatEvent[]): void {
-  const usage = usageOfChat(metered);
+function pushUsage(metered: Json, events: ChatEvent[], costField: string | undefined): void {
+  const usage = withCost(usageOfChat(metered), metered, costField);
   if (usage !== undefined) events.push({ type: 'usage', usage });
 }
 

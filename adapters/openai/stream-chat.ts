@@ -8,13 +8,20 @@ import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/
 import { asObject, assertRecord } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
-import { usageOfChat } from './usage.ts';
+import { usageOfChat, withCost } from './usage.ts';
 
 /** Decodes one streamed answer. It throws a StreamError for an error chunk and UPSTREAM_MALFORMED for a stream without an end. */
 export class ChatDecoder implements StreamDecoder {
   readonly #records = new SseReader(ANSWER_LIMITS.record);
-  readonly #choice = new Choice();
+  readonly #choice: Choice;
+  readonly #costField: string | undefined;
   #done = false;
+
+  /** `costField`: where the answer tells what the call costs. */
+  constructor(costField?: string) {
+    this.#choice = new Choice(costField);
+    this.#costField = costField;
+  }
 
   get complete(): boolean {
     return this.#done;
@@ -52,7 +59,8 @@ export class ChatDecoder implements StreamDecoder {
 
   /** The answer is complete, so nothing but usage matters. */
   #readLate(data: string, events: ChatEvent[]): void {
-    const usage = usageOfChat(asObject(tryParseJson(data)));
+    const late = asObject(tryParseJson(data));
+    const usage = withCost(usageOfChat(late), late, this.#costField);
     if (usage !== undefined) events.push({ type: 'usage', usage });
   }
 }

@@ -1,6 +1,7 @@
 // Token counts as OpenAI's two endpoints report them. Counts of both include their details; the tier stands beside them. Pure: no I/O.
 //
 // reasoning-beside: xAI and Google's server for OpenAI's protocol leave reasoning out of `completion_tokens`, and count it in `total_tokens` alone.
+// cached-anywhere: Servers tell cached tokens in the details, as OpenAI does, or beside the other counts (DeepSeek, Moonshot). Groq has its usage in `x_groq`, too.
 // citations-beside: Perplexity bills the tokens of its reasoning and citations, and has them beside all other counts.
 import { isObject } from '../../core/base/json.ts';
 import type { ReportedUsage } from '../../core/index.ts';
@@ -11,6 +12,7 @@ import { mayCostMore } from '../shared/tiers.ts';
 /** What an answer of either endpoint says of itself at its top level. */
 interface Metered {
   readonly usage?: unknown;
+  readonly x_groq?: unknown;
   readonly service_tier?: unknown;
   readonly choices?: unknown;
 }
@@ -20,15 +22,22 @@ export const EVENT_MEMBERS: Wanted = { type: 'whole', error: 'whole', response: 
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** Adds what the answer says that the call costs, where a connection reads it from there (`usage.cost`). */
+export function withCost(usage: ReportedUsage | undefined, answer: Fields, costField: string | undefined): ReportedUsage | undefined {
+  if (usage === undefined || costField === undefined) return usage;
+  const told = costField.split('.').reduce<unknown>((value, name) => asObject(value)[name], answer);
+  return typeof told === 'number' && Number.isFinite(told) && told >= 0 ? { ...usage, costUsd: told } : usage;
+}
+
 /** Of Responses; undefined if there is none. */
 export function usageOfResponse({ usage, service_tier: tier }: Metered): ReportedUsage | undefined {
   if (!isObject(usage)) return undefined;
   return usageOf(usage, usage['input_tokens'], usage['output_tokens'], usage['input_tokens_details'], usage['output_tokens_details'], tier);
 }
 
-/** Of Chat Completions, whole or one chunk; undefined if there is none. Moonshot streams it in the first choice. */
-export function usageOfChat({ usage: own, service_tier: tier, choices }: Metered): ReportedUsage | undefined {
-  const usage = own ?? asObject(asArray(choices)[0])['usage'];
+/** Of Chat Completions, whole or one chunk; undefined if there is none. Groq also tells it in `x_groq`, and Moonshot streams it in the first choice. */
+export function usageOfChat({ usage: told, x_groq: groq, service_tier: tier, choices }: Metered): ReportedUsage | undefined {
+  const usage = [told, asObject(groq)['usage'], asObject(asArray(choices)[0])['usage']].find(isObject);
   if (!isObject(usage)) return undefined;
   return usageOf(usage, usage['prompt_tokens'], usage['completion_tokens'], usage['prompt_tokens_details'], usage['completion_tokens_details'], tier);
 }
@@ -39,7 +48,7 @@ function usageOf(usage: Fields, input: unknown, output: unknown, ofInput: unknow
   return {
     inputTokens: sumCounts(asCount(input), citations),
     outputTokens: sumCounts(outputOf(usage, asCount(input), asCount(output)), citations === undefined ? 0 : asCount(usage['reasoning_tokens'])), // citations-beside
-    cacheReadTokens: asCount(inputDetails['cached_tokens']),
+    cacheReadTokens: asCount(inputDetails['cached_tokens']) ?? asCount(usage['prompt_cache_hit_tokens']) ?? asCount(usage['cached_tokens']), // cached-anywhere
     cacheWriteTokens: asCount(inputDetails['cache_write_tokens']),
     inputAudioTokens: asPart(inputDetails['audio_tokens']),
     outputAudioTokens: asPart(outputDetails['audio_tokens']),

@@ -83,6 +83,8 @@ function adapterOf(provider: Provider, upstream: Upstream): Adapter {
       protocol: (settings) => provider.protocol?.(settings)?.path,
       forward: (call) => forward(upstream, provider, call),
     }),
+    ...(provider.mustTranslate !== undefined && { mustTranslate: provider.mustTranslate.bind(provider) }),
+    ...(provider.forwardWarnings !== undefined && { forwardWarnings: provider.forwardWarnings.bind(provider) }),
     ...(provider.forwardedTier !== undefined && { forwardedTier: provider.forwardedTier.bind(provider) }),
     ...(provider.forwardedAnswer !== undefined && { forwardedAnswer: provider.forwardedAnswer.bind(provider) }),
     ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, fetchFor) }),
@@ -182,7 +184,9 @@ function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Pro
     const value = request.headers[name];
     if (typeof value === 'string') headers[name] = value;
   }
-  const wire = { method: 'POST', url: protocol.url(settings, request.search), headers, body: request.body } as const;
+  const edited = settings.endpoint === undefined ? undefined : provider.editForwarded?.(settings.endpoint, request);
+  if (edited !== undefined) Object.assign(headers, edited.headers);
+  const wire = { method: 'POST', url: protocol.url(settings, request.search), headers, body: edited?.body ?? request.body } as const;
   return send(upstream, provider, call, wire, new ForwardHandler(provider, protocol, call));
 }
 

@@ -6,6 +6,7 @@ import {
   type ChatEvent,
   type EmbedBatch,
   type EmbedCall,
+  type Endpoint,
   type ForwardedAnswer,
   type ForwardedRequest,
   type ListedModel,
@@ -106,6 +107,12 @@ export interface Provider {
   forwardedTier?(request: ForwardedRequest): string | undefined;
   /** See `Adapter.forwardedAnswer`. */
   forwardedAnswer?(request: ForwardedRequest): ForwardedAnswer;
+  /** See `Adapter.mustTranslate`. */
+  mustTranslate?(endpoint: Endpoint, model: string, fields: Readonly<Record<string, unknown>>): boolean;
+  /** See `Adapter.forwardWarnings`. */
+  forwardWarnings?(endpoint: Endpoint, fields: Readonly<Record<string, unknown>>): readonly Warning[];
+  /** The bytes of a request in its own protocol as this upstream takes them, and headers that go with them. Called for an endpoint that has something to say. */
+  editForwarded?(endpoint: Endpoint, request: ForwardedRequest): { readonly body: Buffer; readonly headers: Readonly<Record<string, string>> };
   buildChat(context: ChatContext): WireRequest;
   readonly embedding?: EmbeddingProvider;
   /** See `Adapter.replayed`. */

@@ -1,8 +1,8 @@
 // Tool handling that several providers share: ids of calls, texts of results, schemas of parameters. Pure: no I/O.
 import type { PromptToolResult } from '../../core/index.ts';
 
-/** Maps foreign tool-call ids to ids that the provider accepts; the same id always gives the same result. */
-export function idMapper(allowed: RegExp): (id: string) => string {
+/** Maps foreign tool-call ids to ids that the provider accepts; the same id always gives the same result. `make` gives an id where the usual form is not allowed. */
+export function idMapper(allowed: RegExp, make?: (id: string) => string): (id: string) => string {
   // Most conversations have no calls.
   let mapped: Map<string, string> | undefined;
   let taken: Set<string> | undefined;
@@ -11,8 +11,8 @@ export function idMapper(allowed: RegExp): (id: string) => string {
     taken ??= new Set();
     const known = mapped.get(id);
     if (known !== undefined) return known;
-    let candidate = allowed.test(id) ? id : `call_${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(-48)}`;
-    for (let n = 2; taken.has(candidate); n += 1) candidate = `${candidate.slice(0, 56)}_${n}`;
+    let candidate = allowed.test(id) ? id : (make?.(id) ?? `call_${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(-48)}`);
+    for (let n = 2; taken.has(candidate); n += 1) candidate = make?.(`${id} ${n}`) ?? `${candidate.slice(0, 56)}_${n}`;
     taken.add(candidate);
     mapped.set(id, candidate);
     return candidate;

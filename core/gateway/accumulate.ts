@@ -242,6 +242,7 @@ export class Accumulator {
       const count = this.#usage[name];
       if (count !== undefined) usage[name] = count;
     }
+    if (this.#usage.costUsd !== undefined) usage.costUsd = this.#usage.costUsd;
     if (inputTokens === undefined || outputTokens === undefined) usage.estimated = true;
     if (this.#usage.unpricedTier === true) usage.unpricedTier = true;
     return usage;
@@ -254,7 +255,13 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
     const count = reported[name];
     if (isCount(count) && count > (counts[name] ?? -1)) counts[name] = count;
   }
+  if (isCost(reported.costUsd) && reported.costUsd > (counts.costUsd ?? -1)) counts.costUsd = reported.costUsd;
   if (reported.unpricedTier === true) counts.unpricedTier = true;
+}
+
+/** A cost that a provider may tell: a negative one would give the key of an application more to spend than its cap. */
+function isCost(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value) && value >= 0;
 }
 
 /** What a token takes in memory: its list of bytes takes more than its text. */
@@ -274,9 +281,14 @@ export function sumUsage(a: Usage | undefined, b: Usage | undefined): Usage | un
 
 /** What two attempts have used together. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const sum = { ...a };
+  const sum: Writable<Usage> = { ...a };
   for (const key of ['totalTokens', ...COUNTS] as const) {
     if (b[key] !== undefined) sum[key] = (a[key] ?? 0) + b[key];
+  }
+  if (sum.costUsd !== undefined) {
+    // What only one of them tells is not what both cost.
+    if (b.costUsd === undefined) delete sum.costUsd;
+    else sum.costUsd += b.costUsd;
   }
   if (b.estimated === true) sum.estimated = true;
   if (b.unpricedTier === true) sum.unpricedTier = true;

@@ -70,6 +70,12 @@ export class CallSettings {
     return this.#configured(adapter, config).address;
   }
 
+  /** The same, with what is said of the upstream besides. */
+  placeFor(adapter: Adapter, config: ChatConfig | undefined): { readonly address: string | undefined; readonly endpoint: Endpoint | undefined } {
+    const { address, prepared } = this.#configured(adapter, config);
+    return { address, endpoint: prepared.settings.endpoint };
+  }
+
   /** Resolves when the key of a program is there; undefined where there is none to wait for. Rejects with ADAPTER_NOT_CONFIGURED; throws what `checked` throws. */
   ready(adapter: Adapter): Promise<void> | undefined {
     const { commands } = this.#options;

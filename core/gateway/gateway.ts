@@ -17,7 +17,7 @@ import type { CoreBus } from '../bus.ts';
 import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from '../schemas/adapter.ts';
-import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse } from '../schemas/chat.ts';
+import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Warning } from '../schemas/chat.ts';
 import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { ClientAccounts } from './account.ts';
@@ -40,7 +40,7 @@ import { type ContextOptions, Questions } from './questions.ts';
 import type { QueueLimits } from './queue.ts';
 import { AdapterRegistry, adapterInfo } from './registry.ts';
 import { shownSettings } from './shown-settings.ts';
-import { promptFor } from './support.ts';
+import { promptFor, withinFacts } from './support.ts';
 import { countTokens } from './token-count.ts';
 
 /** What a gateway works with. */
@@ -79,6 +79,7 @@ export interface AdapterReadiness {
 
 /** From the end of a connection to the end of its call it is two or three; a reader that is slow to take its last part may add some. */
 const TURNS_TO_END = 20;
+const NO_WARNINGS: readonly Warning[] = [];
 const checkChat: Validator<ChatRequest> = compile(ChatRequest);
 const checkEmbed: Validator<EmbedRequest> = compile(EmbedRequest);
 
@@ -228,10 +229,18 @@ export class Gateway {
     return this.#run(request, sink, options, doneOf);
   }
 
-  /** True if the provider speaks the protocol of this path itself, as it is configured now. Throws what a call would throw at once. */
-  speaks(name: string, path: string): boolean {
+  /**
+   * What a request loses on its way to a provider that speaks the protocol of this path itself, as it is configured now; undefined for one that does not, or would not
+   * understand this request. Throws what a call would throw at once.
+   */
+  lane(name: string, path: string, model: string, fields: Readonly<Record<string, unknown>>): readonly Warning[] | undefined {
     const adapter = this.#registry.inBody(name, 'adapter');
-    return adapter.protocol?.(this.#settings.stored(adapter)) === path;
+    const settings = this.#settings.stored(adapter);
+    if (adapter.protocol?.(settings) !== path) return undefined;
+    const { endpoint } = settings;
+    if (endpoint === undefined) return NO_WARNINGS;
+    if (adapter.mustTranslate?.(endpoint, model, fields) === true) return undefined;
+    return adapter.forwardWarnings?.(endpoint, fields) ?? NO_WARNINGS;
   }
 
   /** Sends a request on in the provider's own protocol, and its answer to `target` as it comes. Rejects with a BlockhouseError. */
@@ -340,9 +349,10 @@ export class Gateway {
     try {
       checkChat(body);
       const adapter = this.#registry.inBody(body.adapter, 'adapter');
-      const prompt = promptFor(body, adapter, options.leavesTokenLimit);
+      const asked = promptFor(body, adapter, options.leavesTokenLimit);
       assertOpen(this.#closing.signal);
-      const address = this.#settings.addressOf(adapter, body.config);
+      const { address, endpoint } = this.#settings.placeFor(adapter, body.config);
+      const prompt = endpoint === undefined ? asked : withinFacts(asked, body, endpoint);
       const requestId = options.requestId ?? this.#options.newRequestId();
       const chat = new Chat({ request: body, adapter, prompt, signal: options.signal ?? never(), requestId, sink, options });
       const run = (): Promise<T> =>

@@ -1,7 +1,10 @@
 // Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
+import type { Endpoint } from '../auth/endpoint.ts';
 import { originOf, type ResolvedSettings } from '../auth/settings.ts';
+import { urlOf } from '../base/url.ts';
 import type { Adapter } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
+import { isLoopbackHost, isPrivateHost } from './egress.ts';
 import { FREE, type PricedModel, type Prices } from './pricing.ts';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } as const;
@@ -25,6 +28,31 @@ export interface CallToPrice {
 /** The names in the price data of the model that a call reaches; undefined without a known price, and for another server under the adapter. */
 export function pricedModel(adapter: Adapter, settings: ResolvedSettings, { model, config, tier = config?.serviceTier }: CallToPrice): PricedModel | undefined {
   if (adapter.standsIn === true) return { provider: FREE, model };
+  const { endpoint } = settings;
+  if (endpoint === undefined || settings.sources['baseURL'] === 'request') return dataPrice(adapter, settings, model, tier);
+  const priced = endpointPrice(adapter, endpoint, settings, model, tier);
+  return endpoint.quirks.costField === undefined ? priced : { ...(priced ?? { provider: '', model }), isTold: true };
+}
+
+/** The price that the operator has given, that of a server of the operator's own, or that of the price data. */
+function endpointPrice(adapter: Adapter, endpoint: Endpoint, settings: ResolvedSettings, model: string, tier: string | undefined): PricedModel | undefined {
+  const own = endpoint.factsOf(model)?.price;
+  if (own === 0 || (own === undefined && isOwnServer(endpoint, settings))) return { provider: FREE, model };
+  const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
+  if (name === undefined) return undefined;
+  if (typeof own === 'string') return { provider: own.slice(0, own.indexOf('/')), model: own.slice(own.indexOf('/') + 1) };
+  if (own !== undefined) return { provider: endpoint.name, model, rates: own };
+  if (endpoint.pricesAs === undefined) return dataPrice(adapter, settings, model, tier);
+  return { provider: endpoint.pricesAs, model: name, address: settings.values['baseURL'] };
+}
+
+/** A server on this machine, or one of a local preset on a private address: it costs nothing for each call. */
+function isOwnServer({ isConnection, isLocal, pricesAs }: Endpoint, { values }: ResolvedSettings): boolean {
+  const host = urlOf(values['baseURL'] ?? '')?.hostname ?? '';
+  return isConnection && pricesAs === undefined && (isLoopbackHost(host) || (isLocal && isPrivateHost(host)));
+}
+
+function dataPrice(adapter: Adapter, settings: ResolvedSettings, model: string, tier: string | undefined): PricedModel | undefined {
   if (adapter.pricesAs === undefined || !isOwnHost(adapter, settings)) return undefined;
   const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
   return name === undefined ? undefined : { provider: adapter.pricesAs, model: name };

@@ -5,10 +5,12 @@
 //   charges for searches besides its tokens: null.
 // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
 //   five minutes, audio like the dearest text, without searches. A cap counts that, so that no tier and no part makes a call free.
+// told-first: where a connection reads the bill from the answer, that is the cost.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { isCount } from '../base/tokens.ts';
 import type { Usage } from '../schemas/chat.ts';
+import type { OwnRates } from '../types.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
@@ -19,6 +21,12 @@ export const FREE = 'free';
 export interface PricedModel {
   readonly provider: string;
   readonly model: string;
+  /** The operator's own price. */
+  readonly rates?: OwnRates | undefined;
+  /** Where the call goes, for a price that holds only at the provider's own hosts. */
+  readonly address?: string | undefined;
+  /** True if answers tell what the call costs. */
+  readonly isTold?: boolean | undefined;
 }
 
 /** What is to be priced. */
@@ -58,6 +66,7 @@ export class Prices {
   /** USD; null when the price is not known or the counts can't be true. */
   async price(priced: Priced): Promise<number | null> {
     if (priced.provider === FREE) return 0;
+    if (priced.isTold === true || priced.rates !== undefined || priced.address !== undefined) return (await this.pricer(priced)).exact(priced.usage);
     this.#data ??= this.#load();
     return priceOf(await this.#data, priced);
   }
@@ -70,7 +79,9 @@ export class Prices {
   /** Prices calls of a model that end soon. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
   async pricer(priced: PricedModel): Promise<Pricer> {
     if (priced.provider === FREE) return NO_COSTS;
-    const key = `${priced.provider}\n${priced.model}`;
+    if (priced.isTold === true) return toldPricer(await this.pricer({ ...priced, isTold: false }));
+    if (priced.rates !== undefined) return ownPricer(priced.rates);
+    const key = `${priced.provider}\n${priced.model}\n${priced.address ?? ''}`;
     const known = this.#pricers.get(key);
     if (known !== undefined && known.until > this.#now()) return known.pricer;
     this.#data ??= this.#load();
@@ -91,9 +102,25 @@ const NO_COSTS: Pricer = { exact: () => 0, least: () => 0 };
 /** Of a model without a known price. */
 export const NO_PRICE: Pricer = { exact: () => null, least: () => null };
 
-function pricerOf(data: PriceData, { provider, model }: PricedModel): Pricer {
+/** told-first: the bill of a provider that is trusted with it; before the answer, the price that is known. A call of nothing costs nothing. */
+function toldPricer({ exact, least }: Pricer): Pricer {
+  const told = (usage: Usage): number | undefined => usage.costUsd ?? (usage.totalTokens === 0 ? 0 : undefined);
+  return { exact: (usage) => told(usage) ?? exact(usage), least: (usage) => told(usage) ?? least(usage) };
+}
+
+/** An own price is that of text in the standard tier, and everything is counted as that. */
+function ownPricer({ input, output, cacheRead = input, cacheWrite = input }: OwnRates): Pricer {
+  const rates = { input, output, cacheRead, cacheWrite };
+  const priceFor = (usage: Usage): number | null => {
+    const counts = countsOf(usage);
+    return counts === undefined ? null : flatPrice(rates, counts);
+  };
+  return { exact: priceFor, least: ({ unpricedTier: _tier, ...usual }) => priceFor(usual) };
+}
+
+function pricerOf(data: PriceData, { provider, model, address }: PricedModel): Pricer {
   const found = find(data, { provider, model });
-  if (found === undefined) return NO_PRICE;
+  if (found === undefined || !isAt(found, address)) return NO_PRICE;
   const rates = SEARCHES.test(model) ? 'other' : flatRates(found.model_price);
   const exact = (usage: Usage): number | null => {
     const counts = countsOf(usage);
@@ -134,6 +161,11 @@ function audioAsDearest({ model_price: price, input_price, output_price }: Price
 
 function trueTotal(total: number): number | null {
   return Number.isFinite(total) && total >= 0 ? total : null;
+}
+
+/** False for an address that is not one of the provider's. */
+function isAt({ provider }: PriceCalculation, address: string | undefined): boolean {
+  return address === undefined || new RegExp(`^(?:${provider.api_pattern})`).test(address);
 }
 
 /** Only an exact find of this provider counts: the data set also finds similar names, and other providers of the same model. */

@@ -1,4 +1,5 @@
 // What an adapter supports of a request. What it does not support is left out with a warning, or refused where the answer would be wrong. Pure: no I/O.
+import type { Endpoint } from '../auth/endpoint.ts';
 import type { Writable } from '../base/writable.ts';
 import { invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
@@ -27,6 +28,30 @@ export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLim
   if (isStateLost)
     warnings.push({ field: 'messages', message: 'What another provider kept with an earlier answer was not sent, because only that provider can read it.' });
   return { ...prompt, ...(left.length > 0 && { options: without(prompt.options, left) }), warnings: [...prompt.warnings, ...warnings] };
+}
+
+/** The prompt as an endpoint says that the model takes it. Throws INVALID_REQUEST for an image where it takes none. */
+export function withinFacts(prompt: Prompt, request: ChatRequest, { name, quirks, factsOf }: Endpoint): Prompt {
+  const facts = factsOf(request.model);
+  if ((facts?.images ?? quirks.images) === false) assertNoImage(request, `${request.model} on ${name}`);
+  const { maxOutput } = facts ?? {};
+  const { maxTokens, defaultMaxTokens } = prompt;
+  if (maxOutput === undefined || (maxTokens ?? defaultMaxTokens ?? 0) <= maxOutput) return prompt;
+  if (maxTokens === undefined) return { ...prompt, defaultMaxTokens: maxOutput };
+  const message = `${request.model} on ${name} gives at most ${maxOutput} tokens, so ${maxOutput} was sent.`;
+  return { ...prompt, maxTokens: maxOutput, warnings: [...prompt.warnings, { field: 'config.maxTokens', message }] };
+}
+
+function assertNoImage({ messages }: ChatRequest, who: string): void {
+  const check = (content: Content | undefined, path: string): void => {
+    const at = typeof content === 'object' ? content.findIndex(({ type }) => type === 'image') : -1;
+    if (at >= 0) throw invalidRequest(`${path}[${at}]`, `is of type image, which ${who} does not support`);
+  };
+  for (const [index, message] of messages.entries()) {
+    check(message.content, `messages[${index}].content`);
+    const { toolResults = [] } = message as { readonly toolResults?: readonly ToolResult[] };
+    for (const [place, result] of toolResults.entries()) check(result.content, `messages[${index}].toolResults[${place}].content`);
+  }
 }
 
 function unusedFields(config: ChatConfig | undefined, adapter: Adapter): readonly string[] {

@@ -261,13 +261,18 @@ export const Usage = object(
     outputAudioTokens: { ...count, description: 'Part of outputTokens that is audio' },
     outputImageTokens: { ...count, description: 'Part of outputTokens that is pictures' },
     reasoningTokens: { ...count, description: 'Part of outputTokens spent on reasoning' },
+    costUsd: {
+      type: 'number',
+      minimum: 0,
+      description: 'What the provider says that the call costs, in USD; only where its connection reads it (`costField`)',
+    },
     estimated: { type: 'boolean', description: 'True if the provider reported no usage, so the counts are estimated from the length of the text' },
     unpricedTier: {
       type: 'boolean',
       description: 'True if the provider reports a processing tier or place whose price is not known, such as a priority tier: the call has no price then',
     },
   },
-  [...FURTHER_COUNTS, 'estimated', 'unpricedTier'],
+  [...FURTHER_COUNTS, 'costUsd', 'estimated', 'unpricedTier'],
 );
 export type Usage = types.Usage;
 

@@ -342,3 +342,163 @@ t.test('what the API may change of an entry, and what only a person at the file'
   t.equal(evil.requests[0]?.headers.authorization, 'Bearer own-key-0123456789');
   t.equal(server.core.load('gpu').limits.concurrency, 2, 'and its limits hold');
 });
+
+/** A connection with these fields before a recording upstream. */
+async function gpuWith(t: Test, entry: Record<string, unknown>, answer: Answerer = chatServer) {
+  const upstream = await startUpstream(t, answer);
+  const server = await startWith(t, { gpu: entryOf(upstream, entry) });
+  const sent = () => JSON.parse(upstream.requests.at(-1)?.body ?? '{}') as Record<string, unknown>;
+  const native = (body: object, stream = false) =>
+    server.call('POST', '/v1/chat/completions', { body: { model: 'gpu/z', messages: MESSAGES, ...body, ...(stream && { stream }) } });
+  return { ...server, upstream, sent, native };
+}
+
+const frames =
+  (...chunks: object[]): Answerer =>
+  (_request, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`);
+  };
+const quirksOf = (preset: string) => ({
+  quirks:
+    createAdapters()
+      .flatMap(({ presets = {} }) => Object.entries(presets))
+      .find(([name]) => name === preset)?.[1].quirks ?? {},
+});
+
+t.test('17: mistral: max_tokens, no stream_options, any for required, ids of nine; the usage is counted', async (t) => {
+  const tools = [{ name: 'f', parameters: { type: 'object', properties: {} } }];
+  const last = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }], usage: USAGE };
+  const gpu = await gpuWith(t, quirksOf('mistral'), frames(last));
+  const history = [
+    ...MESSAGES,
+    { role: 'assistant', content: '', toolCalls: [{ id: 'call_of_another_server', name: 'f', arguments: {} }] },
+    { role: 'tool', toolResults: [{ toolCallId: 'call_of_another_server', content: 'r' }] },
+  ];
+  const answer = await gpu.chat('gpu', 'z', { stream: true, tools, toolChoice: 'required', messages: history, config: { maxTokens: 7, seed: 1 } });
+  t.match(framesOf(answer.text).at(-1)?.data, { usage: { inputTokens: 12, outputTokens: 5 }, warnings: [{ field: 'config.seed' }] });
+  const sent = gpu.sent();
+  t.match(sent, {
+    max_tokens: 7,
+    tool_choice: 'any',
+    stream: true,
+    messages: [{}, { tool_calls: [{ id: /^[a-z0-9]{9}$/i }] }, { tool_call_id: /^[a-z0-9]{9}$/i }],
+  });
+  t.same([sent['stream_options'], sent['max_completion_tokens'], sent['seed']], [undefined, undefined, undefined]);
+  const native = await gpu.native({ max_completion_tokens: 9, store: true, tool_choice: 'required' }, true);
+  t.equal(native.status, 200);
+  t.equal(native.headers['x-blockhouse-warnings'], 'store');
+  t.same(gpu.sent(), { model: 'z', messages: MESSAGES, max_tokens: 9, tool_choice: 'any', stream: true });
+  t.match((await gpu.call('GET', '/api/costs?source=gateway&by=model')).text, /"input":24/, 'both calls are counted');
+});
+
+t.test('18: deepseek: hits are counted, and reasoning goes back with every message of the assistant', async (t) => {
+  const usage = { ...USAGE, prompt_cache_hit_tokens: 8, prompt_cache_miss_tokens: 4 };
+  const gpu = await gpuWith(t, quirksOf('deepseek'), (_request, res) =>
+    sendJson(res, { choices: [{ index: 0, message: { role: 'assistant', content: 'a', reasoning_content: 'because' }, finish_reason: 'stop' }], usage }),
+  );
+  t.match((await gpu.chat('gpu', 'z', { config: { reasoning: { effort: 'high' } } })).json, { usage: { inputTokens: 12, cacheReadTokens: 8 } });
+  t.match(gpu.sent(), { thinking: { type: 'enabled' }, reasoning_effort: undefined });
+  const messages = [
+    ...MESSAGES,
+    { role: 'assistant', content: 'a', reasoning_content: 'because' },
+    ...MESSAGES,
+    { role: 'assistant', content: 'b' },
+    ...MESSAGES,
+  ];
+  t.match((await gpu.native({ messages })).json, { choices: [{ message: { reasoning_content: 'because' } }] });
+  t.match(gpu.sent(), { messages: [{}, { content: 'a', reasoning_content: 'because' }, {}, { content: 'b', reasoning_content: '' }, {}] });
+  const complete = messages.map((message) => (message.role === 'assistant' ? { ...message, reasoning_content: 'r' } : message));
+  await gpu.native({ messages: complete });
+  t.match(gpu.upstream.requests.at(-1)?.body, /^\{"model":"z","messages":/, 'a request that has it passes in its own bytes');
+});
+
+t.test('19: groq: logprobs are left out with a warning, and the usage in x_groq is read', async (t) => {
+  const first = { choices: [{ index: 0, delta: { content: 'x' } }] };
+  const last = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], x_groq: { id: 'r', usage: USAGE } };
+  const gpu = await gpuWith(t, quirksOf('groq'), frames(first, last));
+  const streamed = await gpu.chat('gpu', 'z', { stream: true, config: { logprobs: true, topLogprobs: 2, seed: 1 } });
+  t.match(framesOf(streamed.text).at(-1)?.data, {
+    usage: { inputTokens: 12, outputTokens: 5 },
+    warnings: [{ field: 'config.logprobs' }, { field: 'config.topLogprobs' }],
+  });
+  t.same([gpu.sent()['logprobs'], gpu.sent()['top_logprobs'], gpu.sent()['seed']], [undefined, undefined, 1]);
+  const native = await gpu.native({ logprobs: true }, true);
+  t.match(native.headers['x-blockhouse-warnings'], 'logprobs');
+  t.equal(gpu.sent()['logprobs'], undefined);
+  t.match((await gpu.call('GET', '/api/costs?source=gateway&by=model')).text, /"input":24/);
+});
+
+t.test('20: on the native lane, all bytes but those of the edits are those of the client', async (t) => {
+  const gpu = await gpuWith(t, { quirks: { drop: ['seed'], maxTokensField: 'max_tokens' } });
+  const text = `{ "seed":5 ,"messages":[ {"role":"user", "content":"h\\u00e9 \ud83d\ude00"} ],\n "max_completion_tokens" : 9,"model":"gpu/z", "x":1.50 }`;
+  await gpu.call('POST', '/v1/chat/completions', { body: text });
+  const wanted = text.replace('"seed":5 ,', '').replace('max_completion_tokens', 'max_tokens').replace('gpu/z', 'z');
+  t.equal(gpu.upstream.requests[0]?.body, wanted);
+  const plain = await gpuWith(t, {});
+  await plain.call('POST', '/v1/chat/completions', { body: text });
+  t.equal(plain.upstream.requests[0]?.body, text.replace('gpu/z', 'z'), 'without quirks, only the model');
+});
+
+t.test('21: the cost that the provider tells is the cost, whole, as a stream and on the native lane', async (t) => {
+  const usage = { ...USAGE, cost: 0.0123 };
+  const answer: Answerer = (request, res, index) => {
+    const choice = { index: 0, finish_reason: 'stop' };
+    if (JSON.parse(request.body).stream === true)
+      return frames({ choices: [{ ...choice, delta: { content: 'x' } }] }, { choices: [], usage })(request, res, index);
+    sendJson(res, { choices: [{ ...choice, message: { role: 'assistant', content: 'x' } }], usage });
+  };
+  const gpu = await gpuWith(t, { quirks: { costField: 'usage.cost' }, models: { z: { price: { input: 1000, output: 1000 } } } }, answer);
+  t.match((await gpu.chat('gpu', 'z')).json, { usage: { costUsd: 0.0123 } });
+  await gpu.chat('gpu', 'z', { stream: true });
+  await gpu.native({});
+  await gpu.native({}, true);
+  t.match((await gpu.core.accounts?.costs('model'))?.rows, [{ costUsd: 0.0492 }]);
+  for (const cost of [-1, 'free', null, Number.MAX_VALUE * 10]) {
+    const odd = await gpuWith(t, { quirks: { costField: 'usage.cost' }, models: { z: { price: 0 } } }, (_request, res) =>
+      sendJson(res, { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: { ...USAGE, cost } }),
+    );
+    t.equal(((await odd.chat('gpu', 'z')).json['usage'] as { costUsd?: number }).costUsd, undefined, String(cost));
+  }
+});
+
+t.test('22: a picture for a model that takes none is refused before the call, on every lane', async (t) => {
+  const gpu = await gpuWith(t, { models: { z: { images: false } } });
+  const png = { type: 'image', mediaType: 'image/png', data: 'aGk=' };
+  t.match(await gpu.chat('gpu', 'z', { messages: [{ role: 'user', content: [png] }] }), {
+    status: 400,
+    json: { error: /messages\[0\]\.content\[0\] is of type image, which z on gpu does not support/ },
+  });
+  const url = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
+  t.match(await gpu.native({ messages: [{ role: 'user', content: [url] }] }), { status: 400 });
+  t.equal(gpu.upstream.requests.length, 0);
+  t.equal((await gpu.chat('gpu', 'other', { messages: [{ role: 'user', content: [png] }] })).status, 200);
+});
+
+t.test('46, 47 and 48: own prices, cache reads apart, a price by name, and the cap in USD that fires on them', async (t) => {
+  const usage = { prompt_tokens: 1_000_000, completion_tokens: 100_000, prompt_tokens_details: { cached_tokens: 400_000 } };
+  const answer: Answerer = (_request, res) =>
+    sendJson(res, { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage });
+  const models = {
+    own: { price: { input: 2, output: 10, cacheRead: 0.5 } },
+    like: { price: 'openai/gpt-4o-mini' },
+    free: { price: 0 },
+    'by-*': { price: { input: 1, output: 1 } },
+  };
+  const upstream = await startUpstream(t, answer);
+  const server = await startWith(t, {
+    gpu: entryOf(upstream, { models, baseURL: `${upstream.url}/v1` }),
+    far: { adapter: 'openai', baseURL: 'https://far.example/v1', apiKey: KEY },
+  });
+  for (const model of ['own', 'like', 'free', 'by-pattern']) t.equal((await server.chat('gpu', model)).status, 200);
+  const rows = (await server.core.accounts?.costs('model'))?.rows ?? [];
+  const costs = Object.fromEntries(rows.map((row) => [row.key, row.costUsd]));
+  t.match(costs, { 'gpu/own': 2.4, 'gpu/free': 0, 'gpu/by-pattern': 1.1, 'gpu/like': 0.18 }, JSON.stringify(rows));
+  const made = await server.call('POST', '/api/keys', { body: { name: 'app', usdPerDay: 3, models: ['gpu/own', 'far/*'] } });
+  const key = String(made.json['key']);
+  const ask = (model: string) =>
+    server.call('POST', '/v1/chat/completions', { body: { model, messages: MESSAGES }, headers: { authorization: `Bearer ${key}` } });
+  t.same([(await ask('gpu/own')).status, (await ask('gpu/own')).status], [200, 200]);
+  t.match(await ask('gpu/own'), { status: 429, text: /cap of 3 USD/ });
+  t.match(await ask('gpu/free'), { status: 403 }, 'and a key reaches only the connections that its models allow');
+});

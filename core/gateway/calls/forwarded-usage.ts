@@ -60,13 +60,14 @@ export class ForwardedUsage {
   }
 
   #usage(outputTokens: number, isEstimated: boolean): Usage {
-    const { inputTokens, unpricedTier } = this.#reported;
+    const { inputTokens, unpricedTier, costUsd } = this.#reported;
     const input = inputTokens ?? this.#inputTokens();
     const usage: Writable<Usage> = { inputTokens: input, outputTokens, totalTokens: input + outputTokens };
     for (const name of FURTHER_COUNTS) {
       const count = this.#reported[name];
       if (count !== undefined) usage[name] = count;
     }
+    if (costUsd !== undefined) usage.costUsd = costUsd;
     if (inputTokens === undefined || isEstimated) usage.estimated = true;
     if (unpricedTier === true) usage.unpricedTier = true;
     return usage;

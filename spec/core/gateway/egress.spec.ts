@@ -1,5 +1,5 @@
 import t from 'tap';
-import { checkEgress, type EgressRule, isForbiddenAddress, isLoopbackHost, parseBaseURL } from '../../../core/gateway/egress.ts';
+import { checkEgress, type EgressRule, isForbiddenAddress, isLoopbackHost, isPrivateHost, parseBaseURL } from '../../../core/gateway/egress.ts';
 
 const rule = (fields: Partial<EgressRule> = {}): EgressRule => ({
   trustedOrigins: new Set(['https://api.example', 'http://10.0.0.5:8000']),
@@ -261,4 +261,20 @@ t.test('a URL that is changed after it has passed is judged by where it leads no
   t.equal(checkEgress(STORED_KEY, url), 'https://api.example');
   url.hostname = 'elsewhere.example';
   t.throws(() => checkEgress(STORED_KEY, url), { code: 'INVALID_REQUEST' });
+});
+
+t.test('a call of a connection goes home and nowhere else, whatever else is allowed', async (t) => {
+  const home = rule({
+    home: new Set(['https://gpu.example']),
+    trustedOrigins: new Set(['https://gpu.example']),
+    allowedOrigins: new Set(['https://other.example']),
+  });
+  t.equal(verdict(home, 'https://gpu.example/v1'), 'allowed');
+  for (const url of ['https://other.example', 'https://gpu.example:8443', 'http://gpu.example', 'http://127.0.0.1:1'])
+    for (const egress of [home, { ...home, ownKey: true }, { ...home, isKeyless: true }]) t.not(verdict(egress, url), 'allowed', url);
+});
+
+t.test('private addresses are literal ones', async (t) => {
+  for (const host of ['10.0.0.7', '172.31.0.1', '192.168.1.1', '[fd12::1]']) t.ok(isPrivateHost(host), host);
+  for (const host of ['127.0.0.1', '172.32.0.1', '11.0.0.1', 'gpu.local', '10.0.0.7.example', '[2001::1]', '']) t.notOk(isPrivateHost(host), host);
 });

@@ -234,3 +234,29 @@ t.test(
     t.equal(await of('openai', 'gpt-5', usage(-1, 10)), null);
   },
 );
+
+t.test('an own price counts cached tokens apart, and a call of another tier costs at least that', async (t) => {
+  const rates = { input: 2, output: 10, cacheRead: 0.5, cacheWrite: 3 };
+  const { exact, least } = await prices.pricer({ provider: 'gpu', model: 'm', rates });
+  const used = usage(1_000_000, 100_000, { cacheReadTokens: 400_000, cacheWriteTokens: 100_000 });
+  near(t, exact(used), 0.5 * 2 + 0.4 * 0.5 + 0.1 * 3 + 1);
+  near(t, exact(usage(1_000_000, 0, { cacheReadTokens: 2_000_000 })), 2);
+  t.same([exact({ ...used, unpricedTier: true }), exact(usage(-1, 0))], [null, null]);
+  near(t, least({ ...used, unpricedTier: true }), 2.5);
+  near(t, (await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 1, output: 1 } })).exact(usage(1_000_000, 0, { cacheReadTokens: 500_000 })), 1);
+  near(t, await prices.price({ provider: 'gpu', model: 'm', rates, usage: used }), 2.5);
+});
+
+t.test('a told cost is the cost; before the answer and without one, the price that is known', async (t) => {
+  const told = await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 1, output: 1 }, isTold: true });
+  t.same([told.exact(usage(1000, 0, { costUsd: 0.7 })), told.exact(usage(1_000_000, 0))], [0.7, 1]);
+  const alone = await prices.pricer({ provider: '', model: 'm', isTold: true });
+  t.same([alone.exact(usage(0, 0)), alone.exact(usage(5, 0)), alone.exact(usage(5, 0, { costUsd: 0 }))], [0, null, 0]);
+});
+
+t.test('a price of the data holds only at the hosts of its provider', async (t) => {
+  const at = (address: string) => prices.priceNow({ provider: 'groq', model: 'llama-3.3-70b-versatile', address, usage: MILLION });
+  t.ok(((await at('https://api.groq.com/openai/v1')) ?? 0) > 0);
+  for (const address of ['https://proxy.example/groq', 'https://evil.example/?https://api.groq.com', 'http://127.0.0.1:1'])
+    t.equal(await at(address), null, address);
+});

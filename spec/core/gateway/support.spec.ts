@@ -1,5 +1,6 @@
 import t from 'tap';
-import { promptFor } from '../../../core/gateway/support.ts';
+import { endpointOf } from '../../../core/auth/endpoint.ts';
+import { promptFor, withinFacts } from '../../../core/gateway/support.ts';
 import type { Adapter } from '../../../core/ports.ts';
 import type { ChatRequest, ContentPart } from '../../../core/types.ts';
 
@@ -97,4 +98,23 @@ t.test('a request without a token limit gets the default, unless its caller leav
   const request: ChatRequest = { adapter: 'x', model: 'm', messages: [{ role: 'user', content: 'hi' }] };
   t.match(promptFor(request, adapter()), { maxTokens: undefined, defaultMaxTokens: 4096 });
   t.match(promptFor(request, adapter(), true), { maxTokens: undefined, defaultMaxTokens: undefined });
+});
+
+t.test('what an entry says of a model bounds its answer, and keeps images from it', async (t) => {
+  const endpoint = endpointOf('gpu', true, { models: { m: { maxOutput: 100, images: false } }, quirks: { images: true } });
+  const within = (fields: object, content?: string | ContentPart[], leaves = false) => {
+    const asked = request(fields, content);
+    return withinFacts(promptFor(asked, adapter({ parts: ['image'] }), leaves), asked, endpoint);
+  };
+  t.match(within({ config: { maxTokens: 500 } }), {
+    maxTokens: 100,
+    warnings: [{ field: 'config.maxTokens', message: /at most 100 tokens, so 100 was sent/ }],
+  });
+  t.match(within({}), { maxTokens: undefined, defaultMaxTokens: 100, warnings: [] });
+  t.match(within({ config: { maxTokens: 5 } }), { maxTokens: 5 });
+  t.match(within({}, 'hi', true), { maxTokens: undefined, defaultMaxTokens: undefined });
+  t.throws(() => within({}, [{ type: 'text', text: 'a' }, IMAGE]), {
+    code: 'INVALID_REQUEST',
+    message: /^messages\[0\]\.content\[1\] is of type image, which m on gpu does not support/,
+  });
 });

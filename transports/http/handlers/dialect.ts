@@ -138,14 +138,22 @@ function withCure(failure: unknown, asked: string): unknown {
   return new BlockhouseError(failure.code, `${failure.message} ${cure}`, { cause: failure });
 }
 
+/** A lane, and what the request loses on it. */
+interface OpenLane {
+  readonly lane: NativeLane;
+  readonly warnings: readonly Warning[];
+}
+
 /** Set if the provider speaks the client's protocol itself, and models.json does not say otherwise. */
-function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter }: ModelTarget): NativeLane | undefined {
+function laneOf<E>({ dialect, context: { core }, body }: Job<E>, { adapter, model }: ModelTarget): OpenLane | undefined {
   const lane = dialect.native;
-  return lane !== undefined && isObject(body) && !core.router.isTranslated(adapter) && core.speaks(adapter, lane.path) ? lane : undefined;
+  if (lane === undefined || !isObject(body) || core.router.isTranslated(adapter)) return undefined;
+  const warnings = core.lane(adapter, lane.path, model, body);
+  return warnings === undefined ? undefined : { lane, warnings };
 }
 
 /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
-function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Candidate): Promise<Reply<object>> {
+function native<E>({ lane: { path, toBody, broken }, warnings }: OpenLane, job: Job<E>, target: Candidate): Promise<Reply<object>> {
   const { dialect, body, bytes, outline, context } = job;
   const fields = body as Readonly<Record<string, unknown>>;
   const { headers, url = '' } = context.req;
@@ -163,7 +171,7 @@ function native<E>({ path, toBody, broken }: NativeLane, job: Job<E>, target: Ca
     hidesUsage: sent?.hidesUsage === true,
   };
   if (target.isLast) job.release();
-  return forward({ target, request, headers: job.headers(target, []), broken: isStream ? broken : undefined }, context);
+  return forward({ target, request, headers: job.headers(target, warnings), broken: isStream ? broken : undefined }, context);
 }
 
 async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> {

@@ -40,8 +40,8 @@ t.test('the bytes reach the client, and the usage that the provider reports is t
     sink.usage({ inputTokens: undefined, outputTokens: 5, reasoningTokens: 2 });
     sink.bytes(Buffer.from('b'));
   });
-  t.equal(core.speaks('stepped', '/v1/words'), true);
-  t.equal(core.speaks('stepped', '/v1/other'), false);
+  t.same(core.lane('stepped', '/v1/words', 'm', {}), []);
+  t.equal(core.lane('stepped', '/v1/other', 'm', {}), undefined);
   const to = target();
   await core.forward('stepped', 'm', REQUEST, to, { caller: 'app' });
   t.same(to.got, ['stream', 'a', 'b']);

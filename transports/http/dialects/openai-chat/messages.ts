@@ -40,8 +40,16 @@ function readAssistant(message: Fields, path: string, names: ToolNames, sources:
     return sources.note(readCall(objectAt(given, at), at, names), at);
   });
   const refusal = text(message, 'refusal', `${path}.refusal`);
-  const content = message['content'] == null ? (refusal ?? '') : contentOf(message['content'], `${path}.content`, sources);
+  const said = message['content'] == null ? (refusal ?? '') : contentOf(message['content'], `${path}.content`, sources);
+  const content = withReasoning(message['reasoning_content'], said);
   return { role: 'assistant', ...(content !== '' && { content }), ...(calls.length > 0 && { toolCalls: calls }) };
+}
+
+/** Some servers want their reasoning back with each message, so their clients send it. */
+function withReasoning(reasoning: unknown, said: string | ContentPart[]): string | ContentPart[] {
+  if (typeof reasoning !== 'string' || reasoning === '') return said;
+  const parts: ContentPart[] = typeof said === 'string' ? (said === '' ? [] : [{ type: 'text', text: said }]) : said;
+  return [{ type: 'reasoning', text: reasoning }, ...parts];
 }
 
 function readCall(call: Fields, path: string, names: ToolNames): ToolCall {
