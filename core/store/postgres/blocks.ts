@@ -1,12 +1,11 @@
 // The blocks of a workspace in PostgreSQL.
 import type { BlockConfig } from '../../schemas/block-config.ts';
-import { BlockhouseError } from '../../errors.ts';
 import { blockNotFound } from '../../schemas/names.ts';
 import { DOCUMENTS } from '../parts/documents.ts';
 import type { BlockContents, BlockRef, Unconfirmed } from '../port.ts';
 import type { BlockListener, BlockStore, DamageListener, EntrySource, StoredBlock } from '../store.ts';
 import { PostgresBlockList } from './block-list.ts';
-import { listColumns } from './documents.ts';
+import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
 import * as sql from './sql/blocks.ts';
 import { type BlockWorld, PostgresBlock } from './stored-block.ts';
@@ -103,8 +102,3 @@ const SILENT: BlockListener = {
   onLogFault: ignored,
   logLimits: () => ({ maxFileBytes: Number.POSITIVE_INFINITY, maxFiles: Number.POSITIVE_INFINITY }),
 };
-
-/** What a new name gets that a block has. */
-export function nameTaken(name: string): BlockhouseError {
-  return new BlockhouseError('NAME_TAKEN', `A block named ${name} already exists; choose another name.`);
-}

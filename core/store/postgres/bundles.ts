@@ -2,7 +2,6 @@
 //
 // one-transaction: a block that is imported is there as a whole, or not at all.
 // one-of-each: a conversation that people edited may have an id, a clientId or an answer twice. The last of each keeps it.
-import { buffer } from 'node:stream/consumers';
 import { wholeEntry, completeEntries, formatChat } from '../../block/conversation/chat-file.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
 import { splitOld } from '../../block/conversation/retention.ts';
@@ -18,8 +17,7 @@ import { MAX_BUNDLE_BYTES } from '../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../parts/bundle-pack.ts';
 import { DOCUMENTS, type DocumentCodec, stoppedConfig } from '../parts/documents.ts';
 import type { BlockContents, BlockRef, Entries } from '../port.ts';
-import { nameTaken } from './blocks.ts';
-import { listColumns } from './documents.ts';
+import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
 import { entryOf, type MessageRow, valuesOf } from './message-row.ts';
 import type { Database, Run } from './pool.ts';
@@ -136,11 +134,17 @@ async function filesIn(bundle: Uint8Array): Promise<Unpacked> {
   const times = new Map<string, Date>();
   for await (const { path, isFolder, entry } of bundleEntries(bundle)) {
     if (isFolder) await entry.body.cancel().catch(unreadable);
-    else files.set(path, await buffer(entry.body).catch(unreadable));
+    else files.set(path, await bytesOf(entry.body).catch(unreadable));
     const { mtime } = entry.header;
     if (mtime !== undefined && !Number.isNaN(mtime.getTime())) times.set(path, mtime);
   }
   return { files, times };
+}
+
+async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 function valueIn(files: Unpacked['files'], path: keyof typeof BLOCK_FILE_LIMITS): unknown {

@@ -273,3 +273,8 @@ const NO_TEXT = /[\p{Surrogate}\0]/gu;
 export function noBlock(): BlockhouseError {
   return new BlockhouseError('BLOCK_NOT_FOUND', 'There is no such block.');
 }
+
+/** What a new name gets that a block has. */
+export function nameTaken(name: string): BlockhouseError {
+  return new BlockhouseError('NAME_TAKEN', `A block named ${name} already exists; choose another name.`);
+}

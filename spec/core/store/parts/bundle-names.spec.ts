@@ -1,5 +1,9 @@
 import t from 'tap';
 import { bundledFileLimit } from '../../../../core/store/parts/bundle-names.ts';
+import { assertBundleSize, packed, tooLarge } from '../../../../core/store/parts/bundle-pack.ts';
+import { DOCUMENTS, stoppedConfig } from '../../../../core/store/parts/documents.ts';
+import { assertPartSize, noLogFile, startOfLine, textOfEnd } from '../../../../core/store/parts/log-text.ts';
+import { isTemporaryName } from '../../../../core/store/parts/temporary-name.ts';
 
 t.test('the files of a block may be bundled', async (t) => {
   const paths = ['config.json', 'memory.json', 'costs.json', 'pulse.json', 'chat.json', 'logs/a.log', 'logs/2026-11-20T14-03-22Z-monitor.log'];
@@ -27,4 +31,29 @@ t.test('no other files may be bundled', async (t) => {
   paths.push('/config.json', '../config.json', 'logs', 'logs/', 'logs/.', 'logs/..', 'logs/../config.json', 'logs/a/b', 'logs//a', 'other/a.log', 'logs\\a');
   paths.push('logs/a\\b', 'logs/a\nb', 'logs/a\0', 'logs/\ufffd', 'logs/.a.log.0123456789abcdef.tmp', `logs/${'é'.repeat(128)}`, 'chat-archive');
   for (const path of paths) t.notOk(bundledFileLimit(path), JSON.stringify(path));
+});
+
+t.test('a bundle that is too large says so, and one whose files can not be read has their error', async (t) => {
+  t.throws(() => assertBundleSize(2501), { code: 'INVALID_REQUEST' });
+  t.match(tooLarge('a', 'chat.json', 5, 4), { message: /a\/chat.json has 5 bytes, but only 4 are left/ });
+  const broken = async function* () {
+    yield { path: 'config.json', bytes: Buffer.from('{}'), mtime: new Date(0) };
+    throw new Error('the disk is gone');
+  };
+  await t.rejects(packed('a', broken()), { message: /the disk is gone/ });
+});
+
+t.test('a configuration that comes from elsewhere is that of a stopped block', async (t) => {
+  t.match(stoppedConfig({ name: 'a', enabled: true, rev: 3 }, 'b', 0), { name: 'b', enabled: false, rev: 4, updatedAt: '1970-01-01T00:00:00.000Z' });
+  for (const value of [undefined, [], {}]) t.throws(() => stoppedConfig(value, undefined, 0), { message: 'it has no name' });
+  for (const { parse, missing, format } of Object.values(DOCUMENTS)) t.ok(typeof parse === 'function' && typeof format(missing() as never) === 'string');
+});
+
+t.test('a piece of a log begins with a whole line, or at least with a whole character', async (t) => {
+  t.equal(startOfLine(Buffer.from('x\nline')), 2);
+  t.equal(startOfLine(Buffer.from('x\u20acy').subarray(1)), 3);
+  t.equal(textOfEnd(Buffer.from('\u20acy').subarray(1), true), 'y');
+  t.throws(() => assertPartSize(0), { code: 'INVALID_REQUEST' });
+  t.match(noLogFile(), { message: /^file / });
+  t.ok(isTemporaryName('.a.0123456789abcdef.tmp'));
 });

@@ -1,0 +1,83 @@
+import t from 'tap';
+import { DerivedDocument, type DocumentOptions, listColumns, PostgresDocument } from '../../../../core/store/postgres/documents.ts';
+import { configOf } from '../../../support/block-files.ts';
+import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
+import { noPostgres } from '../../../support/postgres.ts';
+
+interface Content {
+  readonly n: number;
+}
+
+async function optionsIn(world: Migrated, told: string[] = []): Promise<DocumentOptions<Content>> {
+  const block = await blockIn(world, 'ada');
+  await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'memory', '{\"n\":0}')", [block]);
+  const parse = (value: unknown): Content => {
+    if (typeof (value as Content).n !== 'number') throw new Error('n must be a number');
+    return value as Content;
+  };
+  const shared = { database: world.database, block, name: 'ada', kind: 'memory', parse, clock: () => performance.now() };
+  return { ...shared, onChanged: ({ n }) => void told.push(`changed ${n}`), onDamaged: (reason) => void told.push(reason) };
+}
+
+const plusOne = ({ n }: Content) => ({ value: { n: n + 1 }, result: n });
+
+t.test('the list gets no text that a database can not keep', async (t) => {
+  t.same(listColumns(configOf({ description: 'a\0b', tags: ['\ud800'] })), ['a\ufffdb', null, null, ['\ufffd']]);
+});
+
+t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('D1: changes of several servers at once are all applied, each to the newest content', async (t) => {
+    const world = await migrated(t);
+    const options = await optionsIn(world);
+    const documents = [1, 2, 3].map(() => new PostgresDocument(options));
+    await Promise.all(documents.flatMap((document) => [1, 2, 3, 4].map(() => document.update(plusOne))));
+    t.same(await world.ask('select value, rev::int from bh.document'), [{ value: { n: 12 }, rev: 13 }]);
+    for (const document of documents) {
+      document.hint();
+      t.same(await document.read(), { n: 12 });
+    }
+  });
+
+  t.test('a change with a claim is refused when another server has the block, and one without a block has none', async (t) => {
+    const world = await migrated(t);
+    const options = await optionsIn(world);
+    const document = new PostgresDocument(options);
+    const claim = { name: 'ada', block: options.block, owner: 'me', fence: 1 };
+    await t.rejects(document.update(plusOne, { claim }), { code: 'LEASE_LOST' });
+    await t.rejects(new PostgresDocument({ ...options, also: async () => undefined }).update(plusOne, { claim }), { code: 'LEASE_LOST' });
+    await document.close();
+    await t.rejects(document.update(plusOne), { code: 'WRONG_STATE' });
+    document.reopen();
+    await world.ask("update bh.block set name = 'bob'");
+    document.hint();
+    await t.rejects(document.read(), { code: 'BLOCK_NOT_FOUND' });
+    await world.ask('delete from bh.block');
+    await t.rejects(document.update(plusOne), { code: 'BLOCK_NOT_FOUND' });
+  });
+
+  t.test('content that can not be used is told once, stays as it is, and may be replaced', async (t) => {
+    const world = await migrated(t);
+    const told: string[] = [];
+    const document = new PostgresDocument(await optionsIn(world, told));
+    await world.ask("update bh.document set value = '{}', rev = 2");
+    for (let n = 0; n < 2; n += 1) await t.rejects(document.read(), { code: 'BLOCK_DAMAGED', message: /^memory.json can't be used: n must be a number\. / });
+    await t.rejects(document.update(plusOne), { code: 'BLOCK_DAMAGED' });
+    await document.replace((old) => ({ n: old === undefined ? 7 : 8 }));
+    t.same([told, await document.read()], [['n must be a number', 'changed 7'], { n: 7 }]);
+  });
+
+  t.test('a derived document changes at once, and is read again when it is stored', async (t) => {
+    const world = await migrated(t);
+    const waiting: Content[] = [];
+    const document = new DerivedDocument(await optionsIn(world), { store: (value) => void waiting.push(value), isWaiting: () => waiting.length > 0 });
+    t.equal(await document.update(plusOne), 0);
+    await world.ask('update bh.document set value = \'{"n":5}\', rev = 9');
+    document.hint();
+    t.same([await document.read(), waiting], [{ n: 1 }, [{ n: 1 }]]);
+    waiting.length = 0;
+    document.hint();
+    t.same(await document.read(), { n: 5 });
+    await document.replace((old) => ({ n: (old?.n ?? 0) * 2 }));
+    t.same(await document.read(), { n: 10 });
+  });
+});

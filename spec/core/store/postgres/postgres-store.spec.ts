@@ -1,0 +1,62 @@
+import t from 'tap';
+import { Partitions, partsAt } from '../../../../core/store/postgres/partitions.ts';
+import { connectPostgres } from '../../../../core/store/postgres/postgres-store.ts';
+import { configOf } from '../../../support/block-files.ts';
+import { migrated } from '../../../support/migrated.ts';
+import { noPostgres } from '../../../support/postgres.ts';
+import { postgresPlace } from '../../../support/postgres-store.ts';
+
+t.test('parts are made a week ahead', async (t) => {
+  const parts = partsAt(Date.parse('2026-11-27T12:00:00Z'));
+  t.match(parts, [
+    { name: 'ledger_2026_11', from: '2026-11-01T00:00:00.000Z', to: '2026-12-01T00:00:00.000Z' },
+    { name: 'ledger_2026_12', to: '2027-01-01T00:00:00.000Z' },
+    { name: 'gateway_call_2026_11_27', from: '2026-11-27T00:00:00.000Z', to: '2026-11-28T00:00:00.000Z' },
+  ]);
+  t.equal(parts.length, 2 + 8 + 8);
+});
+
+t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('a server that was given up joins again, and goes on', async (t) => {
+    const { open, ask } = await postgresPlace(t);
+    const store = await open({ leaseMs: 400 });
+    await store.announce('http://here');
+    const first = await store.join();
+    t.equal(await store.join(), first);
+    await ask('delete from bh.node');
+    if (!first.lost.aborted) await new Promise((lost) => first.lost.addEventListener('abort', lost, { once: true }));
+    const second = await store.join();
+    t.not(second.node, first.node);
+    t.match(await ask('select id, url from bh.node'), [{ id: second.node, url: 'http://here' }]);
+    await store.blocks.create(configOf());
+    t.ok(Math.abs(store.now() - Date.now()) < 5000, "the database's clock");
+    await store.close();
+    await store.close();
+    t.same(await ask('select from bh.node'), []);
+  });
+
+  t.test('a database that is not there is told, and nothing is left open', async (t) => {
+    await t.rejects(connectPostgres('postgres://127.0.0.1:1/x'), { code: 'STORE_UNREACHABLE' });
+    const connection = await connectPostgres((await postgresPlace(t)).place);
+    await connection.close();
+    await connection.close();
+  });
+
+  t.test('what is missing is made once, and days that are too old go', async (t) => {
+    const { database, open, ask } = await migrated(t);
+    await ask("create table bh.log_line_2020_01_01 partition of bh.log_line for values from ('2020-01-01') to ('2020-01-02')");
+    await ask("create table bh.ledger_2020_01 partition of bh.ledger for values from ('2020-01-01') to ('2020-02-01')");
+    const all = [new Partitions(database, t.error), new Partitions(await open(), t.error)];
+    await Promise.all(all.map((partitions) => partitions.keep()));
+    await all[0]?.keep();
+    const names = (
+      await ask(
+        "select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace or relname like 'log_line%' or relname like 'ledger_2020%'",
+      )
+    ).map(({ name }) => name);
+    t.notOk(names.includes('log_line_2020_01_01'));
+    t.ok(names.includes('ledger_2020_01'), 'the ledger is kept');
+    await ask("insert into bh.log_line (at, block_id, file, place, node, bytes) values (now() + interval '6 days', 1, 'f', 0, 'n', 'x')");
+    t.same(await ask('select from bh.log_line_rest'), []);
+  });
+});
