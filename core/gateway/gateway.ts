@@ -29,6 +29,7 @@ import { Chat } from './calls/chat.ts';
 import type { ChatResult } from './calls/chat-attempt.ts';
 import { Embed } from './calls/embed.ts';
 import { Forward } from './calls/forward.ts';
+import { ConnectionStore } from './connections/connection-store.ts';
 import { Connections } from './connections/connections.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
@@ -89,6 +90,8 @@ export class Gateway {
   readonly #registry: AdapterRegistry;
   /** The named upstreams besides the adapters. */
   readonly connections: Connections;
+  /** The same, as people see and change them. */
+  readonly connectionStore: ConnectionStore;
   readonly #settings: CallSettings;
   readonly #destinations: Destinations;
   readonly #live = new LinkedList<LiveCall>();
@@ -101,13 +104,17 @@ export class Gateway {
     const { adapters, bus, retries, now, random, accounts } = options;
     this.#options = options;
     this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now) });
-    this.connections = new Connections({
-      adapters,
-      credentials: options.credentials,
-      presets: new PresetFile(options.workspace, presetsOf(adapters), now),
-      names: options.connections ?? [],
-    });
+    const presets = new PresetFile(options.workspace, presetsOf(adapters), now);
+    this.connections = new Connections({ adapters, credentials: options.credentials, presets, names: options.connections ?? [] });
     this.#registry = new AdapterRegistry(adapters, this.connections);
+    this.connectionStore = new ConnectionStore({
+      ...options,
+      adapters: this.#registry.list(),
+      connections: this.connections,
+      presets,
+      settings: this.#settings,
+      load: (name) => this.load(name),
+    });
     this.#destinations = new Destinations(adapters, {
       ...options,
       connection: (adapter) => this.#ofConnection(adapter),
