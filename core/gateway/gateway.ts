@@ -7,7 +7,6 @@
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import { KeyCommands } from '../auth/key-command.ts';
-import type { KnownPreset } from '../auth/preset.ts';
 import { PresetFile } from '../auth/preset-file.ts';
 import type { Environment } from '../auth/settings.ts';
 import { never } from '../base/abort.ts';
@@ -30,7 +29,7 @@ import type { ChatResult } from './calls/chat-attempt.ts';
 import { Embed } from './calls/embed.ts';
 import { Forward } from './calls/forward.ts';
 import { ConnectionStore } from './connections/connection-store.ts';
-import { Connections } from './connections/connections.ts';
+import { Connections, presetsOf } from './connections/connections.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
 import { type CallToPrice, pricedModel } from './known-price.ts';
@@ -183,7 +182,8 @@ export class Gateway {
   /** What auth.json and the environment set, secrets masked. */
   settings(): ShownSetting[] {
     const { credentials, env } = this.#options;
-    return shownSettings(this.#registry.list(), credentials, env);
+    const connections = this.connections.names().flatMap((name) => this.#questions.known(name) ?? []);
+    return shownSettings([...this.#registry.list(), ...connections], credentials, env);
   }
 
   /** Whether an adapter could be called with these overrides; calls nobody. Throws INVALID_REQUEST naming `field` for an unknown adapter. */
@@ -377,10 +377,6 @@ function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: Em
   embedding.batch(model);
   const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
   if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
-}
-
-function presetsOf(adapters: readonly Adapter[]): [name: string, preset: KnownPreset][] {
-  return adapters.flatMap(({ id, presets = {} }) => Object.entries(presets).map(([name, preset]): [string, KnownPreset] => [name, { ...preset, adapter: id }]));
 }
 
 const doneOf = ({ done }: ChatResult): ChatDone => done;
