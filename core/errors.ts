@@ -24,6 +24,7 @@ export const ERROR_TABLE = {
     meaning: "The key refuses calls whose price is not known, and the model's is not. The message says how to go on.",
   },
   ADAPTER_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no provider with the id in the URL.' },
+  CONNECTION_NOT_FOUND: { status: 404, retryable: false, meaning: 'auth.json has no entry with the name in the URL.' },
   BLOCK_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no block with this name.' },
   MESSAGE_NOT_FOUND: {
     status: 404,

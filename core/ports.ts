@@ -279,6 +279,8 @@ export interface Adapter {
   readonly connection?: ConnectionProfile;
   /** Makes a connection of this adapter, which shares its network connections and is closed with it. Absent for an adapter that has none. Must not do I/O. */
   connect?(profile: ConnectionProfile): Adapter;
+  /** GETs a text without any credential; undefined if there is no answer, or an error. Never rejects for a fault of the server. */
+  look?(call: AdapterCall, url: URL): Promise<string | undefined>;
   /** For a connection: asks the upstream for its own list; undefined if it has none. Rejects with a BlockhouseError. */
   listServed?(call: AdapterCall): Promise<readonly ListedModel[] | undefined>;
   /** Model ids for people to choose from; when set, the provider is not asked. */

@@ -13,6 +13,7 @@ import { DEFAULT_QUEUE } from './config.ts';
 import { EventRing } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
+import type { ConnectionStore } from './gateway/connections/connection-store.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad } from './gateway/live.ts';
@@ -121,6 +122,8 @@ export interface Core {
   readonly credentials: CredentialStore | undefined;
   /** The model of the echo provider; undefined if there is none. */
   readonly standIn: BlockAdapter | undefined;
+  /** Named upstreams besides the adapters: entries of auth.json, presets, local servers. */
+  readonly connections: ConnectionStore;
   /** The ids of the adapters, without the echo provider. */
   adapterIds(): string[];
   /** The id of the adapter with this id or alias; undefined if there is none. */
@@ -297,6 +300,7 @@ export function createCore(options: CoreOptions): Core {
     token,
     sessions: token && new Sessions(token, options.clock),
     credentials,
+    connections: gateway.connectionStore,
     standIn: standInOf(options.adapters),
     adapterIds: () => gateway.adapterIds(),
     adapterIdOf,

@@ -1229,6 +1229,24 @@ export interface ConnectionEntry {
   readonly quirks?: Quirks;
 }
 
+/** GET `/api/connections`. */
+export interface ConnectionList {
+  readonly connections: readonly ShownConnection[];
+}
+
+/** POST `/api/connections/detect`. */
+export interface DetectedList {
+  readonly servers: readonly DetectedServer[];
+}
+
+/** A local server that has answered. */
+export interface DetectedServer {
+  readonly preset: string;
+  readonly baseURL: string;
+  /** The connection that leads there already */
+  readonly connection: string | null;
+}
+
 /** One of several keys of a connection. */
 export interface EntryKey {
   /** 1 to 16 characters of a-z, 0-9 and - */
@@ -1308,6 +1326,11 @@ export interface PresetFields {
   readonly quirks?: Quirks;
 }
 
+/** GET `/api/presets`. */
+export interface PresetList {
+  readonly presets: readonly ShownPreset[];
+}
+
 /** How a server differs from others of its protocol. */
 export interface Quirks {
   /** The name of the token limit */
@@ -1336,6 +1359,68 @@ export interface Quirks {
   readonly list?: string | false;
   /** The header in which the cache key of a conversation goes */
   readonly sessionHeader?: string;
+}
+
+/** One connection, without secrets. An adapter is the connection of its own name. */
+export interface ShownConnection {
+  readonly name: string;
+  /** The protocol that it speaks */
+  readonly adapter: string;
+  readonly preset: string | null;
+  /** Where it is; null for an adapter whose hosts follow from a region */
+  readonly baseURL: string | null;
+  /** True if it could be called now, as far as its settings tell */
+  readonly ready: boolean;
+  /** What is missing or wrong */
+  readonly detail: string | null;
+  /** True for this machine and for local servers */
+  readonly isLocal: boolean;
+  /** What the entry says of models */
+  readonly models: Readonly<Record<string, ModelFacts>>;
+  readonly limits: {
+    readonly inFlight: number;
+    readonly waiting: number;
+  };
+  readonly atWork: number;
+  readonly waiting: number;
+  readonly breaker: 'closed' | 'open' | 'trying';
+  /** Cached of all input tokens; null while nothing is known */
+  readonly cachedShare: number | null;
+  readonly keys: readonly ShownConnectionKey[];
+}
+
+/** One key of a connection, without the key. */
+export interface ShownConnectionKey {
+  readonly label: string;
+  /** auth.json, the variable that has it, or keyCommand */
+  readonly source: string;
+  /** Whether calls may use it now */
+  readonly state: 'ready' | 'cooling' | 'refused' | 'empty';
+  /** When it may be used again; null if it may now, or nobody knows */
+  readonly until: string | null;
+  readonly inFlight: number | null;
+  readonly calls: number | null;
+  /** Cached of all input tokens; null while nothing is known */
+  readonly cachedShare: number | null;
+}
+
+/** A preset of GET `/api/presets`. */
+export interface ShownPreset {
+  readonly name: string;
+  readonly adapter: string;
+  /** Null where every account has an address of its own */
+  readonly baseURL: string | null;
+  /** What such an address looks like */
+  readonly baseURLForm: string | null;
+  /** The variable that its key may be in */
+  readonly variable: string | null;
+  /** True if this server has the variable */
+  readonly isSet: boolean;
+  readonly isLocal: boolean;
+  /** The provider in the price data */
+  readonly prices: string | null;
+  /** Where its facts were read */
+  readonly source: string;
 }
 
 /** Where a provider's key comes from. */

@@ -35,9 +35,24 @@ export function defineAdapter(provider: Provider): Adapter {
   return {
     ...adapterOf(provider, upstream),
     ...(provider.presets !== undefined && { presets: provider.presets }),
+    look: (call, url) => look(upstream, call, url),
     connect: (profile) => connect(provider, upstream, profile),
     close: () => upstream.close(),
   };
+}
+
+/** A local server tells what it is in few bytes. */
+const LOOKED_AT_BYTES = 256 * 1024;
+
+async function look(upstream: Upstream, call: AdapterCall, url: URL): Promise<string | undefined> {
+  const answer = new BodyCollector(LOOKED_AT_BYTES);
+  try {
+    await upstream.send(call, { method: 'GET', url, headers: { accept: '*/*' } }, answer);
+  } catch (error) {
+    if (!(error instanceof BlockhouseError)) throw error;
+    return undefined; // nothing listens there, or something else
+  }
+  return answer.isError ? undefined : answer.text();
 }
 
 /** The pool belongs to the adapter, and so does its end. */

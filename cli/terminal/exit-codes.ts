@@ -38,6 +38,7 @@ export class CliError extends Error {
 const BY_ERROR_CODE: Partial<Record<ErrorCode, ExitKind>> = {
   INVALID_REQUEST: 'usage',
   ADAPTER_NOT_FOUND: 'usage',
+  CONNECTION_NOT_FOUND: 'usage',
   BLOCK_NOT_FOUND: 'usage',
   MESSAGE_NOT_FOUND: 'usage',
   MODEL_NOT_FOUND: 'usage',

@@ -1,10 +1,19 @@
 // The doctor's checks outside of blocks: the files of the workspace itself, and the archive. Reads only.
 import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Entry, isConnectionName, parseEntry } from '../auth/entry.ts';
+import { PRESETS_FILE, PresetFile } from '../auth/preset-file.ts';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
-import { isObject } from '../base/json.ts';
+import { nearest } from '../base/closest.ts';
+import { isObject, tryParseJson } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
+import { urlOf } from '../base/url.ts';
+import { BlockhouseError } from '../errors.ts';
+import type { BuiltEntry } from '../gateway/connections/connection-changes.ts';
+import { Connections, presetsOf } from '../gateway/connections/connections.ts';
+import { isLoopbackHost } from '../gateway/egress.ts';
 import type { Adapter } from '../ports.ts';
+import type { ModelTable } from '../routing/model-table.ts';
 import { MODELS_FILE, modelsCodec } from '../routing/models-file.ts';
 import { nameInArchive } from '../schemas/names.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
@@ -36,6 +45,7 @@ export async function examineWorkspace(workspace: string, ledger: LedgerStore, a
     ...openFolder(workspace),
     ...secretFiles(workspace),
     ...credentials(workspace, adapters),
+    ...ownPresets(workspace, adapters),
     ...(await models(workspace, adapters)),
     ...killSwitch(workspace),
     ...(await spending(ledger)),
@@ -70,13 +80,51 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
     return [found((fault as Error).message)];
   }
   if (!isObject(stored)) return [found('it must contain a JSON object with one entry for each provider')];
-  const isBad = ([, entry]: [string, unknown]): boolean => !isObject(entry) || Object.values(entry).some((value) => typeof value !== 'string');
-  const entries = Object.entries(stored);
-  const sound = Object.fromEntries(entries.filter((entry) => !isBad(entry))) as Record<string, object>;
-  return [
-    ...entries.filter(isBad).map(([adapter]) => found(`the entry ${adapter} must be an object of strings`)),
-    ...unusedSettings(adapters, sound).map(unusedFinding),
-  ];
+  const presets = new PresetFile(workspace, presetsOf(adapters));
+  const connections = new Connections({ adapters, credentials: undefined, presets, names: [] });
+  return Object.entries(stored).flatMap(([name, entry]): Finding[] => {
+    try {
+      const parsed = parseEntry(name, entry);
+      return isMeantAsConnection(name, parsed, adapters, presets)
+        ? connectionFindings(name, connections.built(name, parsed))
+        : unusedSettings(adapters, { [name]: parsed.settings }).map(unusedFinding);
+    } catch (fault) {
+      const { message } = fault as Error;
+      return [found(fault instanceof BlockhouseError ? `${shown(name)}.${message.replace(/\.$/, '')}` : message)];
+    }
+  });
+}
+
+/** An entry of another name with neither of the two is a near miss, or belongs to another program. */
+function isMeantAsConnection(name: string, { fields }: Entry, adapters: readonly Adapter[], presets: PresetFile): boolean {
+  if (adapters.some(({ id, aliases }) => id === name || aliases.includes(name))) return false;
+  return fields.adapter !== undefined || fields.preset !== undefined || presets.names().includes(name);
+}
+
+function connectionFindings(name: string, { entry, base, preset }: BuiltEntry): Finding[] {
+  const { settings, fields } = entry;
+  const unread = Object.keys(settings).filter((field) => !Object.hasOwn(base.settings, field));
+  const findings = unread.map((field) => unusedFinding({ entry: name, field }));
+  const url = urlOf(settings['baseURL'] ?? preset?.baseURL ?? '');
+  const isKeyless = fields.auth === 'none' || preset?.auth === 'none';
+  const hasKey =
+    !isKeyless || Object.keys(settings).some((field) => base.settings[field]?.secret === true) || fields.keys !== undefined || fields.headers !== undefined;
+  if (url?.protocol === 'http:' && hasKey && !isLoopbackHost(url.hostname))
+    findings.push(
+      warning('auth.json', `the key of ${name} goes to ${url.origin} without encryption`, 'Use https, or a tunnel, if anybody can listen on the way.'),
+    );
+  return findings;
+}
+
+/** What presets.json says is read with the first connection, so a fault of it would come late. */
+function ownPresets(workspace: string, adapters: readonly Adapter[]): Finding[] {
+  const presets = new PresetFile(workspace, presetsOf(adapters));
+  try {
+    for (const name of presets.names()) presets.of(name);
+    return [];
+  } catch (fault) {
+    return [error(PRESETS_FILE, (fault as Error).message.replace(/^.*can't be used: (.*)\. Repair it or remove it\.$/, '$1'), 'Repair it, or remove it.')];
+  }
 }
 
 function unusedFinding({ entry, field, meant }: UnusedSetting): Finding {
@@ -93,10 +141,31 @@ function shown(name: string): string {
 async function models(workspace: string, adapters: readonly Adapter[]): Promise<Finding[]> {
   const idOf = (name: string): string | undefined => adapters.find(({ id, aliases }) => id === name || aliases.includes(name))?.id;
   const ids = adapters.map(({ id }) => id);
-  const { fault } = await new FileSettings(workspace).check('models', modelsCodec(idOf, ids));
-  if (fault === undefined) return [];
+  const { good, fault } = await new FileSettings(workspace).check('models', modelsCodec(idOf, ids, isConnectionName));
+  if (fault === undefined) return lostTargets(workspace, good?.table, idOf, ids);
   const fix = 'Repair it, or remove it. A server that has read it before goes on with what it said then; after a restart, only `provider/model` can be used.';
   return [error(MODELS_FILE, fault, fix)];
+}
+
+/** Names that lead to a connection which is not there. */
+function lostTargets(workspace: string, table: ModelTable | undefined, idOf: (name: string) => string | undefined, ids: readonly string[]): Finding[] {
+  const state = readState(join(workspace, 'auth.json'));
+  const entries = state.kind === 'text' ? tryParseJson(state.text) : {};
+  const lost = (name: string): boolean => idOf(name) === undefined && !(isObject(entries) && Object.hasOwn(entries, name));
+  const leads = [...(table?.aliases.values() ?? []), ...(table?.patterns ?? [])].flatMap(({ name, targets }) =>
+    targets.map(({ adapter }): [string, string] => [`the alias ${shown(name)}`, adapter]),
+  );
+  if (table?.defaultProvider !== undefined) leads.push(['defaultProvider', table.defaultProvider]);
+  return leads
+    .filter(([, name]) => lost(name))
+    .map(([what, name]) => {
+      const meant = nearest(name, ids);
+      return warning(
+        MODELS_FILE,
+        `${what} leads to ${shown(name)}, which is neither a provider nor a connection in auth.json`,
+        `${meant === undefined ? '' : `Did you mean ${meant}? `}Add the connection, or change the name. One in BLOCKHOUSE_CONNECTIONS is not seen here.`,
+      );
+    });
 }
 
 /** The kill switch may have been set long ago, or by a file that happens to have this name. */

@@ -11,7 +11,7 @@ import { type Environment, originOf, placeOf, type ResolvedSettings, resolveSett
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
-import { entryKeys, variablesIn, withKey } from './connections/entry-keys.ts';
+import { entryKeys, type UsableKey, variablesIn, withKey } from './connections/entry-keys.ts';
 import { assertRoutable, checkEgress, parseBaseURL } from './egress.ts';
 import { boundCall } from './key-bounds.ts';
 import type { OwnAddresses } from './own-addresses.ts';
@@ -74,6 +74,11 @@ export class CallSettings {
   placeFor(adapter: Adapter, config: ChatConfig | undefined): { readonly address: string | undefined; readonly endpoint: Endpoint | undefined } {
     const { address, prepared } = this.#configured(adapter, config);
     return { address, endpoint: prepared.settings.endpoint };
+  }
+
+  /** The keys of an entry with several that can be used now. Throws what `checked` throws. */
+  keysOf(adapter: Adapter): readonly UsableKey[] {
+    return entryKeys(this.#stored(adapter), this.#options.env);
   }
 
   /** Resolves when the key of a program is there; undefined where there is none to wait for. Rejects with ADAPTER_NOT_CONFIGURED; throws what `checked` throws. */

@@ -7,7 +7,6 @@
 import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import { KeyCommands } from '../auth/key-command.ts';
-import type { KnownPreset } from '../auth/preset.ts';
 import { PresetFile } from '../auth/preset-file.ts';
 import type { Environment } from '../auth/settings.ts';
 import { never } from '../base/abort.ts';
@@ -29,7 +28,8 @@ import { Chat } from './calls/chat.ts';
 import type { ChatResult } from './calls/chat-attempt.ts';
 import { Embed } from './calls/embed.ts';
 import { Forward } from './calls/forward.ts';
-import { Connections } from './connections/connections.ts';
+import { ConnectionStore } from './connections/connection-store.ts';
+import { Connections, presetsOf } from './connections/connections.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
 import { type CallToPrice, pricedModel } from './known-price.ts';
@@ -89,6 +89,8 @@ export class Gateway {
   readonly #registry: AdapterRegistry;
   /** The named upstreams besides the adapters. */
   readonly connections: Connections;
+  /** The same, as people see and change them. */
+  readonly connectionStore: ConnectionStore;
   readonly #settings: CallSettings;
   readonly #destinations: Destinations;
   readonly #live = new LinkedList<LiveCall>();
@@ -101,13 +103,17 @@ export class Gateway {
     const { adapters, bus, retries, now, random, accounts } = options;
     this.#options = options;
     this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now) });
-    this.connections = new Connections({
-      adapters,
-      credentials: options.credentials,
-      presets: new PresetFile(options.workspace, presetsOf(adapters), now),
-      names: options.connections ?? [],
-    });
+    const presets = new PresetFile(options.workspace, presetsOf(adapters), now);
+    this.connections = new Connections({ adapters, credentials: options.credentials, presets, names: options.connections ?? [] });
     this.#registry = new AdapterRegistry(adapters, this.connections);
+    this.connectionStore = new ConnectionStore({
+      ...options,
+      adapters: this.#registry.list(),
+      connections: this.connections,
+      presets,
+      settings: this.#settings,
+      load: (name) => this.load(name),
+    });
     this.#destinations = new Destinations(adapters, {
       ...options,
       connection: (adapter) => this.#ofConnection(adapter),
@@ -176,7 +182,8 @@ export class Gateway {
   /** What auth.json and the environment set, secrets masked. */
   settings(): ShownSetting[] {
     const { credentials, env } = this.#options;
-    return shownSettings(this.#registry.list(), credentials, env);
+    const connections = this.connections.names().flatMap((name) => this.#questions.known(name) ?? []);
+    return shownSettings([...this.#registry.list(), ...connections], credentials, env);
   }
 
   /** Whether an adapter could be called with these overrides; calls nobody. Throws INVALID_REQUEST naming `field` for an unknown adapter. */
@@ -370,10 +377,6 @@ function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: Em
   embedding.batch(model);
   const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
   if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
-}
-
-function presetsOf(adapters: readonly Adapter[]): [name: string, preset: KnownPreset][] {
-  return adapters.flatMap(({ id, presets = {} }) => Object.entries(presets).map(([name, preset]): [string, KnownPreset] => [name, { ...preset, adapter: id }]));
 }
 
 const doneOf = ({ done }: ChatResult): ChatDone => done;

@@ -95,13 +95,13 @@ export class Questions {
    * rejects the call that follows it, and not this.
    */
   async contextTokens(name: string, model: string, { config, signal = never(), key, askedAs }: ContextOptions): Promise<number | undefined> {
-    const adapter = this.#known(name);
+    const adapter = this.known(name);
     if (adapter?.contextTokens === undefined) return undefined;
     return this.ask(adapter, { signal, key, askedAs, isRequest: false }, () => this.#contextTokens(adapter, model, config, signal), model);
   }
 
   /** Undefined for a name of nothing, and for a connection whose entry is wrong. */
-  #known(name: string): Adapter | undefined {
+  known(name: string): Adapter | undefined {
     try {
       return this.#registry.idOf(name) === undefined ? undefined : this.#registry.inUrl(name);
     } catch (error) {

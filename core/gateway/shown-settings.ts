@@ -1,5 +1,6 @@
 // The settings of all adapters with their sources, for people; secrets are masked.
 import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
+import { toBlockhouseError } from '../errors.ts';
 import { collectSettings, describeSettings, type Environment, maskSecret } from '../auth/settings.ts';
 import { unusedSettings } from '../auth/unused-settings.ts';
 import type { Adapter } from '../ports.ts';
@@ -9,10 +10,17 @@ import type { ShownSetting } from '../schemas/adapter.ts';
 export function shownSettings(adapters: readonly Adapter[], credentials: Pick<CredentialStore, 'ids' | 'read'> | undefined, env: Environment): ShownSetting[] {
   const known = adapters.map(({ id }) => id);
   const foreign = credentials?.ids().filter((id) => !known.includes(id)) ?? [];
-  const stored = (id: string): StoredSettings | undefined => credentials?.read(id);
+  const rows = (id: string, show: (stored: StoredSettings | undefined) => ShownSetting[]): ShownSetting[] => {
+    try {
+      return show(credentials?.read(id));
+    } catch (error) {
+      if (known.includes(id) && !credentials?.ids().includes(id)) throw error;
+      return [{ adapter: id, field: '', value: '', source: `auth.json, can't be used: ${toBlockhouseError(error).message}` }];
+    }
+  };
   return [
-    ...adapters.flatMap((adapter) => [...ofAdapter(adapter, stored(adapter.id), env), ...unused(adapters, adapter.id, stored(adapter.id))]),
-    ...foreign.flatMap((id) => unused(adapters, id, stored(id))),
+    ...adapters.flatMap((adapter) => rows(adapter.id, (stored) => [...ofAdapter(adapter, stored, env), ...unused(adapters, adapter.id, stored)])),
+    ...foreign.flatMap((id) => rows(id, (stored) => unused(adapters, id, stored))),
   ];
 }
 

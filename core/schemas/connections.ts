@@ -1,7 +1,7 @@
 // The entries of auth.json that are connections: named upstreams. What a schema can't say of them is checked in core/auth/entry.ts. Pure: no I/O.
 import type * as types from '../types.ts';
 import { SECRET_PATTERN } from './chat.ts';
-import { closedObject, oneOf, string } from './fields.ts';
+import { closedObject, count, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 const MAX_KEYS = 32;
 const MAX_HEADERS = 32;
@@ -192,3 +192,65 @@ export const PresetFields = closedObject(
   ['adapter', 'baseURL', 'variable', 'prices', 'api', 'auth', 'isLocal', 'keyHeader', 'models', 'offer', 'limits', 'timeouts', 'quirks'],
 );
 export type PresetFields = types.PresetFields;
+
+/** One key of a connection, without the key. */
+export const ShownConnectionKey = object({
+  label: string,
+  source: { ...string, description: 'auth.json, the variable that has it, or keyCommand' },
+  state: { ...oneOf(['ready', 'cooling', 'refused', 'empty']), description: 'Whether calls may use it now' },
+  until: { ...orNull(time), description: 'When it may be used again; null if it may now, or nobody knows' },
+  inFlight: orNull(count),
+  calls: orNull(count),
+  cachedShare: { ...orNull(number), description: 'Cached of all input tokens; null while nothing is known' },
+});
+export type ShownConnectionKey = types.ShownConnectionKey;
+
+/** One connection, without secrets. An adapter is the connection of its own name. */
+export const ShownConnection = object({
+  name: string,
+  adapter: { ...string, description: 'The protocol that it speaks' },
+  preset: orNull(string),
+  baseURL: { ...orNull(string), description: 'Where it is; null for an adapter whose hosts follow from a region' },
+  ready: { type: 'boolean', description: 'True if it could be called now, as far as its settings tell' },
+  detail: { ...orNull(string), description: 'What is missing or wrong' },
+  isLocal: { type: 'boolean', description: 'True for this machine and for local servers' },
+  models: { type: 'object', additionalProperties: ModelFacts, description: 'What the entry says of models' },
+  limits: closedObject({ inFlight: count, waiting: count }),
+  atWork: count,
+  waiting: count,
+  breaker: oneOf(['closed', 'open', 'trying']),
+  cachedShare: { ...orNull(number), description: 'Cached of all input tokens; null while nothing is known' },
+  keys: { type: 'array', items: ShownConnectionKey },
+});
+export type ShownConnection = types.ShownConnection;
+
+/** GET `/api/connections`. */
+export const ConnectionList = object({ connections: { type: 'array', items: ShownConnection } });
+
+/** A preset of GET `/api/presets`. */
+export const ShownPreset = object({
+  name: string,
+  adapter: string,
+  baseURL: { ...orNull(string), description: 'Null where every account has an address of its own' },
+  baseURLForm: { ...orNull(string), description: 'What such an address looks like' },
+  variable: { ...orNull(string), description: 'The variable that its key may be in' },
+  isSet: { type: 'boolean', description: 'True if this server has the variable' },
+  isLocal: { type: 'boolean' },
+  prices: { ...orNull(string), description: 'The provider in the price data' },
+  source: { ...string, description: 'Where its facts were read' },
+});
+export type ShownPreset = types.ShownPreset;
+
+/** GET `/api/presets`. */
+export const PresetList = object({ presets: { type: 'array', items: ShownPreset } });
+
+/** A local server that has answered. */
+export const DetectedServer = object({
+  preset: string,
+  baseURL: string,
+  connection: { ...orNull(string), description: 'The connection that leads there already' },
+});
+export type DetectedServer = types.DetectedServer;
+
+/** POST `/api/connections/detect`. */
+export const DetectedList = object({ servers: { type: 'array', items: DetectedServer } });

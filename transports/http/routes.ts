@@ -3,6 +3,7 @@ import { BLOCK_ROUTES } from './routes/blocks.ts';
 import { CHAT_ROUTES } from './routes/chat.ts';
 import { CLIENT_ROUTES } from './routes/clients.ts';
 import { COMPATIBLE_ROUTES } from './routes/compatible-all.ts';
+import { CONNECTION_ROUTES } from './routes/connections.ts';
 import { CREDENTIAL_ROUTES } from './routes/credentials.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
 import { GATEWAY_LIVE_ROUTES } from './routes/gateway-live.ts';
@@ -17,6 +18,7 @@ const TABLE = {
   ...SERVER_ROUTES,
   ...SESSION_ROUTES,
   ...CREDENTIAL_ROUTES,
+  ...CONNECTION_ROUTES,
   ...GATEWAY_LIVE_ROUTES,
   ...BLOCK_ROUTES,
   ...CHAT_ROUTES,

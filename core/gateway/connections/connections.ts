@@ -193,3 +193,8 @@ function missingIn(
   const [variable] = spec['apiKey']?.env ?? [];
   return `${name} needs a key: set ${variable === undefined ? '' : `${variable}, or `}${name}.apiKey in auth.json ${cure}.`;
 }
+
+/** The presets that adapters bring along. */
+export function presetsOf(adapters: readonly Adapter[]): [name: string, preset: KnownPreset][] {
+  return adapters.flatMap(({ id, presets = {} }) => Object.entries(presets).map(([name, preset]): [string, KnownPreset] => [name, { ...preset, adapter: id }]));
+}

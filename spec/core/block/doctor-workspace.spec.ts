@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { createAdapters } from '../../../adapters/index.ts';
 import type { DoctorReport } from '../../../core/index.ts';
 import { AT } from '../../support/block-files.ts';
 import { startCore } from '../../support/blocks.ts';
@@ -14,7 +15,7 @@ t.test('stored credentials that no adapter can use are reported without their co
     ['{"ollama":{"baseURL":"http://127.0.0.1:1"}}', []],
     ['{"openai":{"apiKey":"canary', ['it is not valid JSON (at position 27)']],
     ['["canary"]', ['it must contain a JSON object with one entry for each provider']],
-    ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai must be an object of strings', 'the entry google must be an object of strings']],
+    ['{"openai":"canary","google":{"apiKey":5}}', ['the entry openai must be an object', 'google.apiKey must be a string, not a number']],
   ] as const) {
     writeFileSync(join(workspace, 'auth.json'), content, { mode: 0o600 });
     const report = await blocks.check();
@@ -106,4 +107,38 @@ t.test("an archived block that can't be restored is reported", async (t) => {
   }
   rmSync(path);
   t.same(problems(await one.blocks.check(), `archive/${archiveName}/config.json`), ['it is missing']);
+});
+
+t.test('entries of connections are checked: what they are built on, their fields, and keys that go over the network in plain text', async (t) => {
+  const { blocks, workspace } = await startCore(t, { adapters: createAdapters() });
+  const key = { apiKey: 'sk-canary-0123456789' };
+  const write = (name: string, content: object) => writeFileSync(join(workspace, name), JSON.stringify(content), { mode: 0o600 });
+  write('auth.json', {
+    groq: {},
+    gpu: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', ...key },
+    quiet: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none' },
+    local: { preset: 'vllm' },
+    odd: { adapter: 'opnai' },
+    wrong: { preset: 'grok' },
+    half: { preset: 'groq', baseUrl: 'https://a.example' },
+    opennai: key,
+    bad: { preset: 'groq', limits: { inFlight: 0 } },
+  });
+  write('models.json', { aliases: { a: 'gpu/x', b: ['gone/x', 'ollama/x'], c: 'opnai/x' } });
+  const report = await blocks.check();
+  t.same(problems(report, 'auth.json').sort(), [
+    'bad.limits.inFlight must be >= 1',
+    'half has no setting baseUrl, so it has no effect',
+    'odd.adapter must be one of bedrock, openai, google, anthropic, ollama',
+    'the key of gpu goes to http://10.0.0.7:8000 without encryption',
+    'there is no provider opennai, so the entry has no effect',
+    'wrong.preset is none that is known; `blockhouse auth presets` lists them',
+  ]);
+  t.same(problems(report, 'models.json'), [
+    'the alias b leads to gone, which is neither a provider nor a connection in auth.json',
+    'the alias c leads to opnai, which is neither a provider nor a connection in auth.json',
+  ]);
+  t.notMatch(JSON.stringify(report), /canary/);
+  write('presets.json', { acme: { apiKey: 'x' } });
+  t.match(problems(await blocks.check(), 'presets.json'), [/acme\.apiKey is not a known field/]);
 });

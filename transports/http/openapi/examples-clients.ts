@@ -52,6 +52,61 @@ export const CLIENT_EXAMPLES = {
     summary: 'It is gone',
     value: { success: true, message: 'Removed OpenAI from auth.json.' },
   },
+  ConnectionList: {
+    of: 'ConnectionList',
+    summary: 'A server of your own',
+    value: {
+      connections: [
+        {
+          name: 'gpu',
+          adapter: 'openai',
+          preset: null,
+          baseURL: 'http://10.0.0.7:8000/v1',
+          ready: true,
+          detail: null,
+          isLocal: false,
+          models: { 'qwen3-*': { price: 0, contextWindow: 131_072 } },
+          limits: { inFlight: 16, waiting: 100 },
+          atWork: 2,
+          waiting: 0,
+          breaker: 'closed',
+          cachedShare: null,
+          keys: [{ label: 'a', source: 'GPU_KEY', state: 'ready', until: null, inFlight: null, calls: null, cachedShare: null }],
+        },
+      ],
+    },
+  },
+  ConnectionEntry: {
+    of: 'ConnectionEntry',
+    summary: 'A server of your own, without a key',
+    value: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none', limits: { inFlight: 16 } },
+  },
+  ConnectionStored: { of: 'Done', operations: ['setConnection'], summary: 'It is stored', value: { success: true, message: 'Stored gpu in auth.json.' } },
+  ConnectionRemoved: { of: 'Done', operations: ['removeConnection'], summary: 'It is gone', value: { success: true, message: 'Removed gpu from auth.json.' } },
+  DetectedList: {
+    of: 'DetectedList',
+    summary: 'One server',
+    value: { servers: [{ preset: 'vllm', baseURL: 'http://127.0.0.1:8000/v1', connection: null }] },
+  },
+  PresetList: {
+    of: 'PresetList',
+    summary: 'One preset',
+    value: {
+      presets: [
+        {
+          name: 'groq',
+          adapter: 'openai',
+          baseURL: 'https://api.groq.com/openai/v1',
+          baseURLForm: null,
+          variable: 'GROQ_API_KEY',
+          isSet: true,
+          isLocal: false,
+          prices: 'groq',
+          source: 'Where its facts were read',
+        },
+      ],
+    },
+  },
   RequestEnded: { of: 'Done', operations: ['endGatewayRequest'], summary: 'It is ended', value: { success: true, message: 'The request req_1 is ended.' } },
   GatewayFigures: {
     of: 'GatewayFigures',

@@ -37,6 +37,7 @@ const INLINE = [
   'Message',
   'ModelId',
   'OutputFormat',
+  'PresetFields',
   'QueueCounts',
   'Reason',
   'Reasoning',

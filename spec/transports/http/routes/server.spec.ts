@@ -1,4 +1,5 @@
 import t from 'tap';
+import { CONNECTION_ROUTES } from '../../../../transports/http/routes/connections.ts';
 import { CREDENTIAL_ROUTES } from '../../../../transports/http/routes/credentials.ts';
 import { SERVER_ROUTES } from '../../../../transports/http/routes/server.ts';
 import { SESSION_ROUTES } from '../../../../transports/http/routes/session.ts';
@@ -24,6 +25,10 @@ t.test('the verdict about a token can be that there were too many', async (t) =>
 t.test('a change of credentials says how it may fail', async (t) => {
   for (const [key, route] of Object.entries(CREDENTIAL_ROUTES))
     if (!key.startsWith('GET')) t.ok((route.errors as readonly string[]).includes('WRONG_STATE'), key);
+});
+
+t.test('connections are the business of the workspace alone', async (t) => {
+  for (const [key, route] of Object.entries(CONNECTION_ROUTES)) t.notOk('public' in route || 'keys' in route, key);
 });
 
 t.test('only the exchange for a session key needs no token', async (t) => {

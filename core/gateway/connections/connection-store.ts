@@ -1,0 +1,187 @@
+// Connections as people see and change them. No answer has a secret.
+//
+// only-here: a search for local servers asks 127.0.0.1 and nothing else, by GET alone, and only when somebody wants it.
+import type { CredentialStore, EntryFields } from '../../auth/credentials.ts';
+import type { PresetFile } from '../../auth/preset-file.ts';
+import { type Environment, originOf } from '../../auth/settings.ts';
+import { urlOf } from '../../base/url.ts';
+import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
+import type { Adapter } from '../../ports.ts';
+import type { DetectedServer, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
+import type { CallSettings } from '../call-settings.ts';
+import { isLoopbackHost } from '../egress.ts';
+import type { GatewayLoad } from '../live.ts';
+import type { Connections } from './connections.ts';
+
+/** What the store works with. */
+export interface ConnectionStoreOptions {
+  readonly adapters: readonly Adapter[];
+  readonly connections: Connections;
+  readonly credentials: CredentialStore | undefined;
+  readonly presets: PresetFile;
+  readonly settings: CallSettings;
+  readonly env: Environment;
+  load(name: string): GatewayLoad;
+}
+
+const DETECT_MS = 300;
+const LOCAL_HOST = '127.0.0.1';
+
+/** The connections of a workspace. */
+export class ConnectionStore {
+  readonly #options: ConnectionStoreOptions;
+
+  constructor(options: ConnectionStoreOptions) {
+    this.#options = options;
+  }
+
+  /** The adapters, which are the connections of their own names, and all others. */
+  list(): ShownConnection[] {
+    const { adapters, connections } = this.#options;
+    return [...adapters.map((adapter) => this.#shown(adapter)), ...connections.names().map((name) => this.#named(name))];
+  }
+
+  /** Changes fields of an entry, or makes one; null removes a field. Rejects with INVALID_REQUEST naming the field. */
+  async set(name: string, change: EntryFields): Promise<void> {
+    await this.#credentials.update(name, change);
+  }
+
+  /** Rejects with CONNECTION_NOT_FOUND for a name without an entry. */
+  async remove(name: string): Promise<void> {
+    if (!(await this.#credentials.remove(name))) throw new BlockhouseError('CONNECTION_NOT_FOUND', 'auth.json has no entry of this name.');
+  }
+
+  /** All presets, in the order of their names. */
+  presets(): ShownPreset[] {
+    const { presets, env } = this.#options;
+    return presets.names().flatMap((name): ShownPreset[] => {
+      const preset = presets.of(name);
+      if (preset === undefined) return [];
+      const { adapter, baseURL = null, baseURLForm = null, variable = null, isLocal = false, prices = null, source } = preset;
+      const isSet = variable !== null && (env[variable]?.trim() ?? '') !== '';
+      return [{ name, adapter, baseURL, baseURLForm, variable, isSet, isLocal, prices, source }];
+    });
+  }
+
+  /** only-here. The local servers that answer by the marks of a preset; of several presets of one port, the first that fits. */
+  async detect(): Promise<DetectedServer[]> {
+    const { adapters, connections } = this.#options;
+    const known = new Map(connections.names().map((name) => [this.#originOf(name), name]));
+    const found = new Map<string, DetectedServer>();
+    const looks = adapters.flatMap((adapter) =>
+      Object.entries(adapter.presets ?? {}).flatMap(([preset, { baseURL, isLocal, marks = [] }]) => {
+        const base = urlOf(baseURL ?? '');
+        return isLocal === true && base?.hostname === LOCAL_HOST ? [{ adapter, preset, base, marks }] : [];
+      }),
+    );
+    const answers = await Promise.all(looks.map(async (look) => ({ ...look, answered: await answersTo(look.adapter, look.base, look.marks) })));
+    for (const { preset, base, answered } of answers) {
+      if (!answered || found.has(base.origin)) continue;
+      found.set(base.origin, { preset, baseURL: base.href, connection: known.get(base.origin) ?? null });
+    }
+    return [...found.values()];
+  }
+
+  #originOf(name: string): string | undefined {
+    const { baseURL } = this.#named(name);
+    return originOf(baseURL ?? undefined);
+  }
+
+  #named(name: string): ShownConnection {
+    try {
+      const connection = this.#options.connections.get(name);
+      if (connection !== undefined) return this.#shown(connection);
+    } catch (error) {
+      return broken(name, messageOf(error));
+    }
+    return broken(name, 'The entry has gone.');
+  }
+
+  #shown(adapter: Adapter): ShownConnection {
+    const { settings, load } = this.#options;
+    const { id, connection } = adapter;
+    const preset = connection?.preset;
+    try {
+      const resolved = settings.stored(adapter);
+      const { baseURL = null } = resolved.values;
+      const { missing, limits, atWork, waiting, breaker } = load(id);
+      return {
+        name: id,
+        adapter: connection?.protocol ?? id,
+        preset: preset === undefined ? null : (this.#entryOf(adapter)?.fields.preset ?? id),
+        baseURL,
+        ready: missing === undefined,
+        detail: missing ?? null,
+        isLocal: preset?.isLocal === true || isLoopbackHost(urlOf(baseURL ?? '')?.hostname ?? ''),
+        models: this.#entryOf(adapter)?.fields.models ?? {},
+        limits: { inFlight: limits.concurrency, waiting: limits.waiting },
+        atWork,
+        waiting,
+        breaker: breaker.phase,
+        cachedShare: null,
+        keys: this.#keysOf(adapter, resolved.sources['apiKey']),
+      };
+    } catch (error) {
+      return { ...broken(id, messageOf(error)), adapter: connection?.protocol ?? id };
+    }
+  }
+
+  #entryOf({ id }: Adapter) {
+    const { credentials } = this.#options;
+    return credentials?.content() === undefined ? undefined : credentials.entry(id);
+  }
+
+  #keysOf(adapter: Adapter, source: string | undefined): ShownConnectionKey[] {
+    if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey('…', 'keyCommand')];
+    const several = this.#options.settings.keysOf(adapter);
+    if (several.length > 0) return several.map(({ label, variable }) => shownKey(label, variable ?? 'auth.json'));
+    return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''))];
+  }
+
+  get #credentials(): CredentialStore {
+    const { credentials } = this.#options;
+    if (credentials === undefined) throw new Error('This core has no workspace.');
+    return credentials;
+  }
+}
+
+function shownKey(label: string, source: string): ShownConnectionKey {
+  return { label, source, state: 'ready', until: null, inFlight: null, calls: null, cachedShare: null };
+}
+
+function broken(name: string, detail: string): ShownConnection {
+  return {
+    name,
+    adapter: name,
+    preset: null,
+    baseURL: null,
+    ready: false,
+    detail,
+    isLocal: false,
+    models: {},
+    limits: { inFlight: 0, waiting: 0 },
+    atWork: 0,
+    waiting: 0,
+    breaker: 'closed',
+    cachedShare: null,
+    keys: [],
+  };
+}
+
+function messageOf(error: unknown): string {
+  const { code, message } = toBlockhouseError(error);
+  if (code === 'INTERNAL_ERROR') throw error;
+  return message;
+}
+
+async function answersTo(adapter: Adapter, base: URL, marks: readonly { readonly path: string; readonly text: string }[]): Promise<boolean> {
+  const timeouts = { connectMs: DETECT_MS, firstByteMs: DETECT_MS, idleMs: DETECT_MS };
+  const home = new Set([base.origin]);
+  const egress = { trustedOrigins: home, allowedOrigins: new Set<string>(), ownKey: false, isKeyless: true, home };
+  for (const { path, text } of marks) {
+    const call = { settings: { values: {}, sources: {} }, egress, timeouts, signal: AbortSignal.timeout(DETECT_MS) };
+    const answer = await adapter.look?.(call, new URL(path, base));
+    if (answer?.replace(/\s/g, '').includes(text) === true) return true;
+  }
+  return false;
+}

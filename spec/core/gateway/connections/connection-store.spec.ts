@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import t from 'tap';
+import { createAdapters } from '../../../../adapters/index.ts';
+import { ConnectionStore } from '../../../../core/gateway/connections/connection-store.ts';
+import type { Adapter } from '../../../../core/ports.ts';
+import { startServer } from '../../../support/server.ts';
+
+/** The adapters, with presets at ports of this test. */
+function adaptersAt(ports: Readonly<Record<string, number>>): Adapter[] {
+  return createAdapters().map((adapter) => {
+    const presets = Object.entries(adapter.presets ?? {}).flatMap(([name, preset]) => {
+      const port = ports[name];
+      return port === undefined ? [] : [[name, { ...preset, baseURL: `http://127.0.0.1:${port}/v1` }] as const];
+    });
+    return { ...adapter, presets: Object.fromEntries(presets) };
+  });
+}
+
+t.test('only-here: local servers are known by their marks, GET alone and no key reaches them, and nothing is added', async (t) => {
+  t.type(ConnectionStore, 'function');
+  const asked: string[] = [];
+  const listen = async (answers: Readonly<Record<string, string>>) => {
+    const server = createServer(({ method, url = '', headers }, res) => {
+      asked.push(`${method} ${url} ${headers.authorization ?? ''}`);
+      if (answers[url] === undefined) return; // never answers
+      res.end(answers[url]);
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    t.teardown(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return (server.address() as { port: number }).port;
+  };
+  const [vllm, llama, silent] = [
+    await listen({ '/v1/models': '{"data": [{"id": "a", "owned_by": "vllm"}]}' }),
+    await listen({ '/props': '{"build_info":"b1"}' }),
+    await listen({}),
+  ];
+  const adapters = adaptersAt({ vllm, sglang: vllm, llamacpp: llama, mlx: llama, tgi: silent, lmstudio: 1 });
+  const server = await startServer(t, { adapters, env: { OPENAI_API_KEY: 'sk-canary-0123456789' } });
+  await server.core.connections.set('own', { adapter: 'openai', baseURL: `http://127.0.0.1:${vllm}/v1` });
+  const { servers } = (await server.call('POST', '/api/connections/detect')).json as { servers: unknown[] };
+  t.same(servers, [
+    { preset: 'vllm', baseURL: `http://127.0.0.1:${vllm}/v1`, connection: 'own' },
+    { preset: 'llamacpp', baseURL: `http://127.0.0.1:${llama}/v1`, connection: null },
+  ]);
+  for (const line of asked) t.match(line, /^GET \/[\w/]* $/);
+  t.same(
+    server.core.connections
+      .list()
+      .slice(5)
+      .map(({ name }) => name),
+    ['own'],
+  );
+});
