@@ -31,7 +31,9 @@ export type {
   UpstreamTimeouts,
 } from './ports.ts';
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
+export { connectStore } from './store/open.ts';
 export type { LogRange } from './store/port.ts';
+export type { ConnectOptions, StoreConnection } from './store/store.ts';
 export type {
   AdapterInfo,
   AddFact,

@@ -1,4 +1,4 @@
-// `blockhouse migrate`, which prepares a database for a workspace. The overview leaves it out until a server can keep its workspace there.
+// `blockhouse migrate`, which brings the database of a workspace to this version.
 import { Command, Option } from 'clipanion';
 import { BaseCommand } from '../command/command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
@@ -8,6 +8,7 @@ import { write } from '../terminal/output.ts';
 export class MigrateCommand extends BaseCommand {
   static override readonly paths = [['migrate']];
   static override readonly usage = Command.Usage({
+    category: 'Server',
     description: 'Bring the database of a workspace to this version',
     details: `
       Servers of the version before may run meanwhile. \`--check\` changes nothing and ends with exit code 1 when there is something to do.

@@ -39,7 +39,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"workspace","paths":[["doctor"]],"category":"Workspace","description":"Check every file and message of the workspace"},
   {"module":"workspace","paths":[["halt"]],"category":"Workspace","description":"The kill switch: no monitor calls a model until `unhalt`"},
   {"module":"workspace","paths":[["unhalt"]],"category":"Workspace","description":"Release the kill switch"},
-  {"module":"migrate","paths":[["migrate"]],"description":"Bring the database of a workspace to this version"},
+  {"module":"migrate","paths":[["migrate"]],"category":"Server","description":"Bring the database of a workspace to this version"},
   {"module":"chat","paths":[["chat"]],"category":"Providers","description":"Talk with a model or a block, or ask one thing"},
   {"module":"adapters","paths":[["providers"],["adapters"]],"category":"Providers","description":"List the providers and whether each can be used"},
   {"module":"adapters","paths":[["models"]],"category":"Providers","description":"List models, or show what a model name means"},

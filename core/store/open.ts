@@ -54,7 +54,7 @@ export interface StoreSchema {
 
 /** `store` is an address such as `postgres://user@host/database?schema=bh_team`. Throws INVALID_REQUEST. Loads the store in PostgreSQL. */
 export async function openStoreSchema(store: string): Promise<StoreSchema> {
-  const [{ parseStorePlace }, { migrate, planMigrations }] = await Promise.all([import('./postgres/place.ts'), import('./postgres/migrate.ts')]);
+  const { migrate, parseStorePlace, planMigrations } = await import('./postgres/postgres-store.ts');
   const place = parseStorePlace(store);
   return {
     plan: () => planMigrations(place),

@@ -11,7 +11,7 @@ import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
-import { assertMigrated } from './migrate.ts';
+import { assertMigrated, migrate, planMigrations } from './migrate.ts';
 import { Partitions } from './partitions.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
 import { Database } from './pool.ts';
@@ -19,6 +19,9 @@ import { Projection } from './projection.ts';
 import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
 import type { BlockWorld } from './stored-block.ts';
+
+// Together, so that all of the store is one piece of the program.
+export { migrate, parseStorePlace, planMigrations };
 
 /** How a database is reached by a test. */
 export interface PostgresOptions extends ConnectOptions {
