@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { axeFindings, closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -39,7 +39,7 @@ t.test('case 42: memory is summarised, compared and undone, and its bar says wha
   await page.locator('.toast', { hasText: 'There is nothing to summarise' }).waitFor();
 });
 
-t.test('the window over time is what the answers say: a plot with a mark for each summary, its sentence, and its table', inWholeSet, async (t) => {
+t.test('the window over time is what the answers say: a plot with a mark for each summary, its sentence, and its table', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'A summary of what was said.' });
@@ -103,7 +103,7 @@ t.test('case 43: a field can be set, made wrong and told beside itself; form and
   t.match(config, { description: 'from the JSON', budget: { dailyUsd: 2.5 } });
 });
 
-t.test('what is typed and can’t be saved is not left without a question, is undone, and says why nothing is saved', inWholeSet, async (t) => {
+t.test('what is typed and can’t be saved is not left without a question, is undone, and says why nothing is saved', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { budget: { dailyTokens: 500 } });
@@ -137,7 +137,7 @@ t.test('what is typed and can’t be saved is not left without a question, is un
   await page.getByText('What the model sees').waitFor();
 });
 
-t.test('case 22: each field that two have changed can be taken from either side', inWholeSet, async (t) => {
+t.test('case 22: each field that two have changed can be taken from either side', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { description: 'before', goals: ['old'], budget: { dailyUsd: 1 } });
@@ -171,7 +171,7 @@ t.test('case 22: each field that two have changed can be taken from either side'
   t.match(config, { description: 'theirs', goals: ['old'], budget: { dailyUsd: 2 } });
 });
 
-t.test('the caps of a block are lines in its plots: of the day, and of the sum of the month', inWholeSet, async (t) => {
+t.test('the caps of a block are lines in its plots: of the day, and of the sum of the month', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Hello.' });
@@ -199,7 +199,7 @@ t.test('case 40: what stops a block is said in the words of the command, and its
   await page.locator('.pill', { hasText: 'Idle' }).waitFor();
 });
 
-t.test('case 23: a block that goes while its page is open is told, with what is possible', inWholeSet, async (t) => {
+t.test('case 23: a block that goes while its page is open is told, with what is possible', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');
@@ -213,7 +213,7 @@ t.test('case 23: a block that goes while its page is open is told, with what is 
   await page.getByRole('heading', { name: 'ada', level: 1 }).waitFor();
 });
 
-t.test('case 44: the playground asks, shows usage, and its end closes the request', inWholeSet, async (t) => {
+t.test('case 44: the playground asks, shows usage, and its end closes the request', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/long/, { content: 'word '.repeat(4000) });

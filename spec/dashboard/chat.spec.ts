@@ -1,5 +1,5 @@
 import t from 'tap';
-import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
+import { closeBrowser, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -42,7 +42,7 @@ t.test('case 15: the server is killed in the middle of an answer and started aga
   t.equal(await page.evaluate(() => performance.timeOrigin), begun, 'no reload');
 });
 
-t.test('case 19: a message that is sent while the server is away is sent once when it is back', inWholeSet, async (t) => {
+t.test('case 19: a message that is sent while the server is away is sent once when it is back', async (t) => {
   const world = await openWorld(t, { isProcess: true });
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Here I am.' });
@@ -60,7 +60,7 @@ t.test('case 19: a message that is sent while the server is away is sent once wh
   t.equal(messages.filter(({ role }) => role === 'user').length, 1);
 });
 
-t.test('case 20: a draft survives a reload and another block, and is gone after its receipt', inWholeSet, async (t) => {
+t.test('case 20: a draft survives a reload and another block, and is gone after its receipt', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Yes.' });
@@ -86,7 +86,7 @@ t.test('case 20: a draft survives a reload and another block, and is gone after 
   t.equal(await page.getByRole('textbox', { name: 'Message ada…' }).inputValue(), '');
 });
 
-t.test('case 28: a reader who scrolls up keeps the place while the answer grows', inWholeSet, async (t) => {
+t.test('case 28: a reader who scrolls up keeps the place while the answer grows', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/first/, { content: LONG });
@@ -137,7 +137,7 @@ t.test('case 41: halting from the page ends calls, every page says so, and a rel
   await page.getByText('All model calls are halted.').waitFor({ state: 'detached' });
 });
 
-t.test('while model calls are halted, only a block that needs something else needs a person', inWholeSet, async (t) => {
+t.test('while model calls are halted, only a block that needs something else needs a person', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

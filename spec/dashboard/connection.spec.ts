@@ -1,7 +1,7 @@
 // What the page knows after a connection, a computer or a tab has slept.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PageSocket } from '../support/page-socket.ts';
 import { until } from '../support/until.ts';
 
@@ -36,7 +36,7 @@ async function watchEntries(page: Page): Promise<() => Promise<readonly string[]
   return () => page.evaluate(() => (globalThis as unknown as { kept: { lost: string[] } }).kept.lost);
 }
 
-t.test('case 16: a socket that dies without a word is found within 45 s, and what was missed is there after it', inWholeSet, async (t) => {
+t.test('case 16: a socket that dies without a word is found within 45 s, and what was missed is there after it', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/first/, { content: 'The first answer.' });
@@ -66,7 +66,7 @@ t.test('case 16: a socket that dies without a word is found within 45 s, and wha
   await page.locator('.nav', { hasText: 'Fleet' }).locator('.n', { hasText: '2' }).waitFor();
 });
 
-t.test('as soon as the server answers a request, the page is connected again', inWholeSet, async (t) => {
+t.test('as soon as the server answers a request, the page is connected again', async (t) => {
   const world = await openWorld(t, { isProcess: true });
   if (world === undefined) return;
   await world.block('ada');
@@ -84,7 +84,7 @@ t.test('as soon as the server answers a request, the page is connected again', i
   await page.locator(LIVE).waitFor();
 });
 
-t.test('what has happened before the page was loaded anew is in its events, once', inWholeSet, async (t) => {
+t.test('what has happened before the page was loaded anew is in its events, once', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('eve');
@@ -101,7 +101,7 @@ t.test('what has happened before the page was loaded anew is in its events, once
   t.equal(await created.count(), 2);
 });
 
-t.test('case 17: after eight hours of sleep the page is marked as old at first, and then right', inWholeSet, async (t) => {
+t.test('case 17: after eight hours of sleep the page is marked as old at first, and then right', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Said meanwhile.' });
@@ -137,7 +137,7 @@ t.test('case 17: after eight hours of sleep the page is marked as old at first, 
   await page.locator(LIVE).waitFor();
 });
 
-t.test('of a block in which nothing has happened, a new connection brings nothing again', inWholeSet, async (t) => {
+t.test('of a block in which nothing has happened, a new connection brings nothing again', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Said before.' });
@@ -156,7 +156,7 @@ t.test('of a block in which nothing has happened, a new connection brings nothin
   t.equal(await page.getByText('Said before.').count(), 1);
 });
 
-t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', inWholeSet, async (t) => {
+t.test('case 18: a hundred notices of change a second make few reads and no flicker, and the last state is shown', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Answered.' });
@@ -200,7 +200,7 @@ async function show(page: Page, isHidden: boolean): Promise<void> {
   }, isHidden);
 }
 
-t.test('case 38: a hidden tab draws nothing and asks nothing, and is right when it is seen again', inWholeSet, async (t) => {
+t.test('case 38: a hidden tab draws nothing and asks nothing, and is right when it is seen again', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Said behind its back.' });

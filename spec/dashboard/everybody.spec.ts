@@ -1,7 +1,7 @@
 // For who listens, who wants no motion, who chooses the colours, and who reads from right to left.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, inWholeSet, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -14,7 +14,7 @@ async function stream(page: Page, world: World): Promise<void> {
   await page.locator('[data-live]').waitFor();
 }
 
-t.test('case 50: a stream produces two announcements, and the growing text is none', inWholeSet, async (t) => {
+t.test('case 50: a stream produces two announcements, and the growing text is none', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: LONG });
@@ -39,7 +39,7 @@ t.test('case 50: a stream produces two announcements, and the growing text is no
   t.match(told, ['ada is writing', /^Answer complete, \d+ tokens?$/]);
 });
 
-t.test('case 50: nothing moves by itself but the marks of work, and with reduced motion nothing moves at all', inWholeSet, async (t) => {
+t.test('case 50: nothing moves by itself but the marks of work, and with reduced motion nothing moves at all', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: LONG.repeat(6) });
@@ -64,7 +64,7 @@ t.test('case 50: nothing moves by itself but the marks of work, and with reduced
   t.same(await moving(), []);
 });
 
-t.test('case 50: with forced colours everything is where it was, and states keep their shapes', inWholeSet, async (t) => {
+t.test('case 50: with forced colours everything is where it was, and states keep their shapes', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');
@@ -85,7 +85,7 @@ t.test('case 50: with forced colours everything is where it was, and states keep
   t.equal(pictures.size, 3, 'idle, stopped and unconfigured look different');
 });
 
-t.test('case 50: from right to left the page is mirrored, and no wider', inWholeSet, async (t) => {
+t.test('case 50: from right to left the page is mirrored, and no wider', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: LONG });
@@ -128,7 +128,7 @@ t.test('case 50: from right to left the page is mirrored, and no wider', inWhole
   }
 });
 
-t.test('case 50: a browser that can not draw plots shows their values, and says so', inWholeSet, async (t) => {
+t.test('case 50: a browser that can not draw plots shows their values, and says so', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Yes.' });

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { axeFindings, closeBrowser, inWholeSet, isWhole, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, isWhole, openWorld } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -11,7 +11,6 @@ const FAILING = 5;
 
 t.test(
   `case 35: ${COUNT} of the blocks are found, sorted, selected, started and stopped: progress, what failed and why, and a reload shows the truth`,
-  inWholeSet,
   async (t) => {
     const world = await openWorld(t, {
       files(workspace) {
@@ -85,7 +84,6 @@ t.test(
 
 t.test(
   'a tag is added to the selected blocks and taken away: what failed and why is told, what was changed is undone, and what others change is kept',
-  inWholeSet,
   async (t) => {
     const world = await openWorld(t);
     if (world === undefined) return;
@@ -145,7 +143,7 @@ t.test(
   },
 );
 
-t.test('by touch, blocks are selected with a tap and what is done to many is done to them', inWholeSet, async (t) => {
+t.test('by touch, blocks are selected with a tap and what is done to many is done to them', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   for (const name of ['ada', 'bob', 'eve']) await world.block(name);

@@ -1,7 +1,7 @@
 // Everything by keys alone.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PAGE_PATHS } from '../support/page-paths.ts';
 
 t.teardown(closeBrowser);
@@ -87,7 +87,7 @@ async function isTaken(page: Page, key: string): Promise<boolean> {
   return page.evaluate(() => (globalThis as unknown as { taken: boolean }).taken);
 }
 
-t.test('case 47: `?` lists exactly the keys that work, on each page', inWholeSet, async (t) => {
+t.test('case 47: `?` lists exactly the keys that work, on each page', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -106,7 +106,7 @@ t.test('case 47: `?` lists exactly the keys that work, on each page', inWholeSet
   }
 });
 
-t.test('the plots of a page zoom together by keys, and show their values as tables', inWholeSet, async (t) => {
+t.test('the plots of a page zoom together by keys, and show their values as tables', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -145,7 +145,7 @@ t.test('the plots of a page zoom together by keys, and show their values as tabl
   t.ok(Math.max(...crosshairs) - Math.min(...crosshairs) <= 2, 'and all are at one time, but for the pixels that the widths differ');
 });
 
-t.test('case 47: Tab reaches everything on each page, in both directions, and is caught nowhere', inWholeSet, async (t) => {
+t.test('case 47: Tab reaches everything on each page, in both directions, and is caught nowhere', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -177,7 +177,7 @@ t.test('case 47: Tab reaches everything on each page, in both directions, and is
   }
 });
 
-t.test('case 47: a block is made, talked to, set, looked at and archived by keys alone, and the focus is never nowhere', inWholeSet, async (t) => {
+t.test('case 47: a block is made, talked to, set, looked at and archived by keys alone, and the focus is never nowhere', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Some *words*.' });

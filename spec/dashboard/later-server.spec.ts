@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
+import { closeBrowser, openWorld } from '../support/browser.ts';
 import { PageSocket } from '../support/page-socket.ts';
 
 t.teardown(closeBrowser);
@@ -20,7 +20,7 @@ async function rewrite(page: Page, path: RegExp, change: (text: string) => strin
   );
 }
 
-t.test('case 24: a state, event, status, stop reason and error code of a later server are shown by their names', inWholeSet, async (t) => {
+t.test('case 24: a state, event, status, stop reason and error code of a later server are shown by their names', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: 'Answered.' });
@@ -57,7 +57,7 @@ t.test('case 24: a state, event, status, stop reason and error code of a later s
   await page.locator('.nav', { hasText: 'Fleet' }).locator('.n', { hasText: '2' }).waitFor();
 });
 
-t.test('case 24: a field of the configuration that the page has never heard of is shown by its name, and kept', inWholeSet, async (t) => {
+t.test('case 24: a field of the configuration that the page has never heard of is shown by its name, and kept', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { description: 'before' });
@@ -75,7 +75,7 @@ for (const [name, hours] of [
   ['ahead of', 1],
   ['behind', -1],
 ] as const) {
-  t.test(`case 25: relative times and days are right in a browser whose clock is an hour ${name} the server's`, inWholeSet, async (t) => {
+  t.test(`case 25: relative times and days are right in a browser whose clock is an hour ${name} the server's`, async (t) => {
     const world = await openWorld(t);
     if (world === undefined) return;
     world.standIn.onMessage(/./, { content: 'Answered.' });

@@ -1,7 +1,7 @@
 // A chat with many entries, and with very long ones.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, inWholeSet, openWorld } from '../support/browser.ts';
+import { closeBrowser, openWorld } from '../support/browser.ts';
 import { entryId, type Said, writeChat } from '../support/chat-on-disk.ts';
 
 t.teardown(closeBrowser);
@@ -40,41 +40,37 @@ function lineOf(page: Page, id: string | undefined): Promise<Line> {
   }, id);
 }
 
-t.test(
-  'case 31: of 500 entries 40 are made at first, older ones come without moving the line in view, and a link to an entry loads up to it',
-  inWholeSet,
-  async (t) => {
-    const world = await openWorld(t, { files: (workspace) => writeChat(workspace, 'ada', said(500)) });
-    if (world === undefined) return;
-    const page = await world.page('/ui/blocks/ada');
-    await page.getByText('question 498.').waitFor();
-    const entries = page.locator('[data-entry]');
-    t.equal(await entries.count(), 40);
-    // What the browser's own search can find. (`window.find` finds nothing at all in a Chromium without a window.)
-    const find = (text: string): Promise<boolean> => page.evaluate((wanted) => document.body.innerText.includes(wanted), text);
-    t.equal(await find('answer 499.'), true);
-    t.equal(await find('answer 401.'), false, 'it is not loaded');
+t.test('case 31: of 500 entries 40 are made at first, older ones come without moving the line in view, and a link to an entry loads up to it', async (t) => {
+  const world = await openWorld(t, { files: (workspace) => writeChat(workspace, 'ada', said(500)) });
+  if (world === undefined) return;
+  const page = await world.page('/ui/blocks/ada');
+  await page.getByText('question 498.').waitFor();
+  const entries = page.locator('[data-entry]');
+  t.equal(await entries.count(), 40);
+  // What the browser's own search can find. (`window.find` finds nothing at all in a Chromium without a window.)
+  const find = (text: string): Promise<boolean> => page.evaluate((wanted) => document.body.innerText.includes(wanted), text);
+  t.equal(await find('answer 499.'), true);
+  t.equal(await find('answer 401.'), false, 'it is not loaded');
 
-    for (let turn = 0; turn < 8; turn += 1) {
-      const { id, at } = await scrollUp(page);
-      if (id === entryId(0)) break;
-      await page.waitForFunction((known) => document.querySelector<HTMLElement>('[data-entry]')?.dataset['entry'] !== known, id);
-      const now = await drawn(page, id);
-      t.ok(Math.abs(now.at - at) <= 1, `the line in view moved by ${now.at - at} px`);
-    }
-    t.ok((await entries.count()) > 200);
-    t.ok((await entries.count()) <= 400, 'at most 400 entries');
-    t.equal(await find('answer 401.'), true, 'what is loaded is found');
+  for (let turn = 0; turn < 8; turn += 1) {
+    const { id, at } = await scrollUp(page);
+    if (id === entryId(0)) break;
+    await page.waitForFunction((known) => document.querySelector<HTMLElement>('[data-entry]')?.dataset['entry'] !== known, id);
+    const now = await drawn(page, id);
+    t.ok(Math.abs(now.at - at) <= 1, `the line in view moved by ${now.at - at} px`);
+  }
+  t.ok((await entries.count()) > 200);
+  t.ok((await entries.count()) <= 400, 'at most 400 entries');
+  t.equal(await find('answer 401.'), true, 'what is loaded is found');
 
-    await page.goto(`${world.url}/ui/blocks/ada?at=${entryId(21)}`);
-    await page.waitForFunction((id) => document.activeElement?.id === `entry-${id}`, entryId(21));
-    t.equal(await page.getByText('answer 21.').isVisible(), true);
-    await page.getByRole('button', { name: 'Newest' }).click();
-    await page.getByText('answer 499.').waitFor();
-  },
-);
+  await page.goto(`${world.url}/ui/blocks/ada?at=${entryId(21)}`);
+  await page.waitForFunction((id) => document.activeElement?.id === `entry-${id}`, entryId(21));
+  t.equal(await page.getByText('answer 21.').isVisible(), true);
+  await page.getByRole('button', { name: 'Newest' }).click();
+  await page.getByText('answer 499.').waitFor();
+});
 
-t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400, and none of an entry', inWholeSet, async (t) => {
+t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400, and none of an entry', async (t) => {
   const world = await openWorld(t, {
     files(workspace) {
       writeChat(workspace, 'few', said(4));
@@ -112,7 +108,7 @@ t.test('case 33: typing touches the same nodes in a chat of 4 entries and of 400
   );
 });
 
-t.test('case 32: an entry of 2 MB and one of 20,000 lines of code are cut, come on demand, and the page answers keys meanwhile', inWholeSet, async (t) => {
+t.test('case 32: an entry of 2 MB and one of 20,000 lines of code are cut, come on demand, and the page answers keys meanwhile', async (t) => {
   const lines = Array.from({ length: 20_000 }, (_, index) => `const value${index} = compute(${index});`);
   const world = await openWorld(t, {
     files(workspace) {

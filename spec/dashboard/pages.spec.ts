@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { axeFindings, closeBrowser, inWholeSet, isWhole, openWorld, type World } from '../support/browser.ts';
+import { axeFindings, closeBrowser, isWhole, openWorld, type World } from '../support/browser.ts';
 import { PAGE_PATHS } from '../support/page-paths.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -65,7 +65,7 @@ t.test('case 49: no page scrolls sideways at 390 or 1024 px, and what is touched
   }
 });
 
-t.test('case 47: every page is reached by keys, and `?` lists the keys that work', inWholeSet, async (t) => {
+t.test('case 47: every page is reached by keys, and `?` lists the keys that work', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await furnish(world);
@@ -108,7 +108,7 @@ t.test('case 47: every page is reached by keys, and `?` lists the keys that work
   t.not(await page.evaluate(() => document.activeElement?.tagName), undefined);
 });
 
-t.test('case 21: what one page does is in another within a moment', inWholeSet, async (t) => {
+t.test('case 21: what one page does is in another within a moment', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');
@@ -149,7 +149,6 @@ t.test('case 39: a first run goes from an empty workspace to an answer, and a pr
 
 t.test(
   'case 39: without a provider, the echo provider answers and says so; one button takes it away, after a question about its messages, and all is as before',
-  inWholeSet,
   async (t) => {
     const world = await openWorld(t, { isAlone: true });
     if (world === undefined) return;
@@ -184,7 +183,7 @@ t.test(
   },
 );
 
-t.test('an echo block that has been given a model meanwhile is not removed', inWholeSet, async (t) => {
+t.test('an echo block that has been given a model meanwhile is not removed', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/start');
@@ -239,7 +238,7 @@ t.test('a stored key does not follow an address that is changed on the page: it 
   t.same([...new Set(thief.requests.map(({ headers }) => headers['authorization']))], ['Bearer a-key-for-there']);
 });
 
-t.test('case 22: a change by hand is told while one edits, and nothing is lost', inWholeSet, async (t) => {
+t.test('case 22: a change by hand is told while one edits, and nothing is lost', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada', { description: 'before' });
@@ -255,7 +254,7 @@ t.test('case 22: a change by hand is told while one edits, and nothing is lost',
   t.match(config, { description: 'changed elsewhere', systemPrompt: 'Be brief.' });
 });
 
-t.test('case 45: a block is archived, restored under another name, and deleted for good after its name was typed', inWholeSet, async (t) => {
+t.test('case 45: a block is archived, restored under another name, and deleted for good after its name was typed', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');

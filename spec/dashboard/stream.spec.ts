@@ -1,7 +1,7 @@
 // An answer while it grows.
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { closeBrowser, inWholeSet, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -72,41 +72,36 @@ t.test(
   },
 );
 
-t.test(
-  'case 27: what no markdown ends and what no one writes is drawn as it comes, without an exception, and no piece of it touches the whole',
-  inWholeSet,
-  async (t) => {
-    const world = await openWorld(t);
-    if (world === undefined) return;
-    const strange = {
-      fence: `Look:\n\n\`\`\`js\n${'const a = 1;\n'.repeat(300)}`,
-      table: `| a | b |\n| --- |\n| 1\n\n| a | b |\n| --- | --- |\n${'| 1 | **2\n'.repeat(200)}`,
-      list: `${'- item **not closed\n'.repeat(200)}- `,
-      links: '[a](https://example.org/ and [b]( and ![c]( '.repeat(60),
-      emoji: '👩‍👩‍👧 half a pair, '.repeat(120),
-      returns: 'one\rtwo\r\rthree\r\nfour '.repeat(60),
-      endless: 'x'.repeat(100 * 1024),
-      quotes: `${'>'.repeat(2000)} deep`,
-    };
-    for (const [name, content] of Object.entries(strange))
-      world.standIn.onMessage(name, { content }, { chunkSize: Math.ceil(content.length / 150), latency: 4 });
-    await world.block('ada');
-    const page = await world.page('/ui/blocks/ada');
-    await page.getByText('Nothing has been said yet.').waitFor();
-    const touched = await watchTouched(page);
-    for (const [name, content] of Object.entries(strange)) {
-      const before = (await touched()).length;
-      await world.api('POST', '/api/blocks/ada/chat?wait=120', { message: name });
-      await page.waitForFunction((count) => document.querySelectorAll('.meta').length === count, Object.keys(strange).indexOf(name) + 1);
-      await assertFewTouched(t, page, (await touched()).slice(before), name);
-      const words = (text: string): string => text.replace(/[\s|>`*-]/g, '').slice(0, 100);
-      if (name === 'endless' || name === 'emoji' || name === 'returns')
-        t.equal(words((await page.locator('article .prose').last().textContent()) ?? ''), words(content), name);
-    }
-  },
-);
+t.test('case 27: what no markdown ends and what no one writes is drawn as it comes, without an exception, and no piece of it touches the whole', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const strange = {
+    fence: `Look:\n\n\`\`\`js\n${'const a = 1;\n'.repeat(300)}`,
+    table: `| a | b |\n| --- |\n| 1\n\n| a | b |\n| --- | --- |\n${'| 1 | **2\n'.repeat(200)}`,
+    list: `${'- item **not closed\n'.repeat(200)}- `,
+    links: '[a](https://example.org/ and [b]( and ![c]( '.repeat(60),
+    emoji: '👩‍👩‍👧 half a pair, '.repeat(120),
+    returns: 'one\rtwo\r\rthree\r\nfour '.repeat(60),
+    endless: 'x'.repeat(100 * 1024),
+    quotes: `${'>'.repeat(2000)} deep`,
+  };
+  for (const [name, content] of Object.entries(strange)) world.standIn.onMessage(name, { content }, { chunkSize: Math.ceil(content.length / 150), latency: 4 });
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  await page.getByText('Nothing has been said yet.').waitFor();
+  const touched = await watchTouched(page);
+  for (const [name, content] of Object.entries(strange)) {
+    const before = (await touched()).length;
+    await world.api('POST', '/api/blocks/ada/chat?wait=120', { message: name });
+    await page.waitForFunction((count) => document.querySelectorAll('.meta').length === count, Object.keys(strange).indexOf(name) + 1);
+    await assertFewTouched(t, page, (await touched()).slice(before), name);
+    const words = (text: string): string => text.replace(/[\s|>`*-]/g, '').slice(0, 100);
+    if (name === 'endless' || name === 'emoji' || name === 'returns')
+      t.equal(words((await page.locator('article .prose').last().textContent()) ?? ''), words(content), name);
+  }
+});
 
-t.test('case 29: the end stays in view through text, code, tables and a late font', inWholeSet, async (t) => {
+t.test('case 29: the end stays in view through text, code, tables and a late font', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   world.standIn.onMessage(/./, { content: SECTION.repeat(4) }, { chunkSize: 20, latency: 6 });
@@ -149,7 +144,7 @@ t.test('case 29: the end stays in view through text, code, tables and a late fon
   t.same(away, []);
 });
 
-t.test('case 30: what is selected in an answer stays selected while it grows, and copying it gives its words', inWholeSet, async (t) => {
+t.test('case 30: what is selected in an answer stays selected while it grows, and copying it gives its words', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const sentence = 'The quick brown fox jumps over the lazy dog and then it goes on and on. ';

@@ -1,7 +1,7 @@
 // What is done at once can be undone at once.
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { closeBrowser, inWholeSet, openWorld, type World } from '../support/browser.ts';
+import { closeBrowser, openWorld, type World } from '../support/browser.ts';
 
 t.teardown(closeBrowser);
 
@@ -14,7 +14,7 @@ async function undo(page: Page, told: string | RegExp): Promise<void> {
   await page.locator('.toast', { hasText: told }).getByRole('button', { name: 'Undo' }).click();
 }
 
-t.test('starting, stopping and archiving many blocks is undone for those that it has changed', inWholeSet, async (t) => {
+t.test('starting, stopping and archiving many blocks is undone for those that it has changed', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('runs');
@@ -49,7 +49,7 @@ t.test('starting, stopping and archiving many blocks is undone for those that it
   t.same(await states(world), { runs: 'idle', sleeps: 'stopped' });
 });
 
-t.test('the undo of a stop and of an archive lets a block run again that ran', inWholeSet, async (t) => {
+t.test('the undo of a stop and of an archive lets a block run again that ran', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');
@@ -65,7 +65,7 @@ t.test('the undo of a stop and of an archive lets a block run again that ran', i
   t.same(await states(world), { ada: 'idle' });
 });
 
-t.test('a new name takes pin and draft along; what is archived is not pinned in vain', inWholeSet, async (t) => {
+t.test('a new name takes pin and draft along; what is archived is not pinned in vain', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   await world.block('ada');
@@ -90,7 +90,7 @@ t.test('a new name takes pin and draft along; what is archived is not pinned in 
   await pins.filter({ hasText: 'bea' }).waitFor();
 });
 
-t.test('a slip beside a dialog loses nothing that was typed, and what is wrong takes the focus', inWholeSet, async (t) => {
+t.test('a slip beside a dialog loses nothing that was typed, and what is wrong takes the focus', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/');
@@ -112,7 +112,7 @@ t.test('a slip beside a dialog loses nothing that was typed, and what is wrong t
   await dialog.waitFor({ state: 'detached' });
 });
 
-t.test('what is typed after a new block was made is its first message, and no command', inWholeSet, async (t) => {
+t.test('what is typed after a new block was made is its first message, and no command', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
   const page = await world.page('/ui/');

@@ -78,10 +78,8 @@ async function findChromium(): Promise<Startable | undefined> {
   return packedChromium();
 }
 
-/** Everything in `test:browser`; a part of what takes long in every test run. */
+/** True in `npm run test:browser`: what is swept is swept whole. `npm test` runs each test with a part of its pages, sizes and rounds. */
 export const isWhole = process.env['BLOCKHOUSE_NEEDS_BROWSER'] === '1';
-/** For a test that takes long: `npm run test:browser` runs it, and `npm test`, which may use 90 seconds of processor time in the browser, leaves it out. */
-export const inWholeSet: { readonly skip?: string } = isWhole ? {} : { skip: 'npm run test:browser runs it' };
 
 // The SDK of AWS asks the environment of its process, which is that of the server, and else the network.
 for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];

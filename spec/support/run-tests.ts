@@ -1,11 +1,12 @@
 // `npm test`: specs that lie together share a process, for each start of Node and tap costs a fifth of a second of processor time.
-// `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead.
+// `npm test -- spec/core/bus.spec.ts` runs tap with these arguments instead. With `--folder dashboard`, only the specs of that folder in spec/ run.
 //
 // Groups are started here and not by tap, whose command loads a recorder for coverage into each process that a test starts, the servers included.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { compileAll, compiledPath } from './compile.ts';
 import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
 import { IS_COMPILED } from './node-args.ts';
@@ -15,9 +16,10 @@ const GROUPS = join(ROOT, '.tap/groups');
 /** tap assembles itself from its plugins within `node_modules`, so this goes when that does. */
 const TAP_IS_BUILT = join(ROOT, 'node_modules/.cache/blockhouse/tap-is-built');
 const TOGETHER = compiledPath('spec/support/together.ts');
+/** How many specs share a process at most. */
 const GROUP_SIZE = 24;
-/** The specs of these folders watch servers and themselves for as long as a whole group takes; each has a process of its own. */
-const ALONE = ['dashboard', 'faults', 'cases'];
+/** Fewer in folders whose specs wait for servers and browsers, so that these wait beside each other. */
+const GROUP_SIZES: Readonly<Record<string, number>> = { dashboard: 8, faults: 3, cases: 4 };
 /** One more than the cores that the suite is made for: most specs wait now and then. */
 const JOBS = 3;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
@@ -35,7 +37,8 @@ interface Outcome {
 }
 
 const args = process.argv.slice(2);
-process.exitCode = args.length > 0 ? runTap(args) : await runGroups(await writeGroups());
+const { folder } = parseArgs({ args, options: { folder: { type: 'string' } }, strict: false }).values;
+process.exitCode = args.length > 0 && folder === undefined ? runTap(args) : await runGroups(await writeGroups(folder));
 
 function runTap(args: readonly string[]): number {
   const tap = (given: readonly string[]): number =>
@@ -67,20 +70,21 @@ function inRuns(specs: readonly string[], size: number): string[][] {
   return Array.from({ length: count }, (_, index) => specs.slice(at(index), at(index + 1)));
 }
 
-/** Compiles everything, writes a test file for each group, and returns their paths: those that take longest first. */
-async function writeGroups(): Promise<string[]> {
+/** Compiles everything, writes a test file for each group, of one folder or of all, and returns their paths: those that take longest first. */
+async function writeGroups(only?: string | boolean): Promise<string[]> {
   await compileAll();
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
-  const paths = [...specsByFolder()].flatMap(([folder, specs]) => {
-    const isAlone = ALONE.includes(folder);
-    return inRuns(specs, isAlone ? 1 : GROUP_SIZE).map((group, index) => {
-      const path = join(GROUPS, `${isAlone ? 'alone' : 'group'}-${folder}-${index + 1}.mjs`);
+  const folders = [...specsByFolder()].filter(([folder]) => only === undefined || folder === only);
+  const groups = folders.flatMap(([folder, specs]) => {
+    const size = GROUP_SIZES[folder];
+    return inRuns(specs, size ?? GROUP_SIZE).map((group, index) => {
+      const path = join(GROUPS, `${folder}-${index + 1}.mjs`);
       writeFileSync(path, `import { runTogether } from '../../${TOGETHER}';\nawait runTogether(${JSON.stringify(group, null, 2)});\n`);
-      return path;
+      return { path, isLong: size !== undefined };
     });
   });
-  return paths.sort();
+  return [...groups.filter(({ isLong }) => isLong), ...groups.filter(({ isLong }) => !isLong)].map(({ path }) => path);
 }
 
 /** Prints each group as a subtest when it has ended, and at last the sum of all. Returns the exit code. */
@@ -106,10 +110,12 @@ async function runGroups(paths: readonly string[]): Promise<number> {
 async function runGroup(path: string): Promise<Outcome> {
   const begin = performance.now();
   const cpuFile = `${path}.cpu.json`;
+  // Node would read these certificates at each start, which takes longer than all the rest of it. No test leaves this machine.
+  const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
   const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile, [IS_COMPILED]: '1' },
+    env: { ...environment, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile, [IS_COMPILED]: '1' },
     timeout: (LIMIT_SECONDS + 60) * 1000,
     killSignal: 'SIGKILL',
   });

@@ -1,4 +1,5 @@
 // Several specs in one process, one after the other, in their compiled form. Each of them runs alone as well.
+import './stray-errors.ts'; // before-tap
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
