@@ -69,9 +69,10 @@ export function providerTarget(server: Server, framing: FramingName): Target {
   });
 }
 
-export function gatewayTarget(server: Server, framing: FramingName): Target {
-  const { adapter } = WIRE[framing];
-  return targetOf(server, 'gateway', {
+/** `connection`: a connection to the same upstream, instead of the adapter. */
+export function gatewayTarget(server: Server, framing: FramingName, connection?: string): Target {
+  const adapter = connection ?? WIRE[framing].adapter;
+  return targetOf(server, connection ?? 'gateway', {
     path: () => '/v1/chat',
     body: (model, prompt, stream) => JSON.stringify({ adapter, model, messages: [{ role: 'user', content: prompt }], ...(stream && { stream }) }),
     headers: `authorization: Bearer ${server.token}\r\n`,
