@@ -33,6 +33,11 @@ const measures: Readonly<Record<string, (targets: readonly Target[]) => Promise<
     cpuRatio(targets, (target) => loadStreams(target, target.stream(ROUND_MS / EVERY_MS, EVERY_MS), { concurrency: 16, ms: 0 })),
 };
 
+/** What a connection with one key may cost, beside the plain gateway in the same run. */
+const CONNECTION_LIMIT = 1.03;
+/** The name of the connection to the upstream of the bench (harness/processes.ts). */
+const CONNECTION = 'upstream';
+
 async function cpuRatio(targets: readonly Target[], measure: (target: Target) => Promise<{ readonly cpuUs: number }>): Promise<number> {
   const rounds = await interleave(targets, ROUNDS, measure);
   return ratioOf(
@@ -49,7 +54,7 @@ async function measureAll(recorded: Ratios): Promise<Record<string, number>> {
     await warmStreams(targets);
     const found: Record<string, number> = {};
     const key = await makeKey(gateway);
-    const clients = [gatewayTarget(gateway, 'openai-chat'), { ...gatewayTarget(gateway, 'openai-chat', key), name: 'key' }];
+    const clients = [gatewayTarget(gateway, 'openai-chat'), { ...gatewayTarget(gateway, 'openai-chat', { token: key }), name: 'key' }];
     await warmWhole(clients, 80);
     const first = await keyRatio(clients);
     found[KEY_NAME] = isWorse(first, recorded[KEY_NAME]) ? Math.min(first, await keyRatio(clients)) : first;
@@ -67,6 +72,23 @@ async function keyRatio(clients: readonly Target[]): Promise<number> {
     column(rounds, 'key', ({ cpuUs }) => cpuUs),
     column(rounds, 'gateway', ({ cpuUs }) => cpuUs),
   ).median;
+}
+
+/** The lower one of two measurements, if the first is too high. */
+async function connectionRatio(): Promise<number> {
+  return inWorld({}, async ({ gateway }) => {
+    const targets = [gatewayTarget(gateway, 'openai-chat'), gatewayTarget(gateway, 'openai-chat', { connection: CONNECTION })];
+    await warmWhole(targets, 80);
+    const measure = async (): Promise<number> => {
+      const rounds = await interleave(targets, ROUNDS * 2, (target) => loadWhole(target, target.whole(80), { concurrency: 32, ms: ROUND_MS }));
+      return ratioOf(
+        column(rounds, CONNECTION, ({ cpuUs }) => cpuUs),
+        column(rounds, 'gateway', ({ cpuUs }) => cpuUs),
+      ).median;
+    };
+    const first = await measure();
+    return first > CONNECTION_LIMIT ? Math.min(first, await measure()) : first;
+  });
 }
 
 /** The lower one of two measurements, if the first is too high. */
@@ -92,6 +114,11 @@ if (process.argv.includes('--record')) {
   if (start > START_LIMIT) process.exitCode = 1;
   process.stdout.write(
     `${start > START_LIMIT ? 'WORSE' : 'ok   '}  start to the first healthy answer: ${start.toFixed(2)} × bare node; limit ${START_LIMIT}\n`,
+  );
+  const connection = await connectionRatio();
+  if (connection > CONNECTION_LIMIT) process.exitCode = 1;
+  process.stdout.write(
+    `${connection > CONNECTION_LIMIT ? 'WORSE' : 'ok   '}  CPU per small request of a connection: ${connection.toFixed(3)} × the plain gateway; limit ${CONNECTION_LIMIT}\n`,
   );
   const found = await measureAll(recorded);
   for (const [name, ratio] of Object.entries(found)) {

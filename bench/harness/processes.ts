@@ -115,10 +115,14 @@ export interface GatewayOptions {
   readonly models?: object;
 }
 
-/** The built gateway with its defaults, all five providers at the mock. */
+/** The built gateway with its defaults, all five providers and the connection `upstream` at the mock. */
 export async function startGateway(upstream: Server, { api = 'chat', flags = [], dist = DIST, env = {}, models = {} }: GatewayOptions = {}): Promise<Server> {
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
-  writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ openai: { api } }), { mode: 0o600 });
+  writeFileSync(
+    join(workspace, 'auth.json'),
+    JSON.stringify({ openai: { api }, upstream: { adapter: 'openai', baseURL: `${upstream.url}/v1`, apiKey: 'bench-key-of-upstream', api } }),
+    { mode: 0o600 },
+  );
   writeFileSync(join(workspace, 'models.json'), JSON.stringify(models));
   const args = [...flags, join(dist, 'cli', 'main.js'), 'serve', '--port', '0', '--json', '--workspace', workspace];
   const server = await launch({ name: 'gateway', args, env: { ...providersAt(upstream.url), ...env } });

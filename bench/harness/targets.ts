@@ -69,6 +69,11 @@ export function providerTarget(server: Server, framing: FramingName): Target {
   });
 }
 
+interface GatewayTargetOptions {
+  readonly connection?: string;
+  readonly token?: string;
+}
+
 /** A key with every limit of its figures, none of which is reached, in a group with every limit. */
 export async function makeKey(server: Server): Promise<string> {
   const figures = { inFlight: 1000, requestsPerMinute: 1e9, tokensPerMinute: 1e12, unpriced: 'allow' };
@@ -83,9 +88,10 @@ export async function makeKey(server: Server): Promise<string> {
   return String((await call('POST', '/api/keys', { name: 'bench', group: 'team', ...figures, ...caps }))['key']);
 }
 
-export function gatewayTarget(server: Server, framing: FramingName, token = server.token): Target {
-  const { adapter } = WIRE[framing];
-  return targetOf(server, 'gateway', {
+/** `connection`: a connection to the same upstream, instead of the adapter. `token`: the key of another caller. */
+export function gatewayTarget(server: Server, framing: FramingName, { connection, token = server.token }: GatewayTargetOptions = {}): Target {
+  const adapter = connection ?? WIRE[framing].adapter;
+  return targetOf(server, connection ?? 'gateway', {
     path: () => '/v1/chat',
     body: (model, prompt, stream) => JSON.stringify({ adapter, model, messages: [{ role: 'user', content: prompt }], ...(stream && { stream }) }),
     headers: `authorization: Bearer ${token}\r\n`,

@@ -10,25 +10,37 @@ import { columns, isTerminal } from '../terminal/output.ts';
 
 const category = 'Credentials';
 
+/** A name of a connection, or an id. Anything else may be a key in the wrong place, and is not repeated. */
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+
 /** Prints `{adapter, fields}`: the fields that were stored, without their values. */
 export class AuthSetCommand extends BaseCommand {
   static override readonly paths = [['auth', 'set']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Store the key of a provider',
+    description: 'Store the key of a provider, or add a connection',
     details: `
       Asks for the values without showing them, or reads them from standard input: the value of one field, or a JSON object
       with several. There is no way to give a value on the command line, where the shell's history would keep it. A new address
       (another origin, or another path of a host that is not the provider's own) needs the stored key again, in the same change.
+
+      Any other name is that of a connection: a preset (\`$0 auth presets\`), or a server of your own with --adapter and --base-url.
+      For a preset whose variable is set, Enter takes the variable, and nothing but the name is stored.
     `,
     examples: [
       ['Type the key', '$0 auth set <id>'],
       ['From a password manager', 'pass show my-key | $0 auth set <id>'],
+      ['A preset', '$0 auth set groq'],
+      ['A server of your own', '$0 auth set gpu --adapter <id> --base-url http://10.0.0.7:8000/v1 --no-key'],
       ['One field alone', 'echo http://10.0.0.5:11434 | $0 auth set <id> --field baseURL'],
     ],
   });
 
   field = Option.String('--field', { description: 'The one field to set, such as apiKey or baseURL' });
+  adapter = Option.String('--adapter', { description: 'The protocol of a connection: one of the providers' });
+  baseURL = Option.String('--base-url', { description: 'The address of a connection' });
+  preset = Option.String('--preset', { description: 'The preset of a connection whose name is another one' });
+  noKey = Option.Boolean('--no-key', false, { description: 'The connection needs no key' });
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
@@ -36,6 +48,7 @@ export class AuthSetCommand extends BaseCommand {
     const config = await this.config();
     return this.interruptible((signal) =>
       this.withCore(async (core) => {
+        if (this.#isConnection(core)) return this.#setConnection(core, signal, (work) => inWorkspace(config, work));
         const adapter = adapterOf(core, this.id);
         const values = await this.#values(adapter, core.credentials?.read(adapter.id) ?? {}, signal);
         const fields = Object.keys(values);
@@ -49,6 +62,52 @@ export class AuthSetCommand extends BaseCommand {
         return 'ok';
       }),
     );
+  }
+
+  /** A name that is no provider's, or an option that only a connection has. */
+  #isConnection(core: Core): boolean {
+    if (!NAME.test(this.id) || core.adapterIds().includes(core.adapterIdOf(this.id) ?? '')) {
+      if (this.adapter !== undefined || this.preset !== undefined || this.baseURL !== undefined || this.noKey)
+        throw new CliError('usage', '--adapter, --base-url, --preset and --no-key are for connections; choose a name that is no provider, such as gpu.');
+      return false;
+    }
+    if (this.field !== undefined) return false;
+    const isKnown = this.adapter !== undefined || this.preset !== undefined || core.connections.presets().some(({ name }) => name === this.id);
+    return isKnown || core.credentials?.ids().includes(this.id) === true;
+  }
+
+  async #setConnection(core: Core, signal: AbortSignal, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+    const { id: name, adapter, preset, baseURL, noKey } = this;
+    const known = core.connections.presets().find((one) => one.name === (preset ?? name));
+    const apiKey = noKey || (known?.isLocal === true && isTerminal(this.context.stdin)) ? undefined : await this.#connectionKey(name, known, signal);
+    const change = {
+      ...(adapter !== undefined && { adapter }),
+      ...(preset !== undefined && { preset }),
+      ...(baseURL !== undefined && { baseURL }),
+      ...(noKey && { auth: 'none' }),
+      ...(apiKey !== undefined && { apiKey }),
+    };
+    await inWorkspace(() => core.connections.set(name, change));
+    await this.print({ adapter: name, fields: Object.keys(change) }, []);
+    await this.say(`Stored ${name} in auth.json. Check it with \`${this.command} verify ${name}\`.`);
+    return 'ok';
+  }
+
+  /** Undefined where the variable of the preset has it. */
+  async #connectionKey(
+    name: string,
+    preset: { readonly variable: string | null; readonly isSet: boolean } | undefined,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { askKey, checkedKey } = await import('../input/credentials-input.ts');
+    const variable = preset?.isSet === true ? preset.variable : null;
+    const { stdin } = this.context;
+    if (isTerminal(stdin)) return askKey(name, variable, { input: stdin, output: this.stderr });
+    const { readAll } = await import('../input/input.ts');
+    const text = (await readAll(stdin, signal)).trim();
+    if (text !== '') return checkedKey(text);
+    if (variable !== null) return undefined;
+    throw new CliError('usage', `Standard input is empty; pipe in the key, set ${preset?.variable ?? 'a variable'}, or say --no-key.`);
   }
 
   /** From the prompt or from standard input. */
@@ -115,22 +174,78 @@ export class AuthRemoveCommand extends BaseCommand {
   }
 }
 
+/** Prints `{presets}`, or a table. */
+export class AuthPresetsCommand extends BaseCommand {
+  static override readonly paths = [['auth', 'presets']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'List the services that a connection can be built on',
+    details: 'SET says whether this shell has the variable. `auth set <preset>` adds one.',
+    examples: [['Which variable has the key of Groq?', '$0 auth presets']],
+  });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withCore(async (core) => {
+      const presets = core.connections.presets();
+      const rows = presets.map(({ name, adapter, baseURL, baseURLForm, variable, isSet }) => [
+        name,
+        adapter,
+        baseURL ?? baseURLForm ?? '',
+        variable ?? '',
+        isSet ? 'yes' : '',
+      ]);
+      await this.print({ presets }, columns([['PRESET', 'PROTOCOL', 'ADDRESS', 'VARIABLE', 'SET'], ...rows]));
+      return 'ok';
+    });
+  }
+}
+
+/** Prints `{servers, added}`, or a table. */
+export class AuthDetectCommand extends BaseCommand {
+  static override readonly paths = [['auth', 'detect']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Look for local model servers',
+    details: `
+      Asks the ports of known local servers on 127.0.0.1, for 300 ms each and by GET alone, and lists what answers. With --add, those that no connection leads to yet
+      become connections under the names of their presets.
+    `,
+    examples: [['What runs here?', '$0 auth detect']],
+  });
+
+  add = Option.Boolean('--add', false, { description: 'Add what is found to auth.json' });
+
+  protected override async run(): Promise<ExitKind> {
+    const { inWorkspace } = await import('../compose.ts');
+    const config = await this.config();
+    return this.withCore(async (core) => {
+      const servers = await core.connections.detect();
+      const added = this.add ? servers.filter(({ connection }) => connection === null).map(({ preset }) => preset) : [];
+      for (const name of added) await inWorkspace(config, () => core.connections.set(name, {}));
+      const rows = servers.map(({ preset, baseURL, connection }) => [preset, baseURL, connection ?? (added.includes(preset) ? `${preset} (added)` : '')]);
+      await this.print({ servers, added }, rows.length === 0 ? [] : columns([['PRESET', 'ADDRESS', 'CONNECTION'], ...rows]));
+      if (rows.length === 0) await this.say('No local server answers on the usual ports.');
+      return 'ok';
+    });
+  }
+}
+
 /** `blockhouse auth` alone: names its subcommands and fails. */
 export class AuthCommand extends BaseCommand {
   static override readonly paths = [['auth']];
   static override readonly usage = Command.Usage({
     description: 'Store, list and remove credentials',
     details:
-      '`blockhouse auth set <id>` stores a key, `blockhouse auth list` shows what is there, `blockhouse auth rm <id>` removes it. Each has a --help of its own.',
+      '`blockhouse auth set <id>` stores a key or adds a connection, `blockhouse auth list` shows what is there, `blockhouse auth rm <id>` removes it, `blockhouse auth presets` and `blockhouse auth detect` list what a connection can be built on. Each has a --help of its own.',
   });
 
   protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing. Use auth set <id>, auth list or auth rm <id>.');
+    throw new CliError('usage', 'A subcommand is missing. Use auth set <id>, auth list, auth rm <id>, auth presets or auth detect.');
   }
 }
 
 /** Checks the id first, because the core's message repeats it, and it may be a key in the wrong place. */
 function adapterOf(core: Core, id: string): Adapter {
-  if (!/^[a-z]{1,16}$/.test(id)) throw new CliError('usage', `There is no such provider. Use one of ${core.adapterIds().join(', ')}.`);
+  if (!NAME.test(id)) throw new CliError('usage', `There is no such provider. Use one of ${core.adapterIds().join(', ')}.`);
   return core.adapter(id);
 }

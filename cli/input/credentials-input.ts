@@ -54,6 +54,30 @@ export async function askValues(
   return values;
 }
 
+/** Asks for the key of a connection; undefined if Enter takes a variable. Rejects with a CliError at Ctrl-C, and where there is neither. */
+export async function askKey(name: string, variable: string | null, streams: PromptStreams): Promise<string | undefined> {
+  const prompter = createPrompter(streams);
+  try {
+    for (;;) {
+      const value = await prompter.ask(`${name} apiKey (hidden${variable === null ? '' : `, Enter takes $${variable}`}): `, { hidden: true });
+      const fault = value === '' ? undefined : settingFault('apiKey', value, { secret: true });
+      if (fault !== undefined) streams.output.write(`  ${fault}\n`);
+      else if (value !== '') return value;
+      else if (variable !== null) return undefined;
+      else throw new CliError('usage', `${name} needs a key; --no-key is for a server without one.`);
+    }
+  } finally {
+    prompter.close();
+  }
+}
+
+/** Returns the key. Throws a CliError for what is none. */
+export function checkedKey(text: string): string {
+  const fault = settingFault('apiKey', text, { secret: true });
+  if (fault !== undefined) throw new CliError('usage', fault);
+  return text;
+}
+
 function question(adapter: Adapter, field: string, spec: SettingSpec, stored: string | undefined): string {
   const kept = stored ?? spec.default;
   const shown = kept === undefined ? 'Enter skips' : `Enter keeps ${spec.secret ? maskSecret(kept) : kept}`;

@@ -25,7 +25,15 @@ export const COMMAND_MODULES = {
   migrate: () => import('../commands/migrate.ts').then((m) => [m.MigrateCommand]),
   chat: () => import('../commands/chat.ts').then((m) => [m.ChatCommand]),
   adapters: () => import('../commands/adapters.ts').then((m) => [m.AdaptersCommand, m.ModelsCommand, m.VerifyCommand]),
-  auth: () => import('../commands/auth.ts').then((m) => [m.AuthCommand, m.AuthSetCommand, m.AuthListCommand, m.AuthRemoveCommand]),
+  auth: () =>
+    import('../commands/auth.ts').then((m) => [
+      m.AuthCommand,
+      m.AuthSetCommand,
+      m.AuthListCommand,
+      m.AuthRemoveCommand,
+      m.AuthPresetsCommand,
+      m.AuthDetectCommand,
+    ]),
   key: () => import('../commands/key.ts').then((m) => [m.KeyNewCommand, m.KeySetCommand, m.KeyListCommand, m.KeyRemoveCommand]),
   'key-group': () => import('../commands/key-group.ts').then((m) => [m.KeyGroupSetCommand, m.KeyGroupListCommand, m.KeyGroupRemoveCommand]),
   alias: () => import('../commands/alias.ts').then((m) => [m.AliasSetCommand, m.AliasListCommand, m.AliasRemoveCommand, m.AliasDefaultCommand]),

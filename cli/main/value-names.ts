@@ -2,7 +2,9 @@
 
 /** The word for the value of an option, by the long name of the option, which means the same in every command. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {
+  '--adapter': 'id',
   '--as': 'new-name',
+  '--base-url': 'address',
   '--by': 'grouping',
   '--cancel': 'message-id',
   '--client-id': 'text',
@@ -29,6 +31,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--public-origin': 'origin',
   '--output': 'file',
   '--port': 'port',
+  '--preset': 'preset',
   '--provider': 'id',
   '--retry': 'message-id',
   '--rpm': 'count',

@@ -336,6 +336,11 @@ t.test('what the API may change of an entry, and what only a person at the file'
   ] as const)
     await t.rejects(put(name, fields), { code: 'INVALID_REQUEST', details: [{ path }] }, `${name} ${JSON.stringify(fields)}`);
   t.same(JSON.parse(readFileSync(join(server.workspace, 'auth.json'), 'utf8')).gpu, stored, 'and nothing was written');
+  await put('groq', { ...to, auth: 'none' });
+  await t.rejects(put('groq', { auth: null }), { code: 'INVALID_REQUEST', details: [{ path: 'baseURL' }] }, 'and in no two steps either');
+  await put('groq', { apiKey: 'own-key-0123456789', auth: null });
+  await t.rejects(put('groq', { apiKey: null }), { code: 'INVALID_REQUEST', details: [{ path: 'baseURL' }] });
+  await t.rejects(put('groq', { apiKey: null, apiKeyEnv: 'HOME' }), { code: 'INVALID_REQUEST', details: [{ path: 'apiKeyEnv' }] });
   await put('gpu', { ...to, apiKey: 'own-key-0123456789', headers: null, limits: { inFlight: 2 } });
   await put('groq-eu', { preset: 'groq', apiKeyEnv: 'GROQ_EU_KEY' });
   await server.chat('gpu', 'z');
@@ -501,4 +506,11 @@ t.test('46, 47 and 48: own prices, cache reads apart, a price by name, and the c
   t.same([(await ask('gpu/own')).status, (await ask('gpu/own')).status], [200, 200]);
   t.match(await ask('gpu/own'), { status: 429, text: /cap of 3 USD/ });
   t.match(await ask('gpu/free'), { status: 403 }, 'and a key reaches only the connections that its models allow');
+});
+
+t.test('a connection that is said to need no key sends none, also where the variable of its preset is set', async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const server = await startWith(t, { groq: { baseURL: `${upstream.url}/v1`, auth: 'none' } }, { env: { GROQ_API_KEY: KEY } });
+  t.equal((await server.chat('groq', 'z')).status, 200);
+  t.equal(upstream.requests[0]?.headers.authorization, undefined);
 });

@@ -28,8 +28,8 @@ export function assertChange(name: string, change: EntryFields, before: BuiltEnt
   if (after.entry.settings['baseURL'] !== undefined) parseBaseURL(after.entry.settings['baseURL'], 'baseURL');
   const isMoved = before !== undefined && homeOf(before) !== homeOf(after);
   if (isMoved) assertRenewed(name, change, before, after);
-  const hasNewVariable = ['apiKeyEnv', 'keys', 'preset', 'adapter'].some((field) => change[field] != null);
-  if (name !== after.base.id && (before === undefined || isMoved || hasNewVariable)) assertVariableAtHome(name, after);
+  const readsOthers = before === undefined || String(variablesOf(before)) !== String(variablesOf(after));
+  if (name !== after.base.id && (isMoved || readsOthers)) assertVariableAtHome(name, after);
 }
 
 /** Strict: a misspelt field would have no effect. */
@@ -66,20 +66,23 @@ function assertRenewed(name: string, change: EntryFields, before: BuiltEntry, af
   throw invalidRequest(missing, `of ${name} is needed again, because the stored one belongs to ${from}. Send it with the new address, or remove it with null.`);
 }
 
+/** The variables that an entry reads: those that it names, or that of its preset. */
+function variablesOf({ entry, preset }: BuiltEntry): string[] {
+  const { apiKeyEnv, keys = [], keyCommand, auth } = entry.fields;
+  const named = [apiKeyEnv, ...keys.map((key) => key.apiKeyEnv)].filter((variable) => variable !== undefined);
+  const hasOwn = named.length > 0 || keys.length > 0 || keyCommand !== undefined || entry.settings['apiKey'] !== undefined || auth === 'none';
+  return hasOwn || preset?.variable === undefined ? named : [preset.variable];
+}
+
 /** variable-at-home. */
 function assertVariableAtHome(name: string, after: BuiltEntry): void {
-  const { entry, preset } = after;
-  const { apiKeyEnv, keys = [], keyCommand } = entry.fields;
-  const hasOwn = entry.settings['apiKey'] !== undefined || keys.length > 0 || keyCommand !== undefined;
-  const usual = hasOwn ? undefined : preset?.variable;
-  const variable = apiKeyEnv ?? keys.find((key) => key.apiKeyEnv !== undefined)?.apiKeyEnv ?? usual;
-  if (variable === undefined) return;
+  const { entry, preset, base } = after;
+  const [variable] = variablesOf(after);
   const address = entry.settings['baseURL'];
-  const own = preset?.baseURL ?? (preset === undefined ? after.base.settings['baseURL']?.default : undefined);
-  if (address === undefined || placeOf(address) === placeOf(own)) return;
-  if (usual !== undefined && apiKeyEnv === undefined && entry.fields.auth === 'none') return;
+  const own = preset === undefined ? base.settings['baseURL']?.default : preset.baseURL;
+  if (variable === undefined || address === undefined || placeOf(address) === placeOf(own)) return;
   throw invalidRequest(
-    apiKeyEnv === undefined ? 'baseURL' : 'apiKeyEnv',
+    entry.fields.apiKeyEnv === undefined ? 'baseURL' : 'apiKeyEnv',
     `would send the variable ${variable} to ${originOf(address)}, which is not the address of its preset. Store the key beside the address (apiKey), or write ${name} into auth.json by hand.`,
   );
 }

@@ -168,10 +168,11 @@ function settingsOf(spec: SettingsSpec, entry: Entry, preset: KnownPreset | unde
   );
 }
 
+/** An entry with a key of its own, or without any, has no part in the variable of its preset. */
 function variablesOf({ settings, fields }: Entry, preset: KnownPreset | undefined): string[] {
   if (fields.apiKeyEnv !== undefined) return [fields.apiKeyEnv];
   const hasOwn = settings['apiKey'] !== undefined || fields.keys !== undefined || fields.keyCommand !== undefined;
-  return hasOwn || preset?.variable === undefined ? [] : [preset.variable];
+  return hasOwn || fields.auth === 'none' || preset?.variable === undefined ? [] : [preset.variable];
 }
 
 /** As `Adapter.missingCredential`, with the names of the connection. */

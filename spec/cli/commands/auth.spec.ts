@@ -96,3 +96,42 @@ t.test('another address needs the stored key again', async (t) => {
   t.equal((await set([], JSON.stringify({ baseURL: 'http://127.0.0.1:8', apiKey: 'another' }))).code, 0);
   t.same(stored(), { ollama: { apiKey: 'another', baseURL: 'http://127.0.0.1:8' } });
 });
+
+t.test('set adds connections: a preset with its variable or a key, and a server of your own', async (t) => {
+  const workspace = t.testdir();
+  const auth = (args: string[], { input = '', env = {} } = {}) => runHere(t, ['auth', ...args, '--workspace', workspace], { input, env });
+  t.match(await auth(['set', 'groq'], { env: { GROQ_API_KEY: KEY } }), { code: 0, stderr: /Stored groq in auth\.json/ });
+  t.match(await auth(['set', 'mistral']), { code: 2, stderr: /set MISTRAL_API_KEY, or say --no-key/ });
+  t.match(await auth(['set', 'mistral', '--json'], { input: `${KEY}\n` }), { code: 0, stdout: /"fields":\["apiKey"\]/ });
+  t.equal((await auth(['set', 'gpu', '--adapter', 'openai', '--base-url', 'http://10.0.0.7:8000/v1', '--no-key'])).code, 0);
+  t.equal((await auth(['set', 'groq-eu', '--preset', 'groq'], { input: KEY })).code, 0);
+  t.same(JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')), {
+    groq: {},
+    mistral: { apiKey: KEY },
+    gpu: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none' },
+    'groq-eu': { preset: 'groq', apiKey: KEY },
+  });
+  for (const [args, told] of [
+    [['set', 'nowhere'], /There is no provider "nowhere"/],
+    [['set', 'x', '--adapter', 'opnai', '--no-key'], /adapter must be one of/],
+    [['set', 'groq', '--base-url', 'http://evil.example'], /evil\.example/],
+    [['set', 'mistral', '--base-url', 'http://evil.example', '--no-key'], /apiKey of mistral is needed again/],
+    [['set', 'openai', '--no-key'], /are for connections/],
+    [['set', KEY], /There is no provider of this name/],
+  ] as const) {
+    const refused = await auth([...args], { env: { GROQ_API_KEY: KEY } });
+    t.match(refused, { code: 2, stderr: told }, args.join(' '));
+    t.notMatch(refused.stderr, 'canary');
+  }
+  t.match((await auth(['list'])).stdout, /mistral +apiKey +••••wxyz +auth\.json\n/);
+  t.equal((await auth(['rm', 'groq-eu'])).code, 0);
+});
+
+t.test('presets and detect say what a connection can be built on', async (t) => {
+  const workspace = t.testdir();
+  const presets = await runHere(t, ['auth', 'presets', '--workspace', workspace], { env: { GROQ_API_KEY: KEY } });
+  t.match(presets.stdout, /groq +openai +https:\/\/api\.groq\.com\/openai\/v1 +GROQ_API_KEY +yes\n/);
+  t.match(presets.stdout, /azure +openai +https:\/\/<resource>\.openai\.azure\.com/);
+  const detect = await runHere(t, ['auth', 'detect', '--json', '--workspace', workspace]);
+  t.match(detect, { code: 0, stdout: /^\{"servers":\[.*\],"added":\[\]\}\n$/ });
+});
