@@ -81,7 +81,7 @@ export type {
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export type { ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';
-export { type Core, type CoreOptions, createCore } from './runtime.ts';
+export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorkerCore } from './runtime.ts';
 export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export { readLock } from './store/files/lock.ts';
@@ -93,3 +93,5 @@ export type { GatewayCall, LogRange } from './store/port.ts';
 export type { LogFields, LogLevel as LineLevel } from './store/store.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';
+export type { ProcessLine } from './workers/link.ts';
+export type { Primary } from './workers/primary.ts';

@@ -39,6 +39,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--tokens-per-day': 'count',
   '--unpriced': 'allow|refuse',
   '--usd-per-day': 'amount',
+  '--workers': 'count',
   '--workspace': 'folder',
 };
 

@@ -10,7 +10,7 @@ import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
-import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
+import { closeToOthers, type FileState, FreshFile, type Turn } from '../store/files/fresh-file.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
 import type { SettingsSpec } from './settings.ts';
 
@@ -31,10 +31,10 @@ export class CredentialStore {
   #content: string | undefined;
 
   /** `now` in monotonic milliseconds. `settingsOf` says which fields of an entry are secrets and addresses. */
-  constructor(workspace: string, bus: CoreBus, now?: () => number, settingsOf: (adapterId: string) => SettingsSpec = () => ({})) {
+  constructor(workspace: string, bus: CoreBus, now?: () => number, settingsOf: (adapterId: string) => SettingsSpec = () => ({}), turn?: Turn) {
     this.#bus = bus;
     this.#settingsOf = settingsOf;
-    this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
+    this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now, turn);
   }
 
   /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or if the file was never good. */
@@ -43,8 +43,8 @@ export class CredentialStore {
   }
 
   /** Reads the file if it has changed; the bus reports a change. */
-  refresh(): void {
-    this.#file.refresh();
+  refresh(force = false): void {
+    this.#file.refresh(force);
   }
 
   /** Looks at the file if there is one: a missing file must not count as a good one yet (never-empty). The bus reports damage. */

@@ -1,6 +1,7 @@
 // What the gateway asks of those who keep the account of its calls: reserve, send, settle. Types alone.
 import type { CoreEvents } from '../bus.ts';
 import type { ChatConfig, Usage } from '../types.ts';
+import type { PricedModel } from './pricing.ts';
 
 /** A call as its account sees it. */
 export interface AccountedCall {
@@ -14,6 +15,8 @@ export interface AccountedCall {
   readonly address: string | undefined;
   /** The processing tier that the call asks for. */
   readonly tier: string | undefined;
+  /** Set if the process that makes the call has found out under which name it has its price. */
+  readonly priced?: { readonly as: PricedModel | undefined };
   /** The name of the client's key; undefined for the token of the workspace. */
   readonly key: string | undefined;
   /** The name by which the client has asked for the model, if it had another one. */
@@ -34,6 +37,8 @@ export interface AccountedCall {
 export interface Hold {
   /** True if what the call uses must be known also when its caller leaves (read-on.ts). */
   readonly readsOn: boolean;
+  /** What the call counts if it never settles, because its process is killed; undefined before it is admitted, and where nothing is noted of it. */
+  readonly noted?: Usage | undefined;
   /**
    * Called right before each attempt, when the call has its place. Undefined, or a promise that resolves, lets the call be sent. Rejects or throws
    * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read. A call whose caller leaves meanwhile is settled at once.

@@ -16,7 +16,8 @@ import type { GatewayBook, KeySpend, OpenCall } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { costOf, HeldCalls, KeyHold } from './key-hold.ts';
 import type { KeyStore } from './key-store.ts';
-import { type Accounts, assertMayUse, hasLimits, type NamedKey } from './named-key.ts';
+import { type Accounts, assertMayUse, hasLimits, type NamedKey, namesOf, noSuchKey } from './named-key.ts';
+import { PricedNames } from './priced-names.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
@@ -31,10 +32,6 @@ export interface GatewayAccountsOptions {
 
 type Finished = CoreEvents['call.finished'];
 
-/** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
-const KEEP_NAME_MS = 1000;
-/** Requests may name any model. */
-const MAX_NAMES = 1000;
 /** Calls under way end within moments, and then there may be room again. */
 const UNDER_WAY_RETRY_MS = 1000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -48,12 +45,12 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
   readonly #options: GatewayAccountsOptions;
   /** Calls that have ended and whose price is being looked up. */
   readonly #pricing = new Set<Promise<void>>();
-  /** Of calls without settings of their own. */
-  readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
+  readonly #names: PricedNames;
   readonly #held: HeldCalls;
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
+    this.#names = new PricedNames(options.gateway, options.now);
     this.#held = new HeldCalls(
       (call) => options.ledger.note(call),
       (error) => this.#tell(error),
@@ -202,17 +199,8 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     });
   }
 
-  #pricedAs({ adapterId: provider, model, address, config, tier }: AccountedCall): PricedModel | undefined {
-    const { gateway, now } = this.#options;
-    if (address !== undefined || tier !== undefined) return gateway.pricedAs({ provider, model, config, tier });
-    const key = `${provider}\n${model}`;
-    let known = this.#names.get(key);
-    if (known === undefined || known.until <= now()) {
-      known = { pricedAs: gateway.pricedAs({ provider, model }), until: now() + KEEP_NAME_MS };
-      if (this.#names.size >= MAX_NAMES) this.#names.clear();
-      this.#names.set(key, known);
-    }
-    return known.pricedAs;
+  #pricedAs(call: AccountedCall): PricedModel | undefined {
+    return call.priced === undefined ? this.#names.of(call) : call.priced.as;
   }
 
   #tell(error: unknown): void {
@@ -226,16 +214,6 @@ const NOTHING: Spend = { usd: 0, tokens: 0 };
 function capReached({ usdPerDay, tokensPerDay }: NamedKey, { usd, tokens }: Spend): string | undefined {
   if (usdPerDay !== null && reachesUsd(usd, usdPerDay)) return `${usdPerDay} USD`;
   return tokensPerDay !== null && tokens >= tokensPerDay ? `${tokensPerDay} tokens` : undefined;
-}
-
-function noSuchKey(name: string): BlockhouseError {
-  return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
-}
-
-/** Those that the list of a key may have. */
-function namesOf({ askedAs, adapterId, model }: Asking): readonly string[] {
-  const full = `${adapterId}/${model}`;
-  return askedAs === undefined ? [full] : [askedAs, full];
 }
 
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */

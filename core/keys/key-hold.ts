@@ -29,8 +29,8 @@ export class KeyHold implements Hold {
   pricer: Pricer = NO_PRICE;
   /** What it counts with while nothing is known of it, and its output at least. */
   expected: Usage | undefined;
-  /** The output that the journal says of it. */
-  notedOutput = 0;
+  /** What the journal says of it; undefined for a call that was never admitted. */
+  noted: Usage | undefined;
   place: Place<KeyHold> | undefined;
   hasEnded = false;
   readonly #reserve: (hold: KeyHold) => Promise<void>;
@@ -139,7 +139,7 @@ export class HeldCalls {
     for (const calls of this.#byKey.values()) {
       for (const hold of calls) {
         const usage = hold.call.usageSoFar();
-        if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
+        if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);
       }
     }
@@ -147,8 +147,9 @@ export class HeldCalls {
 
   #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> {
     const { call, id = '', key, pricer } = hold;
-    hold.notedOutput = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
-    const ahead: Usage = { ...usage, outputTokens: hold.notedOutput, totalTokens: usage.inputTokens + hold.notedOutput, estimated: true };
+    const outputTokens = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
+    const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
+    hold.noted = ahead;
     const { requestId, adapterId: provider, model } = call;
     return this.#note({ id, at, requestId, key, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
   }

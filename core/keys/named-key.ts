@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
+import type { Asking } from '../gateway/account.ts';
 import type { KeySpend } from '../store/port.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 
@@ -127,4 +128,15 @@ export function fits(pattern: string, name: string): boolean {
     at = found + piece.length;
   }
   return name.length - last.length >= at && name.endsWith(last);
+}
+
+/** What a call gets whose key is gone. */
+export function noSuchKey(name: string): BlockhouseError {
+  return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+}
+
+/** The names of a call's model that the list of a key may have. */
+export function namesOf({ askedAs, adapterId, model }: Asking): readonly string[] {
+  const full = `${adapterId}/${model}`;
+  return askedAs === undefined ? [full] : [askedAs, full];
 }

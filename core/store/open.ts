@@ -1,5 +1,6 @@
 // Picks the store of a workspace: its folder. A database can be prepared, but no server keeps its workspace there yet.
 import { type CoreBus, createBus } from '../bus.ts';
+import type { Turn } from './files/fresh-file.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
 import type { GatewayBook, SettingStore } from './port.ts';
@@ -15,9 +16,12 @@ export interface StoreOptions {
   onLost(other: { readonly pid: number }): Promise<void>;
 }
 
+/** Where the changes of settings by several processes come one after the other. */
+export type { Turn };
+
 /** The settings of a workspace, which need no lock. `now` in monotonic milliseconds. */
-export function openSettings(workspace: string, now?: () => number): SettingStore {
-  return new FileSettings(workspace, now);
+export function openSettings(workspace: string, now?: () => number, turn?: Turn): SettingStore & Pick<FileSettings, 'look'> {
+  return new FileSettings(workspace, now, turn);
 }
 
 /** Takes the workspace for this process. Nothing else of it is read or written yet. Rejects with WORKSPACE_BUSY, or the system's own error. */

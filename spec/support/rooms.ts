@@ -54,10 +54,27 @@ export const CORE_ROOMS: readonly Room[] = [
     ],
   },
   { name: 'keys', holds: ['core/keys/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'gateway', 'routing'] },
+  { name: 'workers', holds: ['core/workers/'], imports: ['ground', 'bus', 'store port', 'store', 'auth', 'gateway', 'block', 'keys'] },
   {
     name: 'top',
     holds: ['core/'],
-    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'file store', 'store', 'auth', 'gateway', 'status', 'reply', 'routing', 'block', 'keys'],
+    imports: [
+      'ground',
+      'base',
+      'schemas',
+      'bus',
+      'store port',
+      'file store',
+      'store',
+      'auth',
+      'gateway',
+      'status',
+      'reply',
+      'routing',
+      'block',
+      'keys',
+      'workers',
+    ],
   },
 ];
 

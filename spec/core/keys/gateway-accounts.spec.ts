@@ -11,6 +11,7 @@ import type { AccountedCall } from '../../../core/gateway/account.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
 import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
+import { PricedNames } from '../../../core/keys/priced-names.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
 import { GatewayLedger } from '../../../core/store/files/ledger/gateway-ledger.ts';
 import type { ChatRequest } from '../../../core/types.ts';
@@ -425,4 +426,18 @@ t.test('an hour in the cache that has no price is refused where what has no pric
   t.equal(await codeOf(core.chat(marked('1h'), APP)), 'PRICE_UNKNOWN');
   t.equal(await codeOf(core.chat(marked('5m'), APP)), 'ok');
   t.equal(await codeOf(core.chat(marked('1h'), { key: 'lax' })), 'ok');
+});
+
+t.test('the name of a price is looked for once a second, and anew for a call with settings of its own', async (t) => {
+  let [now, looks] = [0, 0];
+  const pricedAs = () => {
+    looks += 1;
+    return { provider: 'p', model: String(looks) };
+  };
+  const names = new PricedNames({ pricedAs }, () => now);
+  const call = { adapterId: 'a', model: 'm', address: undefined, config: undefined, tier: undefined };
+  t.same([names.of(call)?.model, names.of(call)?.model], ['1', '1']);
+  t.equal(names.of({ ...call, tier: 'flex' })?.model, '2');
+  now = 1000;
+  t.equal(names.of(call)?.model, '3');
 });
