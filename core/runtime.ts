@@ -97,6 +97,8 @@ export interface Core {
   readonly events: CoreBus;
   /** The folder of the workspace; undefined without one. */
   readonly workspace: string | undefined;
+  /** What keeps the workspace. */
+  readonly store: 'files';
   /**
    * Locks the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
    * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
@@ -292,6 +294,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     recent: worker?.recent ?? new EventRing(events, options.clock),
     events,
     workspace,
+    store: 'files',
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     get started() {

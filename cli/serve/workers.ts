@@ -62,7 +62,7 @@ export class WorkerPool {
     this.failed = new Promise((_resolve, reject) => {
       this.#fail = reject;
     });
-    this.failed.catch(() => undefined); // whoever waits has it
+    this.failed.catch(() => undefined); // those who wait for it get the error
   }
 
   /** Resolves when all workers listen. They get `args` after the arguments of this process. Rejects with the CliError of the first that can't. */
@@ -100,7 +100,7 @@ export class WorkerPool {
         (message) => worker.send(message, () => undefined),
       ),
     );
-    worker.on('error', () => undefined); // of a message to one that dies; its end is told by `exit`
+    worker.on('error', () => undefined); // of a message to one that dies; `exit` reports its end
     worker.on('message', (message: unknown) => {
       if (!isWord(message)) return;
       if (message.word === 'ready') this.#listens(worker, message.place);

@@ -1,7 +1,7 @@
 // The account of calls in a worker: it asks the primary for room, and tells it what has ended.
 //
 // asked-first: a call of a key with limits is sent only after the primary has admitted it.
-// ended-first: the end of such a call is on its way to the primary before its client can know of it. Other ends are told twenty times a second.
+// ended-first: the end of such a call is on its way to the primary before its client can know of it. Other ends are sent twenty times a second.
 // closed-until-midnight: while a key has spent what it may, its calls are refused here, until the key is changed.
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -60,7 +60,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
   #facts: WorkerFact[] = [];
   #timer: NodeJS.Timeout | undefined;
   #numbers = 0;
-  /** Somebody follows the events, so that all of them are told. */
+  /** Somebody follows the events, so that all of them are sent. */
   #tellsAll = false;
 
   constructor(options: WorkerAccountsOptions) {
@@ -93,7 +93,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     if (number !== undefined) this.#held.delete(number);
     const pricedAs = end.usage === undefined ? undefined : this.#options.names.of(call);
     this.#tell({ name: 'call.finished', data: end, call: number, pricedAs });
-    if (number !== undefined) this.flush(); // ended-first
+    if (number !== undefined) this.flush(true); // ended-first
   }
 
   costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
@@ -111,14 +111,14 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     await this.#options.link.ask('sync', undefined).catch(() => undefined); // what a primary had that has ended, its journal has
   }
 
-  /** Tells the primary all that has happened. */
-  flush(): void {
+  /** Tells the primary all that has happened; with `now`, also if this process is killed right after. */
+  flush(now = false): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (this.#facts.length === 0) return;
     const facts = this.#facts;
     this.#facts = [];
-    this.#options.link.tell('facts', facts);
+    this.#options.link.tell('facts', facts, now);
   }
 
   #checked(asking: Asking): NamedKey | undefined {

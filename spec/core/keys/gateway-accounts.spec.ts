@@ -428,7 +428,7 @@ t.test('an hour in the cache that has no price is refused where what has no pric
   t.equal(await codeOf(core.chat(marked('1h'), { key: 'lax' })), 'ok');
 });
 
-t.test('the name of a price is looked for once a second, and anew for a call with settings of its own', async (t) => {
+t.test('the name of a price is looked for once a second, and each time for a call with settings of its own', async (t) => {
   let [now, looks] = [0, 0];
   const pricedAs = () => {
     looks += 1;

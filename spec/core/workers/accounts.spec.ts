@@ -48,7 +48,7 @@ t.test('a key that is revoked, replaced or gets a cap while its call waits is re
   t.equal(adapter.calls.length, 1);
 });
 
-t.test('what a stream has used so far is told, and counts for the others', async (t) => {
+t.test('what a stream has used so far counts for the others within a moment', async (t) => {
   let sent = 0;
   const stream: Step = async (call) => {
     sent += 1;
