@@ -8,7 +8,10 @@ import {
   BlockhouseError,
   type Core,
   connectStore,
+  type CoreOptions,
   createCore,
+  createPrimaryCore,
+  createWorkerCore,
   type Environment,
   type Flags,
   isListenedOnByOther,
@@ -17,6 +20,7 @@ import {
   type StoreConnection,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
+import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
 
@@ -35,6 +39,8 @@ export interface RunningServer {
   readonly config: ProcessConfig;
   readonly core: Core;
   readonly log: Logger;
+  /** The processes that serve its clients, if those are others. */
+  readonly workers?: WorkerPool;
   close(): Promise<void>;
 }
 
@@ -52,7 +58,7 @@ export async function startServer(flags: Flags, env: Environment = process.env):
   const config = readConfig(flags, env);
   const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
   const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, env, store)]);
-  const { createLogger, logFacts, ServerLog, createBareTransport, createHttpTransport, createWsTransport } = parts;
+  const { createLogger, logFacts, ServerLog } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
   logFacts(core, log);
@@ -61,40 +67,121 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     await inWorkspace(config, () => core.start());
     file.open();
     await inWorkspace(config, async () => core.token?.ensure());
-    const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections, bodyMemoryBytes } = config;
-    const bodies = { bytes: bodyMemoryBytes };
-    const hasPage = existsSync(new URL('manifest.json', DASHBOARD));
-    const transport = createHttpTransport(core, {
-      allowRemote,
-      webOrigins,
-      publicOrigin,
-      ...(hasPage && { dashboard: DASHBOARD }),
-      log,
-      requestLogLevel,
-      maxConnections,
-      bodies,
-    });
-    const bare = createBareTransport(core, { log, requestLogLevel, maxConnections, bodies });
-    const sockets = createWsTransport(core, transport.server, { allowRemote, publicOrigin, log });
-    const url = await transport.listen(config.port, config.host).catch(async (error: unknown) => {
-      throw new CliError('place', await listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
-    });
-    const ollamaUrl = await listenBare(bare, config).catch(async (error: unknown) => {
-      await transport.close();
-      throw error;
-    });
-    await core.announce(url);
-    setTimeout(() => void core.prepare(), PREPARE_AFTER_MS).unref();
+    const served = await serveCore(core, config, log, parts);
+    await core.announce(served.url);
     const close = async (): Promise<void> => {
-      await Promise.all([transport.close(), bare.close(), sockets.close(), core.stop()]);
-      await core.close();
+      await served.close();
       await file.close();
     };
-    return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, close };
+    return { ...served, config, core, log, close };
   } catch (error) {
     await core.close();
     await file.close();
     throw error;
+  }
+}
+
+/** Listens for the clients of a core that is open. Rejects with a CliError, and nothing listens then. */
+async function serveCore(
+  core: Core,
+  config: ProcessConfig,
+  log: Logger,
+  { createBareTransport, createHttpTransport, createWsTransport }: typeof import('./server-parts.ts'),
+): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
+  const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections, bodyMemoryBytes } = config;
+  const bodies = { bytes: bodyMemoryBytes };
+  const hasPage = existsSync(new URL('manifest.json', DASHBOARD));
+  const transport = createHttpTransport(core, {
+    allowRemote,
+    webOrigins,
+    publicOrigin,
+    ...(hasPage && { dashboard: DASHBOARD }),
+    log,
+    requestLogLevel,
+    maxConnections,
+    bodies,
+  });
+  const bare = createBareTransport(core, { log, requestLogLevel, maxConnections, bodies });
+  const sockets = createWsTransport(core, transport.server, { allowRemote, publicOrigin, log });
+  const url = await transport.listen(config.port, config.host).catch(async (error: unknown) => {
+    throw new CliError('place', await listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
+  });
+  const ollamaUrl = await listenBare(bare, config).catch(async (error: unknown) => {
+    await transport.close();
+    throw error;
+  });
+  setTimeout(() => void core.prepare(), PREPARE_AFTER_MS).unref();
+  const close = async (): Promise<void> => {
+    await Promise.all([transport.close(), bare.close(), sockets.close(), core.stop()]);
+    await core.close();
+  };
+  return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), close };
+}
+
+/** Starts a server whose clients are served by workers, and resolves once all of them listen. Rejects as `startServer` does. */
+async function startWithWorkers(config: ProcessConfig, count: number): Promise<RunningServer> {
+  const [{ createLogger, logFacts, ServerLog }, { freePort, WorkerPool }] = await Promise.all([import('./server-parts.ts'), import('./serve/workers.ts')]);
+  const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
+  const log = createLogger(config.logLevel, process.stderr, file);
+  const { core, primary } = await createPrimaryCore(await coreOptions(config), (lines) => {
+    for (const line of lines) file.write(line);
+  });
+  logFacts(core, log);
+  await inWorkspace(config, () => core.start());
+  file.open();
+  const pool = new WorkerPool({
+    count,
+    onWorker: (line) => primary.add(line),
+    onDeath: (fact) => log.error(fact, 'a worker has ended, and another one is started'),
+  });
+  const close = async (): Promise<void> => {
+    await pool.stop(config.drainMs + FAREWELL_MS + LAST_LINES_MS);
+    primary.close();
+    await core.close();
+    await file.close();
+  };
+  try {
+    await inWorkspace(config, async () => core.token?.ensure());
+    const ports = [
+      ...(config.port === 0 ? ['--port', String(await freePort(config.host))] : []),
+      ...(config.ollamaPort === 0 ? ['--ollama-port', String(await freePort(LOOPBACK))] : []),
+    ];
+    const { url, ollamaUrl, hasPage } = await pool.start(ports);
+    await core.announce(url);
+    return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, workers: pool, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Serves as one of the workers, until the primary or a signal ends it. What keeps it from that is said to the primary. */
+async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<void> {
+  process.on('SIGINT', () => undefined); // a terminal sends it to all processes, and the primary decides
+  const ended = new Promise<void>((resolve) => {
+    own.onEnd(resolve);
+    process.once('SIGTERM', resolve);
+  });
+  try {
+    const [parts, { core, log: sendLines }] = await Promise.all([
+      import('./server-parts.ts'),
+      coreOptions(config).then((options) => createWorkerCore(options, own.line)),
+    ]);
+    const file = new parts.SentLog(sendLines);
+    const log = parts.createLogger(config.logLevel, process.stderr, file);
+    await core.start();
+    const served = await serveCore(core, config, log, parts);
+    own.ready(served);
+    await ended;
+    const close = async (): Promise<void> => {
+      await served.close();
+      file.close();
+    };
+    await endServer({ config, core, log, close }, 'ok');
+  } catch (error) {
+    await own.failed(exitKindOf(error), error instanceof Error ? error.message : String(error));
+  } finally {
+    own.leave();
   }
 }
 
@@ -146,8 +233,12 @@ function noFolderIn(path: string): string | undefined {
 
 /** A core with every adapter, the echo provider for those who have none of them yet, and the settings of the server. */
 export async function createConfiguredCore(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<Core> {
+  return createCore(await coreOptions(config, env, store));
+}
+
+async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {
   const { createAdapters, createStandIn } = await import('../adapters/index.ts');
-  return createCore({
+  return {
     workspace: config.workspace,
     ...(store !== undefined && { store }),
     adapters: [...createAdapters(), createStandIn()],
@@ -159,7 +250,7 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
     timeouts: config.timeouts,
     monitorCalls: config.monitorCalls,
     gatewayOnly: config.gatewayOnly === true,
-  });
+  };
 }
 
 /** The core prepares (loads prices) only after the first clients have their answers. */
@@ -175,14 +266,20 @@ const LAST_LINES_MS = 500;
  * `announce` reports that the server listens, before the first log line.
  */
 export async function serveUntilSignal(flags: Flags, announce?: (server: RunningServer) => Promise<void>): Promise<void> {
-  const server = await startServer(flags);
+  const config = readConfig(flags);
+  const own = config.workers === undefined ? undefined : (await import('./serve/workers.ts')).ownWorker();
+  if (own !== undefined) return serveAsWorker(config, own);
+  const server = config.workers === undefined ? await startServer(flags) : await startWithWorkers(config, config.workers);
   const signalled = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
   const lost = new Promise<number>((resolve) => server.core.events.on('workspace.lost', ({ pid }) => resolve(pid)));
   await announce?.(server);
   logStart(server);
-  const holder = await Promise.race([signalled, lost]);
+  const holder = await Promise.race([signalled, lost, ...(server.workers === undefined ? [] : [server.workers.failed])]).catch(async (error: unknown) => {
+    await endServer(server, exitKindOf(error));
+    throw error;
+  });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   server.log.info({}, 'shutting down');
   await endServer(server, holder === undefined ? 'ok' : 'place');
@@ -194,8 +291,9 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
 }
 
 /** Closes the server and makes sure that the process ends soon after, with the exit code of `kind`. */
-async function endServer(server: RunningServer, kind: ExitKind): Promise<void> {
-  const { drainMs } = server.config;
+async function endServer(server: Pick<RunningServer, 'config' | 'core' | 'log' | 'workers' | 'close'>, kind: ExitKind): Promise<void> {
+  // Workers have the time to drain, and a moment to say what their last calls have used.
+  const drainMs = server.config.drainMs + (server.workers === undefined ? 0 : 2 * FAREWELL_MS + LAST_LINES_MS);
   let exitKind = kind;
   const exit = (): never => process.exit(EXIT_CODES[exitKind].code);
   const cut = setTimeout(() => void cutOff(server), drainMs);
@@ -242,6 +340,7 @@ function parseFlags(args: string[]): Flags {
         store: string,
         'allow-remote': flag,
         'gateway-only': flag,
+        workers: string,
       },
     });
     const { 'ollama-port': ollamaPort, 'public-origin': publicOrigin, 'allow-remote': allowRemote, 'gateway-only': gatewayOnly, ...others } = values;
@@ -255,5 +354,5 @@ function logStart({ url, ollamaUrl, config, core, log }: RunningServer): void {
   if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
     log.warn({ node: process.version }, `Node ${process.version} no longer gets security fixes; use ${OLDEST_MAINTAINED_NODE} or newer`);
   }
-  log.info({ url, ollamaUrl, workspace: config.workspace, version: core.version }, 'blockhouse is listening');
+  log.info({ url, ollamaUrl, workspace: config.workspace, version: core.version, workers: config.workers }, 'blockhouse is listening');
 }

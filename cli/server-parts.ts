@@ -3,4 +3,4 @@
 export { createBareTransport, createHttpTransport } from '../transports/http/index.ts';
 export { createWsTransport } from '../transports/ws/index.ts';
 export { createLogger, logFacts } from './serve/logging.ts';
-export { ServerLog } from './serve/server-log.ts';
+export { SentLog, ServerLog } from './serve/server-log.ts';

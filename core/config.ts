@@ -42,6 +42,8 @@ export interface ProcessConfig {
   readonly allowRemote: boolean;
   /** True for a server without blocks. */
   readonly gatewayOnly?: true;
+  /** How many processes serve the clients; without it, the process of the server does. */
+  readonly workers?: number;
   readonly allowedOrigins: ReadonlySet<string>;
   /** Presets that are connections without an entry in auth.json. */
   readonly connections: readonly string[];
@@ -74,6 +76,7 @@ export interface Flags {
   readonly store?: string | undefined;
   readonly allowRemote?: boolean | undefined;
   readonly gatewayOnly?: boolean | undefined;
+  readonly workers?: string | undefined;
 }
 
 /** With more, monitors would crowd out the gateway's direct callers. */
@@ -85,6 +88,8 @@ const MIB = 1024 * 1024;
 export const DEFAULT_BODY_MEMORY_BYTES = 256 * MIB;
 /** Any import fits in beside other requests. */
 const MIN_BODY_MEMORY_MIB = 80;
+/** No machine has more cores for them. */
+const MAX_WORKERS = 256;
 /** Leaves enough time for the rest of the shutdown, so that a server ends within five seconds. */
 export const DEFAULT_DRAIN_MS = 3500;
 /** Calls at a time and calls that may wait, for each provider. */
@@ -100,9 +105,16 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
       `--host ${host} would make this server, which has your keys, reachable from other machines. If you want that, add --allow-remote (or set BLOCKHOUSE_ALLOW_REMOTE=1) and put a TLS proxy in front of it.`,
     );
   }
+  const workers = integer('--workers', flags.workers, 1, MAX_WORKERS);
+  if (workers !== undefined && flags.gatewayOnly !== true)
+    throw new Error('--workers needs --gateway-only, because blocks in files are of one process. Add --gateway-only, or leave --workers out to have blocks.');
   const ollamaPort = integer('--ollama-port or BLOCKHOUSE_OLLAMA_PORT', flags.ollamaPort ?? text('BLOCKHOUSE_OLLAMA_PORT'), 0, 65_535);
   const publicOrigin = parsePublicOrigin(flags.publicOrigin ?? text('BLOCKHOUSE_PUBLIC_ORIGIN'));
   const store = readStore(flags.store ?? text('BLOCKHOUSE_STORE'), text);
+  if (workers !== undefined && store !== undefined)
+    throw new Error(
+      '--workers is for a workspace in files. With a database (--store or BLOCKHOUSE_STORE), start several servers that share it, or leave --workers out.',
+    );
   return Object.freeze({
     host,
     port: integer('--port or BLOCKHOUSE_PORT', flags.port ?? text('BLOCKHOUSE_PORT'), 0, 65_535) ?? 8420,
@@ -111,6 +123,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     ...(store !== undefined && { store }),
     allowRemote,
     ...(flags.gatewayOnly === true && { gatewayOnly: true }),
+    ...(workers !== undefined && { workers }),
     allowedOrigins: parseOrigins(text('BLOCKHOUSE_ALLOWED_ORIGINS')),
     connections: parseConnections(text('BLOCKHOUSE_CONNECTIONS')),
     ...(publicOrigin !== undefined && { publicOrigin }),

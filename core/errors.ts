@@ -251,6 +251,14 @@ export function invalidRequest(path: string, message: string): BlockhouseError {
   return new BlockhouseError('INVALID_REQUEST', text, { details: [{ path, message }] });
 }
 
+/** What a request about blocks gets from a server of the gateway alone. */
+export function noBlocks(): BlockhouseError {
+  return new BlockhouseError(
+    'WRONG_STATE',
+    'This server has no blocks, because it was started with --gateway-only. Start it without --gateway-only to have them.',
+  );
+}
+
 const INTERNAL_TEXT = 'Something went wrong inside the server; its log has the cause.';
 
 /** Codes of the operating system for a temporary shortage or fault of the machine or the disk. They are not a defect of this program. */

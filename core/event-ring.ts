@@ -15,7 +15,8 @@ interface Kept {
   readonly data: CoreEvents[keyof CoreEvents];
 }
 
-type Follower = (event: Happened) => void;
+/** Gets events. */
+export type Follower = (event: Happened) => void;
 
 const MAX_KEPT = 1000;
 const WINDOW_MS = 500;
@@ -28,6 +29,9 @@ interface Pace {
   missed: number;
   timer: NodeJS.Timeout | undefined;
 }
+
+/** Where those who come late get the newest events. */
+export type RecentEvents = Pick<EventRing, 'follow'>;
 
 /** The newest events of a core. */
 export class EventRing {

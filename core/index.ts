@@ -86,7 +86,7 @@ export type {
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export type { ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';
-export { type Core, type CoreOptions, createCore } from './runtime.ts';
+export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorkerCore } from './runtime.ts';
 export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export { readLock } from './store/files/lock.ts';
@@ -98,3 +98,5 @@ export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
 export type { ConnectOptions, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';
+export type { ProcessLine } from './workers/link.ts';
+export type { Primary } from './workers/primary.ts';

@@ -1,16 +1,16 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
-import { randomFillSync } from 'node:crypto';
 import { CredentialStore } from './auth/credentials.ts';
 import { isConnectionName } from './auth/entry.ts';
-import { Sessions } from './auth/sessions.ts';
+import { LocalPasses, Sessions } from './auth/sessions.ts';
 import type { Environment, SettingsSpec } from './auth/settings.ts';
 import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { nearest } from './base/closest.ts';
+import { newRequestId } from './base/request-id.ts';
 import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
-import { EventRing } from './event-ring.ts';
+import { EventRing, type RecentEvents } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
 import type { ConnectionStore } from './gateway/connections/connection-store.ts';
@@ -24,10 +24,12 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import { ChatStream } from './gateway/stream.ts';
+import { type GatewayView, localView } from './gateway/view.ts';
 import { streamOptionsOf } from './gateway/visible-parts.ts';
 import type { KeyLimits } from './keys/key-limits.ts';
 import { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
+import { PricedNames } from './keys/priced-names.ts';
 import { sessionAccounts } from './keys/session-accounts.ts';
 import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
@@ -53,6 +55,9 @@ import type {
   Warning,
 } from './types.ts';
 import { VERSION } from './version.ts';
+import type { ProcessLine } from './workers/link.ts';
+import type { Primary } from './workers/primary.ts';
+import type { Worker, WorkerSession } from './workers/worker.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 import { WorkspaceSession } from './workspace-session.ts';
 
@@ -93,12 +98,16 @@ export interface Core {
   stopReading(requestId: string): boolean;
   /** How busy a provider is now. Throws ADAPTER_NOT_FOUND. */
   load(id: string): GatewayLoad;
+  /** The figures and calls of the gateway, of all processes that serve the same port. */
+  readonly view: GatewayView;
   /** The newest events, for those who come late. */
-  readonly recent: EventRing;
+  readonly recent: RecentEvents;
   /** Events of the gateway and the blocks; docs/events.md lists them. */
   readonly events: CoreBus;
   /** The folder of the workspace; undefined without one. */
   readonly workspace: string | undefined;
+  /** What keeps the workspace. */
+  readonly store: 'files' | 'postgres';
   /**
    * Locks the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
    * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
@@ -214,14 +223,39 @@ function assertOptions(options: CoreOptions | undefined): void {
 /** Creates a core. It does no I/O until it is used; `close` ends it. Throws a TypeError without adapters, or for an unknown option. */
 export function createCore(options: CoreOptions): Core {
   assertOptions(options);
+  return assemble(options).core;
+}
+
+/** A core of one of several processes that serve a port, without blocks. `log` sends lines of its log to the primary, whose workspace it is. */
+export async function createWorkerCore(options: CoreOptions, line: ProcessLine): Promise<{ readonly core: Core; log(lines: readonly string[]): void }> {
+  const { Worker } = await import('./workers/worker.ts');
+  const worker = new Worker(line);
+  return { core: assemble({ ...options, gatewayOnly: true }, worker).core, log: (lines) => worker.log(lines) };
+}
+
+/** A core that holds the workspace for such processes. `onLog` gets lines of their logs. */
+export async function createPrimaryCore(
+  options: CoreOptions,
+  onLog: (lines: readonly string[]) => void,
+): Promise<{ readonly core: Core; readonly primary: Primary }> {
+  const { Primary } = await import('./workers/primary.ts');
+  const { core, passes, look, session } = assemble({ ...options, gatewayOnly: true });
+  const { events: bus, meter, recent } = core;
+  if (passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
+  const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), look, onLog });
+  return { core, primary };
+}
+
+/** Puts a core together: with its own parts, or as a worker with those of its primary. */
+function assemble(options: CoreOptions, worker?: Worker) {
   const events = createBus();
   const { workspace } = options;
   const settingsOf = (id: string): SettingsSpec => options.adapters.find((adapter) => adapter.id === id)?.settings ?? {};
   const credentials =
     workspace === undefined
       ? undefined
-      : new CredentialStore(workspace, events, options.now, settingsOf, (...change) => gateway.connections.assertChange(...change));
-  const files = workspace === undefined ? undefined : openSettings(workspace, options.now);
+      : new CredentialStore(workspace, events, options.now, settingsOf, (...change) => gateway.connections.assertChange(...change), worker?.turn);
+  const files = workspace === undefined ? undefined : openSettings(workspace, options.now, worker?.turn);
   const database = options.store as ConnectedStore | undefined; // `connectStore` makes no others
   const settings = files && (database?.settings ?? files);
   const token = settings && (settings === files ? new ApiToken(settings, events) : new ApiToken(settings, events, new ApiToken(files, createBus())));
@@ -262,23 +296,40 @@ export function createCore(options: CoreOptions): Core {
     mustSearch: (adapter) => gateway.mustSearch(adapter),
     now: options.now ?? (() => performance.now()),
   });
-  const session: WorkspaceSession | undefined =
+  const now = options.clock ?? Date.now;
+  const look = (): void => {
+    files?.look();
+    credentials?.refresh(true);
+  };
+  const session: Session =
     workspace === undefined || settings === undefined || keys === undefined
       ? undefined
-      : new WorkspaceSession({ workspace, settings, database, bus: events, gateway, credentials, keys, options });
+      : (worker?.session({
+          gateway,
+          bus: events,
+          keys,
+          names: new PricedNames(gateway, now),
+          look,
+          now,
+          monotonic: options.now ?? (() => performance.now()),
+        }) ?? new WorkspaceSession({ workspace, settings, database, bus: events, gateway, credentials, keys, options }));
+  const meter = new Meter(events, options.clock);
+  const passes = token && (worker?.passes ?? new LocalPasses(token, options.clock));
   const uncounted = {
     router,
     isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),
   };
-  return {
+  const core: Core = {
     version: VERSION,
-    meter: new Meter(events, options.clock),
+    meter,
+    view: worker?.view ?? localView({ gateway, meter }),
     liveCalls: () => gateway.live(),
     stopReading: (requestId) => gateway.stopReading(requestId),
     load: (id) => gateway.load(id),
-    recent: new EventRing(events, options.clock),
+    recent: worker?.recent ?? new EventRing(events, options.clock),
     events,
     workspace,
+    store: database?.kind ?? 'files',
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     get started() {
@@ -298,7 +349,7 @@ export function createCore(options: CoreOptions): Core {
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
     },
     token,
-    sessions: token && new Sessions(token, options.clock),
+    sessions: token && new Sessions(token, options.clock, passes),
     credentials,
     connections: gateway.connectionStore,
     standIn: standInOf(options.adapters),
@@ -347,6 +398,7 @@ export function createCore(options: CoreOptions): Core {
       else await session.closeAll();
     },
   };
+  return { core, passes, look, session };
 }
 
 function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
@@ -360,29 +412,16 @@ async function checkOffline(workspace: string, gateway: Gateway): Promise<Doctor
 }
 
 /** Of each key, whether or not this process holds the workspace. */
-async function todaysSpending(workspace: string, session: WorkspaceSession | undefined, now: CoreOptions['clock']): Promise<Accounts['spentToday']> {
+async function todaysSpending(workspace: string, session: Session, now: CoreOptions['clock']): Promise<Accounts['spentToday']> {
   const accounts = session?.accounts;
   if (accounts !== undefined) return (key) => accounts.spentToday(key);
   const book = await readGatewayBook(workspace, now);
   return async (key) => (await book.spent('key', key)).day;
 }
 
-function needWorkspace(session: WorkspaceSession | undefined): WorkspaceSession {
+type Session = WorkspaceSession | WorkerSession | undefined;
+
+function needWorkspace(session: Session): NonNullable<Session> {
   if (session === undefined) throw new Error('Blocks need a workspace: createCore({ workspace, … }).');
   return session;
-}
-
-const ID_BYTES = 12;
-/** Random bytes for many ids: a system call for each id would double its cost. */
-const pool = Buffer.alloc(ID_BYTES * 256);
-let used = pool.length;
-
-/** 96 random bits, so ids don't collide; they have no order. */
-function newRequestId(): string {
-  if (used === pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  used += ID_BYTES;
-  return `req_${pool.toString('hex', used - ID_BYTES, used)}`;
 }

@@ -49,6 +49,10 @@ export interface GatewayHealth {
   readonly status: 'ok';
   readonly version: string;
   readonly adapters: readonly string[];
+  /** What keeps the workspace */
+  readonly store: {
+    readonly kind: 'files' | 'postgres';
+  };
   /** True for a server without blocks; otherwise absent */
   readonly gatewayOnly?: true;
 }

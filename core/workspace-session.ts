@@ -11,7 +11,7 @@ import type { WorkspaceBlocks } from './block/blocks.ts';
 import type { ModelCalls } from './block/reply/call-model.ts';
 import type { CoreBus } from './bus.ts';
 import { DEFAULT_MONITOR_CALLS } from './config.ts';
-import { BlockhouseError } from './errors.ts';
+import { BlockhouseError, noBlocks } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
@@ -20,8 +20,6 @@ import { openStore } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
 import type { ConnectedStore, Store } from './store/store.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
-
-const NO_BLOCKS = 'This server has no blocks, because it was started with --gateway-only. Start it without --gateway-only to have them.';
 
 /** What a session works with. */
 export interface SessionOptions {
@@ -70,7 +68,7 @@ export class WorkspaceSession {
   /** Throws an Error before `start`, and WRONG_STATE where there are none. */
   get blocks(): Blocks {
     if (this.#stopping !== undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
-    if (this.#options.options.gatewayOnly === true) throw new BlockhouseError('WRONG_STATE', NO_BLOCKS);
+    if (this.#options.options.gatewayOnly === true) throw noBlocks();
     if (this.#held?.running === undefined) throw new Error('Call start() first: it opens the workspace that has the blocks.');
     return this.#held.running.blocks;
   }

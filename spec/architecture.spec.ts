@@ -280,7 +280,7 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'core/block/actor/setup.ts setUpMachine': 'a literal: the guards, actions and actors of the machine by name',
   'core/block/blocks.ts createWorkspaceBlocks': 'puts the parts of the blocks together and decides nothing',
   'core/block/operations-monitor.ts monitorOperations': 'an object of short methods that share what they get',
-  'core/runtime.ts createCore': 'puts the core together and decides nothing',
+  'core/runtime.ts assemble': 'puts the core together and decides nothing',
   'transports/asyncapi.ts asyncApiDocument': 'a literal: the document',
 };
 

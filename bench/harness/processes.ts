@@ -113,10 +113,15 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The content of models.json. */
   readonly models?: object;
+  /** Further arguments of `serve`. */
+  readonly args?: readonly string[];
 }
 
 /** The built gateway with its defaults, all five providers and the connection `upstream` at the mock. */
-export async function startGateway(upstream: Server, { api = 'chat', flags = [], dist = DIST, env = {}, models = {} }: GatewayOptions = {}): Promise<Server> {
+export async function startGateway(
+  upstream: Server,
+  { api = 'chat', flags = [], dist = DIST, env = {}, models = {}, args: more = [] }: GatewayOptions = {},
+): Promise<Server> {
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
   writeFileSync(
     join(workspace, 'auth.json'),
@@ -124,7 +129,7 @@ export async function startGateway(upstream: Server, { api = 'chat', flags = [],
     { mode: 0o600 },
   );
   writeFileSync(join(workspace, 'models.json'), JSON.stringify(models));
-  const args = [...flags, join(dist, 'cli', 'main.js'), 'serve', '--port', '0', '--json', '--workspace', workspace];
+  const args = [...flags, join(dist, 'cli', 'main.js'), 'serve', '--port', '0', '--json', '--workspace', workspace, ...more];
   const server = await launch({ name: 'gateway', args, env: { ...providersAt(upstream.url), ...env } });
   const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
   const end = async (): Promise<void> => {
@@ -152,14 +157,27 @@ function providersAt(url: string): Record<string, string> {
 }
 
 /**
- * Milliseconds of processor time that a process has used, all threads that it has, in user and system mode. From the scheduler's own count, in
+ * Milliseconds of processor time that a process and its children have used, all threads that they have, in user and system mode. From the scheduler's own count, in
  * nanoseconds: `/proc/<pid>/stat` counts in hundredths of a second, which is some microseconds a frame.
  */
 export function cpuMs(pid: number): number {
   if (process.platform !== 'linux' || pid === 0) return 0;
+  return ownCpuMs(pid) + childrenOf(pid).reduce((sum, child) => sum + cpuMs(child), 0);
+}
+
+/** The same without the children. */
+export function ownCpuMs(pid: number): number {
+  if (process.platform !== 'linux' || pid === 0) return 0;
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanoseconds = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ')[0]));
   return nanoseconds.reduce((sum, each) => sum + each, 0) / 1e6;
+}
+
+/** The processes that a process has started and that live now. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number),
+  );
 }
 
 /** Resident memory in MiB: now, or the most there ever was. */

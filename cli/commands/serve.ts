@@ -26,6 +26,7 @@ export class ServeCommand extends BaseCommand {
     examples: [
       ['On the default port', '$0 serve'],
       ['On a free port', '$0 serve --port 0'],
+      ['The gateway alone, in two processes', '$0 serve --gateway-only --workers 2'],
       ["With Ollama's API on a port of its own", '$0 serve --ollama-port 11435'],
     ],
   });
@@ -42,10 +43,14 @@ export class ServeCommand extends BaseCommand {
   allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
   gatewayOnly = Option.Boolean('--gateway-only', { description: 'Serve the gateway alone, without blocks' });
 
+  workers = Option.String('--workers', {
+    description: 'With --gateway-only: how many processes serve the port together; default: one, with all of the server',
+  });
+
   protected override async run(): Promise<ExitKind> {
     const { serveUntilSignal } = await import('../compose.ts');
-    const { host, port, ollamaPort, publicOrigin, workspace, store, allowRemote, gatewayOnly } = this;
-    const flags = { host, port, ollamaPort, publicOrigin, workspace, store, allowRemote, gatewayOnly };
+    const { host, port, ollamaPort, publicOrigin, workspace, store, allowRemote, gatewayOnly, workers } = this;
+    const flags = { host, port, ollamaPort, publicOrigin, workspace, store, allowRemote, gatewayOnly, workers };
     await serveUntilSignal(flags, (server) => this.#announce(server));
     return 'ok';
   }
@@ -61,7 +66,8 @@ export class ServeCommand extends BaseCommand {
     const { PRINTED_CODE_MS } = await import('../../core/index.ts');
     const adapters = await core.status({ searches: false });
     // A program that asks for JSON may log its input, and the link signs in.
-    const page = hasPage && !this.json ? pageLink(new URL(config.publicOrigin ?? url), core.sessions?.newCode(PRINTED_CODE_MS).text ?? '') : undefined;
+    const code = hasPage && !this.json ? await core.sessions?.newCode(PRINTED_CODE_MS) : undefined;
+    const page = code && pageLink(new URL(config.publicOrigin ?? url), code.text);
     await writeLines(this.stderr, banner({ version: core.version, url, page, ollamaUrl, workspace: config.workspace, command, tokenCommand, adapters }, style));
   }
 }

@@ -49,6 +49,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--usd-per-day': 'amount',
   '--usd-per-month': 'amount',
   '--usd-per-week': 'amount',
+  '--workers': 'count',
   '--workspace': 'folder',
 };
 

@@ -64,6 +64,29 @@ export class ServerLog implements DestinationStream {
   }
 }
 
+/** Takes the lines of pino in a worker: another process writes the files. */
+export class SentLog implements DestinationStream {
+  readonly #send: (lines: readonly string[]) => void;
+  #waiting: string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(send: (lines: readonly string[]) => void) {
+    this.#send = send;
+  }
+
+  write(line: string): void {
+    this.#waiting.push(line);
+    this.#timer ??= setTimeout(() => this.close(), WRITE_EVERY_MS).unref(); // few-writes
+  }
+
+  /** Sends what waits. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#waiting.length > 0) this.#send(this.#waiting.splice(0));
+  }
+}
+
 function levelOf(level: number): LineLevel {
   const { info, warn, error } = pino.levels.values;
   if (level >= (error ?? 50)) return 'ERROR';

@@ -11,7 +11,7 @@ import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
-import { closeToOthers, type FileState, FreshFile } from '../store/files/fresh-file.ts';
+import { closeToOthers, type FileState, FreshFile, type Turn } from '../store/files/fresh-file.ts';
 import { type Entry, parseEntry, type StoredSettings } from './entry.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
 import type { SettingsSpec } from './settings.ts';
@@ -45,11 +45,12 @@ export class CredentialStore {
     now?: () => number,
     settingsOf: (adapterId: string) => SettingsSpec = () => ({}),
     rule: EntryRule = () => undefined,
+    turn?: Turn,
   ) {
     this.#bus = bus;
     this.#settingsOf = settingsOf;
     this.#rule = rule;
-    this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now);
+    this.#file = new FreshFile(join(workspace, 'auth.json'), (state) => this.#take(state), now, turn);
   }
 
   /** The settings stored for an adapter. Throws ADAPTER_NOT_CONFIGURED for a bad entry, or if the file was never good. */
@@ -69,8 +70,8 @@ export class CredentialStore {
   }
 
   /** Reads the file if it has changed; the bus reports a change. */
-  refresh(): void {
-    this.#file.refresh();
+  refresh(force = false): void {
+    this.#file.refresh(force);
   }
 
   /** Looks at the file if there is one: a missing file must not count as a good one yet (never-empty). The bus reports damage. */

@@ -1,5 +1,5 @@
 // Sessions of the page in a browser: one-time codes, session keys and tickets. Nothing is stored: a session key proves itself, and codes and tickets live
-// in memory for a moment.
+// in memory for a moment, in that of one process if several serve the workspace.
 //
 // single-use: a code or a ticket is gone with the first try, also with a late one. A try by another user of the machine is none.
 // short-lived: a code or a ticket ends with its time, and also when the clock is set back before it was made.
@@ -31,34 +31,66 @@ export interface Timed {
   readonly expiresAt: string;
 }
 
+/** What is valid for a moment and opens once. */
+export type PassKind = 'code' | 'ticket';
+
+/** The codes and tickets of a workspace. All reject with SHUTTING_DOWN once they are in a process that has ended. */
+export interface Passes {
+  add(kind: PassKind, ms: number, holder: CodeHolder): Promise<Timed>;
+  /** Undefined for a text that is not valid now. */
+  holderOf(kind: PassKind, text: string): Promise<CodeHolder | undefined>;
+  /** True for a text that is valid now, which it is no longer afterwards. single-use. */
+  take(kind: PassKind, text: string): Promise<boolean>;
+}
+
+/** The codes and tickets of this process. */
+export class LocalPasses implements Passes {
+  readonly #kinds: Readonly<Record<PassKind, ShortLived>>;
+
+  /** `clock` returns epoch milliseconds. */
+  constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now) {
+    this.#kinds = { code: new ShortLived(MAX_CODES, token, clock), ticket: new ShortLived(MAX_TICKETS, token, clock) };
+  }
+
+  async add(kind: PassKind, ms: number, holder: CodeHolder): Promise<Timed> {
+    return this.#kinds[kind].add(ms, holder);
+  }
+
+  async holderOf(kind: PassKind, text: string): Promise<CodeHolder | undefined> {
+    return this.#kinds[kind].holderOf(text);
+  }
+
+  async take(kind: PassKind, text: string): Promise<boolean> {
+    return this.#kinds[kind].take(text);
+  }
+}
+
 /** The sessions of a workspace. */
 export class Sessions {
   readonly #token: Pick<ApiToken, 'sign'>;
   readonly #clock: () => number;
-  readonly #codes: ShortLived;
-  readonly #tickets: ShortLived;
+  readonly #passes: Passes;
 
   /** `clock` returns epoch milliseconds, since a key outlives the process. */
-  constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now) {
+  constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now, passes: Passes = new LocalPasses(token, clock)) {
     this.#token = token;
     this.#clock = clock;
-    this.#codes = new ShortLived(MAX_CODES, token, clock);
-    this.#tickets = new ShortLived(MAX_TICKETS, token, clock);
+    this.#passes = passes;
   }
 
   /** A new one-time code for signing in. */
-  newCode(ms = CODE_MS, holder: CodeHolder = 'anybody'): Timed {
-    return this.#codes.add(ms, holder);
+  newCode(ms = CODE_MS, holder: CodeHolder = 'anybody'): Promise<Timed> {
+    return this.#passes.add('code', ms, holder);
   }
 
   /** True for a code that is valid now and for the owner alone. It stays valid. */
-  isForOwner(code: string): boolean {
-    return this.#codes.holderOf(code) === 'owner';
+  async isForOwner(code: string): Promise<boolean> {
+    return (await this.#passes.holderOf('code', code)) === 'owner';
   }
 
   /** A key for this code; undefined for a code that is wrong, used or late. */
-  exchange(code: string): Timed | undefined {
-    return this.#codes.take(code) ? this.newKey() : undefined;
+  async exchange(code: string): Promise<Timed | undefined> {
+    return (await this.#passes.take('code', code)) ? this.newKey() : undefined;
   }
 
   /** A new session key. Throws an Error while the token can't be used. */
@@ -87,13 +119,13 @@ export class Sessions {
   }
 
   /** A ticket that opens one WebSocket: a page can set no headers there, and a key in an address might be kept somewhere. */
-  newTicket(): Timed {
-    return this.#tickets.add(TICKET_MS);
+  newTicket(): Promise<Timed> {
+    return this.#passes.add('ticket', TICKET_MS, 'anybody');
   }
 
   /** True for a ticket that was not used and is not late. */
-  redeem(ticket: string): boolean {
-    return this.#tickets.take(ticket);
+  redeem(ticket: string): Promise<boolean> {
+    return this.#passes.take('ticket', ticket);
   }
 }
 
@@ -118,7 +150,7 @@ class ShortLived {
     this.#clock = clock;
   }
 
-  add(ms: number, holder: CodeHolder = 'anybody'): Timed {
+  add(ms: number, holder: CodeHolder): Timed {
     const now = this.#clock();
     for (const [text, kept] of this.#kept) if (!isYoung(kept, now)) this.#kept.delete(text);
     for (const text of this.#kept.keys()) if (this.#kept.size >= this.#most) this.#kept.delete(text);

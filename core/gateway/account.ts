@@ -2,6 +2,7 @@
 import type { CoreEvents } from '../bus.ts';
 import type { ChatConfig, Usage } from '../types.ts';
 import type { PlaceLimit } from './place-limit.ts';
+import type { PricedModel } from './pricing.ts';
 
 /** A call as its account sees it. */
 export interface AccountedCall {
@@ -15,8 +16,12 @@ export interface AccountedCall {
   readonly address: string | undefined;
   /** The processing tier that the call asks for. */
   readonly tier: string | undefined;
+  /** Set if the process that makes the call has found out under which name it has its price. */
+  readonly priced?: { readonly as: PricedModel | undefined };
   /** The name of the client's key; undefined for the token of the workspace. */
   readonly key: string | undefined;
+  /** The group of its key, if another process makes the call. */
+  readonly group?: string | undefined;
   /** The name by which the client has asked for the model, if it had another one. */
   readonly askedAs: string | undefined;
   /** The same for all models that are asked for one request of a client; undefined for a call that is a request by itself. */
@@ -39,6 +44,8 @@ export interface Hold {
   readonly readsOn: boolean;
   /** How many places its key and its group may hold; undefined without such limits. */
   readonly places?: readonly PlaceLimit[] | undefined;
+  /** What the call counts if it never settles, because its process is killed; undefined before it is admitted, and where nothing is noted of it. */
+  readonly noted?: Usage | undefined;
   /**
    * Called right before each attempt, when the call has its place. Undefined, or a promise that resolves, lets the call be sent. Rejects or throws
    * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read. A call whose caller leaves meanwhile is settled at once.

@@ -11,14 +11,16 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { PlaceLimit } from '../gateway/place-limit.ts';
+import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { costOf, HeldCalls, KeyHold, type KeyTerms, USUAL_OUTPUT_TOKENS } from './key-hold.ts';
+import { costOf, expectedTokens, HeldCalls, KeyHold, type KeyTerms } from './key-hold.ts';
+import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
-import { type Accounts, assertMayUse, isHeld, type NamedKey } from './named-key.ts';
+import { assertMayUse, isHeld, type KeyLevels, type NamedKey, namesOf, noSuchKey, type SharedAccounts } from './named-key.ts';
+import { PricedNames } from './priced-names.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
@@ -35,10 +37,6 @@ export interface GatewayAccountsOptions {
 
 type Finished = CoreEvents['call.finished'];
 
-/** How long it is taken for granted that an adapter calls its provider's own host, which decides whether prices hold. */
-const KEEP_NAME_MS = 1000;
-/** Requests may name any model. */
-const MAX_NAMES = 1000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
@@ -46,21 +44,18 @@ const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, 
 const NO_COST = { costUsd: null };
 
 /** The accounts of a workspace, from its start to its end. */
-export class GatewayAccounts implements Accounts, ClientAccounts {
+export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #options: GatewayAccountsOptions;
   /** Calls that have ended and whose price is being looked up. */
   readonly #pricing = new Set<Promise<void>>();
-  /** Of calls without settings of their own. */
-  readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
+  readonly #names: PricedNames;
   readonly #held: HeldCalls;
   readonly #rates: RateLimits;
-  /** By key and by group, for all lines. */
-  readonly #places = new Map<string, PlaceLimit>();
-  /** Each change of the keys makes new objects, with which the limits are set again. */
-  readonly #placesByKey = new WeakMap<NamedKey, readonly PlaceLimit[]>();
+  readonly #places = new KeyPlaces();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
+    this.#names = new PricedNames(options.gateway, options.now);
     this.#rates = new RateLimits(options.monotonic);
     this.#held = new HeldCalls((call) => options.ledger.note(call), this.#tell);
   }
@@ -69,7 +64,7 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const key = this.#checked(asking);
     if (key === undefined) return undefined;
     if (isRequest && key.hasRates) this.#rates.take(key, {});
-    return this.#placesOf(key);
+    return this.#places.of(key);
   }
 
   accept(call: AccountedCall): Hold | undefined {
@@ -77,18 +72,22 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     if (key === undefined) return undefined;
     const { hash } = key;
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
-    const terms = { key, taken, places: this.#placesOf(key) };
+    const terms = { key, taken, places: this.#places.of(key) };
     if (isHeld(key)) return new KeyHold(call, terms, (hold) => this.#reserve(hold, hash));
     return new KeyPass(terms, () => this.#admit(call, hash));
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
-    const meanOutput = this.#options.ledger.meanOutput(name) ?? USUAL_OUTPUT_TOKENS;
-    return call.inputTokens() + (call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
+    return expectedTokens(call, this.#options.ledger.meanOutput(name));
   }
 
   rates(key: NamedKey): KeyRates | undefined {
     return this.#rates.state(key);
+  }
+
+  levels(name: string): KeyLevels | undefined {
+    const key = this.#options.keys.named(name);
+    return key && { used: this.#rates.levels(key), meanOutput: this.#options.ledger.meanOutput(name) };
   }
 
   /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
@@ -115,27 +114,24 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const pricedAs = end.usage === undefined ? undefined : this.#pricedAs(call);
     const { usage } = end;
     if (pricedAs === undefined || usage === undefined) {
-      this.#record(end, at, NO_COST, groupOf(hold));
+      this.#record(end, at, NO_COST, groupOf(hold, call));
       return;
     }
-    const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer), groupOf(hold)), this.#tell);
+    const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer), groupOf(hold, call)), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
   }
 
-  /** A client that leaves before its call has told what it used gets nothing back: else it could have for nothing what it has seen. */
-  #settleRates({ usage, code, attempts }: Finished, hold: Hold | undefined): void {
+  #settleRates(end: Finished, hold: Hold | undefined): void {
     const { taken } = hold instanceof KeyHold || hold instanceof KeyPass ? hold : {};
-    if (taken === undefined) return;
-    const used = usage?.totalTokens ?? 0;
-    this.#rates.settle(taken, code === 'CANCELLED' && attempts > 0 ? Math.max(used, taken.tokens) : used);
+    if (taken !== undefined) this.#rates.settle(taken, end);
   }
 
   /** The journal has the end at once, and the ledger has it some moments later. */
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { requestId, adapter: provider, model, usage, code: error = null } = end;
     const { id, key: named } = hold;
-    const [key, group] = [named.name, groupOf(hold)];
+    const [key, group] = [named.name, named.group ?? undefined];
     const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
     if (id !== undefined) {
       // A line that can't be written is of no harm: the line of the ledger waits and is tried again.
@@ -199,24 +195,9 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     const { key: name = '' } = call;
     const key = this.#keyOf(name);
     if (key.hash !== hash) throw noSuchKey(name);
-    this.#placesOf(key); // it may have another limit since
+    this.#places.of(key); // it may have another limit since
     assertMayUse(key, namesOf(call));
     return key;
-  }
-
-  /** one-count (place-limit.ts): keys that have no limit now are counted as well, since they may get one. */
-  #placesOf(key: NamedKey): readonly PlaceLimit[] {
-    const known = this.#placesByKey.get(key);
-    if (known !== undefined) return known;
-    const places = key.bounds.map(({ kind, name, inFlight }) => {
-      const account = `${kind} ${name}`;
-      const limit = this.#places.get(account) ?? new PlaceLimit();
-      this.#places.set(account, limit);
-      limit.allow(inFlight ?? Number.POSITIVE_INFINITY);
-      return limit;
-    });
-    this.#placesByKey.set(key, places);
-    return places;
   }
 
   #keyOf(name: string): NamedKey {
@@ -244,17 +225,8 @@ export class GatewayAccounts implements Accounts, ClientAccounts {
     });
   }
 
-  #pricedAs({ adapterId: provider, model, address, config, tier }: AccountedCall): PricedModel | undefined {
-    const { gateway, now } = this.#options;
-    if (address !== undefined || tier !== undefined) return gateway.pricedAs({ provider, model, config, tier });
-    const key = `${provider}\n${model}`;
-    let known = this.#names.get(key);
-    if (known === undefined || known.until <= now()) {
-      known = { pricedAs: gateway.pricedAs({ provider, model }), until: now() + KEEP_NAME_MS };
-      if (this.#names.size >= MAX_NAMES) this.#names.clear();
-      this.#names.set(key, known);
-    }
-    return known.pricedAs;
+  #pricedAs(call: AccountedCall): PricedModel | undefined {
+    return call.priced === undefined ? this.#names.of(call) : call.priced.as;
   }
 
   readonly #tell = (error: unknown): void => {
@@ -283,8 +255,8 @@ class KeyPass implements Hold {
 }
 
 /** In which its key was when the call was accepted, or sent if its account is held. */
-function groupOf(hold: Hold | undefined): string | undefined {
-  return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : undefined;
+function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
+  return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : group;
 }
 
 const NOTHING: Used = { usd: 0, tokens: 0 };
@@ -305,16 +277,6 @@ function reachedText(name: string, bound: NoRoom['bound'], cap: string, resets: 
 function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
   const whose = bound.kind === 'key' ? `the key ${name}` : `the group ${bound.name}, to which the key ${name} belongs,`;
   return `The calls of ${whose} that are under way may use up its cap of ${cap}. Try again when one of them has ended.`;
-}
-
-function noSuchKey(name: string): BlockhouseError {
-  return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
-}
-
-/** Those that the list of a key may have. */
-function namesOf({ askedAs, adapterId, model }: Asking): readonly string[] {
-  const full = `${adapterId}/${model}`;
-  return askedAs === undefined ? [full] : [askedAs, full];
 }
 
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */

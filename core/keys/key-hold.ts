@@ -18,7 +18,7 @@ import type { TakenTokens } from './key-rates.ts';
 import type { NamedKey } from './named-key.ts';
 
 /** Until a key has an answer. */
-export const USUAL_OUTPUT_TOKENS = 1000;
+const USUAL_OUTPUT_TOKENS = 1000;
 const NOTHING: Used = { usd: 0, tokens: 0 };
 const LOOK_EVERY_MS = 100;
 /** What no answer grows by between two looks: five thousand tokens a second. */
@@ -44,8 +44,8 @@ export class KeyHold implements Hold {
   pricer: Pricer = NO_PRICE;
   /** What it counts with while nothing is known of it, and its output at least. */
   expected: Usage | undefined;
-  /** The output that the journal says of it. */
-  notedOutput = 0;
+  /** What the journal says of it; undefined for a call that was never admitted. */
+  noted: Usage | undefined;
   /** Among the calls under way of its key, and of its group. */
   underWay: readonly HeldPlace[] = [];
   /** What it counts in the sums of its accounts: summed-up. */
@@ -90,6 +90,11 @@ interface HeldPlace {
   readonly name: string;
   readonly account: Account;
   readonly place: Place<KeyHold>;
+}
+
+/** What a call takes from limits by the minute until it is known. */
+export function expectedTokens(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): number {
+  return call.inputTokens() + (call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
 }
 
 /** What a line of the ledger says of the cost of a call. */
@@ -196,7 +201,7 @@ export class HeldCalls {
         if (account !== hold.underWay[0]?.account) continue; // seen with its key
         this.#recount(hold);
         const usage = hold.call.usageSoFar();
-        if (usage === undefined || !hold.call.hasOutput || hold.notedOutput - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
+        if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);
       }
     }
@@ -205,8 +210,9 @@ export class HeldCalls {
   #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> {
     const { call, id = '', pricer } = hold;
     const { name: key, group } = hold.key;
-    hold.notedOutput = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
-    const ahead: Usage = { ...usage, outputTokens: hold.notedOutput, totalTokens: usage.inputTokens + hold.notedOutput, estimated: true };
+    const outputTokens = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
+    const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
+    hold.noted = ahead;
     const { requestId, adapterId: provider, model } = call;
     return this.#note({ id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
   }

@@ -2,6 +2,7 @@
 //
 // all-or-none: a call takes from every limit that holds for it, or from none.
 // once-a-request: a request counts once, however many models of an alias are asked for it.
+import type { CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { Bound, Bounds } from './key-limits.ts';
 import { type RateState, TokenBucket } from './token-bucket.ts';
@@ -40,6 +41,9 @@ interface Need extends Limit {
   readonly amount: number;
 }
 
+/** The request of a call that another process has counted. */
+export const COUNTED: object = {};
+
 /** All limits by the minute. */
 export class RateLimits {
   readonly #now: () => number;
@@ -71,9 +75,25 @@ export class RateLimits {
     return ofTokens.length === 0 ? undefined : { buckets: ofTokens.map(({ bucket }) => bucket), tokens: ofTokens[0]?.amount ?? 0, at: now };
   }
 
-  /** The call has used `tokens`. */
-  settle({ buckets, tokens: estimate, at }: TakenTokens, tokens: number): void {
+  /** The call has ended. A client that leaves before its call has told what it used gets nothing back: else it could have for nothing what it has seen. */
+  settle({ buckets, tokens: estimate, at }: TakenTokens, { usage, code, attempts }: Pick<CoreEvents['call.finished'], 'usage' | 'code' | 'attempts'>): void {
+    const used = usage?.totalTokens ?? 0;
+    const tokens = code === 'CANCELLED' && attempts > 0 ? Math.max(used, estimate) : used;
     for (const bucket of buckets) bucket.settle(estimate, tokens, at, this.#now());
+  }
+
+  /** What is used of each limit of a key, in their order. */
+  levels(key: LimitedKey): readonly number[] {
+    const now = this.#now();
+    return this.#limitsOf(key, now).map(({ bucket }) => bucket.level(now));
+  }
+
+  /** Takes over what another process knows of a key with the same limits. */
+  setLevels(key: LimitedKey, levels: readonly number[]): void {
+    const now = this.#now();
+    const limits = this.#limitsOf(key, now);
+    if (limits.length !== levels.length) return; // one of both has not seen a change of the limits yet
+    for (const [index, { bucket }] of limits.entries()) bucket.setLevel(levels[index] ?? 0, now);
   }
 
   /** Undefined for a key without such limits. */
@@ -90,7 +110,7 @@ export class RateLimits {
 
   #needsOf(key: LimitedKey, { request, tokens }: RateCost, now: number): Need[] {
     const needs: Need[] = [];
-    const isCounted = request !== undefined && this.#counted.has(request);
+    const isCounted = request !== undefined && (request === COUNTED || this.#counted.has(request));
     let estimate: number | undefined;
     for (const { bound, bucket, unit } of this.#limitsOf(key, now)) {
       if (unit === 'requests') {

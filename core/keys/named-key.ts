@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
+import type { Asking } from '../gateway/account.ts';
 import type { KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 import { type Bounds, boundsOf, checkedFigures, type Figures, isFigure, type KeyLimits } from './key-limits.ts';
@@ -32,6 +33,20 @@ export interface Accounts {
   spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
   /** What is left of the limits by the minute of a key and its group; undefined if they have none. */
   rates(key: NamedKey): KeyRates | undefined;
+}
+
+/** What the processes that ask for room know of a key besides. */
+export interface KeyLevels {
+  /** What is used of its limits by the minute, and of those of its group. */
+  readonly used: readonly number[];
+  /** Tokens of a mean answer; undefined without an answer that is known. */
+  readonly meanOutput?: number | undefined;
+}
+
+/** The accounts for several processes. */
+export interface SharedAccounts extends Accounts {
+  /** Undefined if there is no such key. */
+  levels(key: string): KeyLevels | undefined;
 }
 
 /** How every key begins; the token of the workspace begins with `bh_`. */
@@ -134,4 +149,15 @@ export function fits(pattern: string, name: string): boolean {
     at = found + piece.length;
   }
   return name.length - last.length >= at && name.endsWith(last);
+}
+
+/** What a call gets whose key is gone. */
+export function noSuchKey(name: string): BlockhouseError {
+  return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
+}
+
+/** The names of a call's model that the list of a key may have. */
+export function namesOf({ askedAs, adapterId, model }: Asking): readonly string[] {
+  const full = `${adapterId}/${model}`;
+  return askedAs === undefined ? [full] : [askedAs, full];
 }

@@ -52,6 +52,17 @@ export class TokenBucket {
     this.#used = Math.max(0, this.#used + Math.max(0, actual - estimate) - back);
   }
 
+  /** What is used of it. */
+  level(now: number): number {
+    this.#drain(now);
+    return this.#used;
+  }
+
+  setLevel(used: number, now: number): void {
+    this.#drain(now);
+    this.#used = used;
+  }
+
   state(now: number): RateState {
     this.#drain(now);
     return { limit: this.#limit, remaining: Math.max(0, Math.floor(this.#limit - this.#used)), resetMs: this.#used / this.#perMs };

@@ -71,7 +71,16 @@ export type VerifyResult = types.VerifyResult;
 const gatewayOnly = { type: 'boolean', const: true, description: 'True for a server without blocks; otherwise absent' } as const;
 
 /** GET `/v1/health`. */
-export const GatewayHealth = object({ status: ok, version: string, adapters: strings, gatewayOnly }, ['gatewayOnly']);
+export const GatewayHealth = object(
+  {
+    status: ok,
+    version: string,
+    adapters: strings,
+    store: { ...object({ kind: { type: 'string', enum: ['files', 'postgres'] } }), description: 'What keeps the workspace' },
+    gatewayOnly,
+  },
+  ['gatewayOnly'],
+);
 export type GatewayHealth = types.GatewayHealth;
 
 /** GET `/api/health`. */

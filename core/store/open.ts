@@ -1,14 +1,18 @@
 // Picks the store of a workspace: its folder, or a database. The folder is locked with either, because it has what is of this machine alone: the credentials
 // of providers, the log of the server, and its address for the CLI.
 import { createBus } from '../bus.ts';
+import type { Turn } from './files/fresh-file.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
 import type { GatewayBook, SettingStore } from './port.ts';
 import type { ConnectedStore, ConnectOptions, Store, StoreConnection, StoreOptions } from './store.ts';
 
+/** Where the changes of settings by several processes come one after the other. */
+export type { Turn };
+
 /** The settings of a workspace, which need no lock. `now` in monotonic milliseconds. */
-export function openSettings(workspace: string, now?: () => number): SettingStore {
-  return new FileSettings(workspace, now);
+export function openSettings(workspace: string, now?: () => number, turn?: Turn): SettingStore & Pick<FileSettings, 'look'> {
+  return new FileSettings(workspace, now, turn);
 }
 
 /**

@@ -68,6 +68,7 @@ export const CORE_ROOMS: readonly Room[] = [
     ],
   },
   { name: 'keys', holds: ['core/keys/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'gateway', 'routing'] },
+  { name: 'workers', holds: ['core/workers/'], imports: ['ground', 'bus', 'store port', 'store', 'auth', 'gateway', 'block', 'keys'] },
   {
     name: 'top',
     holds: ['core/'],
@@ -87,6 +88,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'routing',
       'block',
       'keys',
+      'workers',
     ],
   },
 ];

@@ -114,6 +114,7 @@ export class Front {
     this.#publicOrigin = options.publicOrigin;
     this.#page = options.dashboard && new Page(options.dashboard);
     this.#webOrigins = namedOrigins(options.webOrigins);
+    core.view.addEnd((requestId) => this.answers.abort(requestId));
     this.#context = {
       routes,
       sse: { ...DEFAULT_SSE_TIMING, ...options.sse },

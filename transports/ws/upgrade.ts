@@ -80,8 +80,15 @@ export class Door {
       this.#context.server.emit('connection', socket);
       return;
     }
+    void this.#open(req, socket, head);
+  }
+
+  /** Never rejects. */
+  async #open(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     try {
-      this.#assertWelcome(req);
+      await this.#assertKnown(req);
+      if (socket.destroyed) return; // its client has left meanwhile
+      this.#assertRoom(req);
       this.#handshake.handleUpgrade(req, socket, head, (webSocket) => this.#context.onSocket(webSocket, this.#idOf(req)));
     } catch (error) {
       this.#refuse(req, socket, toBlockhouseError(error));
@@ -89,15 +96,20 @@ export class Door {
   }
 
   /** checked-in-order. */
-  #assertWelcome(req: IncomingMessage): void {
-    const { core, allowRemote, publicOrigin, limits, count } = this.#context;
+  async #assertKnown(req: IncomingMessage): Promise<void> {
+    const { core, allowRemote, publicOrigin } = this.#context;
     assertOwnHost(req, { allowRemote, publicOrigin });
     const path = targetPath(req);
     if (HTTP_ONLY_PATHS.has(path)) throw new BlockhouseError('HTTP_ONLY', `${path} has no WebSocket; send the request over HTTP.`);
     if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; connect to ${WS_PATH}.`);
     const ticket = wsTicket(req);
     if (ticket === undefined) wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
-    else if (core.sessions?.redeem(ticket) !== true) wrongTokensOf(core).refuse(req, WS_TICKET_HINT);
+    else if ((await core.sessions?.redeem(ticket)) !== true) wrongTokensOf(core).refuse(req, WS_TICKET_HINT);
+  }
+
+  /** At once before the handshake, so that no two sockets take the last place. */
+  #assertRoom(req: IncomingMessage): void {
+    const { limits, count } = this.#context;
     assertHandshake(req);
     if (this.#closing) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     if (count() >= limits.maxSockets)

@@ -1,6 +1,6 @@
 // A small file that is read again when it has changed. Instead of a watcher, each use checks its metadata, at most once in CHECK_EVERY_MS.
 //
-// one-change-at-a-time: rewrites are made one after the other, so that none overwrites another.
+// one-change-at-a-time: rewrites are made one after the other, so that none overwrites another; also those of all processes that share a `Turn`.
 // newest-first: a rewrite is made from the newest content. If a person or another process changes the file meanwhile, it is made again.
 import { type BigIntStats, chmodSync, readFileSync, statSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -19,6 +19,9 @@ export type FileState =
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'text'; readonly text: string; readonly mode: number };
 
+/** Does work while no other process with the same turns changes the file. */
+export type Turn = <T>(path: string, work: () => Promise<T>) => Promise<T>;
+
 /** A small file, such as one with secrets, and its state. */
 export class FreshFile {
   readonly path: string;
@@ -26,12 +29,14 @@ export class FreshFile {
   readonly #now: () => number;
   /** one-change-at-a-time. */
   readonly #rewrites = new PQueue({ concurrency: 1 });
+  readonly #turn: Turn;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #stamp = '';
 
   /** `onChange` is called synchronously, from `refresh`, at the first look and after every change. */
-  constructor(path: string, onChange: (state: FileState) => void, now: () => number = () => performance.now()) {
+  constructor(path: string, onChange: (state: FileState) => void, now: () => number = () => performance.now(), turn: Turn = (_path, work) => work()) {
     this.path = path;
+    this.#turn = turn;
     this.#onChange = onChange;
     this.#now = now;
   }
@@ -61,19 +66,21 @@ export class FreshFile {
    * each look that found a change, and what it throws is thrown. newest-first.
    */
   async rewrite(make: () => string | null | undefined): Promise<boolean> {
-    return this.#rewrites.add(async () => {
-      try {
-        for (;;) {
-          const before = look(this.path).stamp; // not `#stamp`, which is the reason for what can't be read
-          this.refresh(true);
-          const content = make();
-          if (content === undefined) return false;
-          if (await (content === null ? this.#remove(before) : this.#replace(content, before))) return true;
-        }
-      } finally {
+    return this.#rewrites.add(() => this.#turn(this.path, () => this.#rewrite(make)));
+  }
+
+  async #rewrite(make: () => string | null | undefined): Promise<boolean> {
+    try {
+      for (;;) {
+        const before = look(this.path).stamp; // not `#stamp`, which is the reason for what can't be read
         this.refresh(true);
+        const content = make();
+        if (content === undefined) return false;
+        if (await (content === null ? this.#remove(before) : this.#replace(content, before))) return true;
       }
-    });
+    } finally {
+      this.refresh(true);
+    }
   }
 
   /** False if the file has changed since. */

@@ -1,7 +1,7 @@
 // The settings of a workspace as small files, which people may edit.
 import { join } from 'node:path';
 import type { Setting, SettingCodec, SettingName, SettingState, SettingStore } from '../port.ts';
-import { closeToOthers, type FileState, FreshFile, readState } from './fresh-file.ts';
+import { closeToOthers, type FileState, FreshFile, readState, type Turn } from './fresh-file.ts';
 
 const FILES: Readonly<Record<SettingName, { readonly name: string; readonly isSecret: boolean }>> = {
   halt: { name: 'halted.json', isSecret: false },
@@ -14,11 +14,19 @@ const FILES: Readonly<Record<SettingName, { readonly name: string; readonly isSe
 export class FileSettings implements SettingStore {
   readonly #workspace: string;
   readonly #now: (() => number) | undefined;
+  readonly #turn: Turn | undefined;
+  readonly #files: FreshFile[] = [];
 
   /** `now` in monotonic milliseconds. */
-  constructor(workspace: string, now?: () => number) {
+  constructor(workspace: string, now?: () => number, turn?: Turn) {
     this.#workspace = workspace;
     this.#now = now;
+    this.#turn = turn;
+  }
+
+  /** Looks at all files that are open: another process may have changed one a moment ago. */
+  look(): void {
+    for (const file of this.#files) file.refresh(true);
   }
 
   open<T>(name: SettingName, codec: SettingCodec<T>, onChange: (state: SettingState<T>) => void): Setting<T> {
@@ -29,7 +37,8 @@ export class FileSettings implements SettingStore {
       state = parsed(found, codec, state.good);
       onChange(state);
     };
-    const file = new FreshFile(place, take, this.#now);
+    const file = new FreshFile(place, take, this.#now, this.#turn);
+    this.#files.push(file);
     return {
       place,
       now: () => {

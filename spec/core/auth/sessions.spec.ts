@@ -11,25 +11,25 @@ function create(begin = 1_800_000_000_000) {
 
 t.test('case 1: a code works once, and not after its minute; one that is printed, for ten', async (t) => {
   const { world, sessions } = create();
-  const { text, expiresAt } = sessions.newCode();
+  const { text, expiresAt } = await sessions.newCode();
   t.equal(expiresAt, new Date(world.now + CODE_MS).toISOString());
-  t.ok(sessions.exchange(text));
-  t.notOk(sessions.exchange(text), 'the second use');
-  const late = sessions.newCode().text;
+  t.ok(await sessions.exchange(text));
+  t.notOk(await sessions.exchange(text), 'the second use');
+  const late = (await sessions.newCode()).text;
   world.now += CODE_MS;
-  t.notOk(sessions.exchange(late), 'the 61st second');
-  const printed = sessions.newCode(PRINTED_CODE_MS).text;
+  t.notOk(await sessions.exchange(late), 'the 61st second');
+  const printed = (await sessions.newCode(PRINTED_CODE_MS)).text;
   world.now += PRINTED_CODE_MS - 1;
-  t.ok(sessions.exchange(printed));
-  t.notOk(sessions.exchange('guess'));
-  t.notOk(sessions.exchange(''));
+  t.ok(await sessions.exchange(printed));
+  t.notOk(await sessions.exchange('guess'));
+  t.notOk(await sessions.exchange(''));
 });
 
 t.test('sixteen codes are kept, and a further one drops the oldest', async (t) => {
   const { sessions } = create();
-  const codes = Array.from({ length: 17 }, () => sessions.newCode().text);
-  t.notOk(sessions.exchange(codes[0] ?? ''));
-  for (const code of codes.slice(1)) t.ok(sessions.exchange(code));
+  const codes = await Promise.all(Array.from({ length: 17 }, async () => (await sessions.newCode()).text));
+  t.notOk(await sessions.exchange(codes[0] ?? ''));
+  for (const code of codes.slice(1)) t.ok(await sessions.exchange(code));
 });
 
 t.test('case 3: a session key outlives the process, and ends with its month, with the token, or with one bit changed', async (t) => {
@@ -58,53 +58,56 @@ t.test('case 3: a session key outlives the process, and ends with its month, wit
 
 t.test('case 6: a ticket opens one thing, within 30 s', async (t) => {
   const { world, sessions } = create();
-  const { text } = sessions.newTicket();
-  t.ok(sessions.redeem(text));
-  t.notOk(sessions.redeem(text));
-  const late = sessions.newTicket().text;
+  const { text } = await sessions.newTicket();
+  t.ok(await sessions.redeem(text));
+  t.notOk(await sessions.redeem(text));
+  const late = (await sessions.newTicket()).text;
   world.now += 30_000;
-  t.notOk(sessions.redeem(late));
+  t.notOk(await sessions.redeem(late));
   t.notOk(sessions.accepts(late), 'a ticket is no key');
-  t.notOk(sessions.exchange(late), 'and no code');
+  t.notOk(await sessions.exchange(late), 'and no code');
 });
 
 t.test('a new token ends the codes and tickets of the old one', async (t) => {
   const { world, sessions } = create();
-  const [code, ticket] = [sessions.newCode(PRINTED_CODE_MS).text, sessions.newTicket().text];
+  const [code, ticket] = [(await sessions.newCode(PRINTED_CODE_MS)).text, (await sessions.newTicket()).text];
   world.token = 'two';
-  t.notOk(sessions.exchange(code));
-  t.notOk(sessions.redeem(ticket));
+  t.notOk(await sessions.exchange(code));
+  t.notOk(await sessions.redeem(ticket));
   world.token = undefined;
-  const unsigned = sessions.newTicket().text;
-  t.notOk(sessions.redeem(unsigned), 'nothing opens without a token');
+  const unsigned = (await sessions.newTicket()).text;
+  t.notOk(await sessions.redeem(unsigned), 'nothing opens without a token');
 });
 
 t.test('codes that have ended make room before one that is still valid', async (t) => {
   const { world, sessions } = create();
-  const printed = sessions.newCode(PRINTED_CODE_MS).text;
-  for (let count = 0; count < 15; count += 1) sessions.newCode();
+  const printed = (await sessions.newCode(PRINTED_CODE_MS)).text;
+  for (let count = 0; count < 15; count += 1) await sessions.newCode();
   world.now += CODE_MS;
-  sessions.newCode();
-  t.ok(sessions.exchange(printed));
+  await sessions.newCode();
+  t.ok(await sessions.exchange(printed));
 });
 
 t.test("a code for the owner is told apart while it is valid, and a look at it doesn't use it up", async (t) => {
   const { world, sessions } = create();
-  const [own, any] = [sessions.newCode(CODE_MS, 'owner').text, sessions.newCode().text];
-  t.strictSame([sessions.isForOwner(own), sessions.isForOwner(own), sessions.isForOwner(any), sessions.isForOwner('guess')], [true, true, false, false]);
-  t.ok(sessions.exchange(own));
-  t.notOk(sessions.isForOwner(own), 'it was used');
-  const late = sessions.newCode(CODE_MS, 'owner').text;
+  const [own, any] = [(await sessions.newCode(CODE_MS, 'owner')).text, (await sessions.newCode()).text];
+  t.strictSame(
+    [await sessions.isForOwner(own), await sessions.isForOwner(own), await sessions.isForOwner(any), await sessions.isForOwner('guess')],
+    [true, true, false, false],
+  );
+  t.ok(await sessions.exchange(own));
+  t.notOk(await sessions.isForOwner(own), 'it was used');
+  const late = (await sessions.newCode(CODE_MS, 'owner')).text;
   world.now += CODE_MS;
-  t.notOk(sessions.isForOwner(late));
+  t.notOk(await sessions.isForOwner(late));
 });
 
 t.test('a clock that is set back ends codes and tickets, instead of keeping them for longer', async (t) => {
   const { world, sessions } = create();
-  const [code, ticket] = [sessions.newCode().text, sessions.newTicket().text];
+  const [code, ticket] = [(await sessions.newCode()).text, (await sessions.newTicket()).text];
   world.now -= 3_600_000;
-  t.notOk(sessions.exchange(code));
-  t.notOk(sessions.redeem(ticket));
+  t.notOk(await sessions.exchange(code));
+  t.notOk(await sessions.redeem(ticket));
 });
 
 t.test('a renewed key ends with the one before it, so nobody stays for longer than 30 days after signing in', async (t) => {

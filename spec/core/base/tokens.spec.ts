@@ -1,4 +1,5 @@
 import t from 'tap';
+import { newRequestId } from '../../../core/base/request-id.ts';
 import { estimateTokens, TokenEstimate } from '../../../core/base/tokens.ts';
 
 t.test('tokens are estimated by the length of the text and its script', async (t) => {
@@ -24,4 +25,10 @@ t.test('a text that comes in pieces is estimated like the whole', async (t) => {
   t.equal(pieces.tokens, 0);
   for (let at = 0; at < text.length; at += 7) pieces.add(text.slice(at, at + 7));
   t.equal(pieces.tokens, estimateTokens(text));
+});
+
+t.test('ids of requests do not repeat, also beyond the random bytes that are drawn at once', async (t) => {
+  const ids = Array.from({ length: 1000 }, newRequestId);
+  t.equal(new Set(ids).size, 1000);
+  for (const id of ids) t.match(id, /^req_[0-9a-f]{24}$/);
 });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createBus } from '../../../core/bus.ts';
 import { Meter } from '../../../core/gateway/meter.ts';
+import { localView } from '../../../core/gateway/view.ts';
 
 const BEGIN = Date.parse('2026-11-23T08:00:00.000Z');
 
@@ -62,4 +63,15 @@ t.test('times without bounds end in the last class', async (t) => {
   const [point] = meter.series('a', '24h').filter(({ requests }) => requests > 0);
   t.ok((point?.durationP50 ?? 0) > 300_000);
   t.ok((point?.firstTextP50 ?? 0) <= 10);
+});
+
+t.test('the view of a process that serves alone is its own', async (t) => {
+  const { meter, call } = create();
+  call();
+  const load = { atWork: 1 } as never;
+  const view = localView({ meter, gateway: { adapterIds: () => ['a'], load: () => load, live: () => [], stopReading: () => true } });
+  t.match(await view.figures('15m'), [{ id: 'a', load, series: { length: 180 } }]);
+  t.match(await view.calls(), { live: [], ended: [{ fact: { requestId: 'r' } }] });
+  view.addEnd(() => true);
+  t.equal(await view.endElsewhere('r'), false, 'there is nobody else');
 });

@@ -12,6 +12,7 @@ import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
 import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
 import type { NamedKey } from '../../../core/keys/named-key.ts';
+import { PricedNames } from '../../../core/keys/priced-names.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
 import { GatewayLedger } from '../../../core/store/files/ledger/gateway-ledger.ts';
 import type { ChatRequest } from '../../../core/types.ts';
@@ -539,4 +540,18 @@ t.test('a client that leaves its call gets nothing back of its tokens a minute, 
   for (let n = 0; n < 10; n += 1) t.equal(await codeOf(core.chat(REQUEST, { key: 'app', signal: AbortSignal.abort() })), 'CANCELLED');
   t.ok(left() > 2900, 'those that were not sent take nothing');
   t.equal(adapter.calls.length, 2);
+});
+
+t.test('the name of a price is looked for once a second, and each time for a call with settings of its own', async (t) => {
+  let [now, looks] = [0, 0];
+  const pricedAs = () => {
+    looks += 1;
+    return { provider: 'p', model: String(looks) };
+  };
+  const names = new PricedNames({ pricedAs }, () => now);
+  const call = { adapterId: 'a', model: 'm', address: undefined, config: undefined, tier: undefined };
+  t.same([names.of(call)?.model, names.of(call)?.model], ['1', '1']);
+  t.equal(names.of({ ...call, tier: 'flex' })?.model, '2');
+  now = 1000;
+  t.equal(names.of(call)?.model, '3');
 });

@@ -70,7 +70,7 @@ t.test('tokens are settled at the end of a call', async (t) => {
   const key = keyWith({ tokensPerMinute: 1000 }, { tokensPerMinute: 5000 });
   const taken = rates.take(key, { tokens: () => 800 });
   t.match(rates.state(key), { tokens: { remaining: 200 } });
-  if (taken !== undefined) rates.settle(taken, 100);
+  if (taken !== undefined) rates.settle(taken, { attempts: 1, usage: { inputTokens: 60, outputTokens: 40, totalTokens: 100 } });
   t.match(rates.state(key), { tokens: { limit: 1000, remaining: 900 } });
   t.equal(rates.take(keyWith({ requestsPerMinute: 1 }, undefined, 'other'), { tokens: () => t.fail('it is not asked') as never }), undefined);
 });

@@ -8,13 +8,14 @@ import { sourceOf } from './credentials.ts';
 const WINDOW_NAMES = ['15m', '90m', '24h'] as const satisfies readonly Window[];
 
 /** `{window, adapters}`: state, load and series of each adapter. */
-export const figures = ({ core, req }: RouteContext) => {
+export const figures = async ({ core, req }: RouteContext) => {
   const window = queryChoice(req, 'window', WINDOW_NAMES) ?? '15m';
   const shown = core.settings();
+  const figures = await core.view.figures(window);
   return ok({
     window,
-    adapters: core.adapters().map(({ id, displayName, defaultModel }) => {
-      const { breaker, paused, missing, ...load } = core.load(id);
+    adapters: figures.map(({ id, load: { breaker, paused, missing, ...load }, series }) => {
+      const { displayName, defaultModel } = core.adapter(id);
       return {
         id,
         displayName,
@@ -26,7 +27,7 @@ export const figures = ({ core, req }: RouteContext) => {
         openUntil: breaker.phase === 'open' ? inTime(breaker.opensInMs) : null,
         paused: paused.map(pausedSource),
         ...load,
-        series: core.meter.series(id, window).map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
+        series: series.map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
       };
     }),
   });
@@ -47,9 +48,10 @@ function pausedSource({ scope, caller, key, model, opensInMs }: PausedSource) {
 }
 
 /** `{live, ended}`, the newest first. */
-export const requests = ({ core }: RouteContext) => {
+export const requests = async ({ core }: RouteContext) => {
+  const { live, ended } = await core.view.calls();
   const now = Date.now();
-  return ok({ live: core.liveCalls().map((call) => underWay(call, now)), ended: core.meter.ended().map(over) });
+  return ok({ live: live.map((call) => underWay(call, now)), ended: ended.map(over) });
 };
 
 /** `{success, message}`; its client gets CANCELLED, and a block keeps what it has. Fails with NOT_FOUND. */
@@ -57,8 +59,9 @@ export const end = async (context: RouteContext) => {
   const { core, server } = context;
   const requestId = param(context, 'id');
   const call = core.liveCalls().find((each) => each.requestId === requestId);
-  if (call === undefined) throw new BlockhouseError('NOT_FOUND', 'There is no request with this id under way.');
-  if (call.caller !== undefined) {
+  if (call === undefined) {
+    if (!(await core.view.endElsewhere(requestId))) throw new BlockhouseError('NOT_FOUND', 'There is no request with this id under way.');
+  } else if (call.caller !== undefined) {
     if (call.messageId === undefined)
       throw new BlockhouseError('WRONG_STATE', `The block ${call.caller} is not answering a message; stop it to end this call.`);
     await core.blocks.cancel(call.caller, call.messageId);

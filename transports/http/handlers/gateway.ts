@@ -20,9 +20,9 @@ import type { RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 import { listedFor } from './client-model.ts';
 
-/** `{status: "ok", version, adapters, gatewayOnly?}`; `adapters` are the registered ids. */
+/** `{status: "ok", version, adapters, store, gatewayOnly?}`; `adapters` are the registered ids. */
 export const health = ({ core }: RouteContext) =>
-  ok({ status: 'ok', version: core.version, adapters: core.adapterIds(), ...(core.gatewayOnly && { gatewayOnly: true }) });
+  ok({ status: 'ok', version: core.version, adapters: core.adapterIds(), store: { kind: core.store }, ...(core.gatewayOnly && { gatewayOnly: true }) });
 
 /** `{adapters}`: the metadata of each. */
 export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters() });

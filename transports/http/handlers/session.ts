@@ -35,8 +35,8 @@ export const begin = async (context: RouteContext) => {
   }
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkSignIn(body);
-  if (sessionsOf(core).isForOwner(body.code) && (await isFromOtherUser(req.socket))) wrongTokensOf(core).refuse(req, OTHER_USER_HINT);
-  const key = sessionsOf(core).exchange(body.code);
+  if ((await sessionsOf(core).isForOwner(body.code)) && (await isFromOtherUser(req.socket))) wrongTokensOf(core).refuse(req, OTHER_USER_HINT);
+  const key = await sessionsOf(core).exchange(body.code);
   return keyOf(key ?? wrongTokensOf(core).refuse(req, CODE_HINT));
 };
 
@@ -48,13 +48,13 @@ export const newCode = async (context: RouteContext) => {
   const isPrinted = queryValue(req, 'printed') === 'true';
   // Behind a proxy, every connection is one of the proxy's user.
   const holder = isPrinted || server.isBehindProxy ? 'anybody' : 'owner';
-  const { text, expiresAt } = sessionsOf(core).newCode(isPrinted ? PRINTED_CODE_MS : CODE_MS, holder);
+  const { text, expiresAt } = await sessionsOf(core).newCode(isPrinted ? PRINTED_CODE_MS : CODE_MS, holder);
   return ok({ code: text, expiresAt, page: server.page });
 };
 
 /** `{ticket, expiresAt}`: opens one WebSocket. */
-export const newTicket = ({ core }: RouteContext) => {
-  const { text, expiresAt } = sessionsOf(core).newTicket();
+export const newTicket = async ({ core }: RouteContext) => {
+  const { text, expiresAt } = await sessionsOf(core).newTicket();
   return ok({ ticket: text, expiresAt });
 };
 

@@ -1,0 +1,251 @@
+// The account of calls in a worker: it asks the primary for room, and tells it what has ended.
+//
+// asked-first: a call of a key with limits is sent only after the primary has admitted it.
+// ended-first: the end of such a call is on its way to the primary before its client can know of it. Other ends are sent twenty times a second.
+// closed-until-reset: while a key has spent what it may, its calls are refused here, until the cap's period ends or the key is changed.
+// levels-told: limits by the minute are those of the primary, which says with each answer what is used of them. So a request too many is mostly refused when
+//   it comes, and always before it is sent.
+import type { CoreBus, CoreEvents } from '../bus.ts';
+import { BlockhouseError } from '../errors.ts';
+import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
+import type { PlaceLimit } from '../gateway/place-limit.ts';
+import { expectedTokens, type KeyTerms } from '../keys/key-hold.ts';
+import { KeyPlaces } from '../keys/key-places.ts';
+import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.ts';
+import type { KeyStore } from '../keys/key-store.ts';
+import { type Accounts, assertMayUse, isHeld, type NamedKey, namesOf, noSuchKey } from '../keys/named-key.ts';
+import type { PricedNames } from '../keys/priced-names.ts';
+import type { KeySpend, PeriodSpend } from '../store/port.ts';
+import type { CostsReport, Usage } from '../types.ts';
+import type { Link } from './link.ts';
+import type { PrimarySays, WorkerFact, WorkerSays } from './says.ts';
+
+/** What the accounts of a worker work with. */
+export interface WorkerAccountsOptions {
+  readonly link: Link<WorkerSays, PrimarySays>;
+  readonly bus: CoreBus;
+  readonly keys: Pick<KeyStore, 'named'>;
+  readonly names: PricedNames;
+  /** Epoch milliseconds. */
+  readonly now: () => number;
+  /** Milliseconds that no change of the clock touches. */
+  readonly monotonic: () => number;
+}
+
+const TELL_EVERY_MS = 50;
+const LOOK_EVERY_MS = 100;
+/** A refusal for longer is one until the cap's period ends. */
+const UNDER_WAY_MS = 1000;
+
+/** The room of a call that asks the primary. */
+class AskedHold implements Hold {
+  readonly call: AccountedCall;
+  readonly readsOn: boolean;
+  /** The number under which the primary knows the call; undefined before it is asked. */
+  number: number | undefined;
+  /** What the primary knows of it. */
+  told: Usage | undefined;
+  /** With the limits that it had when the call came. */
+  readonly key: NamedKey;
+  readonly places: readonly PlaceLimit[];
+  readonly taken: TakenTokens | undefined;
+  readonly #reserve: (hold: AskedHold) => Promise<void> | undefined;
+
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: AskedHold) => Promise<void> | undefined) {
+    this.call = call;
+    this.readsOn = isHeld(key);
+    this.key = key;
+    this.places = places;
+    this.taken = taken;
+    this.#reserve = reserve;
+  }
+
+  reserve(): Promise<void> | undefined {
+    return this.#reserve(this);
+  }
+}
+
+/** The accounts of a worker. */
+export class WorkerAccounts implements Accounts, ClientAccounts {
+  readonly #options: WorkerAccountsOptions;
+  readonly #held = new Map<number, AskedHold>();
+  /** closed-until-reset. */
+  readonly #refused = new WeakMap<NamedKey, { readonly error: BlockhouseError; readonly until: number }>();
+  /** levels-told. */
+  readonly #rates: RateLimits;
+  readonly #meanOutputs = new WeakMap<NamedKey, number>();
+  readonly #places = new KeyPlaces();
+  /** Requests that the primary has counted. */
+  readonly #counted = new WeakSet<object>();
+  readonly #looking: NodeJS.Timeout;
+  #facts: WorkerFact[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #numbers = 0;
+  /** Somebody follows the events, so that all of them are sent. */
+  #tellsAll = false;
+
+  constructor(options: WorkerAccountsOptions) {
+    this.#options = options;
+    this.#rates = new RateLimits(options.monotonic);
+    this.#looking = setInterval(() => this.#tellUsed(), LOOK_EVERY_MS).unref();
+    options.bus.on('*', (name, data) => {
+      // Of the files of the workspace, the primary knows itself.
+      const isOurs = name.startsWith('adapter.') || name === 'workspace.fault' || name === 'call.retried';
+      if (isOurs || (this.#tellsAll && name === 'call.started')) this.#tell({ name: name as Exclude<typeof name, 'call.finished'>, data });
+    });
+  }
+
+  tellAll(): void {
+    this.#tellsAll = true;
+  }
+
+  check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
+    const key = this.#checked(asking);
+    if (key === undefined) return undefined;
+    if (isRequest && key.hasRates) {
+      this.#rates.take(key, {});
+      this.#options.link.tell('requested', { key: key.name, adapterId: asking.adapterId });
+    }
+    return this.#places.of(key);
+  }
+
+  accept(call: AccountedCall): Hold | undefined {
+    const key = this.#checked(call);
+    if (key === undefined) return undefined;
+    const { hash } = key;
+    const tokens = (): number => expectedTokens(call, this.#meanOutputs.get(key));
+    const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens }) : undefined;
+    return new AskedHold(call, { key, taken, places: this.#places.of(key) }, (held) => this.#reserve(held, hash));
+  }
+
+  rates(key: NamedKey): KeyRates | undefined {
+    return this.#rates.state(key);
+  }
+
+  settle(end: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void {
+    const { number, taken, key } = hold instanceof AskedHold ? hold : {};
+    if (taken !== undefined) this.#rates.settle(taken, end);
+    if (number !== undefined) this.#held.delete(number);
+    const pricedAs = end.usage === undefined ? undefined : this.#options.names.of(call);
+    this.#tell({ name: 'call.finished', data: end, call: number, pricedAs, group: key?.group ?? undefined });
+    if (number !== undefined) this.flush(true); // ended-first
+  }
+
+  costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+    return this.#options.link.ask('costs', { by });
+  }
+
+  async spentToday(key: string): Promise<KeySpend> {
+    return (await this.spent('key', key)).day;
+  }
+
+  spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
+    return this.#options.link.ask('spent', { kind, name });
+  }
+
+  /** Resolves when the primary has all ends, or is gone. */
+  async close(): Promise<void> {
+    clearInterval(this.#looking);
+    this.flush();
+    await this.#options.link.ask('sync', undefined).catch(() => undefined); // what a primary had that has ended, its journal has
+  }
+
+  /** Tells the primary all that has happened; with `now`, also if this process is killed right after. */
+  flush(now = false): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#facts.length === 0) return;
+    const facts = this.#facts;
+    this.#facts = [];
+    this.#options.link.tell('facts', facts, now);
+  }
+
+  #checked(asking: Asking): NamedKey | undefined {
+    const { key: name } = asking;
+    if (name === undefined) return undefined;
+    const key = this.#keyOf(name);
+    if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
+    const refused = this.#refused.get(key);
+    const now = this.#options.now();
+    if (refused !== undefined && refused.until > now) {
+      throw new BlockhouseError('KEY_CAP_REACHED', refused.error.message, { retryAfterMs: refused.until - now });
+    }
+    return key;
+  }
+
+  /** asked-first. A key without limits when its call came may have some since. */
+  #reserve(hold: AskedHold, hash: string): Promise<void> | undefined {
+    const { call } = hold;
+    const key = this.#keyOf(call.key ?? '');
+    if (key.hash !== hash) throw noSuchKey(key.name);
+    assertMayUse(key, namesOf(call));
+    this.#places.of(key); // it may have another limit since
+    return isAsked(key) ? this.#ask(hold, key) : undefined;
+  }
+
+  async #ask(hold: AskedHold, key: NamedKey): Promise<void> {
+    const { call } = hold;
+    const { request } = call;
+    this.#numbers += 1;
+    hold.number ??= this.#numbers;
+    this.#held.set(hold.number, hold);
+    hold.told = call.usageSoFar();
+    this.flush(); // what has ended counts first
+    try {
+      const levels = await this.#options.link.ask('reserve', {
+        call: hold.number,
+        requestId: call.requestId,
+        key: key.name,
+        adapterId: call.adapterId,
+        model: call.model,
+        askedAs: call.askedAs,
+        hasOutput: call.hasOutput,
+        choices: call.choices,
+        inputTokens: call.inputTokens(),
+        hourInCache: call.asksForHourInCache(),
+        isCounted: request !== undefined && this.#counted.has(request),
+        pricedAs: this.#options.names.of(call),
+        usage: hold.told,
+      });
+      if (request !== undefined) this.#counted.add(request);
+      if (levels?.meanOutput !== undefined) this.#meanOutputs.set(key, levels.meanOutput);
+      if (levels !== undefined) this.#rates.setLevels(key, levels.used);
+    } catch (error) {
+      this.#noteRefusal(key, error);
+      throw error;
+    }
+  }
+
+  /** closed-until-reset. */
+  #noteRefusal(key: NamedKey, error: unknown): void {
+    if (!(error instanceof BlockhouseError) || error.code !== 'KEY_CAP_REACHED' || (error.retryAfterMs ?? 0) <= UNDER_WAY_MS) return;
+    this.#refused.set(key, { error, until: this.#options.now() + (error.retryAfterMs ?? 0) });
+  }
+
+  #keyOf(name: string): NamedKey {
+    const key = this.#options.keys.named(name);
+    if (key === undefined) throw noSuchKey(name);
+    return key;
+  }
+
+  #tellUsed(): void {
+    const used: { call: number; usage: Usage }[] = [];
+    for (const [number, hold] of this.#held) {
+      const usage = hold.call.usageSoFar();
+      if (usage === undefined || usage.totalTokens === hold.told?.totalTokens) continue;
+      hold.told = usage;
+      used.push({ call: number, usage });
+    }
+    if (used.length > 0) this.#options.link.tell('used', used);
+  }
+
+  #tell(fact: WorkerFact): void {
+    this.#facts.push(fact);
+    this.#timer ??= setTimeout(() => this.flush(), TELL_EVERY_MS).unref();
+  }
+}
+
+/** True if anything but the list of models limits the calls of a key. asked-first. */
+function isAsked(key: NamedKey): boolean {
+  return isHeld(key) || key.hasRates || key.bounds.some(({ inFlight }) => inFlight !== null);
+}

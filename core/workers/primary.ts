@@ -1,0 +1,386 @@
+// The process that holds the workspace for the workers that serve its clients. It alone has the account of keys, the ledger of the gateway, codes and tickets,
+// the events and the figures, so that all of these hold over n workers as they do over one.
+//
+// one-account: a call of a key with limits is sent by a worker only after the account here has admitted it. So a cap is passed by the calls under way at most,
+//   whichever workers have them.
+// nothing-lost: the calls that a worker had under way when it died count what the journal says of them, at once.
+// one-turn: of changes of one file by workers, one is made after the other; what a worker that died was changing is free again.
+import type { Passes } from '../auth/sessions.ts';
+import type { CoreBus, CoreEvents } from '../bus.ts';
+import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { RecentEvents } from '../event-ring.ts';
+import type { AccountedCall, ClientAccounts, Hold } from '../gateway/account.ts';
+import type { CallState, GatewayLoad } from '../gateway/live.ts';
+import type { Meter } from '../gateway/meter.ts';
+import type { PricedModel } from '../gateway/pricing.ts';
+import type { GatewayCalls } from '../gateway/view.ts';
+import { COUNTED } from '../keys/key-rates.ts';
+import type { KeyLevels, SharedAccounts } from '../keys/named-key.ts';
+import type { Usage } from '../types.ts';
+import { Link, type ProcessLine, type Takes } from './link.ts';
+import { joinedLoads } from './loads.ts';
+import { PlaceLine, type TakenPlaces } from './place-line.ts';
+import type { CallFacts, PrimarySays, WorkerFact, WorkerSays } from './says.ts';
+
+/** What a primary works with. */
+export interface PrimaryOptions {
+  /** Undefined before the workspace is open, and once it is closed. */
+  accounts(): (SharedAccounts & ClientAccounts) | undefined;
+  readonly passes: Passes;
+  readonly bus: CoreBus;
+  readonly meter: Meter;
+  readonly recent: RecentEvents;
+  readonly adapterIds: readonly string[];
+  /** Looks at all settings and credentials now. */
+  look(): void;
+  /** Gets lines of a worker's log. */
+  onLog(lines: readonly string[]): void;
+}
+
+type WorkerLink = Link<PrimarySays, WorkerSays>;
+
+/** How long a worker may take to answer what people want to see. */
+const GATHER_MS = 250;
+/** Without a request, nobody looks at the files of the workspace here. */
+const LOOK_EVERY_MS = 1000;
+const NO_CALL: Omit<AccountedCall, 'requestId' | 'adapterId' | 'model'> = {
+  config: undefined,
+  address: undefined,
+  tier: undefined,
+  key: undefined,
+  askedAs: undefined,
+  request: undefined,
+  hasOutput: true,
+  choices: 1,
+  asksForHourInCache: () => false,
+  inputTokens: () => 0,
+  usageSoFar: () => undefined,
+};
+
+/** The primary's side of all workers. */
+export class Primary {
+  readonly #options: PrimaryOptions;
+  readonly #workers = new Map<Worker, WorkerLink>();
+  readonly #turns = new Turns();
+  readonly #looking: NodeJS.Timeout;
+  #isWatched = false;
+
+  constructor(options: PrimaryOptions) {
+    this.#options = options;
+    this.#looking = setInterval(() => options.look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Serves a worker until the returned function is called, when it is gone. */
+  add(line: ProcessLine): () => void {
+    const worker: Worker = new Worker(this.#options, {
+      onFollow: () => this.#watch(),
+      turns: this.#turns,
+      gather: { flush: () => this.#flush(), loads: () => this.#loads(), live: () => this.#live(), end: (requestId) => this.#end(requestId) },
+      onChanged: () => this.#changed(worker),
+      tell: (id, event) => link.tell('happened', { id, event }),
+    });
+    const link: WorkerLink = new Link<PrimarySays, WorkerSays>(line, worker);
+    this.#workers.set(worker, link);
+    if (this.#isWatched) link.tell('watched', undefined);
+    return () => {
+      this.#workers.delete(worker);
+      link.close();
+      worker.gone();
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#looking);
+  }
+
+  #watch(): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    for (const link of this.#workers.values()) link.tell('watched', undefined);
+  }
+
+  #changed(by: Worker): void {
+    this.#options.look();
+    for (const [worker, link] of this.#workers) if (worker !== by) link.tell('changed', undefined);
+  }
+
+  #flush(): Promise<unknown> {
+    return gather([...this.#workers.values()].map((link) => link.ask('flush', undefined)));
+  }
+
+  async #loads(): Promise<readonly (readonly { readonly id: string; readonly load: GatewayLoad }[])[]> {
+    return gather([...this.#workers.values()].map((link) => link.ask('loads', undefined)));
+  }
+
+  async #live(): Promise<readonly CallState[]> {
+    return (await gather([...this.#workers.values()].map((link) => link.ask('live', undefined)))).flat();
+  }
+
+  async #end(requestId: string): Promise<boolean> {
+    return (await gather([...this.#workers.values()].map((link) => link.ask('endRequest', { requestId })))).includes(true);
+  }
+}
+
+/** The answers that come in time. A worker that is busy or dies is left out. */
+async function gather<T>(answers: readonly Promise<T>[]): Promise<readonly T[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), GATHER_MS);
+  });
+  const all = await Promise.all(answers.map((answer) => Promise.race([answer.then((value) => ({ value })).catch(() => undefined), late])));
+  clearTimeout(timer);
+  return all.flatMap((one) => (one === undefined ? [] : [one.value]));
+}
+
+/** What a worker needs of the others. */
+interface Others {
+  onFollow(): void;
+  readonly turns: Turns;
+  readonly gather: {
+    flush(): Promise<unknown>;
+    loads(): Promise<readonly (readonly { readonly id: string; readonly load: GatewayLoad }[])[]>;
+    live(): Promise<readonly CallState[]>;
+    end(requestId: string): Promise<boolean>;
+  };
+  onChanged(): void;
+  tell(id: number, event: PrimarySays['tells']['happened']['event']): void;
+}
+
+/** A call that a worker has, or had, under way. */
+interface HeldCall {
+  readonly call: RemoteCall;
+  readonly hold: Hold | undefined;
+  readonly places: TakenPlaces;
+}
+
+/** One worker: what it has under way, and how it is served. */
+class Worker implements Takes<WorkerSays> {
+  readonly #options: PrimaryOptions;
+  readonly #others: Others;
+  readonly #held = new Map<number, HeldCall>();
+  readonly #line = new PlaceLine();
+  readonly #follows = new Map<number, () => void>();
+  /** By path: ends a turn that it has, or gives up one that it waits for. */
+  readonly #turns = new Map<string, () => void>();
+
+  constructor(options: PrimaryOptions, others: Others) {
+    this.#options = options;
+    this.#others = others;
+  }
+
+  readonly tell: Takes<WorkerSays>['tell'] = {
+    facts: (facts) => {
+      for (const fact of facts) this.#happened(fact);
+    },
+    used: (calls) => {
+      for (const { call, usage } of calls) this.#held.get(call)?.call.use(usage);
+    },
+    requested: ({ key, adapterId }) => this.#requested(key, adapterId),
+    endTurn: ({ path }) => {
+      this.#endTurn(path);
+      this.#others.onChanged();
+    },
+    follow: ({ id, since }) => {
+      this.#others.onFollow();
+      this.#follows.set(
+        id,
+        this.#options.recent.follow((event) => this.#others.tell(id, event), since),
+      );
+    },
+    unfollow: ({ id }) => {
+      this.#follows.get(id)?.();
+      this.#follows.delete(id);
+    },
+    log: (lines) => this.#options.onLog(lines),
+  };
+
+  readonly ask: Takes<WorkerSays>['ask'] = {
+    reserve: (facts) => this.#reserve(facts),
+    costs: async ({ by }) => {
+      await this.#others.gather.flush();
+      return this.#accounts.costs(by);
+    },
+    spent: async ({ kind, name }) => {
+      await this.#others.gather.flush();
+      return this.#accounts.spent(kind, name);
+    },
+    turn: async ({ path }) => {
+      const turn = this.#others.turns.begin(path);
+      this.#turns.set(path, turn.end);
+      await turn.begun;
+      return undefined;
+    },
+    addPass: ({ kind, ms, holder }) => this.#options.passes.add(kind, ms, holder),
+    passHolder: async ({ kind, text }) => ({ holder: await this.#options.passes.holderOf(kind, text) }),
+    takePass: ({ kind, text }) => this.#options.passes.take(kind, text),
+    figures: async ({ window }) => {
+      const { meter, adapterIds } = this.#options;
+      const loads = await this.#others.gather.loads();
+      return adapterIds.flatMap((id) => {
+        const load = joinedLoads(loads.flatMap((each) => each.filter((one) => one.id === id).map((one) => one.load)));
+        return load === undefined ? [] : [{ id, load, series: meter.series(id, window) }];
+      });
+    },
+    calls: async (): Promise<GatewayCalls> => {
+      const live = await this.#others.gather.live();
+      return { live: [...live].sort((one, other) => one.durationMs - other.durationMs), ended: this.#options.meter.ended() };
+    },
+    endRequest: ({ requestId }) => this.#others.gather.end(requestId),
+    sync: async () => undefined,
+  };
+
+  /** nothing-lost. */
+  gone(): void {
+    for (const stop of this.#follows.values()) stop();
+    for (const path of [...this.#turns.keys()]) this.#endTurn(path);
+    for (const { call, hold, places } of this.#held.values()) {
+      places.leave();
+      const { requestId, adapterId: adapter, model, key } = call;
+      const fact = { kind: 'chat', requestId, adapter, model, key, usage: hold?.noted, code: 'SHUTTING_DOWN', attempts: 1, durationMs: call.ageMs() } as const;
+      this.#settle(fact, call, hold);
+    }
+    this.#held.clear();
+  }
+
+  get #accounts(): SharedAccounts & ClientAccounts {
+    const accounts = this.#options.accounts();
+    if (accounts === undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+    return accounts;
+  }
+
+  /** one-account. */
+  async #reserve(facts: CallFacts): Promise<KeyLevels | undefined> {
+    const held = this.#held.get(facts.call) ?? this.#hold(facts);
+    held.call.use(facts.usage);
+    if (await held.places.taken) await held.hold?.reserve();
+    return this.#accounts.levels(facts.key);
+  }
+
+  #hold(facts: CallFacts): HeldCall {
+    const call = new RemoteCall(facts);
+    const hold = this.#accept(call);
+    const held = { call, hold, places: this.#line.take(hold?.places ?? []) };
+    this.#held.set(facts.call, held);
+    return held;
+  }
+
+  /** Its worker has let it pass already, so a limit that is reached here refuses only what comes later. */
+  #requested(key: string, adapterId: string): void {
+    try {
+      this.#accounts.check({ key, adapterId, askedAs: undefined, model: undefined }, true);
+    } catch (error) {
+      if (!(error instanceof BlockhouseError)) throw error;
+    }
+  }
+
+  /** The key may be so new that only its worker has seen it. */
+  #accept(call: RemoteCall): Hold | undefined {
+    try {
+      return this.#accounts.accept(call);
+    } catch (error) {
+      if (toBlockhouseError(error).code !== 'KEY_FORBIDDEN') throw error;
+      this.#options.look();
+      return this.#accounts.accept(call);
+    }
+  }
+
+  #happened(fact: WorkerFact): void {
+    if (fact.name !== 'call.finished') {
+      this.#options.bus.emit(fact.name, fact.data as CoreEvents[typeof fact.name]);
+      return;
+    }
+    const { data, call: number, pricedAs, group } = fact;
+    const held = number === undefined ? undefined : this.#held.get(number);
+    if (number !== undefined) this.#held.delete(number);
+    held?.places.leave();
+    if (data.code === 'KEY_RATE_LIMITED')
+      this.#options.bus.emit('call.finished', data); // as with one process, one that was refused when it came has no line
+    else this.#settle(data, held?.call ?? callOf(data, pricedAs, group), held?.hold);
+  }
+
+  #settle(fact: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void {
+    this.#options.accounts()?.settle(fact, call, hold);
+    this.#options.bus.emit('call.finished', fact);
+  }
+
+  #endTurn(path: string): void {
+    this.#turns.get(path)?.();
+    this.#turns.delete(path);
+  }
+}
+
+/** A call of a worker, as far as its account must know it. */
+class RemoteCall implements AccountedCall {
+  readonly requestId: string;
+  readonly adapterId: string;
+  readonly model: string;
+  readonly key: string;
+  readonly askedAs: string | undefined;
+  readonly request: object | undefined;
+  readonly hasOutput: boolean;
+  readonly choices: number;
+  readonly priced: NonNullable<AccountedCall['priced']>;
+  readonly config = undefined;
+  readonly address = undefined;
+  readonly tier = undefined;
+  readonly #inputTokens: number;
+  readonly #hourInCache: boolean;
+  readonly #since = performance.now();
+  #usage: Usage | undefined;
+
+  constructor({ requestId, adapterId, model, key, askedAs, hasOutput, choices, inputTokens, hourInCache, isCounted, pricedAs }: CallFacts) {
+    this.requestId = requestId;
+    this.adapterId = adapterId;
+    this.model = model;
+    this.key = key;
+    this.askedAs = askedAs;
+    this.request = isCounted ? COUNTED : undefined;
+    this.hasOutput = hasOutput;
+    this.choices = choices;
+    this.priced = { as: pricedAs };
+    this.#inputTokens = inputTokens;
+    this.#hourInCache = hourInCache;
+  }
+
+  use(usage: Usage | undefined): void {
+    this.#usage = usage ?? this.#usage;
+  }
+
+  ageMs(): number {
+    return performance.now() - this.#since;
+  }
+
+  asksForHourInCache(): boolean {
+    return this.#hourInCache;
+  }
+
+  inputTokens(): number {
+    return this.#inputTokens;
+  }
+
+  usageSoFar(): Usage | undefined {
+    return this.#usage;
+  }
+}
+
+/** A call without limits, of which only its price matters. */
+function callOf({ requestId, adapter: adapterId, model }: CoreEvents['call.finished'], as: PricedModel | undefined, group: string | undefined): AccountedCall {
+  return { ...NO_CALL, requestId, adapterId, model, priced: { as }, group };
+}
+
+/** Turns at files by path, in the order in which they were asked for. */
+class Turns {
+  readonly #last = new Map<string, Promise<void>>();
+
+  begin(path: string): { readonly begun: Promise<void>; end(): void } {
+    const before = this.#last.get(path) ?? Promise.resolve();
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const last = before.then(() => ended);
+    this.#last.set(path, last);
+    void last.then(() => this.#last.get(path) === last && this.#last.delete(path));
+    return { begun: before, end };
+  }
+}

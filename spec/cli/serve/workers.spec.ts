@@ -1,0 +1,262 @@
+// Workers as processes of the built program.
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { CHAT, daemonLine, friendlyDaemon, until } from '../../support/server.ts';
+import { testFolder } from '../../support/test-folder.ts';
+import { type Answerer, type FakeUpstream, startUpstream } from '../../support/upstream.ts';
+import { run, type Serving, serve } from '../run.ts';
+
+t.setTimeout(240_000);
+
+interface Farm extends Serving {
+  readonly workspace: string;
+  readonly upstream: FakeUpstream;
+  readonly token: string;
+  /** One request on a connection of its own, so that workers take turns. */
+  call(method: string, path: string, body?: unknown, token?: string): Promise<{ readonly status: number; readonly json: Record<string, unknown> }>;
+  /** The processes of the workers that live now. */
+  workers(): number[];
+}
+
+async function farm(t: Test, answer: Answerer = friendlyDaemon, more: readonly string[] = []): Promise<Farm> {
+  const workspace = testFolder(t);
+  const upstream = await startUpstream(t, answer);
+  const serving = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url }, ['--gateway-only', '--workers', '2', ...more]);
+  const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
+  const call: Farm['call'] = (method, path, body, bearer = token) =>
+    new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${bearer}`, ...(body !== undefined && { 'content-type': 'application/json' }) };
+      const request = httpRequest(`${serving.url}${path}`, { method, agent: false, headers }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += String(chunk);
+        });
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, json: JSON.parse(text || '{}') as Record<string, unknown> }));
+        response.on('error', reject);
+      });
+      request.on('error', reject);
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  const workers = (): number[] =>
+    readFileSync(`/proc/${serving.child.pid}/task/${serving.child.pid}/children`, 'utf8')
+      .split(' ')
+      .filter((pid) => pid.trim() !== '')
+      .map(Number)
+      .filter((pid) => !isGone(pid));
+  return { ...serving, workspace, upstream, token, call, workers };
+}
+
+const onlyLinux = process.platform === 'linux' ? {} : { skip: 'reads /proc' };
+function isGone(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z');
+  } catch {
+    return true;
+  }
+}
+
+/** Answers when the test lets it. */
+function heldDaemon(): { readonly answer: Answerer; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return {
+    answer: async (request, res, index) => {
+      await opened;
+      await friendlyDaemon(request, res, index);
+    },
+    open: () => open(),
+  };
+}
+
+t.test('workers need --gateway-only, and must be a number', async (t) => {
+  const alone = await run(t, ['serve', '--workers', '2', '--port', '0', '--workspace', testFolder(t)]);
+  t.match(alone, { code: 2, stderr: /--workers needs --gateway-only, .* Add --gateway-only/ });
+  for (const count of ['0', 'many'])
+    t.match(await run(t, ['serve', '--gateway-only', '--workers', count]), { code: 2, stderr: /--workers must be a whole number from 1/ });
+});
+
+t.test('two workers serve one port, with one ready line, one lock, one log, and figures of both', onlyLinux, async (t) => {
+  const { url, child, ended, call, workers, workspace } = await farm(t);
+  t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), { pid: child.pid, url });
+  t.equal(workers().length, 2);
+  for (let index = 0; index < 4; index += 1) t.equal((await call('POST', '/v1/chat', CHAT)).status, 200);
+  for (let index = 0; index < 2; index += 1) {
+    t.match((await call('GET', '/api/costs?source=gateway')).json, { total: { calls: 4 } }, 'whichever worker is asked');
+    t.equal(((await call('GET', '/api/gateway/requests')).json as { ended: unknown[] }).ended.length, 4);
+  }
+  for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/adapters', undefined, 'wrong')).status, 401);
+  await delay(300);
+  const both = workers();
+  child.kill('SIGTERM');
+  const { code, stdout, stderr } = await ended;
+  t.equal(code, 0);
+  t.equal(stdout.trim().split('\n').length, 1);
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { pid: number; msg: string });
+  t.equal(lines.filter(({ msg }) => msg === 'blockhouse is listening').length, 1);
+  t.same(new Set(lines.filter(({ msg }) => msg === 'request refused').map(({ pid }) => pid)), new Set(both));
+  const { stdout: log } = await run(t, ['logs', '--workspace', workspace]);
+  t.equal(log.split('request refused').length - 1, 4, 'the files of the log have the lines of both');
+  t.ok(both.every(isGone));
+  t.notOk(existsSync(join(workspace, '.lock')));
+});
+
+t.test('SIGTERM lets open answers end, and a signal to all processes, as of a terminal, does the same', onlyLinux, async (t) => {
+  for (const toAll of [false, true]) {
+    const held = heldDaemon();
+    const { child, ended, call, upstream, workers } = await farm(t, held.answer);
+    const answers = [call('POST', '/v1/chat', CHAT), call('POST', '/v1/chat', CHAT)];
+    await upstream.arrived(1);
+    if (toAll) for (const pid of workers()) process.kill(pid, 'SIGINT');
+    child.kill(toAll ? 'SIGINT' : 'SIGTERM');
+    await delay(200);
+    held.open();
+    for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
+    t.equal((await ended).code, 0);
+  }
+});
+
+t.test('a worker that is killed is replaced, and the other goes on; its calls count what they may have used', onlyLinux, async (t) => {
+  const { child, ended, call, upstream, workers } = await farm(t, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('Hello'));
+  });
+  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
+  const before = workers();
+  const broken = [call('POST', '/v1/chat', CHAT, key), call('POST', '/v1/chat', CHAT, key)].map((answer) =>
+    answer.catch((error: NodeJS.ErrnoException) => error.code),
+  );
+  await upstream.arrived(1);
+  for (const pid of before) process.kill(pid, 'SIGKILL');
+  t.same(await Promise.all(broken), ['ECONNRESET', 'ECONNRESET']);
+  await until(async () => workers().length === 2 && (await call('GET', '/v1/health').catch(() => undefined))?.status === 200, 'two others serve');
+  t.ok(workers().every((pid) => !before.includes(pid)));
+  const { keys: [app] = [] } = (await call('GET', '/api/keys')).json as { keys: { spentToday: { calls: number; tokens: number } }[] };
+  t.match(app, { spentToday: { calls: 2 } });
+  t.ok((app?.spentToday.tokens ?? 0) >= 2000, 'as the journal has them');
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended;
+  t.equal(code, 0);
+  t.match(stderr, /"signal":"SIGKILL".*a worker has ended, and another one is started/);
+});
+
+t.test('when the primary is killed its workers end at once, and the next server counts what was under way', onlyLinux, async (t) => {
+  const { child, call, upstream, workers, workspace, url } = await farm(t, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('Hello'));
+  });
+  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
+  const broken = call('POST', '/v1/chat', CHAT, key).catch((error: NodeJS.ErrnoException) => error.code);
+  await upstream.arrived(0);
+  const both = workers();
+  child.kill('SIGKILL');
+  t.equal(await broken, 'ECONNRESET');
+  await until(() => both.every(isGone), 'the workers end');
+  await t.rejects(fetch(`${url}/v1/health`));
+  const next = await serve(t, workspace, {}, ['--gateway-only']);
+  const headers = { authorization: `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}` };
+  const { keys } = (await (await fetch(`${next.url}/api/keys`, { headers })).json()) as { keys: unknown };
+  t.match(keys, [{ spentToday: { calls: 1 } }]);
+  next.child.kill('SIGTERM');
+  t.equal((await next.ended).code, 0);
+});
+
+t.test('a port in use is said once, with exit code 5; and so is one that is taken while no worker has it', onlyLinux, async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const workspace = testFolder(t);
+  const refused = await run(t, ['serve', '--gateway-only', '--workers', '2', '--port', String(port), '--workspace', workspace]);
+  t.match(refused, { code: 5, stdout: '', stderr: new RegExp(`^blockhouse: 127.0.0.1:${port} is in use; choose another port [^\\n]*\\n$`) });
+  t.notOk(existsSync(join(workspace, '.lock')));
+  other.close();
+  await once(other, 'close');
+  const { workers, ended } = await farm(t, friendlyDaemon, ['--port', String(port)]);
+  for (const pid of workers()) process.kill(pid, 'SIGKILL');
+  const thief = createServer();
+  t.teardown(() => thief.close());
+  for (;;) {
+    const isListening = await new Promise<boolean>((resolve) => {
+      thief.once('error', () => resolve(false));
+      thief.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (isListening) break;
+  }
+  t.match(await ended, { code: 5, stderr: new RegExp(`blockhouse: 127.0.0.1:${port} is in use`) });
+});
+
+t.test('the cap of a key holds over workers under load: what is sent beyond it was under way', onlyLinux, async (t) => {
+  const { call, upstream, child, ended } = await farm(t);
+  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 500 })).json as { key: string };
+  // 5 tokens each.
+  const statuses: number[] = [];
+  const client = async (): Promise<void> => {
+    for (let index = 0; index < 12; index += 1) statuses.push((await call('POST', '/v1/chat', CHAT, key)).status);
+  };
+  await Promise.all(Array.from({ length: 16 }, client));
+  const answered = statuses.filter((status) => status === 200).length;
+  t.equal(answered, upstream.requests.filter(({ path }) => path === '/api/chat').length);
+  t.ok(answered <= 100 + 16, `${answered} of 100, 16 at once`);
+  t.match((await call('GET', '/api/keys')).json, { keys: [{ spentToday: { tokens: answered * 5 } }] });
+  for (let index = 0; index < 2; index += 1) t.match((await call('POST', '/v1/chat', CHAT, key)).status, answered >= 100 ? 429 : 200);
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0);
+});
+
+t.test('codes, tickets, keys, aliases and the end of a request work at whichever worker they come to', onlyLinux, async (t) => {
+  const { call, url, upstream, child, ended } = await farm(t, (request, res, index) => {
+    if (request.path !== '/api/chat') return friendlyDaemon(request, res, index);
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('Hello'));
+  });
+  for (let index = 0; index < 3; index += 1) {
+    const { code } = (await call('POST', '/api/session/code')).json as { code: string };
+    const tries = await Promise.all(
+      [1, 2, 3].map(
+        async () =>
+          (
+            await fetch(`${url}/api/session`, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json', connection: 'close' },
+              body: JSON.stringify({ code }),
+            })
+          ).status,
+      ),
+    );
+    t.same(tries.sort(), [200, 401, 401], 'a code opens once');
+    const { ticket } = (await call('POST', '/api/session/ticket')).json as { ticket: string };
+    const sockets = [0, 1].map(() => new WebSocket(`${url.replace('http', 'ws')}/api/ws?ticket=${ticket}`));
+    const outcomes = await Promise.all(
+      sockets.map((socket) => Promise.race([once(socket, 'open').then(() => 'open'), once(socket, 'unexpected-response').then(() => 'refused')])),
+    );
+    t.same(outcomes.sort(), ['open', 'refused'], 'a ticket opens one socket');
+    for (const socket of sockets) socket.close();
+  }
+  const { key = '' } = (await call('POST', '/api/keys', { name: 'app' })).json as { key: string };
+  for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 200, 'a new key is known to both');
+  await call('DELETE', '/api/keys/app');
+  await delay(50);
+  for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 401, 'a revoked key to none');
+  for (const round of [0, 2]) {
+    const answer = call('POST', '/v1/chat', { ...CHAT, stream: false }).catch(() => undefined);
+    await upstream.arrived(round / 2);
+    const { live } = (await call('GET', '/api/gateway/requests')).json as { live: { requestId: string }[] };
+    t.equal(live.length, 1);
+    t.equal((await call('DELETE', `/api/gateway/requests/${live[0]?.requestId}`)).status, 200);
+    await answer;
+    await until(async () => ((await call('GET', '/api/gateway/requests')).json as { live: unknown[] }).live.length === 0, 'the request is ended');
+  }
+  t.equal((await call('DELETE', '/api/gateway/requests/none')).status, 404);
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0);
+});

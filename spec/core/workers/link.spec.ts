@@ -1,0 +1,64 @@
+import t from 'tap';
+import { BlockhouseError } from '../../../core/errors.ts';
+import type { GatewayLoad } from '../../../core/gateway/live.ts';
+import { Link } from '../../../core/workers/link.ts';
+import { joinedLoads } from '../../../core/workers/loads.ts';
+import { linePair } from '../../support/workers.ts';
+
+interface OneSays {
+  readonly tells: { readonly note: string };
+  readonly asks: { readonly double: readonly [number, number]; readonly fail: readonly [undefined, undefined] };
+}
+interface OtherSays {
+  readonly tells: object;
+  readonly asks: object;
+}
+
+function create() {
+  const { ends, cut } = linePair();
+  const notes: string[] = [];
+  const failure = new BlockhouseError('KEY_CAP_REACHED', 'Later.', { retryAfterMs: 7, details: [{ path: 'a', message: 'b' }] });
+  const other = new Link<OtherSays, OneSays>(ends[1], {
+    tell: { note: (text) => notes.push(text) },
+    ask: { double: async (number) => number * 2, fail: () => Promise.reject(failure) },
+  });
+  const one = new Link<OneSays, OtherSays>(ends[0], { tell: {}, ask: {} });
+  return { one, other, notes, cut };
+}
+
+t.test('a question is answered, and with the error that the other process throws', async (t) => {
+  const { one, notes } = create();
+  one.tell('note', 'first');
+  t.same(await Promise.all([one.ask('double', 1), one.ask('double', 2)]), [2, 4]);
+  t.same(notes, ['first'], 'what was said before a question is heard before its answer');
+  await t.rejects(one.ask('fail', undefined), { code: 'KEY_CAP_REACHED', message: 'Later.', retryAfterMs: 7, details: [{ path: 'a', message: 'b' }] });
+});
+
+t.test('questions to a process that is gone are refused, those that wait too', async (t) => {
+  const { one, cut } = create();
+  cut();
+  const asked = one.ask('double', 1);
+  one.close();
+  await t.rejects(asked, { code: 'SHUTTING_DOWN' });
+  await t.rejects(one.ask('double', 1), { code: 'SHUTTING_DOWN' });
+  t.doesNotThrow(() => one.tell('note', 'nobody'));
+});
+
+t.test('a provider is as busy as all processes that call it, and in the worst state of them', async (t) => {
+  const load = (atWork: number, phase: GatewayLoad['breaker']['phase']): GatewayLoad => ({
+    atWork,
+    waiting: 1,
+    limits: { concurrency: 64, waiting: 256 },
+    breaker: { phase, opensInMs: atWork },
+    paused: [{ scope: 'caller', key: `k${atWork}`, caller: undefined, model: undefined, opensInMs: 1 }],
+    missing: undefined,
+  });
+  t.match(joinedLoads([load(1, 'closed'), load(2, 'open'), load(3, 'trying')]), {
+    atWork: 6,
+    waiting: 3,
+    limits: { concurrency: 192, waiting: 768 },
+    breaker: { phase: 'open', opensInMs: 2 },
+    paused: [{ key: 'k1' }, { key: 'k2' }, { key: 'k3' }],
+  });
+  t.equal(joinedLoads([]), undefined);
+});

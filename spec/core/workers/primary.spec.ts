@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { BlockhouseError } from '../../../core/errors.ts';
+import type { Core } from '../../../core/runtime.ts';
+import { gate, HELLO, type Step } from '../../support/stepped-adapter.ts';
+import { until } from '../../support/until.ts';
+import { startWorkers } from '../../support/workers.ts';
+
+const REQUEST = { adapter: 'stepped', model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }] } as const;
+const APP = { key: 'app' } as const;
+/** 1,000 tokens. */
+const LONG: Step = async (call) => {
+  call.sink.emit([
+    { type: 'text', text: 'x' },
+    { type: 'usage', usage: { inputTokens: 400, outputTokens: 600 } },
+    { type: 'stop', stopReason: 'end_turn' },
+  ]);
+};
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: BlockhouseError) => error.code,
+  );
+const ledgerOf = (workspace: string): string[] => readFileSync(join(workspace, 'gateway-ledger.jsonl'), 'utf8').trim().split('\n');
+
+t.test('the cap of a key holds over workers: of calls in turn, the last one passes it, whichever worker has it', async (t) => {
+  const { workers, core } = await startWorkers(t, [LONG]);
+  await workers[0].core.keys?.create('app', { tokensPerDay: 2500 });
+  const codes: string[] = [];
+  for (let call = 0; call < 6; call += 1) codes.push(await codeOf((workers[call % 2] ?? workers[0]).core.chat(REQUEST, APP)));
+  t.same(codes, ['ok', 'ok', 'ok', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED', 'KEY_CAP_REACHED']);
+  for (const one of [core, workers[0].core, workers[1].core]) t.match(await one.accounts?.spentToday('app'), { tokens: 3000, calls: 3 });
+});
+
+t.test('calls under way of one worker leave as much less room for the other, and each is in the ledger once', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await LONG(call);
+  };
+  const { workers, workspace, core } = await startWorkers(t, [wait]);
+  await workers[0].core.keys?.create('app', { tokensPerDay: 2500 });
+  const calls = Array.from({ length: 20 }, (_, index) => codeOf((workers[index % 2] ?? workers[0]).core.chat(REQUEST, APP)));
+  await until('the first are sent', () => workers[0].adapter.calls.length + workers[1].adapter.calls.length >= 3);
+  held.open();
+  const codes = await Promise.all(calls);
+  t.equal(codes.filter((code) => code === 'ok').length, 3, 'each is expected to have 1,000 tokens of output');
+  t.match(await workers[1].core.accounts?.costs('key'), { total: { calls: 20, output: 1800 } }, 'refused ones have their lines, too');
+  await core.close();
+  t.equal(ledgerOf(workspace).length, 20);
+});
+
+t.test('a worker that dies leaves what its calls may have used, at once, and the files of its turns are free', async (t) => {
+  const { workers, workspace, core } = await startWorkers(t, [() => new Promise(() => undefined)]);
+  const [first, second] = workers;
+  await first.core.keys?.create('app', { tokensPerDay: 5000 });
+  void codeOf(first.core.chat(REQUEST, APP));
+  await until('it is sent', () => first.adapter.calls.length === 1);
+  t.match(await second.core.accounts?.spentToday('app'), { tokens: 0 }, 'it is under way');
+  t.match(readFileSync(join(workspace, 'gateway-open.jsonl'), 'utf8'), /"key":"app"/, 'and in the journal');
+  await first.kill();
+  const { tokens = 0 } = (await second.core.accounts?.spentToday('app')) ?? {};
+  t.ok(tokens >= 1000, `${tokens} tokens, as the journal has it`);
+  t.match((await second.core.view.calls()).ended, [{ fact: { code: 'SHUTTING_DOWN', key: 'app' } }]);
+  await second.core.keys?.create('other', {});
+  await until('the primary sees it', () => core.keys?.list().length === 2);
+  await core.close();
+  t.equal(ledgerOf(workspace).length, 1);
+  t.ok(!existsSync(join(workspace, 'gateway-open.jsonl')) || readFileSync(join(workspace, 'gateway-open.jsonl'), 'utf8') === '');
+});
+
+t.test('a worker that dies while it changes a file holds up no other', async (t) => {
+  const { workers } = await startWorkers(t, [HELLO]);
+  const [first, second] = workers;
+  // Its turn has begun, and its end is never told.
+  void first.core.keys?.create('one', {}).catch(() => undefined);
+  for (let turn = 0; turn < 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  await first.kill();
+  await second.core.keys?.create('two', {});
+  t.ok(second.core.keys?.list().some(({ name }) => name === 'two'));
+});
+
+t.test('of changes that workers make at once none is lost, and each sees those of the other at once', async (t) => {
+  const { workers } = await startWorkers(t, [HELLO]);
+  const [one, two] = workers.map(({ core }) => core) as [Core, Core];
+  await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : two).keys?.create(`key-${index}`)));
+  await Promise.all([one.modelsFile?.setAlias('a', ['stepped/x']), two.modelsFile?.setAlias('b', ['stepped/y'])]);
+  await until('all keys are seen', () => one.keys?.list().length === 20 && two.keys?.list().length === 20);
+  await until('both aliases are seen', () => [one, two].every((core) => Object.keys(core.modelsFile?.document().aliases ?? {}).length === 2));
+  const key = (await one.keys?.create('new')) ?? '';
+  for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.equal(two.keys?.find(key)?.name, 'new', 'without the wait of a look');
+});
+
+t.test('figures and calls are those of all workers, and a worker that does not answer is left out', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { workers } = await startWorkers(t, [wait]);
+  const calls = workers.map(({ core }) => core.chat(REQUEST));
+  await until('both are sent', () => workers.every(({ adapter }) => adapter.calls.length === 1));
+  t.match(await workers[0].core.view.figures('15m'), [{ id: 'stepped', load: { atWork: 2, limits: { concurrency: 128 } } }]);
+  t.equal((await workers[1].core.view.calls()).live.length, 2);
+  held.open();
+  await Promise.all(calls);
+  const { live, ended } = await workers[0].core.view.calls();
+  t.match({ live: live.length, ended: ended.length }, { live: 0, ended: 2 });
+  const [{ series } = { series: [] }] = await workers[1].core.view.figures('15m');
+  t.equal(
+    series.reduce((sum, { requests }) => sum + requests, 0),
+    2,
+  );
+  await workers[1].kill();
+  t.match(await workers[0].core.view.figures('15m'), [{ load: { limits: { concurrency: 64 } } }]);
+});
+
+t.test('lines of a log come to the primary, and events of all workers to each', async (t) => {
+  const { workers, lines } = await startWorkers(t, [new Error('no')], { retries: 0 });
+  workers[1].log(['one\n', 'two\n']);
+  const seen: string[] = [];
+  const stop = workers[0].core.recent.follow((event) => seen.push('name' in event ? event.name : 'missed'));
+  for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  t.same(lines, ['one\n', 'two\n']);
+  await codeOf(workers[1].core.chat(REQUEST));
+  await until('the end is told', () => seen.includes('call.finished'));
+  t.same(seen, ['call.started', 'call.finished']);
+  stop();
+});
