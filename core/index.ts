@@ -93,5 +93,4 @@ export type { GatewayCall, LogRange } from './store/port.ts';
 export type { LogFields, LogLevel as LineLevel } from './store/store.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';
-export type { ProcessLine } from './workers/link.ts';
-export type { Primary } from './workers/primary.ts';
+export type { ProcessLine, WorkerHost } from './workers/line.ts';

@@ -1,7 +1,12 @@
 // What the gateway asks of those who keep the account of its calls: reserve, send, settle. Types alone.
 import type { CoreEvents } from '../bus.ts';
 import type { ChatConfig, Usage } from '../types.ts';
-import type { PricedModel } from './pricing.ts';
+
+/** A model by its names in the price data. */
+export interface PricedModel {
+  readonly provider: string;
+  readonly model: string;
+}
 
 /** A call as its account sees it. */
 export interface AccountedCall {

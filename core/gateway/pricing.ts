@@ -9,17 +9,14 @@
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { isCount } from '../base/tokens.ts';
 import type { Usage } from '../schemas/chat.ts';
+import type { PricedModel } from './account.ts';
+
+export type { PricedModel } from './account.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
 /** The provider of calls that cost nothing. */
 export const FREE = 'free';
-
-/** A model by its names in the price data. */
-export interface PricedModel {
-  readonly provider: string;
-  readonly model: string;
-}
 
 /** What is to be priced. */
 export interface Priced extends PricedModel {
