@@ -98,5 +98,4 @@ export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
 export type { ConnectOptions, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';
-export type { ProcessLine } from './workers/link.ts';
-export type { Primary } from './workers/primary.ts';
+export type { ProcessLine, WorkerHost } from './workers/line.ts';

@@ -16,7 +16,7 @@ import type { CallOptions } from './gateway/call-options.ts';
 import type { ConnectionStore } from './gateway/connections/connection-store.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
-import type { CallState, GatewayLoad } from './gateway/live.ts';
+import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
 import { Prices } from './gateway/pricing.ts';
@@ -24,7 +24,7 @@ import type { QueueLimits } from './gateway/queue.ts';
 import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import { ChatStream } from './gateway/stream.ts';
-import { type GatewayView, localView } from './gateway/view.ts';
+import { localView } from './gateway/view.ts';
 import { streamOptionsOf } from './gateway/visible-parts.ts';
 import type { KeyLimits } from './keys/key-limits.ts';
 import { KeyStore } from './keys/key-store.ts';
@@ -55,8 +55,7 @@ import type {
   Warning,
 } from './types.ts';
 import { VERSION } from './version.ts';
-import type { ProcessLine } from './workers/link.ts';
-import type { Primary } from './workers/primary.ts';
+import type { ProcessLine, WorkerHost } from './workers/line.ts';
 import type { Worker, WorkerSession } from './workers/worker.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 import { WorkspaceSession } from './workspace-session.ts';
@@ -237,7 +236,7 @@ export async function createWorkerCore(options: CoreOptions, line: ProcessLine):
 export async function createPrimaryCore(
   options: CoreOptions,
   onLog: (lines: readonly string[]) => void,
-): Promise<{ readonly core: Core; readonly primary: Primary }> {
+): Promise<{ readonly core: Core; readonly primary: WorkerHost }> {
   const { Primary } = await import('./workers/primary.ts');
   const { core, passes, look, session } = assemble({ ...options, gatewayOnly: true });
   const { events: bus, meter, recent } = core;

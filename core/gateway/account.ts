@@ -1,8 +1,19 @@
 // What the gateway asks of those who keep the account of its calls: reserve, send, settle. Types alone.
 import type { CoreEvents } from '../bus.ts';
-import type { ChatConfig, Usage } from '../types.ts';
+import type { ChatConfig, OwnRates, Usage } from '../types.ts';
 import type { PlaceLimit } from './place-limit.ts';
-import type { PricedModel } from './pricing.ts';
+
+/** A model by its names in the price data. */
+export interface PricedModel {
+  readonly provider: string;
+  readonly model: string;
+  /** The operator's own price. */
+  readonly rates?: OwnRates | undefined;
+  /** Where the call goes, for a price that holds only at the provider's own hosts. */
+  readonly address?: string | undefined;
+  /** True if answers tell what the call costs. */
+  readonly isTold?: boolean | undefined;
+}
 
 /** A call as its account sees it. */
 export interface AccountedCall {

@@ -1,5 +1,6 @@
 // What can be seen of the gateway at one moment: its calls under way, and how busy each provider is. Types alone.
 import type { Usage } from '../types.ts';
+import type { EndedCall, MeterPoint, Window } from './meter.ts';
 import type { QueueLimits } from './queue.ts';
 
 /** A call under way, as it is at this moment. */
@@ -56,4 +57,30 @@ export interface GatewayLoad {
   readonly paused: readonly PausedSource[];
   /** What is missing for a call, judged by the settings alone; no provider is asked. */
   readonly missing: string | undefined;
+}
+
+/** How a provider does. */
+export interface AdapterFigures {
+  readonly id: string;
+  readonly load: GatewayLoad;
+  readonly series: readonly MeterPoint[];
+}
+
+/** The calls under way, and those that have ended; the newest first. */
+export interface GatewayCalls {
+  readonly live: readonly CallState[];
+  readonly ended: readonly EndedCall[];
+}
+
+/** Ends the work for a request of a client of this process; false if there is none of this id. */
+export type EndRequest = (requestId: string) => boolean;
+
+/** What people watch of the gateway: of all processes that serve the same port. */
+export interface GatewayView {
+  figures(window: Window): Promise<readonly AdapterFigures[]>;
+  calls(): Promise<GatewayCalls>;
+  /** Ends a request of a client of another process; false if none of them has it. */
+  endElsewhere(requestId: string): Promise<boolean>;
+  /** For a transport: how requests of its clients end, when another process asks. */
+  addEnd(end: EndRequest): void;
 }

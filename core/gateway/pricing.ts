@@ -10,24 +10,14 @@
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { isCount } from '../base/tokens.ts';
 import type { Usage } from '../schemas/chat.ts';
-import type { OwnRates } from '../types.ts';
+import type { PricedModel } from './account.ts';
+
+export type { PricedModel } from './account.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
 /** The provider of calls that cost nothing. */
 export const FREE = 'free';
-
-/** A model by its names in the price data. */
-export interface PricedModel {
-  readonly provider: string;
-  readonly model: string;
-  /** The operator's own price. */
-  readonly rates?: OwnRates | undefined;
-  /** Where the call goes, for a price that holds only at the provider's own hosts. */
-  readonly address?: string | undefined;
-  /** True if answers tell what the call costs. */
-  readonly isTold?: boolean | undefined;
-}
 
 /** What is to be priced. */
 export interface Priced extends PricedModel {

@@ -4,12 +4,7 @@
 // answered-or-refused: a question gets its answer, the error that the other process has thrown, or SHUTTING_DOWN when that process is gone.
 // known-names: a message that this version does not know is an error of ours, because both processes run the same files.
 import { BlockhouseError, type ErrorCode, type ErrorDetail, toBlockhouseError } from '../errors.ts';
-
-/** A line to another process. It keeps the order, and what is sent can be read although the sender has been killed since. */
-export interface ProcessLine {
-  send(message: object): void;
-  onMessage(listener: (message: unknown) => void): void;
-}
+import type { ProcessLine } from './line.ts';
 
 /** Names of messages, each with what it carries. */
 type Tells = object;

@@ -10,14 +10,14 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { RecentEvents } from '../event-ring.ts';
 import type { AccountedCall, ClientAccounts, Hold } from '../gateway/account.ts';
-import type { CallState, GatewayLoad } from '../gateway/live.ts';
+import type { CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
 import type { Meter } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
-import type { GatewayCalls } from '../gateway/view.ts';
 import { COUNTED } from '../keys/key-rates.ts';
 import type { KeyLevels, SharedAccounts } from '../keys/named-key.ts';
 import type { Usage } from '../types.ts';
-import { Link, type ProcessLine, type Takes } from './link.ts';
+import type { ProcessLine, WorkerHost } from './line.ts';
+import { Link, type Takes } from './link.ts';
 import { joinedLoads } from './loads.ts';
 import { PlaceLine, type TakenPlaces } from './place-line.ts';
 import type { CallFacts, PrimarySays, WorkerFact, WorkerSays } from './says.ts';
@@ -58,7 +58,7 @@ const NO_CALL: Omit<AccountedCall, 'requestId' | 'adapterId' | 'model'> = {
 };
 
 /** The primary's side of all workers. */
-export class Primary {
+export class Primary implements WorkerHost {
   readonly #options: PrimaryOptions;
   readonly #workers = new Map<Worker, WorkerLink>();
   readonly #turns = new Turns();
@@ -70,7 +70,6 @@ export class Primary {
     this.#looking = setInterval(() => options.look(), LOOK_EVERY_MS).unref();
   }
 
-  /** Serves a worker until the returned function is called, when it is gone. */
   add(line: ProcessLine): () => void {
     const worker: Worker = new Worker(this.#options, {
       onFollow: () => this.#watch(),

@@ -2,10 +2,9 @@
 import type { CodeHolder, PassKind, Timed } from '../auth/sessions.ts';
 import type { CoreEvents } from '../bus.ts';
 import type { Happened } from '../event-ring.ts';
-import type { CallState, GatewayLoad } from '../gateway/live.ts';
+import type { AdapterFigures, CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
 import type { Window } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
-import type { AdapterFigures, GatewayCalls } from '../gateway/view.ts';
 import type { KeyLevels } from '../keys/named-key.ts';
 import type { PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';

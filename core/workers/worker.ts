@@ -5,13 +5,14 @@ import type { CoreBus } from '../bus.ts';
 import { noBlocks } from '../errors.ts';
 import type { Follower, RecentEvents } from '../event-ring.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { EndRequest, GatewayView } from '../gateway/live.ts';
 import { Prices } from '../gateway/pricing.ts';
-import type { EndRequest, GatewayView } from '../gateway/view.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
 import type { Turn } from '../store/open.ts';
 import { WorkerAccounts } from './accounts.ts';
-import { Link, type ProcessLine } from './link.ts';
+import type { ProcessLine } from './line.ts';
+import { Link } from './link.ts';
 import type { PrimarySays, WorkerSays } from './says.ts';
 
 /** What a worker makes its core of. */

@@ -2,8 +2,7 @@
 import type { Test } from 'tap';
 import type { CoreOptions } from '../../core/index.ts';
 import { type Core, createPrimaryCore, createWorkerCore } from '../../core/runtime.ts';
-import type { ProcessLine } from '../../core/workers/link.ts';
-import type { Primary } from '../../core/workers/primary.ts';
+import type { ProcessLine, WorkerHost } from '../../core/workers/line.ts';
 import { type Step, type SteppedAdapter, steppedAdapter } from './stepped-adapter.ts';
 import { testFolder } from './test-folder.ts';
 
@@ -40,7 +39,7 @@ export interface WorkerOfTest {
 export interface Workers {
   readonly workspace: string;
   readonly core: Core;
-  readonly primary: Primary;
+  readonly primary: WorkerHost;
   readonly workers: readonly [WorkerOfTest, WorkerOfTest];
   readonly lines: string[];
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { BlockhouseError } from '../../../core/errors.ts';
+import type { NamedKey } from '../../../core/keys/named-key.ts';
 import type { Core } from '../../../core/runtime.ts';
 import { gate, HELLO, type Step } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
@@ -128,4 +129,84 @@ t.test('lines of a log come to the primary, and events of all workers to each', 
   await until('the end is told', () => seen.includes('call.finished'));
   t.same(seen, ['call.started', 'call.finished']);
   stop();
+});
+
+t.test('the limits by the minute of a key hold over workers, refused calls have no line, and each worker knows what is left', async (t) => {
+  const clock = { ms: 0 };
+  const { workers, core } = await startWorkers(t, [LONG], { now: () => clock.ms });
+  const [one, two] = workers.map((worker) => worker.core) as [Core, Core];
+  await one.keys?.create('app', { requestsPerMinute: 3 });
+  await until('the key is seen', () => two.keys?.named('app') !== undefined);
+  const codes: string[] = [];
+  for (let call = 0; call < 8; call += 1) codes.push(await codeOf((call % 2 === 0 ? one : two).chat(REQUEST, APP)));
+  t.same(codes, ['ok', 'ok', 'ok', ...Array<string>(5).fill('KEY_RATE_LIMITED')]);
+  t.match(await one.accounts?.costs('key'), { total: { calls: 3 } });
+  t.match(core.accounts?.rates(core.keys?.named('app') as NamedKey), { requests: { limit: 3, remaining: 0 } });
+  clock.ms = 60_000;
+  t.equal(await codeOf(two.chat(REQUEST, APP)), 'ok');
+  t.match(two.accounts?.rates(two.keys?.named('app') as NamedKey), { requests: { limit: 3, remaining: 2 } });
+  await one.models('stepped', APP);
+  await until('the primary knows it', () => core.accounts?.rates(core.keys?.named('app') as NamedKey)?.requests?.remaining === 1);
+});
+
+t.test('tokens a minute are those of the group over workers, settled at the end of each call', async (t) => {
+  const { workers, core } = await startWorkers(t, [LONG], { now: () => 0 });
+  const [one, two] = workers.map((worker) => worker.core) as [Core, Core];
+  await one.keys?.setGroup('team', { tokensPerMinute: 2500 });
+  for (const key of ['a', 'b']) await one.keys?.create(key, { group: 'team' });
+  await until('the keys are seen', () => two.keys?.named('b') !== undefined);
+  t.equal(await codeOf(one.chat(REQUEST, { key: 'a' })), 'ok');
+  t.equal(await codeOf(two.chat(REQUEST, { key: 'b' })), 'ok');
+  t.equal(await codeOf(one.chat(REQUEST, { key: 'b' })), 'KEY_RATE_LIMITED');
+  t.match(core.accounts?.rates(core.keys?.named('a') as NamedKey), { tokens: { remaining: 500 } }, 'each has used 1,000');
+  t.match(await two.accounts?.spent('group', 'team'), { month: { tokens: 2000 } });
+});
+
+t.test('no more calls of a key run than it may over workers; those that wait are answered, also when others leave or their worker dies', async (t) => {
+  let [running, most] = [0, 0];
+  const slow: Step = async ({ sink, signal }) => {
+    running += 1;
+    let isOver = false;
+    const end = (): void => {
+      if (!isOver) running -= 1;
+      isOver = true;
+    };
+    signal.addEventListener('abort', end);
+    most = Math.max(most, running);
+    await new Promise((resolve) => setImmediate(resolve));
+    end();
+    sink.emit(HELLO);
+  };
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    await slow(call);
+  };
+  const { workers } = await startWorkers(t, [wait, slow], { queue: { concurrency: 64, waiting: 1000 } });
+  const [one, two] = workers;
+  await one.core.keys?.create('app', { inFlight: 2 });
+  await until('the key is seen', () => two.core.keys?.named('app') !== undefined);
+  const leaving = Array.from({ length: 60 }, () => new AbortController());
+  const calls = leaving.map(({ signal }, index) => codeOf((index % 2 === 0 ? one : two).core.chat(REQUEST, { ...APP, signal })));
+  await until('two are sent', () => one.adapter.calls.length + two.adapter.calls.length === 2);
+  for (const [index, controller] of leaving.entries()) if (index % 3 === 2) controller.abort();
+  held.open();
+  const codes = await Promise.all(calls);
+  t.same(
+    codes.filter((code) => code !== 'CANCELLED'),
+    Array<string>(40).fill('ok'),
+  );
+  t.equal(most, 2);
+  for (let n = 0; n < 4; n += 1) void codeOf(one.core.chat(REQUEST, APP));
+  await one.kill();
+  t.equal(await codeOf(two.core.chat(REQUEST, APP)), 'ok', 'the places of a dead worker are free');
+});
+
+t.test('calls of a key without limits count for its group', async (t) => {
+  const { workers } = await startWorkers(t, [LONG]);
+  const [one] = workers;
+  await one.core.keys?.setGroup('team', {});
+  await one.core.keys?.create('app', { group: 'team' });
+  await one.core.chat(REQUEST, APP);
+  t.match(await one.core.accounts?.spent('group', 'team'), { day: { tokens: 1000, calls: 1 } });
 });

@@ -23,7 +23,12 @@ const silent: Answerer = () => undefined;
 
 t.test('GET /v1/health tells status, version and the adapter ids, and no more', async (t) => {
   const server = await startServer(t);
-  t.strictSame((await server.call('GET', '/v1/health', { token: false })).json, { status: 'ok', version: server.core.version, adapters: ['ollama'] });
+  t.strictSame((await server.call('GET', '/v1/health', { token: false })).json, {
+    status: 'ok',
+    version: server.core.version,
+    adapters: ['ollama'],
+    store: { kind: 'files' },
+  });
 });
 
 t.test('GET /v1/adapters tells the metadata of each adapter', async (t) => {
