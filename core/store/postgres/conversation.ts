@@ -205,9 +205,10 @@ export class PostgresConversation implements Conversation {
     throw queueFull((await this.#standing()).waiting, cap);
   }
 
-  /** The first value is always the block. */
+  /** The first value is always the block. known-entries: also a change whose answer is lost may have been made. */
   #run<R extends object = object>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
-    return this.#database.query<R>(statement, [this.#block, ...values]);
+    const rows = this.#database.query<R>(statement, [this.#block, ...values]);
+    return CHANGES.has(statement) ? rows.finally(() => this.hint()) : rows;
   }
 
   /** Calls `make` with greater and greater ids until it has a result. growing-ids. */
@@ -255,6 +256,8 @@ export class PostgresConversation implements Conversation {
     return rows.map(entryOf);
   }
 }
+
+const CHANGES: ReadonlySet<Statement> = new Set([sql.APPEND, sql.RECOVER, sql.BEGIN, sql.SETTLE, sql.REQUEUE, sql.REQUEUE_ALL, sql.CANCEL, sql.RETRY]);
 
 /** Values for the columns of an answer that is not written. */
 const NO_ANSWER: ChatEntry = { id: '', role: 'assistant', content: '', timestamp: new Date(0).toISOString(), processed: true, status: 'done', channel: 'web' };

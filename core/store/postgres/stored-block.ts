@@ -66,7 +66,6 @@ export class PostgresBlock implements StoredBlock {
     const { database } = world;
     this.#entries = new PostgresConversation({ database, block, at, clock: world.clock });
     this.#conversation = toldConversation(this.#entries, (what) => {
-      this.#entries.hint();
       world.projection.touch(block);
       world.signals.tell(what === 'chat' ? { what: 'document', block, kind: what } : { what, block });
       if (what !== 'wish') listener.onChanged('chat', { own: true, quiet: false, healed: false });

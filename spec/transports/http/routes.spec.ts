@@ -56,6 +56,6 @@ t.test('a path of two parameters leads to its own route', async (t) => {
 
 t.test('docs/http.md lists every route', async (t) => {
   const text = readFileSync(new URL('../../../docs/http.md', import.meta.url), 'utf8');
-  const listed = [...text.matchAll(/^\| `(GET|POST|PUT|DELETE) (?!\/api\/ws)([^`?]+)/gm)].map(([, method, path]) => `${method} ${path}`);
+  const listed = [...text.matchAll(/^\| `(GET|POST|PUT|PATCH|DELETE) (?!\/api\/ws)([^`?]+)/gm)].map(([, method, path]) => `${method} ${path}`);
   t.strictSame([...new Set(listed)].sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
 });

@@ -63,9 +63,9 @@ export const CLIENT_ROUTES = {
   'PUT /api/key-groups/:name': {
     id: 'setKeyGroup',
     tag: 'Clients',
-    summary: 'Set the limits of a group of keys',
+    summary: 'Set the limits of a group',
     description:
-      'Makes the group if there is none. Changes the limits that the body names; null lifts a limit. They hold for all keys of the group together, besides the limits of each key.',
+      'Makes the group if there is none, and changes the limits that the body names; null lifts a limit. They hold for all keys of the group together, besides the limits of each key.',
     params: groupName,
     body: body('SetKeyGroup'),
     answers: { 200: json('KeyGroupSet', 'The limits that hold now.') },
