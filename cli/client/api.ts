@@ -190,6 +190,11 @@ export class Api {
     return (await this.#call('GET /v1/adapters', {})).adapters;
   }
 
+  /** The adapters, and the connections of auth.json. */
+  async connections() {
+    return (await this.#call('GET /api/connections', {})).connections;
+  }
+
   adapterStatus(adapter?: string) {
     return this.#call('GET /api/adapters', {}, { query: { adapter } });
   }

@@ -59,8 +59,7 @@ export class ModelsCommand extends ServerCommand {
     const { id } = this;
     if (id === undefined) return this.#offered();
     const asked = {
-      server: async (api: Api) =>
-        (await api.adapters()).some((adapter) => adapter.id === id) ? api.models(id) : api.resolveModel(id).catch(asUnknown(api, id)),
+      server: async (api: Api) => ((await api.connections()).some(({ name }) => name === id) ? api.models(id) : api.resolveModel(id).catch(asUnknown(api, id))),
       shell: (core: Core, signal: AbortSignal) => core.models(id, { signal }),
     };
     return this.withServerOrShell(asked, async (found) => {

@@ -88,14 +88,17 @@ async function asked<T>(names: Names, question: (source: Source) => Promise<T>):
   if (place === undefined) return askedHere(names, question, signal);
   const { Api } = await import('../client/api.ts');
   const api = new Api(new Client(place, signal));
-  return question({ ids: async () => (await api.adapters()).map(({ id }) => id), models: async (id) => (await api.models(id)).models });
+  return question({ ids: async () => (await api.connections()).map(({ name }) => name), models: async (id) => (await api.models(id)).models });
 }
 
 async function askedHere<T>(names: Names, question: (source: Source) => Promise<T>, signal: AbortSignal): Promise<T> {
   const { createConfiguredCore, readConfig } = await import('../compose.ts');
   const core = await createConfiguredCore(readConfig({ workspace: workspaceOf(names) }, names.env), names.env);
   try {
-    return await question({ ids: async () => core.adapterIds(), models: async (id) => (await core.models(id, { signal })).models });
+    return await question({
+      ids: async () => core.connections.list().map(({ name }) => name),
+      models: async (id) => (await core.models(id, { signal })).models,
+    });
   } finally {
     await core.close();
   }

@@ -88,3 +88,10 @@ t.test('Ctrl-C while a daemon is silent is 130, and the connection is closed', a
   await request.closed;
   t.match(await ended, { code: 130, stdout: '', stderr: '' });
 });
+
+t.test('models and verify take the name of a connection, with a server and without', async (t) => {
+  const upstream = await startUpstream(t, (_request, res) => sendJson(res, { data: [{ id: 'a' }, { id: 'b/c' }] }));
+  const workspace = t.testdir({ 'auth.json': JSON.stringify({ gpu: { adapter: 'openai', baseURL: `${upstream.url}/v1` } }) });
+  t.match(await runHere(t, ['models', 'gpu', '--workspace', workspace]), { code: 0, stdout: 'a\nb/c\n' });
+  t.match(await runHere(t, ['verify', 'gpu', '--workspace', workspace]), { code: 0, stdout: /2 models are listed/ });
+});
