@@ -4,9 +4,9 @@
 //
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
 // readable: nothing is shortened, so that a stack trace names the functions of the source.
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -35,3 +35,35 @@ const { metafile } = await build({
 });
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
+
+await Promise.all(reachedModules().map(withoutComments));
+
+/** The modules that programs get. Removes those that no door of the package leads to: the types of what programs can't import, and modules that have types alone. */
+function reachedModules(): string[] {
+  const dist = resolve(OUT, '..');
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { exports: Record<string, string | Record<string, string>> };
+  const doors = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : Object.values(door)));
+  const reached = new Set<string>();
+  const follow = (file: string): void => {
+    if (reached.has(file) || !existsSync(file)) return;
+    reached.add(file);
+    const ending = file.endsWith('.d.ts') ? '.d.ts' : '.js';
+    for (const [, target = ''] of readFileSync(file, 'utf8').matchAll(/(?:from|import|URL)\s*\(?\s*['"](\.[^'"]+?)(?:\.[tj]s)['"]/g))
+      follow(resolve(file, '..', `${target}${ending}`));
+  };
+  // `node transports/http` is a program, and no door of programs.
+  for (const door of [...doors, 'dist/transports/http/main.js']) follow(join(dist, '..', door));
+  for (const room of ['core', 'adapters', 'transports']) {
+    for (const name of readdirSync(join(dist, room), { recursive: true, encoding: 'utf8' })) {
+      const file = join(dist, room, name);
+      if (/\.(?:d\.ts|js)$/.test(file) && !reached.has(file)) rmSync(file);
+    }
+  }
+  return [...reached].filter((file) => file.endsWith('.js'));
+}
+
+/** The docstrings are in the types, and the reasons in the source. */
+async function withoutComments(file: string): Promise<void> {
+  const { code } = await transform(readFileSync(file, 'utf8'), { format: 'esm', target: 'node20.19', charset: 'utf8', legalComments: 'none' });
+  writeFileSync(file, code);
+}

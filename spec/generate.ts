@@ -16,8 +16,15 @@ interface Generated {
   readonly text: () => string | Promise<string>;
 }
 
-/** One blank for each level: the contract is a large part of an install. */
-const json = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;
+/** A line for each operation and each schema, so that a change shows where it is: with a line for each value, the contract would be a large part of an install. */
+const json = (value: unknown): string => `${linesOf(value, 3)}\n`;
+
+function linesOf(value: unknown, depth: number): string {
+  if (depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{\n${members.map(([name, member]) => `${JSON.stringify(name)}: ${linesOf(member, depth - 1)}`).join(',\n')}\n}`;
+}
+
 /** In this order, because the report reads core/types.ts. */
 const GENERATED: readonly Generated[] = [
   { name: 'openapi.json', home: '.', text: () => json(openApiDocument(ROUTES)) },
