@@ -2,7 +2,7 @@
 import { CredentialStore } from './auth/credentials.ts';
 import { isConnectionName } from './auth/entry.ts';
 import { LocalPasses, Sessions } from './auth/sessions.ts';
-import type { Environment, SettingsSpec } from './auth/settings.ts';
+import type { SettingsSpec } from './auth/settings.ts';
 import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { newRequestId } from './base/request-id.ts';
@@ -20,7 +20,6 @@ import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
 import { Prices } from './gateway/pricing.ts';
-import type { QueueLimits } from './gateway/queue.ts';
 import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import { ChatStream } from './gateway/stream.ts';
@@ -32,12 +31,12 @@ import type { Accounts } from './keys/named-key.ts';
 import { PricedNames } from './keys/priced-names.ts';
 import { sessionAccounts } from './keys/session-accounts.ts';
 import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
-import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
+import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
 import { openSettings, readGatewayBook } from './store/open.ts';
-import type { ConnectedStore, StoreConnection } from './store/store.ts';
+import type { ConnectedStore } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -57,7 +56,6 @@ import type {
 import { VERSION } from './version.ts';
 import type { ProcessLine, WorkerHost } from './workers/line.ts';
 import type { Worker, WorkerSession } from './workers/worker.ts';
-import type { WorkspaceOptions } from './workspace-options.ts';
 import { WorkspaceSession } from './workspace-session.ts';
 
 export type { CoreOptions } from './core-options.ts';
