@@ -2,14 +2,14 @@
 import { CredentialStore } from './auth/credentials.ts';
 import { isConnectionName } from './auth/entry.ts';
 import { LocalPasses, Sessions } from './auth/sessions.ts';
-import type { Environment, SettingsSpec } from './auth/settings.ts';
+import type { SettingsSpec } from './auth/settings.ts';
 import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
-import { nearest } from './base/closest.ts';
 import { newRequestId } from './base/request-id.ts';
 import type { Blocks } from './block/api.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
+import { assertOptions, type CoreOptions } from './core-options.ts';
 import { EventRing, type RecentEvents } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
@@ -20,7 +20,6 @@ import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
 import { Prices } from './gateway/pricing.ts';
-import type { QueueLimits } from './gateway/queue.ts';
 import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import { ChatStream } from './gateway/stream.ts';
@@ -32,12 +31,12 @@ import type { Accounts } from './keys/named-key.ts';
 import { PricedNames } from './keys/priced-names.ts';
 import { sessionAccounts } from './keys/session-accounts.ts';
 import { capWarnings, keyFindings } from './keys/uncounted-models.ts';
-import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from './ports.ts';
+import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount } from './ports.ts';
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
 import { openSettings, readGatewayBook } from './store/open.ts';
-import type { ConnectedStore, StoreConnection } from './store/store.ts';
+import type { ConnectedStore } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -57,30 +56,9 @@ import type {
 import { VERSION } from './version.ts';
 import type { ProcessLine, WorkerHost } from './workers/line.ts';
 import type { Worker, WorkerSession } from './workers/worker.ts';
-import type { WorkspaceOptions } from './workspace-options.ts';
 import { WorkspaceSession } from './workspace-session.ts';
 
-/** The options of `createCore`. */
-export interface CoreOptions extends WorkspaceOptions {
-  /** The folder of auth.json, the token and the blocks. Without it, nothing is read from or written to disk. */
-  readonly workspace?: string;
-  /** The database that keeps what the workspace has, except for auth.json (`connectStore`); without it, the folder keeps all. */
-  readonly store?: StoreConnection;
-  /** The adapters that requests can use; `createAdapters()` makes those that come with Blockhouse. */
-  readonly adapters: readonly Adapter[];
-  /** The environment variables to read; by default those of the process. */
-  readonly env?: Environment;
-  /** Origins, besides the providers' own, that stored keys may go to. */
-  readonly allowedOrigins?: ReadonlySet<string>;
-  /** Limits of the queue in front of each provider. */
-  readonly queue?: Partial<QueueLimits>;
-  /** Presets that are connections without an entry in auth.json, such as groq. */
-  readonly connections?: readonly string[];
-  /** Time limits of calls to providers. */
-  readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** The most retries of a failed attempt, 0 to 2; the default is 2. */
-  readonly retries?: number;
-}
+export type { CoreOptions } from './core-options.ts';
 
 /** The gateway and, after `start`, the blocks of a workspace. */
 export interface Core {
@@ -190,33 +168,6 @@ export interface Core {
   stop(): Promise<void>;
   /** Stops the monitors, ends open calls, settles their accounts and releases the workspace. A second call waits for the first. */
   close(): Promise<void>;
-}
-
-const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
-  workspace: true,
-  store: true,
-  adapters: true,
-  env: true,
-  allowedOrigins: true,
-  connections: true,
-  queue: true,
-  timeouts: true,
-  retries: true,
-  gatewayOnly: true,
-  monitorCalls: true,
-  now: true,
-  clock: true,
-  random: true,
-};
-
-/** Throws a TypeError without adapters, and for an option that there is not: a misspelt one would change nothing, without a word. */
-function assertOptions(options: CoreOptions | undefined): void {
-  if (!Array.isArray(options?.adapters)) throw new TypeError('createCore needs its adapters: createCore({ adapters: createAdapters(), workspace: … }).');
-  for (const name in options) {
-    if (Object.hasOwn(OPTION_NAMES, name)) continue;
-    const meant = nearest(name, Object.keys(OPTION_NAMES));
-    throw new TypeError(`createCore has no option ${JSON.stringify(name)}${meant === undefined ? '' : `; did you mean ${meant}?`}`);
-  }
 }
 
 /** Creates a core. It does no I/O until it is used; `close` ends it. Throws a TypeError without adapters, or for an unknown option. */

@@ -10,6 +10,7 @@
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { isCount } from '../base/tokens.ts';
 import type { Usage } from '../schemas/chat.ts';
+import type { OwnRates } from '../types.ts';
 import type { PricedModel } from './account.ts';
 
 export type { PricedModel } from './account.ts';

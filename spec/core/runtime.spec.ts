@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { assertOptions, type CoreOptions } from '../../core/core-options.ts';
 import type { ChatCall } from '../../core/ports.ts';
 import { createCore } from '../../core/runtime.ts';
 import type { ChatRequest } from '../../core/schemas/chat.ts';
@@ -146,5 +147,6 @@ t.test('a program in JavaScript that forgets the adapters is told what is wanted
   const create = createCore as unknown as (options?: object) => unknown;
   t.throws(() => create(), { name: 'TypeError', message: /adapters: createAdapters\(\)/ });
   t.throws(() => create({ workspace: t.testdir({}) }), { name: 'TypeError' });
+  t.throws(() => assertOptions({ adapters: [], workSpace: 'x' } as CoreOptions), { message: /did you mean workspace\?/ });
   t.throws(() => create({ adapters: [], workSpace: 'x' }), { name: 'TypeError', message: 'createCore has no option "workSpace"; did you mean workspace?' });
 });

@@ -11,7 +11,9 @@ import type { AccountedCall } from '../../../core/gateway/account.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { READ_ON_MS } from '../../../core/gateway/read-on.ts';
 import { GatewayAccounts } from '../../../core/keys/gateway-accounts.ts';
-import type { NamedKey } from '../../../core/keys/named-key.ts';
+import { checkedFigures } from '../../../core/keys/key-limits.ts';
+import { KeyPlaces } from '../../../core/keys/key-places.ts';
+import { checkedLimits, type NamedKey, namedKey } from '../../../core/keys/named-key.ts';
 import { PricedNames } from '../../../core/keys/priced-names.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
 import { GatewayLedger } from '../../../core/store/files/ledger/gateway-ledger.ts';
@@ -554,4 +556,15 @@ t.test('the name of a price is looked for once a second, and each time for a cal
   t.equal(names.of({ ...call, tier: 'flex' })?.model, '2');
   now = 1000;
   t.equal(names.of(call)?.model, '3');
+});
+
+t.test('a key and its group have the same places for all lines, whose number follows a change', async (t) => {
+  const places = new KeyPlaces();
+  const keyOf = (inFlight: number | null, group: number) =>
+    namedKey({ name: 'app', hash: '', createdAt: '', ...checkedLimits({ inFlight, group: 'team' }) }, checkedFigures({ inFlight: group }));
+  const [own, team] = places.of(keyOf(1, 2));
+  own?.take();
+  t.same([own?.hasRoom, team?.hasRoom], [false, true]);
+  const changed = places.of(keyOf(null, 2));
+  t.same([changed[0] === own, changed[1] === team, own?.hasRoom], [true, true, true]);
 });

@@ -2,8 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { BlockhouseError } from '../../../core/errors.ts';
+import { PlaceLimit } from '../../../core/gateway/place-limit.ts';
 import type { NamedKey } from '../../../core/keys/named-key.ts';
 import type { Core } from '../../../core/runtime.ts';
+import { PlaceLine } from '../../../core/workers/place-line.ts';
 import { gate, HELLO, type Step } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 import { startWorkers } from '../../support/workers.ts';
@@ -182,7 +184,7 @@ t.test('no more calls of a key run than it may over workers; those that wait are
     await held.opened;
     await slow(call);
   };
-  const { workers } = await startWorkers(t, [wait, slow], { queue: { concurrency: 64, waiting: 1000 } });
+  const { workers } = await startWorkers(t, [wait], { queue: { concurrency: 64, waiting: 1000 } });
   const [one, two] = workers;
   await one.core.keys?.create('app', { inFlight: 2 });
   await until('the key is seen', () => two.core.keys?.named('app') !== undefined);
@@ -209,4 +211,21 @@ t.test('calls of a key without limits count for its group', async (t) => {
   await one.core.keys?.create('app', { group: 'team' });
   await one.core.chat(REQUEST, APP);
   t.match(await one.core.accounts?.spent('group', 'team'), { day: { tokens: 1000, calls: 1 } });
+});
+
+t.test('places are taken in turn as far as all limits have room, and given back once', async (t) => {
+  const [key, group] = [new PlaceLimit(), new PlaceLimit()];
+  key.allow(1);
+  group.allow(2);
+  const line = new PlaceLine();
+  const [first, second, left, other] = [line.take([key, group]), line.take([key, group]), line.take([key, group]), line.take([group])];
+  t.same([await first.taken, await other.taken, key.held, group.held], [true, true, 1, 2]);
+  left.leave();
+  t.equal(await left.taken, false);
+  other.leave();
+  t.equal(key.held, 1, 'the key has no room yet');
+  first.leave();
+  t.same([await second.taken, key.held, group.held], [true, 1, 1]);
+  second.leave();
+  t.same([key.held, group.held], [0, 0]);
 });
