@@ -178,7 +178,7 @@ export function createCore(options: CoreOptions): Core {
 
 /** A core of one of several processes that serve a port, without blocks. `log` sends lines of its log to the primary, whose workspace it is. */
 export async function createWorkerCore(options: CoreOptions, line: ProcessLine): Promise<{ readonly core: Core; log(lines: readonly string[]): void }> {
-  const { Worker } = await import('./workers/worker.ts');
+  const { Worker } = await import('./workspace-parts.ts');
   const worker = new Worker(line);
   return { core: assemble({ ...options, gatewayOnly: true }, worker).core, log: (lines) => worker.log(lines) };
 }
@@ -188,7 +188,7 @@ export async function createPrimaryCore(
   options: CoreOptions,
   onLog: (lines: readonly string[]) => void,
 ): Promise<{ readonly core: Core; readonly primary: WorkerHost }> {
-  const { Primary } = await import('./workers/primary.ts');
+  const { Primary } = await import('./workspace-parts.ts');
   const { core, passes, look, session } = assemble({ ...options, gatewayOnly: true });
   const { events: bus, meter, recent } = core;
   if (passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
