@@ -139,7 +139,7 @@ t.test('npm run generate writes the file, and --check tells a stale one', async 
   t.match(generate('--check'), { status: 1, stderr: /npm run generate/ }, 'a missing file');
   t.match(generate(), { status: 0 });
   const path = join(folder, 'openapi.json');
-  t.equal(readFileSync(path, 'utf8'), `${JSON.stringify(openApiDocument(ROUTES), null, 1)}\n`);
+  t.strictSame(JSON.parse(readFileSync(path, 'utf8')), JSON.parse(JSON.stringify(openApiDocument(ROUTES))));
   t.match(generate('--check'), { status: 0, stderr: '' }, 'a fresh file');
   appendFileSync(path, ' ');
   const { mtimeMs } = statSync(path);
