@@ -50,7 +50,7 @@ export interface GatewayHealth {
   readonly version: string;
   readonly adapters: readonly string[];
   /** What keeps the workspace */
-  readonly store: {
+  readonly store?: {
     readonly kind: 'files' | 'postgres';
   };
   /** True for a server without blocks; otherwise absent */

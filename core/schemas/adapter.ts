@@ -79,7 +79,7 @@ export const GatewayHealth = object(
     store: { ...object({ kind: { type: 'string', enum: ['files', 'postgres'] } }), description: 'What keeps the workspace' },
     gatewayOnly,
   },
-  ['gatewayOnly'],
+  ['gatewayOnly', 'store'],
 );
 export type GatewayHealth = types.GatewayHealth;
 

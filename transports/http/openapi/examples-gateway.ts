@@ -85,7 +85,11 @@ export const GATEWAY_EXAMPLES = {
       },
     },
   },
-  GatewayIsUp: { of: 'GatewayHealth', summary: 'The gateway is up', value: { status: 'ok', version: '0.1.0', adapters: ['openai', 'ollama'] } },
+  GatewayIsUp: {
+    of: 'GatewayHealth',
+    summary: 'The gateway is up',
+    value: { status: 'ok', version: '0.1.0', adapters: ['openai', 'ollama'], store: { kind: 'files' } },
+  },
   Adapters: { of: 'AdapterList', summary: 'One provider', value: { adapters: [OLLAMA] } },
   Models: { of: 'ModelList', summary: 'Two models', value: { provider: 'ollama', models: ['gemma4:latest', 'qwen3:8b'], count: 2 } },
   CheckWithKey: { of: 'VerifyRequest', summary: 'A key that is not stored', value: { config: { apiKey: 'a-key-of-yours' } } },
