@@ -21,7 +21,7 @@ export interface BundleEntry {
 /** Throws INVALID_REQUEST, which names the entry, for anything that is not the bundle of a block. */
 export async function* bundleEntries(bytes: Uint8Array): AsyncGenerator<BundleEntry> {
   const rules = new BundleRules();
-  const tar = ReadableStream.from(unzipped(bytes)).pipeThrough(createTarDecoder({ strict: true }));
+  const tar = streamOf(unzipped(bytes)).pipeThrough(createTarDecoder({ strict: true }));
   for await (const entry of readable(tar)) {
     const path = rules.accept(entry.header);
     yield { path, isFolder: entry.header.type === 'directory', entry };
@@ -113,4 +113,22 @@ function refusal({ name }: TarHeader, message: string): BlockhouseError {
 
 function shown(name: string): string {
   return JSON.stringify(name.length > SHOWN_CHARACTERS ? `${name.slice(0, SHOWN_CHARACTERS)}…` : name);
+}
+
+/** As `ReadableStream.from`, which types of browsers don't have: the page's specs are checked with these. */
+function streamOf(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
