@@ -17,7 +17,7 @@ const GROUPS = join(ROOT, '.tap/groups');
 const TAP_IS_BUILT = join(ROOT, 'node_modules/.cache/blockhouse/tap-is-built');
 const TOGETHER = compiledPath('spec/support/together.ts');
 /** How many specs share a process at most. */
-const GROUP_SIZE = 24;
+const GROUP_SIZE = 48;
 /** Fewer in folders whose specs wait for servers and browsers, so that these wait beside each other. */
 const GROUP_SIZES: Readonly<Record<string, number>> = { dashboard: 8, faults: 3, cases: 4 };
 /** One more than the cores that the suite is made for: most specs wait now and then. */
