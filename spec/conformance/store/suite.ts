@@ -302,14 +302,14 @@ function ledgers(t: Test, kind: StoreKind): void {
   t.test('L1: what was spent is counted once, and is there in the next process', async (t) => {
     const first = await rig(t, kind);
     const { ledger } = first.store;
-    t.same(await ledger.spend('a', NOW - HOUR), { usd: 0, tokens: 0 });
+    t.same(await ledger.spend('a', [NOW - HOUR]), [{ usd: 0, tokens: 0 }]);
     await Promise.all([...numbers(10).map((n) => ledger.append(line(`${n}`))), ledger.append(line('3'))]);
     await ledger.append(line('x', { block: 'b', costUsd: null, at: new Date(NOW + 1).toISOString() }));
     await ledger.ready();
-    t.same(await ledger.spend('a', NOW - HOUR), { usd: 10, tokens: 100 });
+    t.same(await ledger.spend('a', [NOW - HOUR]), [{ usd: 10, tokens: 100 }]);
     const second = (await first.reopen()).store.ledger;
-    t.same(await second.spend('a', NOW - HOUR), { usd: 10, tokens: 100 });
-    t.same(await second.spend('b', NOW - HOUR), { usd: 0, tokens: 10 });
+    t.same(await second.spend('a', [NOW - HOUR]), [{ usd: 10, tokens: 100 }]);
+    t.same(await second.spend('b', [NOW - HOUR]), [{ usd: 0, tokens: 10 }]);
     t.equal(await second.newest('a'), NOW);
     t.equal(await second.newest('nobody'), undefined);
     t.equal((await collected(second.lines())).length, 11);
@@ -323,8 +323,8 @@ function ledgers(t: Test, kind: StoreKind): void {
     await first.store.ledger.carry('a', 'b');
     const { ledger } = (await first.reopen()).store;
     await ledger.append(line('2', { block: 'b' }));
-    t.equal((await ledger.spend('b', NOW - HOUR)).usd, 2);
-    t.equal((await ledger.spend('a', NOW - HOUR)).usd, 1);
+    t.equal((await ledger.spend('b', [NOW - HOUR]))[0].usd, 2);
+    t.equal((await ledger.spend('a', [NOW - HOUR]))[0].usd, 1);
     t.equal((await collected(ledger.newestFirst('b', NOW - HOUR))).length, 2);
   });
 }
