@@ -87,3 +87,15 @@ export function valuesOf(entry: ChatEntry): unknown[] {
     rest,
   ];
 }
+
+/** A new entry as it will be read. */
+export function storedAs(entry: ChatEntry): ChatEntry {
+  const [id, role, status, content, , client_id, reply_to, attempts, at, next, started, finished, error, rest] = valuesOf(entry) as [
+    ...[string, ChatEntry['role'], ChatEntry['status'], string, number, string | null, string | null, number],
+    ...[string, string | null, string | null, string | null, string, string],
+  ];
+  const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
+  const times = { at: new Date(at), next_attempt_at: timeOf(next), started_at: timeOf(started), finished_at: timeOf(finished) };
+  const json = { error: JSON.parse(error) as ChatEntry['error'], outcome: null, rest: JSON.parse(rest) as Partial<ChatEntry> };
+  return entryOf({ seq: 0, id, role, status, content, client_id, reply_to, attempts, ...times, ...json });
+}
