@@ -160,6 +160,8 @@ export interface EmbedBatch {
   readonly vectors: unknown;
   /** Undefined if the provider does not report it. */
   readonly inputTokens?: number | undefined;
+  /** What the provider says that the batch costs; undefined if nobody reads it. */
+  readonly costUsd?: number | undefined;
 }
 
 /** How a provider makes embeddings. */
@@ -220,6 +222,8 @@ export interface Adapter {
    * the name that requests give it. Must not do I/O or throw.
    */
   pricedModel?(call: PricedCall): string | undefined;
+  /** True for an adapter that reads from every answer what the call costs, where the quirks of an entry say in which field it is. */
+  readonly readsCost?: true;
   readonly supportsStreaming: boolean;
   /** True for an adapter that answers without a model. It costs nothing, is in no list of adapters, and no name of a model leads to it; requests and blocks may name it. */
   readonly standsIn?: true;

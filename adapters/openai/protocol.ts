@@ -8,7 +8,7 @@ import { mayCostMore } from '../shared/tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { streamError } from './errors.ts';
 import { quirksOf } from './quirks.ts';
-import { EVENT_MEMBERS, usageOfChat, usageOfResponse, withCost } from './usage.ts';
+import { EVENT_MEMBERS, eventMembers, topOf, usageOfChat, usageOfResponse, withCost } from './usage.ts';
 
 const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
 const ANSWER_MEMBERS = ['usage', 'service_tier', 'error', 'x_groq'];
@@ -43,23 +43,38 @@ const RESPONSES: Protocol = {
 
 /** What the server at the base URL speaks. */
 export const protocolOf = perSettings((settings: ResolvedSettings): Protocol => {
-  if (apiOf(settings) !== 'chat') return RESPONSES;
+  const isChat = apiOf(settings) === 'chat';
   const { costField } = quirksOf(settings);
-  return costField === undefined ? CHAT : chatWithCost(costField);
+  if (costField === undefined) return isChat ? CHAT : RESPONSES;
+  return isChat ? chatWithCost(costField) : responsesWithCost(costField);
 });
 
 /** Reads what a call costs as well. The member that has it may stand anywhere in the answer. */
 function chatWithCost(costField: string): Protocol {
-  const [member = ''] = costField.split('.');
+  const member = topOf(costField);
   return {
     ...CHAT,
     members: [...(CHAT.members ?? []), member],
     answerMembers: [...CHAT.answerMembers, member],
     readFrame: (data, name) => {
       const facts = readChunk(data, name);
-      return facts.usage === undefined ? facts : { ...facts, usage: withCost(facts.usage, asObject(tryParseJson(data)), costField) };
+      return { ...facts, usage: withCost(facts.usage, asObject(tryParseJson(data)), costField) };
     },
     readUsage: (answer) => withCost(usageOfChat(answer), answer, costField) ?? {},
+  };
+}
+
+/** The same of the response that an event has. */
+function responsesWithCost(costField: string): Protocol {
+  return {
+    ...RESPONSES,
+    frameMembers: eventMembers(costField),
+    answerMembers: [...RESPONSES.answerMembers, topOf(costField)],
+    readFrame: (data, name) => {
+      const facts = readEvent(data, name);
+      return { ...facts, usage: withCost(facts.usage, asObject(asObject(tryParseJson(data))['response']), costField) };
+    },
+    readUsage: (answer) => withCost(usageOfResponse(answer), answer, costField) ?? {},
   };
 }
 

@@ -2,6 +2,7 @@
 //
 // reasoning-beside: xAI and Google's server for OpenAI's protocol leave reasoning out of `completion_tokens`, and count it in `total_tokens` alone.
 // cached-anywhere: Servers tell cached tokens in the details, as OpenAI does, or beside the other counts (DeepSeek, Moonshot). Groq has its usage in `x_groq`, too.
+// own-key-beside: OpenRouter tells what it charges itself. Where it calls a provider with the account's own key for that, the provider's bill stands beside it.
 // citations-beside: Perplexity bills the tokens of its reasoning and citations, and has them beside all other counts.
 import { isObject } from '../../core/base/json.ts';
 import type { ReportedUsage } from '../../core/index.ts';
@@ -20,13 +21,38 @@ interface Metered {
 /** Of an event of Responses, what says of a whole answer how it ended and what it used. Its first events and its last one repeat the request and the answer. */
 export const EVENT_MEMBERS: Wanted = { type: 'whole', error: 'whole', response: ['usage', 'service_tier', 'error'] };
 
+/** The same with the member of the response that tells what it costs. */
+export function eventMembers(costField: string | undefined): Wanted {
+  if (costField === undefined) return EVENT_MEMBERS;
+  return { ...EVENT_MEMBERS, response: [...(EVENT_MEMBERS['response'] ?? []), topOf(costField)] };
+}
+
+/** The member at the top of an answer in which a field is. */
+export function topOf(field: string): string {
+  return field.split('.', 1)[0] ?? '';
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Adds what the answer says that the call costs, where a connection reads it from there (`usage.cost`). */
+/** Adds what the answer says that the call costs, where a connection reads it from there (`usage.cost`). The usage may be in another chunk. */
 export function withCost(usage: ReportedUsage | undefined, answer: Fields, costField: string | undefined): ReportedUsage | undefined {
-  if (usage === undefined || costField === undefined) return usage;
-  const told = costField.split('.').reduce<unknown>((value, name) => asObject(value)[name], answer);
-  return typeof told === 'number' && Number.isFinite(told) && told >= 0 ? { ...usage, costUsd: told } : usage;
+  if (costField === undefined) return usage;
+  const path = costField.split('.');
+  const holder = path.slice(0, -1).reduce<Fields>((value, name) => asObject(value[name]), answer);
+  const costUsd = billIn(holder, path.at(-1) ?? '');
+  return costUsd === undefined ? usage : { ...usage, costUsd };
+}
+
+/** own-key-beside: undefined if one of both is not told. */
+function billIn(holder: Fields, name: string): number | undefined {
+  const charged = amountOf(holder[name]);
+  if (charged === undefined || holder['is_byok'] !== true) return charged;
+  const ofProvider = amountOf(asObject(holder['cost_details'])['upstream_inference_cost']);
+  return ofProvider === undefined ? undefined : charged + ofProvider;
+}
+
+function amountOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 /** Of Responses; undefined if there is none. */

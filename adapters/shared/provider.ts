@@ -64,7 +64,8 @@ export interface EmbeddingProvider {
   batch(model: string): number;
   readonly takesTokenIds?: boolean;
   build(call: EmbedCall): { readonly url: URL; readonly body: unknown };
-  read(answer: Readonly<Record<string, unknown>>): EmbedBatch;
+  /** `costField`: where the answer tells what it costs. */
+  read(answer: Readonly<Record<string, unknown>>, costField?: string): EmbedBatch;
 }
 
 /** A question about the tokens of a prompt. */
@@ -87,6 +88,8 @@ export interface Provider {
   readonly pricesAs?: string;
   /** See `Adapter.pricedModel`. */
   pricedModel?(call: PricedCall): string | undefined;
+  /** See `Adapter.readsCost`. */
+  readonly readsCost?: true;
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   readonly timeouts?: Partial<UpstreamTimeouts>;

@@ -31,7 +31,7 @@ export function pricedModel(adapter: Adapter, settings: ResolvedSettings, { mode
   const { endpoint } = settings;
   if (endpoint === undefined || settings.sources['baseURL'] === 'request') return dataPrice(adapter, settings, model, tier);
   const priced = endpointPrice(adapter, endpoint, settings, model, tier);
-  return endpoint.quirks.costField === undefined ? priced : { ...(priced ?? { provider: '', model }), isTold: true };
+  return endpoint.quirks.costField === undefined || adapter.readsCost !== true ? priced : { ...(priced ?? { provider: '', model }), isTold: true };
 }
 
 /** The price that the operator has given, that of a server of the operator's own, or that of the price data. */

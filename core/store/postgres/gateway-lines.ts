@@ -53,7 +53,14 @@ export class GatewayLines {
     const { costUsd, leastUsd = null, usage, error } = call;
     const unpriced = usage !== null && costUsd === null && leastUsd === null ? 1 : 0;
     this.#last += 1;
-    const line = { n: this.#last, call, tokens: Math.min(Math.ceil(countable(usage?.totalTokens)), MOST_TOKENS), calls: 1, failed: error === null ? 0 : 1, unpriced };
+    const line = {
+      n: this.#last,
+      call,
+      tokens: Math.min(Math.ceil(countable(usage?.totalTokens)), MOST_TOKENS),
+      calls: 1,
+      failed: error === null ? 0 : 1,
+      unpriced,
+    };
     if (this.#lines.length < this.#most) this.#lines.push(line);
     else this.#fold(line);
     return line;
@@ -91,7 +98,11 @@ export function billionthsOf({ call }: GatewayLine): number {
 
 /** The beginning of a text, with no half of a character at its end. */
 function cut(text: string): string {
-  return Buffer.byteLength(text) <= MODEL_BYTES ? text : Buffer.from(text).toString('utf8', 0, MODEL_BYTES).replace(/\ufffd$/, '');
+  return Buffer.byteLength(text) <= MODEL_BYTES
+    ? text
+    : Buffer.from(text)
+        .toString('utf8', 0, MODEL_BYTES)
+        .replace(/\ufffd$/, '');
 }
 
 /** The columns in the order of the statement: always-fits. */
