@@ -277,6 +277,8 @@ export interface Adapter {
    * model, a stream that breaks off may have cost the largest output that its request allowed.
    */
   readonly openModels?: RegExp;
+  /** How the ids of models look that a local daemon passes on to a service which is paid: they are not free because the daemon is local. */
+  readonly passedOn?: RegExp;
   /** Services that speak the protocol of this adapter. */
   readonly presets?: Presets;
   /** Set for a connection. */

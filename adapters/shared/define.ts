@@ -88,6 +88,7 @@ function adapterOf(provider: Provider, upstream: Upstream): Adapter {
     supportsStreaming: true,
     ...(provider.modelNames !== undefined && { modelNames: provider.modelNames }),
     ...(provider.openModels !== undefined && { openModels: provider.openModels }),
+    ...(provider.passedOn !== undefined && { passedOn: provider.passedOn }),
     ...(provider.supports !== undefined && { supports: provider.supports }),
     envVars: provider.envVars,
     settings: provider.settings,

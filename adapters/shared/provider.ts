@@ -126,6 +126,8 @@ export interface Provider {
   readonly modelNames?: RegExp;
   /** How the ids of models look that hide no output; see `Adapter.openModels`. */
   readonly openModels?: RegExp;
+  /** See `Adapter.passedOn`. */
+  readonly passedOn?: RegExp;
   /** What requests may ask for besides text and tools; see `Adapter.supports`. */
   readonly supports?: Adapter['supports'];
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */

@@ -573,6 +573,29 @@ t.test('46, 47 and 48: own prices, cache reads apart, a price by name, and the c
   t.match(await ask('gpu/free'), { status: 403 }, 'and a key reaches only the connections that its models allow');
 });
 
+t.test('no spelling of a model has the price of another one, and what a local daemon passes on is not free', async (t) => {
+  const answer: Answerer = (request, res) => {
+    if (request.path.endsWith('/api/show')) return sendJson(res, { model_info: {} });
+    if (request.path.endsWith('/api/chat'))
+      return sendJson(res, { message: { content: 'x' }, done: true, done_reason: 'stop', prompt_eval_count: 12, eval_count: 5 });
+    sendJson(res, { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: USAGE });
+  };
+  const upstream = await startUpstream(t, answer);
+  const models = { dear: { price: { input: 1e5, output: 1e5 } }, 'Large-*': { price: { input: 1e5, output: 1e5 } }, '*': { price: 0 } };
+  const server = await startWith(t, { gpu: entryOf(upstream, { models }), home: { adapter: 'ollama', baseURL: upstream.url } });
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', usdPerDay: 100, unpriced: 'refuse' } })).json;
+  const headers = { authorization: `Bearer ${String(key)}` };
+  const ask = async (adapter: string, model: string) => {
+    const before = (await server.core.accounts?.spentToday('app'))?.usd ?? 0;
+    const { status } = await server.call('POST', '/v1/chat', { body: { adapter, model, messages: MESSAGES }, headers });
+    return [status, Math.round(((await server.core.accounts?.spentToday('app'))?.usd ?? 0) * 10 - before * 10)];
+  };
+  for (const model of ['dear', 'DEAR', 'models/dear', 'large-2', 'models/LARGE-2']) t.same(await ask('gpu', model), [200, 17], model);
+  t.same(await ask('gpu', 'other'), [200, 0]);
+  t.same(await ask('home', 'gemma4'), [200, 0]);
+  for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud']) t.same(await ask('home', model), [403, 0], model);
+});
+
 t.test('a connection that is said to need no key sends none, also where the variable of its preset is set', async (t) => {
   const upstream = await startUpstream(t, chatServer);
   const server = await startWith(t, { groq: { baseURL: `${upstream.url}/v1`, auth: 'none' } }, { env: { GROQ_API_KEY: KEY } });
