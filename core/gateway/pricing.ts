@@ -191,7 +191,7 @@ function find({ calcPrice }: PriceData, { provider, model }: PricedModel, counts
   } catch {
     return undefined; // an entry that contradicts itself: the call is shown as unpriced, and its answer is not lost
   }
-  return found !== null && found.provider.id === provider && names(found.model.match, model.trim().toLowerCase()) ? found : undefined;
+  return found !== null && found.provider.id === provider && names(found.model.match, ownName(model)) ? found : undefined;
 }
 
 const KEEP_RATES_MS = 60_000;
@@ -285,6 +285,12 @@ function countOf(value: number | undefined): number {
 
 /** One or two digits after the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this model. */
 const FURTHER_VERSION = /^(?!-\d{2}-\d{4}$)[-.]\d{1,2}(?!\d)/;
+
+/** Of a tuned model, only the name of what was tuned: the rest is chosen by its owner, and an entry may match any part of an id. */
+function ownName(model: string): string {
+  const name = model.trim().toLowerCase();
+  return name.startsWith('ft:') ? name.split(':', 2).join(':') : name;
+}
 
 /** Entries match by the beginning of an id, which would also price a successor that is not in the data yet. */
 function names(match: MatchLogic, model: string): boolean {
