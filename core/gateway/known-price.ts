@@ -31,13 +31,13 @@ export function pricedModel(adapter: Adapter, settings: ResolvedSettings, { mode
   const { endpoint } = settings;
   if (endpoint === undefined || settings.sources['baseURL'] === 'request') return dataPrice(adapter, settings, model, tier);
   const priced = endpointPrice(adapter, endpoint, settings, model, tier);
-  return endpoint.quirks.costField === undefined ? priced : { ...(priced ?? { provider: '', model }), isTold: true };
+  return endpoint.quirks.costField === undefined || adapter.readsCost !== true ? priced : { ...(priced ?? { provider: '', model }), isTold: true };
 }
 
 /** The price that the operator has given, that of a server of the operator's own, or that of the price data. */
 function endpointPrice(adapter: Adapter, endpoint: Endpoint, settings: ResolvedSettings, model: string, tier: string | undefined): PricedModel | undefined {
   const own = endpoint.factsOf(model)?.price;
-  if (own === 0 || (own === undefined && isOwnServer(endpoint, settings))) return { provider: FREE, model };
+  if (own === 0 || (own === undefined && isOwnServer(endpoint, settings) && adapter.passedOn?.test(model) !== true)) return { provider: FREE, model };
   const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
   if (name === undefined) return undefined;
   if (typeof own === 'string') return { provider: own.slice(0, own.indexOf('/')), model: own.slice(own.indexOf('/') + 1) };

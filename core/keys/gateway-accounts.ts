@@ -15,7 +15,7 @@ import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { costOf, expectedTokens, HeldCalls, KeyHold, type KeyTerms } from './key-hold.ts';
+import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms } from './key-hold.ts';
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
@@ -117,7 +117,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       this.#record(end, at, NO_COST, groupOf(hold, call));
       return;
     }
-    const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer), groupOf(hold, call)), this.#tell);
+    const priced = this.#options.prices
+      .pricer(pricedAs)
+      .then((pricer) => this.#record(end, at, finalCost(usage, pricer, end.code), groupOf(hold, call)), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
   }
@@ -132,7 +134,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { requestId, adapter: provider, model, usage, code: error = null } = end;
     const { id, key: named } = hold;
     const [key, group] = [named.name, named.group ?? undefined];
-    const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
+    const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer, end.code);
     if (id !== undefined) {
       // A line that can't be written is of no harm: the line of the ledger waits and is tried again.
       this.#options.ledger.noteEnd({ id, at, requestId, key, group, provider, model, usage: usage ?? NO_USAGE, ...cost, error }).catch(this.#tell);

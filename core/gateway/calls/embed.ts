@@ -7,7 +7,7 @@ import { isCount, TokenEstimate } from '../../base/tokens.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
-import { sumUsage } from '../accumulate.ts';
+import { isCost, sumUsage } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, shortened } from './call.ts';
 
@@ -115,7 +115,14 @@ class EmbedAttempt implements Attempt<AttemptResult> {
   #count(inputs: EmbedRequest['inputs'], batch: EmbedBatch | undefined): void {
     const reported = batch?.inputTokens;
     const tokens = isCount(reported) ? reported : tokensOf(inputs);
-    const usage = { inputTokens: tokens, outputTokens: 0, totalTokens: tokens, ...(!isCount(reported) && { estimated: true }) };
+    const costUsd = batch?.costUsd;
+    const usage = {
+      inputTokens: tokens,
+      outputTokens: 0,
+      totalTokens: tokens,
+      ...(!isCount(reported) && { estimated: true }),
+      ...(isCost(costUsd) && { costUsd }),
+    };
     this.#usage = sumUsage(this.#usage, usage);
     this.#call.used = sumUsage(this.#call.used, usage);
   }
