@@ -7,11 +7,12 @@
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
 import { randomUUID } from 'node:crypto';
+import { isoTime } from '../base/iso-time.ts';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { OpenCall, Used } from '../store/port.ts';
+import type { OpenCall, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
@@ -20,6 +21,7 @@ import type { NamedKey } from './named-key.ts';
 /** Until a key has an answer. */
 const USUAL_OUTPUT_TOKENS = 1000;
 const NOTHING: Used = { usd: 0, tokens: 0 };
+export const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
 const LOOK_EVERY_MS = 100;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
@@ -53,9 +55,9 @@ export class KeyHold implements Hold {
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
-  readonly #reserve: (hold: KeyHold) => Promise<void>;
+  readonly #reserve: (hold: KeyHold) => Promise<void> | undefined;
 
-  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: KeyHold) => Promise<void>) {
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: KeyHold) => Promise<void> | undefined) {
     this.call = call;
     this.key = key;
     this.places = places;
@@ -63,7 +65,7 @@ export class KeyHold implements Hold {
     this.#reserve = reserve;
   }
 
-  reserve(): Promise<void> {
+  reserve(): Promise<void> | undefined {
     return this.#reserve(this);
   }
 
@@ -113,7 +115,7 @@ export interface HoldTerms {
 
 /** All calls under way of keys with limits. */
 export class HeldCalls {
-  readonly #note: (call: OpenCall) => Promise<void>;
+  readonly #note: (call: OpenCall) => Promise<void> | undefined;
   readonly #onFault: (error: unknown) => void;
   /** By key and by group. */
   readonly #byAccount = new Map<string, Account>();
@@ -122,7 +124,7 @@ export class HeldCalls {
   #timer: NodeJS.Timeout | undefined;
 
   /** `note` writes a call into the journal; `onFault` is told when that fails for a call that has been sent already. */
-  constructor(note: (call: OpenCall) => Promise<void>, onFault: (error: unknown) => void) {
+  constructor(note: (call: OpenCall) => Promise<void> | undefined, onFault: (error: unknown) => void) {
     this.#note = note;
     this.#onFault = onFault;
   }
@@ -144,9 +146,16 @@ export class HeldCalls {
     return sum;
   }
 
-  /** The call counts as under way from now on. Resolves when it may be sent. Once more for a further attempt. */
-  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> {
-    if (hold.hasEnded) return Promise.resolve(); // its caller has left, and it will not be sent
+  /** The calls under way beside one that asks for room. */
+  beside(own: KeyHold): UnderWay {
+    return { roughly: this.#roughly, exactly: (bound) => this.underWay(bound, own) };
+  }
+
+  readonly #roughly = (bound: Pick<Bound, 'kind' | 'name'>): Used => this.sumOf(bound);
+
+  /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
+  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
+    if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const inputTokens = hold.call.inputTokens();
     const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
@@ -202,12 +211,12 @@ export class HeldCalls {
         this.#recount(hold);
         const usage = hold.call.usageSoFar();
         if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
-        this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);
+        this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
       }
     }
   }
 
-  #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> {
+  #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> | undefined {
     const { call, id = '', pricer } = hold;
     const { name: key, group } = hold.key;
     const outputTokens = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
