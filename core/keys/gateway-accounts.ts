@@ -20,7 +20,7 @@ import { costOf, expectedTokens, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDE
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
-import { assertMayUse, isHeld, type KeyLevels, type NamedKey, namesOf, noSuchKey, type SharedAccounts } from './named-key.ts';
+import { assertMayAskFor, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
 
 /** What accounts work with. */
@@ -96,7 +96,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
+    if (asking.model !== undefined) assertMayAskFor(key, asking);
     const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise)
       room.catch(() => undefined); // who reserves asks again, and gets the failure
@@ -211,7 +211,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#keyOf(name);
     if (key.hash !== hash) throw noSuchKey(name);
     this.#places.of(key); // it may have another limit since
-    assertMayUse(key, namesOf(call));
+    assertMayAskFor(key, call);
     return key;
   }
 

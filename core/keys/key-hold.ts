@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { isoTime } from '../base/iso-time.ts';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
+import { inputUsage } from '../gateway/calls/call.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import type { OpenCall, UnderWay, Used } from '../store/port.ts';
@@ -25,6 +26,8 @@ export const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: ()
 const LOOK_EVERY_MS = 100;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
+
+const NOWHERE: readonly HeldPlace[] = [];
 
 /** What a call is accepted with. */
 export interface KeyTerms {
@@ -49,9 +52,10 @@ export class KeyHold implements Hold {
   /** What the journal says of it; undefined for a call that was never admitted. */
   noted: Usage | undefined;
   /** Among the calls under way of its key, and of its group. */
-  underWay: readonly HeldPlace[] = [];
+  underWay: readonly HeldPlace[] = NOWHERE;
   /** What it counts in the sums of its accounts: summed-up. */
-  counted: Used = NOTHING;
+  countedUsd = 0;
+  countedTokens = 0;
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
@@ -71,7 +75,11 @@ export class KeyHold implements Hold {
 
   /** as-expected. */
   get usage(): Usage | undefined {
-    const used = this.call.usageSoFar();
+    return this.usageWith(this.call.usageSoFar());
+  }
+
+  /** The same of a call that has surely used this. */
+  usageWith(used: Usage | undefined): Usage | undefined {
     return used === undefined ? this.expected : this.#withExpectedOutput(used);
   }
 
@@ -83,13 +91,14 @@ export class KeyHold implements Hold {
 
 /** The calls under way of a key or a group. */
 interface Account {
+  readonly kind: Bound['kind'];
+  readonly name: string;
   readonly calls: LinkedList<KeyHold>;
   usd: number;
   tokens: number;
 }
 
 interface HeldPlace {
-  readonly name: string;
   readonly account: Account;
   readonly place: Place<KeyHold>;
 }
@@ -117,8 +126,7 @@ export interface HoldTerms {
 export class HeldCalls {
   readonly #note: (call: OpenCall) => Promise<void> | undefined;
   readonly #onFault: (error: unknown) => void;
-  /** By key and by group. */
-  readonly #byAccount = new Map<string, Account>();
+  readonly #byAccount: Readonly<Record<Bound['kind'], Map<string, Account>>> = { key: new Map(), group: new Map() };
   readonly #idStart = randomUUID();
   #ids = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -131,13 +139,13 @@ export class HeldCalls {
 
   /** About what the calls under way of a key or a group count, as of a tenth of a second ago: summed-up. */
   sumOf({ kind, name }: Pick<Bound, 'kind' | 'name'>): Used {
-    return this.#byAccount.get(accountOf(kind, name)) ?? NOTHING;
+    return this.#byAccount[kind].get(name) ?? NOTHING;
   }
 
   /** What the other calls under way of a key or a group count. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Used {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byAccount.get(accountOf(kind, name))?.calls ?? []) {
+    for (const hold of this.#byAccount[kind].get(name)?.calls ?? []) {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -160,25 +168,26 @@ export class HeldCalls {
     const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-    if (hold.underWay.length === 0) hold.underWay = hold.key.bounds.map(({ kind, name }) => this.#join(accountOf(kind, name), hold));
+    if (hold.underWay.length === 0) hold.underWay = this.#joined(hold);
     this.#ids += 1;
-    this.#recount(hold);
+    const used = hold.call.usageSoFar();
+    this.#recount(hold, used);
     hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return this.#noteAhead(hold, hold.call.usageSoFar() ?? { ...hold.expected, outputTokens: 0 }, at);
+    return this.#noteAhead(hold, used ?? inputUsage(inputTokens), at);
   }
 
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const { name, account, place } of hold.underWay) {
+    for (const { account, place } of hold.underWay) {
       account.calls.leave(place);
-      account.usd -= hold.counted.usd;
-      account.tokens -= hold.counted.tokens;
-      if (account.calls.size === 0) this.#byAccount.delete(name);
+      account.usd -= hold.countedUsd;
+      account.tokens -= hold.countedTokens;
+      if (account.calls.size === 0) this.#byAccount[account.kind].delete(account.name);
     }
-    hold.underWay = [];
-    if (this.#byAccount.size === 0) this.close();
+    hold.underWay = NOWHERE;
+    if (this.#byAccount.key.size === 0) this.close(); // each call has a key
   }
 
   close(): void {
@@ -186,30 +195,39 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #join(name: string, hold: KeyHold): HeldPlace {
-    const account = this.#byAccount.get(name) ?? { calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
-    this.#byAccount.set(name, account);
-    return { name, account, place: account.calls.add(hold) };
+  #joined(hold: KeyHold): HeldPlace[] {
+    const places: HeldPlace[] = [];
+    for (const { kind, name } of hold.key.bounds) {
+      const accounts = this.#byAccount[kind];
+      let account = accounts.get(name);
+      if (account === undefined) {
+        account = { kind, name, calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
+        accounts.set(name, account);
+      }
+      places.push({ account, place: account.calls.add(hold) });
+    }
+    return places;
   }
 
-  /** summed-up. */
-  #recount(hold: KeyHold): void {
-    const { usage, counted } = hold;
+  /** summed-up. `used` is what the call has surely used. */
+  #recount(hold: KeyHold, used: Usage | undefined): void {
+    const usage = hold.usageWith(used);
     if (usage === undefined) return;
-    hold.counted = { tokens: usage.totalTokens, usd: hold.pricer.least(usage) ?? 0 };
+    const usd = hold.pricer.least(usage) ?? 0;
     for (const { account } of hold.underWay) {
-      account.usd += hold.counted.usd - counted.usd;
-      account.tokens += hold.counted.tokens - counted.tokens;
+      account.usd += usd - hold.countedUsd;
+      account.tokens += usage.totalTokens - hold.countedTokens;
     }
+    hold.countedUsd = usd;
+    hold.countedTokens = usage.totalTokens;
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const account of this.#byAccount.values()) {
-      for (const hold of account.calls) {
-        if (account !== hold.underWay[0]?.account) continue; // seen with its key
-        this.#recount(hold);
+    for (const { calls } of this.#byAccount.key.values()) {
+      for (const hold of calls) {
         const usage = hold.call.usageSoFar();
+        this.#recount(hold, usage);
         if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
       }
@@ -223,11 +241,7 @@ export class HeldCalls {
     const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
     hold.noted = ahead;
     const { requestId, adapterId: provider, model } = call;
-    return this.#note({ id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
+    const { costUsd, leastUsd } = costOf(ahead, pricer);
+    return this.#note({ id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, costUsd, leastUsd, error: 'SHUTTING_DOWN' });
   }
-}
-
-/** No key has a name with a blank. */
-function accountOf(kind: Bound['kind'], name: string): string {
-  return kind === 'key' ? name : `group ${name}`;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
 import type { OpenCall } from '../../../../../core/store/port.ts';
@@ -88,8 +89,74 @@ t.test('a journal that has grown is written anew with the calls under way', asyn
   await Promise.all(Array.from({ length: 4000 }, () => journal.note(call('long', { model: 'x'.repeat(200) }))));
   journal.forget(['long']);
   t.same(idsIn(path), ['open']);
-  await journal.note(call('later'));
-  t.same(idsIn(path), ['open', 'later']);
+  await journal.end(call('open', { error: null }));
+  t.same(idsIn(path), ['open', 'open'], 'and written on');
+  journal.close();
+});
+
+/** So many calls at once that they share lines; without those that have lines of their own. */
+const BUSY = Array.from({ length: 200 }, (_, index) => `busy-${index}`);
+const tokensIn = (calls: readonly OpenCall[]): number => calls.reduce((sum, { usage: { totalTokens } }) => sum + totalTokens, 0);
+
+t.test('of very many calls at once, a killed process leaves what they may use, and at most twice as much', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  await Promise.all(BUSY.map((id) => journal.note(call(id, { costUsd: 0.5, group: 'team' }))));
+  const left = await journalAt(path).left();
+  t.ok(left.length < 50, `${left.length} lines`);
+  const cover = left.find(({ id, requestId }) => id === requestId);
+  t.match(cover, { key: 'app', group: 'team', provider: 'openai', model: 'gpt-5', error: 'SHUTTING_DOWN', usage: { estimated: true } });
+  const tokens = tokensIn(left);
+  t.ok(tokens >= 200 * 1001 && tokens <= 2 * 200 * 1001, `${tokens} tokens`);
+  t.ok(left.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) >= 100);
+  t.equal(journal.note(call('more', { costUsd: 0.5, group: 'team' })), undefined, 'one more needs no line');
+  journal.forget(BUSY);
+  journal.forget(['more']);
+  t.same(idsIn(path), []);
+  t.same(await journalAt(path).left(), []);
+  journal.close();
+});
+
+t.test('a call among many that uses more than was expected is covered when it ends', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  await Promise.all(BUSY.map((id) => journal.note(call(id))));
+  const usage = { inputTokens: 1, outputTokens: 1_000_000, totalTokens: 1_000_001 };
+  await journal.end(call('busy-199', { usage, error: null }));
+  t.ok(tokensIn(await journalAt(path).left()) >= 1_000_001 + 199 * 1001);
+  t.equal(
+    journal.end(call('busy-198', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, error: null })),
+    undefined,
+    'one that used less needs no line',
+  );
+  journal.forget(BUSY);
+  journal.close();
+});
+
+t.test('calls of many that go on get lines of their own, and what the others have used is no longer covered once the ledger has it', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  await Promise.all(BUSY.map((id) => journal.note(call(id))));
+  const [slow = '', ...others] = [...BUSY].reverse();
+  for (const id of others) void journal.end(call(id, { error: null }));
+  journal.forget(others);
+  const notForgotten = async () => (await journalAt(path).left()).filter(({ id }) => !others.includes(id));
+  t.match(await notForgotten(), [{ id: /-1$/, requestId: /-1$/ }], 'all together');
+  while ((await notForgotten())[0]?.id !== slow || (await notForgotten()).length > 1) await delay(5);
+  t.match(await notForgotten(), [{ id: slow, requestId: 'r', usage }]);
+  journal.close();
+});
+
+t.test('lines for many are written again when the file was removed by hand, and kept when it is written anew', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  await Promise.all(BUSY.map((id) => journal.note(call(id))));
+  journal.forget(BUSY.slice(0, 32));
+  journal.compact();
+  t.ok(tokensIn(await journalAt(path).left()) >= 168 * 1001, 'written anew');
+  rmSync(path);
+  while (!existsSync(path)) await delay(5);
+  t.ok(tokensIn(await journalAt(path).left()) >= 168 * 1001, 'removed');
   journal.close();
 });
 
@@ -166,6 +233,17 @@ t.test('a write that a full disk cuts short does not swallow the next line', asy
   await t.rejects(async () => journal.note(call('b')), { code: 'STORAGE_FULL' });
   isFull = false;
   await journal.note(call('c'));
-  journal.close();
   t.same(await journalAt(path).left(), [call('a'), call('c')]);
+  isFull = true;
+  const answers = await Promise.allSettled(BUSY.map(async (id) => journal.note(call(id))));
+  t.ok(
+    answers.every(({ status }) => status === 'rejected'),
+    'no call of many is sent without its line',
+  );
+  await t.rejects(async () => journal.note(call('d')), { code: 'STORAGE_FULL' }, 'nor the next one');
+  while (!faults.some((error) => (error as { code?: string }).code === 'STORAGE_FULL')) await delay(5);
+  isFull = false;
+  await journal.note(call('e'));
+  t.ok(tokensIn(await journalAt(path).left()) > 170 * 1001);
+  journal.close();
 });
