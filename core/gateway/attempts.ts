@@ -6,7 +6,7 @@
 // reserve-send-settle: An attempt is sent only after its account has admitted it, which is when it has its place. However the call ends, it is
 //   settled once, before its caller gets the outcome: what was sent is paid for. A caller who leaves a call that is read on (read-on.ts) gets it at once.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
-import { callerLeft, endWhenCallerLeaves, offAbort, onAbort, sleep } from '../base/abort.ts';
+import { callerLeft, endWhenCallerLeaves, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -37,6 +37,8 @@ export interface AttemptsOptions {
   /** For calls that bring none. */
   readonly accounts: CallAccounts | undefined;
 }
+
+const nothing = (): void => undefined;
 
 /** One call from its acceptance to its end. */
 export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCall {
@@ -145,16 +147,10 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return this.#hold?.readsOn === true ? this.#readingOn(resultOf) : this.#next(0, resultOf);
   }
 
-  /** still-under-way: the call goes on when its caller has left. One turn later, since an answer that comes to its end meanwhile is the outcome. */
+  /** still-under-way: the call goes on when its caller has left. */
   #readingOn<R>(resultOf: (answered: T) => R): Promise<R> {
-    const { signal } = this.#call;
     this.#readOn = new ReadOn();
-    const place = onAbort(signal, () => void setImmediate(this.#leave));
-    return endWhenCallerLeaves(
-      () => this.#next(0, resultOf),
-      signal,
-      () => offAbort(signal, place),
-    );
+    return endWhenCallerLeaves(() => this.#next(0, resultOf), this.#call.signal, nothing, this.#leave);
   }
 
   readonly #leave = (): void => {
@@ -240,12 +236,12 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const { settings, closing, now } = this.#options;
     if (signal.aborted) throw callerLeft(signal.reason);
     assertOpen(closing);
-    const prepared = settings.configured(adapter, config, signal); // fresh-settings
+    const prepared = settings.configured(adapter, config, signal, this.#readOn?.until); // fresh-settings
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
     this.#count += 1;
     this.#sentAt = now();
     this.#attempt = attempt;
-    return attempt.make(this.#readOn === undefined ? prepared : { ...prepared, until: this.#readOn.until });
+    return attempt.make(prepared);
   };
 
   /** Resolves when the time for another attempt has come. When none may follow, the call ends and this rejects with its failure. */

@@ -58,8 +58,8 @@ export class CallSettings {
   }
 
   /** A call whose credentials are complete. Throws ADAPTER_NOT_CONFIGURED, and what `checked` throws. */
-  configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    return withCaller(this.#configured(adapter, config).prepared, signal);
+  configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal, until?: AbortSignal): AdapterCall {
+    return withCaller(this.#configured(adapter, config).prepared, signal, until);
   }
 
   /**
@@ -208,8 +208,8 @@ function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSe
 }
 
 /** Field by field: a spread costs several times as much, and every request passes here. */
-function withCaller({ settings, egress, timeouts }: Prepared, signal: AbortSignal): AdapterCall {
-  return { settings, egress, timeouts, signal };
+function withCaller({ settings, egress, timeouts }: Prepared, signal: AbortSignal, until?: AbortSignal): AdapterCall {
+  return { settings, egress, timeouts, signal, until };
 }
 
 /** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */
