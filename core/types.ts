@@ -1402,8 +1402,12 @@ export interface ShownConnectionKey {
   readonly state: 'ready' | 'cooling' | 'refused' | 'empty';
   /** When it may be used again; null if it may now, or nobody knows */
   readonly until: string | null;
-  readonly inFlight: number | null;
-  readonly calls: number | null;
+  /** The models that it pauses for; empty for all, and where it does not */
+  readonly models: readonly string[];
+  /** Calls under way in this process */
+  readonly inFlight: number;
+  /** Attempts since this process has started */
+  readonly calls: number;
   /** Cached of all input tokens; null while nothing is known */
   readonly cachedShare: number | null;
 }
@@ -1843,6 +1847,8 @@ export interface GatewayRequest {
   readonly block?: string;
   /** The key of the application that makes it */
   readonly key?: string;
+  /** The label of the key of its connection, where that has several */
+  readonly credential?: string;
   /** Waits for a place; waits for the first text; its text comes; it has ended */
   readonly phase: 'waiting' | 'sent' | 'streaming' | 'ended';
   /** ISO 8601, UTC, with milliseconds */

@@ -224,13 +224,14 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, id?: OpenCall['id']): void {
-    const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = end;
+    const { requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
     this.#options.ledger.record({
       at,
       requestId,
       key,
       group,
       provider: adapter,
+      credential,
       model,
       usage,
       costUsd,

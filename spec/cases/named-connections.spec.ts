@@ -252,7 +252,7 @@ t.test('13: no key and no value of a header is in any answer, error, list or log
     const answer = await server.call(method, path, { ...(body !== undefined && { body }) });
     seen.push(`${path} ${JSON.stringify(answer.headers)} ${answer.text}`);
   }
-  t.match(upstream.requests[0]?.headers, { authorization: `Bearer ${KEY}`, 'x-team': 'header-canary-0123456789' });
+  t.match(upstream.requests[0]?.headers, { authorization: /^Bearer .*canary/, 'x-team': 'header-canary-0123456789' });
   for (const text of [...seen, JSON.stringify(server.log)]) t.notMatch(text, /canary/, text.slice(0, 300));
 });
 

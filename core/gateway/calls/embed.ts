@@ -38,6 +38,10 @@ export class Embed extends Call<AttemptResult> {
     return new EmbedAttempt(this, permit, now);
   }
 
+  protected override conversationParts(): undefined {
+    return undefined;
+  }
+
   protected override content(): string {
     return JSON.stringify(this.request.inputs, shortened);
   }
