@@ -34,6 +34,7 @@ export const COMMAND_MODULES = {
       m.AuthPresetsCommand,
       m.AuthDetectCommand,
     ]),
+  prices: () => import('../commands/prices.ts').then((m) => [m.PricesShowCommand, m.PricesSetCommand, m.PricesRemoveCommand, m.PricesUpdateCommand]),
   key: () => import('../commands/key.ts').then((m) => [m.KeyNewCommand, m.KeySetCommand, m.KeyListCommand, m.KeyRemoveCommand]),
   'key-group': () => import('../commands/key-group.ts').then((m) => [m.KeyGroupSetCommand, m.KeyGroupListCommand, m.KeyGroupRemoveCommand]),
   alias: () => import('../commands/alias.ts').then((m) => [m.AliasSetCommand, m.AliasListCommand, m.AliasRemoveCommand, m.AliasDefaultCommand]),
