@@ -1937,9 +1937,9 @@ export interface SignIn {
   readonly code: string;
 }
 
-/** Sums of the ledger by block, model or UTC day; of the gateway's ledger by key, model or UTC day. */
+/** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export interface CostsReport {
-  readonly by: 'block' | 'key' | 'model' | 'day';
+  readonly by: 'block' | 'key' | 'model' | 'day' | 'day-model';
   readonly rows: readonly {
     readonly key: string;
     readonly calls: number;

@@ -23,7 +23,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"config","paths":[["config","edit"]],"category":"Blocks","description":"Edit the configuration of a block in your editor"},
   {"module":"config","paths":[["config"]],"description":"Read and change the configuration of a block"},
   {"module":"memory","paths":[["memory"]],"category":"Blocks","description":"Show or change what a block remembers"},
-  {"module":"memory","paths":[["costs"]],"category":"Workspace","description":"Show what was spent, in tokens and USD"},
+  {"module":"costs","paths":[["costs"]],"category":"Workspace","description":"Show what was spent, in tokens and USD"},
   {"module":"logs","paths":[["logs"]],"category":"Blocks","description":"Print the log of the server or of blocks"},
   {"module":"send","paths":[["send"]],"category":"Messages","description":"Send a message to a block"},
   {"module":"send","paths":[["queue"]],"category":"Messages","description":"List, cancel or retry the messages that have no answer"},

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
-import { runHere } from '../cli/run.ts';
+import { openDesk, runHere } from '../cli/run.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Answerer, sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -81,4 +81,42 @@ t.test('49: `prices update` shows what changes and asks, writes prices.json with
   await gpu.filed('{');
   t.match(await update(two, '--yes'), { stderr: /prices\.json of the workspace can't be used/ }, 'what can not be read is not overwritten');
   t.equal(readFileSync(join(gpu.workspace, 'prices.json'), 'utf8'), '{');
+});
+
+t.test('50: the bill is compared with both ledgers: equal, one line off, and a call outside of Blockhouse', async (t) => {
+  const { workspace, on } = await openDesk(t);
+  await on(['prices', 'set', 'ollama/m', '--input', '1000', '--output', '2000']);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  await on(['send', 'one', '--wait', 'hi']); // the ledger of blocks
+  const { url } = JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')) as { url: string };
+  const authorization = `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}`;
+  const called = await fetch(`${url}/v1/chat`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ adapter: 'ollama', model: 'm', messages: MESSAGES }),
+  });
+  t.equal(called.status, 200); // the ledger of clients
+  const report = JSON.parse((await on(['costs', '--by', 'model', '--json'])).stdout) as { rows: { input: number; output: number; costUsd: number }[] };
+  const [one] = report.rows;
+  const usd = (one?.costUsd ?? 0) * 2;
+  t.ok(usd > 0);
+  const day = new Date().toISOString().slice(0, 10);
+  const file = join(workspace, 'bill.csv');
+  const reconcile = async (...lines: string[]) => {
+    writeFileSync(file, ['Day,Model,Cost', ...lines].join('\n'));
+    const outcome = await on(['costs', '--reconcile', file, '--columns', 'date=Day,model=Model,usd=Cost', '--json']);
+    return { code: outcome.code, ...(JSON.parse(outcome.stdout) as { matched: number; differs: object[] }) };
+  };
+  t.same(await reconcile(`${day},m,${usd}`), { code: 0, matched: 1, differs: [] });
+  t.match(await reconcile(`${day},m,${usd * 1.01}`), {
+    code: 1,
+    matched: 0,
+    differs: [{ date: day, model: 'm', ours: { usd, calls: 2 }, theirs: { usd: usd * 1.01 } }],
+  });
+  t.match(await reconcile(`${day},m,${usd}`, `${day},n,1`), { code: 1, matched: 1, differs: [{ date: day, model: 'n', ours: null, theirs: { usd: 1 } }] });
+  t.match(await on(['costs', '--reconcile', file, '--columns', 'date=Day,model=Model,usd=Cost']), {
+    code: 1,
+    stdout: /n +usd +- +\$1\.000000/,
+    stderr: /1 line of ollama agrees, 1 differs/,
+  });
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { styleFor } from '../../../cli/terminal/output.ts';
+import { differenceTable } from '../../../cli/views/bill-table.ts';
 import { priceTable } from '../../../cli/views/price-tables.ts';
 import { archiveTable, costsTable, queueTable } from '../../../cli/views/report-tables.ts';
 import type { ChatEntry, CostsReport } from '../../../core/index.ts';
@@ -74,4 +75,22 @@ t.test('a price says where it comes from, also if it varies or only the answer t
       ['a/none', 'not known'],
     ],
   );
+});
+
+t.test('a difference has a row for each amount that the bill tells', (t) => {
+  const rows = differenceTable(
+    [
+      { date: '2026-11-01', model: 'm', ours: { usd: 1, input: 3, output: 2, unpricedCalls: 1 }, theirs: null },
+      { date: '2026-11-01', model: 'n', ours: null, theirs: { usd: 0.5 } },
+    ],
+    view,
+  );
+  t.same(
+    rows.slice(1).map((row) => row.trim().split(/\s{2,}/)),
+    [
+      ['2026-11-01', 'm', 'usd', '$1.000000', '-', '1'],
+      ['2026-11-01', 'n', 'usd', '-', '$0.500000'],
+    ],
+  );
+  t.end();
 });
