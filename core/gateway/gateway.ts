@@ -8,6 +8,7 @@ import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import { KeyCommands } from '../auth/key-command.ts';
 import { PresetFile } from '../auth/preset-file.ts';
+import type { FiledPrices } from '../auth/price-file.ts';
 import type { Environment } from '../auth/settings.ts';
 import { assertOpen, never } from '../base/abort.ts';
 import { LinkedList } from '../base/linked-list.ts';
@@ -33,7 +34,7 @@ import { Connections, presetsOf } from './connections/connections.ts';
 import { KeyRings } from './connections/key-rings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
-import { type CallToPrice, pricedModel } from './known-price.ts';
+import { type CallToPrice, type KnownPrice, priceOf } from './known-price.ts';
 import type { CallState, GatewayLoad, LiveCall } from './live.ts';
 import type { OwnAddresses } from './own-addresses.ts';
 import type { PricedModel } from './pricing.ts';
@@ -60,6 +61,8 @@ export interface GatewayOptions {
   readonly allowedOrigins: ReadonlySet<string>;
   /** The account of the calls of clients; undefined where there is none. */
   readonly accounts?: ClientAccounts | undefined;
+  /** Finds the prices of prices.json; undefined without a workspace. */
+  readonly filedPrices?: FiledPrices | undefined;
   /** Where this process serves the gateway; no call goes there. */
   readonly ownAddresses?: OwnAddresses;
   /** Repetitions of a failed attempt at most; 0 for none. */
@@ -203,14 +206,16 @@ export class Gateway {
     }
   }
 
-  /**
-   * The names in the price data of the model that a call reaches; undefined if its price can't be known. A call that could not be made (an unknown adapter,
-   * settings that can't be used) has no price either, and says itself what is wrong.
-   */
+  /** The names in the price data of the model that a call reaches; undefined if its price can't be known (priceOf). */
   pricedAs(call: CallToPrice): PricedModel | undefined {
+    return this.priceOf(call)?.priced;
+  }
+
+  /** The same, with where the price comes from. A call that could not be made (an unknown adapter, settings that can't be used) has none, and says itself what is wrong. */
+  priceOf(call: CallToPrice): KnownPrice | undefined {
     try {
       const adapter = this.#registry.inBody(call.provider, 'adapter');
-      return pricedModel(adapter, this.#settings.checked(adapter, call.config, never()).settings, call);
+      return priceOf(adapter, this.#settings.checked(adapter, call.config, never()).settings, call, this.#options.filedPrices);
     } catch (error) {
       if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
       return undefined;

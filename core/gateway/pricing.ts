@@ -118,6 +118,23 @@ export class Prices {
     return known !== undefined && known.until > this.#now() ? known.pricer : undefined;
   }
 
+  /** USD for a million tokens; null for a price that is not known, or is not the same for all calls. */
+  async rates({ provider, model, rates, address }: PricedModel): Promise<OwnRates | null> {
+    if (provider === FREE) return { input: 0, output: 0 };
+    if (rates !== undefined) return rates;
+    this.#data ??= this.#load();
+    const found = find(await this.#data, { provider, model });
+    if (found === undefined || !isAt(found, address) || SEARCHES.test(model)) return null;
+    const flat = flatRates(found.model_price);
+    return flat === 'other' ? null : flat;
+  }
+
+  /** True if the price data have a price of this model. */
+  async knows(provider: string, model: string): Promise<boolean> {
+    this.#data ??= this.#load();
+    return find(await this.#data, { provider, model }) !== undefined;
+  }
+
   /** Tokens that fit into one request; null when that is not known. */
   async contextWindow(provider: string, model: string): Promise<number | null> {
     this.#data ??= this.#load();

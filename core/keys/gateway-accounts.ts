@@ -151,7 +151,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     this.#held.leave(hold); // held-until-counted
   }
 
-  async costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+  async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
