@@ -1,9 +1,10 @@
 import t from 'tap';
 import * as archive from '../../../../../core/store/postgres/sql/archive.ts';
 import * as blocks from '../../../../../core/store/postgres/sql/blocks.ts';
-import { CHANGES, CLOCK, FACTS_AFTER, FACTS_OF, type ListFilter, type ListSort, pageStatement } from '../../../../../core/store/postgres/sql/list.ts';
+import { CHANGES, CLOCK, FACTS_AFTER, FACTS_OF, type ListFilter, pageStatement } from '../../../../../core/store/postgres/sql/list.ts';
 import * as logs from '../../../../../core/store/postgres/sql/logs.ts';
 import { ALL_PARTS, LOCK_PARTS, RESTS } from '../../../../../core/store/postgres/sql/partitions.ts';
+import type { ListSort } from '../../../../../core/store/store.ts';
 import { statementsAreSound } from '../../../../support/migrated.ts';
 import { noPostgres } from '../../../../support/postgres.ts';
 
