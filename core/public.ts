@@ -75,6 +75,7 @@ export type {
   NestedTool,
   PostMessage,
   RestoreArchive,
+  ServerNode,
   SetHalt,
   StopReason,
   StreamOptions,

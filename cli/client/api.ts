@@ -223,6 +223,10 @@ export class Api {
     return this.#call('GET /api/doctor', {});
   }
 
+  async nodes() {
+    return (await this.#call('GET /api/nodes', {})).nodes;
+  }
+
   halted() {
     return this.#call('GET /api/halt', {});
   }

@@ -137,7 +137,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       };
       if (!world.member().isShared) return examine(examined);
       return examineStored(
-        examined,
+        { ...examined, check: () => world.store.check() },
         (await index.list()).map(({ name }) => name),
       );
     },

@@ -4,7 +4,7 @@ import type { CoreBus } from '../bus.ts';
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockState, BlockStatus } from '../schemas/block-pulse.ts';
-import type { StreamFrame } from '../types.ts';
+import type { Finding, ServerNode, StreamFrame } from '../types.ts';
 import type {
   BlockContents,
   BlockDocuments,
@@ -294,6 +294,10 @@ export interface Store {
   now(): number;
   /** Joins the servers of the workspace. The first membership is ready when the store is open; after `lost`, the next call makes another one. Rejects with STORE_UNREACHABLE. */
   join(): Promise<Membership>;
+  /** The servers of the workspace, this one among them, the oldest first. Rejects with STORE_UNREACHABLE. */
+  nodes(): Promise<readonly ServerNode[]>;
+  /** What is wrong with what all blocks share. Changes nothing. Rejects with STORE_UNREACHABLE. */
+  check(): Promise<readonly Finding[]>;
   /** Tells other programs where this server answers. Rejects with WORKSPACE_BUSY when another server has the workspace. */
   announce(url: string): Promise<void>;
   /** Gives the workspace to others, after the last write. What was claimed is free at once. A second call does nothing. */

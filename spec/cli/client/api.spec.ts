@@ -30,6 +30,7 @@ const CASES: readonly [call: (api: Api) => Promise<unknown>, request: string, bo
   [(api) => api.import(Buffer.from('zip')), 'POST /api/import', 'zip'],
   [(api) => api.costs('day', 'b'), 'GET /api/costs?by=day&block=b'],
   [(api) => api.costs('model'), 'GET /api/costs?by=model'],
+  [(api) => api.nodes(), 'GET /api/nodes'],
   [(api) => api.check(), 'GET /api/doctor'],
   [(api) => api.halted(), 'GET /api/halt'],
   [(api) => api.halt('why'), 'POST /api/halt', '{"reason":"why"}'],

@@ -18,6 +18,7 @@ import type {
   SettingStore,
 } from '../../../core/store/port.ts';
 import type { BlockListener, EntrySource, ListQuery, ListSort, Store, StoredBlock } from '../../../core/store/store.ts';
+import { VERSION } from '../../../core/version.ts';
 import { AT, answerEntry, configOf } from '../../support/block-files.ts';
 import { ANY_CLAIM, type Owned, owned } from '../../support/owned.ts';
 
@@ -662,6 +663,38 @@ function memberships(t: Test, kind: StoreKind): void {
     await first.store.announce('http://127.0.0.1:1');
     const second = await first.reopen();
     t.equal((await second.conversation.entries()).length, 0);
+  });
+
+  t.test('a server is among those of the workspace, with what it has', async (t) => {
+    const first = await rig(t, kind);
+    await first.store.announce('http://127.0.0.1:1');
+    const { node } = await first.store.join();
+    const [own, ...others] = await first.store.nodes();
+    t.same(others, []);
+    t.match(own, { id: node, self: true, alive: true, url: 'http://127.0.0.1:1', version: VERSION, blocks: 1 });
+    t.ok(Date.parse(own?.startedAt ?? '') > 0 && Date.parse(own?.seenAt ?? '') > 0);
+    t.same(await first.store.check(), []);
+    const [next] = await (await first.reopen()).store.nodes();
+    t.match(next, { self: true, url: null });
+    t.not(next?.id, node, 'M1: an id is never used again');
+  });
+
+  t.test('two memberships: both know each other, and who has a block', { skip }, async (t) => {
+    const first = await rig(t, kind);
+    const second = await first.other();
+    const [one, two] = await Promise.all([first, second].map(({ store }) => store.nodes()));
+    t.match(one, [
+      { self: true, blocks: 1 },
+      { self: false, blocks: 0 },
+    ]);
+    t.match(two, [
+      { self: false, blocks: 1 },
+      { self: true, blocks: 0 },
+    ]);
+    t.same(
+      one?.map(({ id }) => id),
+      two?.map(({ id }) => id),
+    );
   });
 
   t.test('two memberships: a message is seen by both, and is one with its clientId', { skip }, async (t) => {
