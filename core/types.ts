@@ -1988,6 +1988,30 @@ export interface HaltState {
   readonly reason: string | null;
 }
 
+/** The servers of the workspace, the oldest first. */
+export interface NodeList {
+  readonly nodes: readonly ServerNode[];
+}
+
+/** A server of the workspace. */
+export interface ServerNode {
+  /** Made for each start, and after a server was given up; never used again */
+  readonly id: string;
+  /** True for the server that answers */
+  readonly self: boolean;
+  readonly version: string;
+  /** Where it answers; null while it starts */
+  readonly url: string | null;
+  /** Since when it shares the workspace */
+  readonly startedAt: string;
+  /** Its last sign of life */
+  readonly seenAt: string;
+  /** False for a server that gives no sign of life; others take its blocks */
+  readonly alive: boolean;
+  /** Blocks that it has: those that have something to do, or had a moment ago */
+  readonly blocks: number;
+}
+
 /** The body that sets the kill switch. */
 export interface SetHalt {
   readonly reason?: string;
