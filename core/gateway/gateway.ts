@@ -27,7 +27,7 @@ import type { CallOptions } from './call-options.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
 import { Chat } from './calls/chat.ts';
 import type { ChatResult } from './calls/chat-attempt.ts';
-import { Embed } from './calls/embed.ts';
+import { assertEmbeds, Embed } from './calls/embed.ts';
 import { Forward } from './calls/forward.ts';
 import { ConnectionStore } from './connections/connection-store.ts';
 import { Connections, presetsOf } from './connections/connections.ts';
@@ -377,14 +377,6 @@ export class Gateway {
       return Promise.reject(error);
     }
   }
-}
-
-/** Throws INVALID_REQUEST naming the field. */
-function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: EmbedRequest): void {
-  if (embedding === undefined) throw invalidRequest('adapter', `must be a provider of embeddings, and ${displayName} makes none`);
-  embedding.batch(model);
-  const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
-  if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
 }
 
 const doneOf = ({ done }: ChatResult): ChatDone => done;
