@@ -14,7 +14,7 @@ import { assertOpen, never } from '../base/abort.ts';
 import { LinkedList } from '../base/linked-list.ts';
 import type { Writable } from '../base/writable.ts';
 import type { CoreBus } from '../bus.ts';
-import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Warning } from '../schemas/chat.ts';
