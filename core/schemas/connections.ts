@@ -202,8 +202,9 @@ export const ShownConnectionKey = object({
   source: { ...string, description: 'auth.json, the variable that has it, or keyCommand' },
   state: { ...oneOf(['ready', 'cooling', 'refused', 'empty']), description: 'Whether calls may use it now' },
   until: { ...orNull(time), description: 'When it may be used again; null if it may now, or nobody knows' },
-  inFlight: orNull(count),
-  calls: orNull(count),
+  models: { type: 'array', items: string, description: 'The models that it pauses for; empty for all, and where it does not' },
+  inFlight: { ...count, description: 'Calls under way in this process' },
+  calls: { ...count, description: 'Attempts since this process has started' },
   cachedShare: { ...orNull(number), description: 'Cached of all input tokens; null while nothing is known' },
 });
 export type ShownConnectionKey = types.ShownConnectionKey;

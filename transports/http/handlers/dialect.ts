@@ -198,7 +198,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
 }
 
 async function ask<E>(
-  { context: { core, signal, requestId, key, res }, turn }: Job<E>,
+  { context: { core, signal, requestId, key, req, res }, turn }: Job<E>,
   request: DialectRequest<E>,
   { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
@@ -213,6 +213,7 @@ async function ask<E>(
       limitsCalls: true,
       repeats: isLast,
       ofRequest: res,
+      headers: req.headers,
       ...(turn !== undefined && { turn }),
     });
   } catch (error) {
