@@ -92,6 +92,8 @@ export interface ForwardedRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Emptied once the client has left, where its answer is read on. */
   readonly body: Buffer;
+  /** The places of the commas between the members of the body, from a large one; absent if they are not known. */
+  readonly commas?: readonly number[];
   /** The members of the body; absent if it was not parsed. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** True if the client has not asked for the frame that has only the usage, so it does not get it. */

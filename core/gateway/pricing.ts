@@ -74,16 +74,13 @@ export class Prices {
 
   /** Prices calls of a model that end soon. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
   async pricer(priced: PricedModel): Promise<Pricer> {
-    if (priced.provider === FREE) return NO_COSTS;
+    const known = this.known(priced);
+    if (known !== undefined) return known;
     if (priced.isTold === true) return this.#toldPricer(await this.pricer({ ...priced, isTold: false }), `${priced.provider}\n${priced.model}`);
-    if (priced.rates !== undefined) return ownPricer(priced.rates);
-    const key = `${priced.provider}\n${priced.model}\n${priced.address ?? ''}`;
-    const known = this.#pricers.get(key);
-    if (known !== undefined && known.until > this.#now()) return known.pricer;
     this.#data ??= this.#load();
     const pricer = pricerOf(await this.#data, priced);
     if (this.#pricers.size >= MAX_PRICERS) this.#pricers.clear();
-    this.#pricers.set(key, { pricer, until: this.#now() + KEEP_RATES_MS });
+    this.#pricers.set(nameOf(priced), { pricer, until: this.#now() + KEEP_RATES_MS });
     return pricer;
   }
 
@@ -109,11 +106,41 @@ export class Prices {
     };
   }
 
+  /** The same at once, if it was worked out in the last minute; else undefined. */
+  known(priced: PricedModel): Pricer | undefined {
+    if (priced.provider === FREE) return NO_COSTS;
+    if (priced.isTold === true) return undefined;
+    if (priced.rates !== undefined) return ownPricer(priced.rates);
+    const known = this.#pricers.get(nameOf(priced));
+    return known !== undefined && known.until > this.#now() ? known.pricer : undefined;
+  }
+
+  /** USD for a million tokens; null for a price that is not known, or is not the same for all calls. */
+  async rates({ provider, model, rates, address }: PricedModel): Promise<OwnRates | null> {
+    if (provider === FREE) return { input: 0, output: 0 };
+    if (rates !== undefined) return rates;
+    this.#data ??= this.#load();
+    const found = find(await this.#data, { provider, model });
+    if (found === undefined || !isAt(found, address) || SEARCHES.test(model)) return null;
+    const flat = flatRates(found.model_price);
+    return flat === 'other' ? null : flat;
+  }
+
+  /** True if the price data have a price of this model. */
+  async knows(provider: string, model: string): Promise<boolean> {
+    this.#data ??= this.#load();
+    return find(await this.#data, { provider, model }) !== undefined;
+  }
+
   /** Tokens that fit into one request; null when that is not known. */
   async contextWindow(provider: string, model: string): Promise<number | null> {
     this.#data ??= this.#load();
     return find(await this.#data, { provider, model })?.model.context_window ?? null;
   }
+}
+
+function nameOf({ provider, model, address = '' }: PricedModel): string {
+  return `${provider}\n${model}\n${address}`;
 }
 
 const NO_COSTS: Pricer = { exact: () => 0, least: () => 0 };

@@ -252,7 +252,7 @@ t.test('13: no key and no value of a header is in any answer, error, list or log
     const answer = await server.call(method, path, { ...(body !== undefined && { body }) });
     seen.push(`${path} ${JSON.stringify(answer.headers)} ${answer.text}`);
   }
-  t.match(upstream.requests[0]?.headers, { authorization: `Bearer ${KEY}`, 'x-team': 'header-canary-0123456789' });
+  t.match(upstream.requests[0]?.headers, { authorization: /^Bearer .*canary/, 'x-team': 'header-canary-0123456789' });
   for (const text of [...seen, JSON.stringify(server.log)]) t.notMatch(text, /canary/, text.slice(0, 300));
 });
 
@@ -312,7 +312,12 @@ t.test('16: a program that prints a key is run only for an entry that was writte
 t.test('what the API may change of an entry, and what only a person at the file', async (t) => {
   const [upstream, evil] = [await startUpstream(t, chatServer), await startUpstream(t, chatServer)];
   const stored = entryOf(upstream, { apiKey: KEY, headers: { 'x-team': 'canary' } });
-  const server = await startWith(t, { gpu: stored, groq: {}, own: entryOf(upstream, { keyCommand: ['/bin/true'] }) }, { env: { GROQ_API_KEY: KEY } });
+  const aws = { adapter: 'bedrock', apiKey: KEY, region: 'eu-west-1' };
+  const server = await startWith(
+    t,
+    { gpu: stored, groq: {}, own: entryOf(upstream, { keyCommand: ['/bin/true'] }), aws, bedrock: { keys: [{ apiKey: KEY }] } },
+    { env: { GROQ_API_KEY: KEY, OPENAI_API_KEY: KEY } },
+  );
   const put = async (name: string, fields: Record<string, unknown>) => void (await server.core.credentials?.update(name, fields));
   const to = { baseURL: `${evil.url}/v1` };
   for (const [name, fields, path] of [
@@ -333,6 +338,15 @@ t.test('what the API may change of an entry, and what only a person at the file'
     ['gpu', { headers: { authorization: 'x' } }, 'headers.authorization'],
     ['gpu', { limits: { inFlight: -1 } }, 'limits.inFlight'],
     ['gpu', { baseURL: 'file:///etc/passwd', apiKey: 'k', headers: null }, 'baseURL'],
+    ['gpu', { quirks: { list: '/../../other-tenant/models' } }, 'quirks.list'], // the key goes to no other path of a shared host
+    ['aws', { endpoint: evil.url }, 'apiKey'],
+    ['aws', { controlEndpoint: evil.url }, 'apiKey'],
+    ['aws', { endpoint: 'file:///etc/passwd', apiKey: 'k' }, 'endpoint'],
+    ['bedrock', { endpoint: evil.url }, 'keys'],
+    ['new', { adapter: 'bedrock', endpoint: evil.url, apiKeyEnv: 'OPENAI_API_KEY' }, 'apiKeyEnv'],
+    ['new', { adapter: 'bedrock', controlEndpoint: evil.url, keys: [{ apiKeyEnv: 'OPENAI_API_KEY' }] }, 'controlEndpoint'],
+    ['new', { preset: 'vllm', apiKeyEnv: 'OPENAI_API_KEY' }, 'apiKeyEnv'], // any program of this machine may listen there
+    ['new', { adapter: 'ollama', keys: [{ apiKeyEnv: 'OPENAI_API_KEY' }] }, 'keys'],
   ] as const)
     await t.rejects(put(name, fields), { code: 'INVALID_REQUEST', details: [{ path }] }, `${name} ${JSON.stringify(fields)}`);
   t.same(JSON.parse(readFileSync(join(server.workspace, 'auth.json'), 'utf8')).gpu, stored, 'and nothing was written');
@@ -343,6 +357,9 @@ t.test('what the API may change of an entry, and what only a person at the file'
   await t.rejects(put('groq', { apiKey: null, apiKeyEnv: 'HOME' }), { code: 'INVALID_REQUEST', details: [{ path: 'apiKeyEnv' }] });
   await put('gpu', { ...to, apiKey: 'own-key-0123456789', headers: null, limits: { inFlight: 2 } });
   await put('groq-eu', { preset: 'groq', apiKeyEnv: 'GROQ_EU_KEY' });
+  await put('studio', { preset: 'lmstudio', apiKeyEnv: 'LMSTUDIO_API_KEY' });
+  await put('aws', { region: 'eu-central-1' });
+  await put('aws', { endpoint: evil.url, apiKey: 'own-key-0123456789' });
   await server.chat('gpu', 'z');
   t.equal(evil.requests[0]?.headers.authorization, 'Bearer own-key-0123456789');
   t.equal(server.core.load('gpu').limits.concurrency, 2, 'and its limits hold');

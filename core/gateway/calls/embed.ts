@@ -4,8 +4,8 @@
 // one-for-each: the provider must give one vector of numbers for each input.
 import { callerLeft } from '../../base/abort.ts';
 import { isCount, TokenEstimate } from '../../base/tokens.ts';
-import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
-import type { AdapterCall, EmbedBatch } from '../../ports.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
+import type { Adapter, AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
 import { isCost, sumUsage } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
@@ -36,6 +36,10 @@ export class Embed extends Call<AttemptResult> {
 
   override newAttempt(permit: Permit, now: () => number): EmbedAttempt {
     return new EmbedAttempt(this, permit, now);
+  }
+
+  protected override conversationParts(): undefined {
+    return undefined;
   }
 
   protected override content(): string {
@@ -150,4 +154,12 @@ function tokensOf(inputs: EmbedRequest['inputs']): number {
     else ids += input.length;
   }
   return sum.tokens + ids;
+}
+
+/** Throws INVALID_REQUEST naming the field. */
+export function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: EmbedRequest): void {
+  if (embedding === undefined) throw invalidRequest('adapter', `must be a provider of embeddings, and ${displayName} makes none`);
+  embedding.batch(model);
+  const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
+  if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
 }

@@ -45,6 +45,10 @@ export class Forward extends Call<AttemptResult> {
     return new ForwardAttempt(this, permit, now);
   }
 
+  protected override conversationParts(): Readonly<Record<string, unknown>> {
+    return this.request.fields ?? {};
+  }
+
   protected override content(): Uint8Array {
     return this.request.body;
   }
