@@ -68,15 +68,16 @@ function fitsPattern(pattern: string, model: string): boolean {
 function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsOf'] {
   const exact = new Map(Object.entries(models));
   if (exact.size === 0) return () => undefined;
-  const meant = new Map([...exact].map(([id, facts]) => [plain(id), facts]));
+  const meant = new Map([...exact].map(([id, facts]) => [plainModel(id), facts]));
   const patterns = [...meant].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
   return (model) => {
-    const known = exact.get(model) ?? meant.get(plain(model));
-    return known ?? patterns.find(([pattern]) => fitsPattern(pattern, plain(model)))?.[1];
+    const known = exact.get(model) ?? meant.get(plainModel(model));
+    return known ?? patterns.find(([pattern]) => fitsPattern(pattern, plainModel(model)))?.[1];
   };
 }
 
-function plain(model: string): string {
+/** The same for all spellings that a server may take for one id. */
+export function plainModel(model: string): string {
   return model
     .trim()
     .toLowerCase()

@@ -11,6 +11,7 @@ import { PriceDocument } from '../schemas/prices.ts';
 import { compile, faultOf, type Validator } from '../schemas/validate.ts';
 import { type FileState, FreshFile } from '../store/files/fresh-file.ts';
 import type { OwnRates } from '../types.ts';
+import { plainModel } from './endpoint.ts';
 
 /** The name of the file in a workspace. */
 export const PRICES_FILE = 'prices.json';
@@ -33,6 +34,8 @@ export class PriceFile implements FiledPrices {
   #good: PriceDocument | undefined;
   #fault: string | undefined;
   #models: ReadonlyMap<string, OwnRates> = new Map();
+  /** By other spellings of the names: a model must not be cheaper under one of them. */
+  #meant: ReadonlyMap<string, OwnRates> = new Map();
 
   /** `now` in monotonic milliseconds. */
   constructor(workspace: string, bus: CoreBus, now?: () => number) {
@@ -40,6 +43,7 @@ export class PriceFile implements FiledPrices {
       try {
         this.#good = parsePrices(state);
         this.#models = new Map(Object.entries(this.#good.models));
+        this.#meant = new Map([...this.#models].map(([name, rates]) => [plainName(name), rates]));
         this.#fault = undefined;
       } catch (error) {
         this.#fault = (error as Error).message;
@@ -51,7 +55,9 @@ export class PriceFile implements FiledPrices {
 
   ratesOf(connection: string, model: string): OwnRates | 'unknown' | undefined {
     this.#file.refresh();
-    return this.#good === undefined ? 'unknown' : this.#models.get(`${connection}/${model}`);
+    if (this.#good === undefined) return 'unknown';
+    const name = `${connection}/${model}`;
+    return this.#models.get(name) ?? this.#meant.get(plainName(name));
   }
 
   /** The content of the file. Throws WORKSPACE_DAMAGED if it can't be used now. */
@@ -72,6 +78,11 @@ export class PriceFile implements FiledPrices {
       return text;
     });
   }
+}
+
+function plainName(name: string): string {
+  const slash = name.indexOf('/');
+  return name.slice(0, slash + 1) + plainModel(name.slice(slash + 1));
 }
 
 /** Throws an Error that names the field. */

@@ -114,9 +114,9 @@ export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' |
   return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
 }
 
-/** The same of a call that has ended. With a `code` and no output, there is no answer that could have told what it costs. */
-export function finalCost(usage: Usage, pricer: Pricer, code: string | undefined): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
-  if (code === undefined || usage.outputTokens > 0) pricer.learn?.(usage);
+/** The same of a call that has ended. */
+export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+  pricer.learn?.(usage);
   return costOf(usage, pricer);
 }
 

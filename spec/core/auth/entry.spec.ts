@@ -146,6 +146,7 @@ t.test('prices.json is reported once when it is damaged, never written over then
   writeFileSync(join(workspace, 'prices.json'), '{"models": {}}');
   await prices.replace(document);
   t.same([prices.ratesOf('gpu', 'a'), prices.ratesOf('gpu', 'b')], [{ input: 1, output: 2 }, undefined]);
+  for (const spelling of ['A', ' a', 'models/A']) t.same(prices.ratesOf('gpu', spelling), { input: 1, output: 2 }, spelling);
   const many = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`gpu/${'m'.repeat(200)}${index}`, { input: 1, output: 2 }]));
   await t.rejects(prices.replace({ models: many }), /would be larger/);
 });
