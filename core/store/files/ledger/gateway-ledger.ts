@@ -120,16 +120,17 @@ export class GatewayLedger implements GatewayBook {
     return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
   }
 
-  noteEnd(call: OpenCall): Promise<void> | undefined {
-    return this.#journal.end(call);
+  noteAlone(call: OpenCall): void {
+    this.#journal.noteAlone(call);
   }
 
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
-  record(call: GatewayCall): void {
+  record(call: GatewayCall, noted?: OpenCall): void {
+    const id = noted === undefined ? call.id : this.#journal.end(noted, call);
     this.#spent.count(call); // counted-at-once
     this.#unwritten.count(call);
-    if (!this.#waiting.add(lineOf(call))) this.#isIncomplete = true;
-    if (call.id !== undefined) this.#ended.push(call.id);
+    if (!this.#waiting.add(lineOf(call, id))) this.#isIncomplete = true;
+    if (id !== undefined) this.#ended.push(id);
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
@@ -204,6 +205,7 @@ export class GatewayLedger implements GatewayBook {
   async #writeWaiting(): Promise<void> {
     const [ended, isIncomplete] = [this.#ended.splice(0), this.#isIncomplete];
     this.#isIncomplete = false;
+    this.#journal.beginForget();
     try {
       const isFull = this.#waiting.size > 0 && (await this.#append()) >= this.#limits.fileBytes;
       if (isIncomplete) await this.#saveSums(); // dropped-are-summed
