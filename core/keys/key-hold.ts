@@ -40,7 +40,7 @@ export interface KeyTerms {
 }
 
 /** The room of one call of a key with limits. */
-export class KeyHold implements Hold {
+export class KeyHold implements Hold, UnderWay {
   readonly call: AccountedCall;
   readonly readsOn = true;
   /** With the limits that it had when the call was looked at last. */
@@ -51,6 +51,8 @@ export class KeyHold implements Hold {
   pricer: Pricer = NO_PRICE;
   /** What it counts with while nothing is known of it, and its output at least. */
   expected: Usage | undefined;
+  /** Among which it asks for room. */
+  held: HeldCalls | undefined;
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
   /** Among the calls under way of its key, and of its group. */
@@ -78,6 +80,14 @@ export class KeyHold implements Hold {
   /** What it counts with if the process is killed; undefined for a call that was never admitted. */
   get noted(): Usage | undefined {
     return this.open?.usage;
+  }
+
+  roughly(bound: Pick<Bound, 'kind' | 'name'>): Used {
+    return this.held?.sumOf(bound) ?? NOTHING;
+  }
+
+  exactly(bound: Pick<Bound, 'kind' | 'name'>): Used {
+    return this.held?.underWay(bound, this) ?? NOTHING;
   }
 
   /** as-expected. */
@@ -163,10 +173,9 @@ export class HeldCalls {
 
   /** The calls under way beside one that asks for room. */
   beside(own: KeyHold): UnderWay {
-    return { roughly: this.#roughly, exactly: (bound) => this.underWay(bound, own) };
+    own.held = this;
+    return own;
   }
-
-  readonly #roughly = (bound: Pick<Bound, 'kind' | 'name'>): Used => this.sumOf(bound);
 
   /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
   take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {

@@ -143,8 +143,9 @@ export class GatewayLedger implements GatewayBook {
     const now = this.#now();
     let spent: ReachedCap | undefined;
     let close: ReachedCap | undefined;
+    const today = this.#today(now);
     for (const bound of bounds) {
-      const sums = this.sums(bound.kind, bound.name);
+      const sums = this.#spent.spent(today, accountOf(bound.kind, bound.name));
       if (isFar(bound, sums, underWay.roughly(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);
@@ -160,7 +161,7 @@ export class GatewayLedger implements GatewayBook {
 
   /** In earlier processes too, once `read` has resolved. */
   sums(kind: 'key' | 'group', name: string): PeriodSpend {
-    return this.#spent.spent(this.#today(), kind === 'key' ? name : groupAccount(name));
+    return this.#spent.spent(this.#today(this.#now()), accountOf(kind, name));
   }
 
   meanOutput(key: string): number | undefined {
@@ -320,14 +321,17 @@ export class GatewayLedger implements GatewayBook {
     return { sums, place: { files, bytes }, isShorter };
   }
 
-  #today(): string {
-    const now = this.#now();
+  #today(now: number): string {
     if (now < this.#dayStart || now >= this.#dayStart + DAY_MS || this.#day === '') {
       this.#dayStart = Math.floor(now / DAY_MS) * DAY_MS;
       this.#day = new Date(now).toISOString().slice(0, '2026-11-22'.length);
     }
     return this.#day;
   }
+}
+
+function accountOf(kind: 'key' | 'group', name: string): string {
+  return kind === 'key' ? name : groupAccount(name);
 }
 
 async function idOf({ file, size }: OpenedLedger): Promise<string> {
