@@ -127,8 +127,7 @@ export class GatewayLedger implements GatewayBook {
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
   record(call: GatewayCall, noted?: OpenCall): void {
     const id = noted === undefined ? call.id : this.#journal.end(noted, call);
-    this.#spent.count(call); // counted-at-once
-    this.#unwritten.count(call);
+    this.#spent.count(call, this.#unwritten); // counted-at-once
     if (!this.#waiting.add(lineOf(call, id))) this.#isIncomplete = true;
     if (id !== undefined) this.#ended.push(id);
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
