@@ -384,9 +384,9 @@ function gatewayBooks(t: Test, kind: StoreKind): void {
     gateway.record(call);
     t.match((await gateway.spent('key', 'app')).day, { usd: 0.5, tokens: 10, calls: 1 });
     t.equal(gateway.meanOutput('app'), 9);
-    await gateway.note({ ...noted, id: 'j' });
-    await gateway.noteEnd({ ...noted, id: 'j', costUsd: 1, error: null });
-    gateway.record({ ...call, id: 'j', costUsd: 1 });
+    const other = { ...noted, id: 'j' };
+    await gateway.note(other);
+    gateway.record({ ...call, costUsd: 1 }, other);
     const second = (await first.reopen()).store.gateway;
     t.match((await second.spent('key', 'app')).day, { usd: 1.5, tokens: 20, calls: 2, unpricedCalls: 0 });
     t.equal((await collected(second.lines())).length, 2);
