@@ -5,6 +5,7 @@ import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockState, BlockStatus } from '../schemas/block-pulse.ts';
 import type { Finding, ServerNode, StreamFrame } from '../types.ts';
+import type { PassStore } from './passes.ts';
 import type {
   BlockContents,
   BlockDocuments,
@@ -279,6 +280,7 @@ export interface StoreConnection {
 /** The same, for the core that works in it. `close` may be called again. */
 export interface ConnectedStore extends StoreConnection {
   readonly settings: SettingStore;
+  readonly passes: PassStore;
   /** Joins; `lock` is released with the store. Rejects with STORE_UNREACHABLE. */
   open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store>;
 }
