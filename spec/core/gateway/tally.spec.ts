@@ -13,6 +13,7 @@ t.test('a member is to blame as long as fewer than ten failures have come from o
 });
 
 t.test('it says the same as a count of all members, and remembers at most twelve of them', async (t) => {
+  const wrong: object[] = [];
   for (let seed = 0; seed < 300; seed += 1) {
     const random = new Random(seed);
     const tally = new Tally();
@@ -22,7 +23,9 @@ t.test('it says the same as a count of all members, and remembers at most twelve
       tally.add(member);
       if (member !== NOBODY) counts.set(member, (counts.get(member) ?? 0) + 1);
       const main = [...counts].find(([, own]) => failures - own < 10)?.[0];
-      if (failures >= 20) t.equal(tally.mainOf(failures), main, `seed ${seed}`);
+      const found = tally.mainOf(failures);
+      if (failures >= 20 && found !== main) wrong.push({ seed, failures, found, main });
     }
   }
+  t.same(wrong, []);
 });
