@@ -3,10 +3,10 @@
 // that import Blockhouse get the modules beside it, one for each source file.
 //
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
-// readable: nothing is shortened, so that a stack trace names the functions of the source.
+// readable: nothing of our own is shortened, so that a stack trace names the functions of the source. A large package for one command is (SHORTENED).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { build, transform } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -14,6 +14,21 @@ const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
 const KEPT_APART = ['@aws-sdk/*', '@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'pg', 'ws'];
 /** CommonJS packages load the modules of Node with `require`. */
 const BANNER = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
+
+/** Packages that a single command loads, by the module of them that the bundler can leave parts out of. */
+const SHORTENED: Readonly<Record<string, string>> = { yaml: 'node_modules/yaml/browser/index.js' };
+
+/** readable: shortens the modules of those packages. */
+const shorten: Plugin = {
+  name: 'shorten',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^(?:${Object.keys(SHORTENED).join('|')})$`) }, ({ path }) => ({ path: join(ROOT, SHORTENED[path] ?? path) }));
+    onLoad({ filter: new RegExp(`/node_modules/(?:${Object.keys(SHORTENED).join('|')})/.*\\.js$`) }, async ({ path }) => {
+      const { code } = await transform(readFileSync(path, 'utf8'), { minify: true, format: 'esm', target: 'node20.19' });
+      return { contents: code, loader: 'js' };
+    });
+  },
+};
 
 rmSync(OUT, { recursive: true, force: true });
 const { metafile } = await build({
@@ -28,6 +43,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: KEPT_APART,
+  plugins: [shorten],
   banner: { js: BANNER },
   metafile: true,
   legalComments: 'none',
