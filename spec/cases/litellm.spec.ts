@@ -191,7 +191,7 @@ t.test('54: a second import changes nothing, what exists stays, and --dry-run wr
   t.match(stored('auth.json'), { vllm: { baseURL: 'http://10.9.9.9:8000/v1' }, anthropic: { apiKey: 'own' }, other: { a: 'b' }, groq: { keys: [{}, {}] } });
   t.match(stored('models.json'), { aliases: { claude: 'ollama/own', 'gpt-4': 'openai/gpt-4o' }, native: { openai: false }, defaultProvider: 'openrouter' });
   t.equal(
-    (stored('models.json') as { aliases: object }).aliases.hasOwnProperty('spread'),
+    Object.hasOwn((stored('models.json') as { aliases: object }).aliases, 'spread'),
     false,
     'a name never leads to another address than it was meant for',
   );
