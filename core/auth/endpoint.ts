@@ -61,12 +61,25 @@ function fitsPattern(pattern: string, model: string): boolean {
   return pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
 }
 
-/** The exact id wins, then the longest pattern. */
+/** Requests may name any model. */
+const MAX_REMEMBERED = 1000;
+
+/** Field by field, the exact id wins, then the longest pattern that says it. */
 function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsOf'] {
   const exact = new Map(Object.entries(models));
   if (exact.size === 0) return () => undefined;
   const patterns = [...exact].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
-  return (model) => exact.get(model) ?? patterns.find(([pattern]) => fitsPattern(pattern, model))?.[1];
+  if (patterns.length === 0) return (model) => exact.get(model);
+  const remembered = new Map<string, ModelFacts | undefined>();
+  return (model) => {
+    if (remembered.has(model)) return remembered.get(model);
+    const fitting = patterns.filter(([pattern]) => fitsPattern(pattern, model)).map(([, facts]) => facts);
+    const all = [exact.get(model), ...fitting].filter((facts) => facts !== undefined);
+    const facts = all.length < 2 ? all[0] : (Object.assign({}, ...all.reverse()) as ModelFacts);
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(model, facts);
+    return facts;
+  };
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -55,7 +55,19 @@ t.test('a name is short, in lower case, and none of ours', async (t) => {
   for (const name of ['', 'Groq', '1a', 'a_b', 'a/b', 'block', `a${'b'.repeat(32)}`, '__proto__']) t.notOk(isConnectionName(name), name);
 });
 
-t.test('facts of a model: its own id, then the longest pattern; the entry wins over the preset', async (t) => {
+t.test('facts of a model: field by field its own id, then the longest pattern; the entry wins over the preset', async (t) => {
+  const priced = endpointOf('gpu', true, {
+    models: { '*': { price: 0, images: false }, 'x*': { price: 'a/b' }, xy: { contextWindow: 3 }, z: { contextWindow: 4 } },
+  });
+  t.same(
+    ['xy', 'z', 'other', 'xy'].map((model) => priced.factsOf(model)),
+    [
+      { price: 'a/b', images: false, contextWindow: 3 },
+      { price: 0, images: false, contextWindow: 4 },
+      { price: 0, images: false },
+      { price: 'a/b', images: false, contextWindow: 3 },
+    ],
+  );
   const models = { 'qwen*': { contextWindow: 1 }, 'qwen3-*': { contextWindow: 2 }, 'qwen3-x': { contextWindow: 3 } };
   const endpoint = endpointOf('gpu', true, { models, quirks: { images: false }, headers: { 'X-A': 'b' } }, GROQ, [SECRET]);
   t.same(
