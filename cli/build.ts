@@ -15,18 +15,24 @@ const KEPT_APART = ['@aws-sdk/*', '@pydantic/genai-prices', 'ajv', 'chokidar', '
 /** CommonJS packages load the modules of Node with `require`. */
 const BANNER = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
-/** Packages that a single command loads, by the module of them that the bundler can leave parts out of. */
-const SHORTENED: Readonly<Record<string, string>> = { yaml: 'node_modules/yaml/browser/index.js' };
+const AS_IS = { format: 'esm', target: 'node20.19', charset: 'utf8', legalComments: 'none' } as const;
 
-/** readable: shortens the modules of those packages. */
+/** Packages that a single command loads: the module that the bundler can leave parts out of, and what is used of it. */
+const SHORTENED: Readonly<Record<string, { readonly module: string; readonly uses: string }>> = {
+  yaml: { module: join(ROOT, 'node_modules/yaml/browser/index.js'), uses: 'parseDocument' },
+};
+
+/** readable: makes one short module of each of those packages. */
 const shorten: Plugin = {
   name: 'shorten',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: new RegExp(`^(?:${Object.keys(SHORTENED).join('|')})$`) }, ({ path }) => ({ path: join(ROOT, SHORTENED[path] ?? path) }));
-    onLoad({ filter: new RegExp(`/node_modules/(?:${Object.keys(SHORTENED).join('|')})/.*\\.js$`) }, async ({ path }) => {
-      const { code } = await transform(readFileSync(path, 'utf8'), { minify: true, format: 'esm', target: 'node20.19' });
-      return { contents: code, loader: 'js' };
-    });
+    onResolve({ filter: new RegExp(`^(?:${Object.keys(SHORTENED).join('|')})$`) }, ({ path }) => ({ path: SHORTENED[path]?.module ?? path }));
+    for (const { module, uses } of Object.values(SHORTENED))
+      onLoad({ filter: new RegExp(`^${module.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) }, async () => {
+        const stdin = { contents: `export { ${uses} } from ${JSON.stringify(module)};`, resolveDir: ROOT };
+        const { outputFiles } = await build({ stdin, bundle: true, minify: true, write: false, format: 'esm', target: 'node20.19' });
+        return { contents: outputFiles[0]?.text ?? '', loader: 'js' };
+      });
   },
 };
 
@@ -49,6 +55,15 @@ const { metafile } = await build({
   legalComments: 'none',
   logLevel: 'warning',
 });
+await Promise.all(
+  Object.entries(metafile.outputs).map(async ([path, { inputs }]) => {
+    const isShort = Object.values(SHORTENED).some(({ module }) => Object.hasOwn(inputs, relative(ROOT, module)));
+    const file = join(ROOT, path);
+    // The bundler prints what the plugin has shortened in full lines again.
+    if (isShort) writeFileSync(file, (await transform(readFileSync(file, 'utf8'), { ...AS_IS, minify: true })).code);
+    else await withoutComments(file);
+  }),
+);
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
 
@@ -80,6 +95,7 @@ function reachedModules(): string[] {
 
 /** The docstrings are in the types, and the reasons in the source. */
 async function withoutComments(file: string): Promise<void> {
-  const { code } = await transform(readFileSync(file, 'utf8'), { format: 'esm', target: 'node20.19', charset: 'utf8', legalComments: 'none' });
-  writeFileSync(file, code);
+  // Only without blanks does it leave out the comments within classes, too.
+  const dense = await transform(readFileSync(file, 'utf8'), { ...AS_IS, minifyWhitespace: true });
+  writeFileSync(file, (await transform(dense.code, AS_IS)).code);
 }
