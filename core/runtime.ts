@@ -50,6 +50,7 @@ import type {
   EmbedRequest,
   EmbedResponse,
   ModelList,
+  ServerNode,
   ShownSetting,
   VerifyRequest,
   VerifyResult,
@@ -94,6 +95,8 @@ export interface Core {
   start(): Promise<void>;
   /** Writes the server's address into the lock of the workspace, so that the CLI finds it. Only after `start`. */
   announce(url: string): Promise<void>;
+  /** The servers that share the workspace, this one among them, the oldest first. Only after `start`. */
+  nodes(): Promise<readonly ServerNode[]>;
   /** True once `start` has resolved; only then `blocks` can be used. */
   readonly started: boolean;
   /** True if it opens its workspace for the gateway alone. */
@@ -196,7 +199,8 @@ export async function createPrimaryCore(
   const { core, passes, look, session } = assemble({ ...options, gatewayOnly: true });
   const { events: bus, meter, recent } = core;
   if (passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
-  const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), look, onLog });
+  const nodes = (): Promise<readonly ServerNode[]> => session.nodes();
+  const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), nodes, look, onLog });
   return { core, primary };
 }
 
@@ -288,6 +292,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     store: database?.kind ?? 'files',
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
+    nodes: async () => needWorkspace(session).nodes(),
     get started() {
       return session?.isOpen ?? false;
     },

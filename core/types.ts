@@ -1402,8 +1402,12 @@ export interface ShownConnectionKey {
   readonly state: 'ready' | 'cooling' | 'refused' | 'empty';
   /** When it may be used again; null if it may now, or nobody knows */
   readonly until: string | null;
-  readonly inFlight: number | null;
-  readonly calls: number | null;
+  /** The models that it pauses for; empty for all, and where it does not */
+  readonly models: readonly string[];
+  /** Calls under way in this process */
+  readonly inFlight: number;
+  /** Attempts since this process has started */
+  readonly calls: number;
   /** Cached of all input tokens; null while nothing is known */
   readonly cachedShare: number | null;
 }
@@ -1843,6 +1847,8 @@ export interface GatewayRequest {
   readonly block?: string;
   /** The key of the application that makes it */
   readonly key?: string;
+  /** The label of the key of its connection, where that has several */
+  readonly credential?: string;
   /** Waits for a place; waits for the first text; its text comes; it has ended */
   readonly phase: 'waiting' | 'sent' | 'streaming' | 'ended';
   /** ISO 8601, UTC, with milliseconds */
@@ -1980,6 +1986,30 @@ export interface HaltState {
   readonly halted: boolean;
   readonly since: string | null;
   readonly reason: string | null;
+}
+
+/** The servers of the workspace, the oldest first. */
+export interface NodeList {
+  readonly nodes: readonly ServerNode[];
+}
+
+/** A server of the workspace. */
+export interface ServerNode {
+  /** Made for each start, and after a server was given up; never used again */
+  readonly id: string;
+  /** True for the server that answers */
+  readonly self: boolean;
+  readonly version: string;
+  /** Where it answers; null while it starts */
+  readonly url: string | null;
+  /** Since when it shares the workspace */
+  readonly startedAt: string;
+  /** Its last sign of life */
+  readonly seenAt: string;
+  /** False for a server that gives no sign of life; others take its blocks */
+  readonly alive: boolean;
+  /** Blocks that it has: those that have something to do, or had a moment ago */
+  readonly blocks: number;
 }
 
 /** The body that sets the kill switch. */

@@ -41,7 +41,7 @@ function readFrame(data: string, name = ''): FrameFacts {
     case 'message_delta':
       return { usage: readUsage(event['usage']) };
     case 'message_stop':
-      return { isEnd: true };
+      return { isEnd: true, usage: isObject(event['usage']) ? readUsage(event['usage']) : undefined };
     case 'error':
       return { error: readErrorObject(event['error']) };
     default:

@@ -22,7 +22,7 @@ export const COMMAND_MODULES = {
   attach: () => import('../commands/attach.ts').then((m) => [m.AttachCommand]),
   archive: () => import('../commands/archive.ts').then((m) => [m.RenameCommand, m.RemoveCommand, m.ArchiveListCommand, m.RestoreCommand, m.PurgeCommand]),
   transfer: () => import('../commands/transfer.ts').then((m) => [m.ExportCommand, m.ImportCommand]),
-  workspace: () => import('../commands/workspace.ts').then((m) => [m.DoctorCommand, m.HaltCommand, m.UnhaltCommand]),
+  workspace: () => import('../commands/workspace.ts').then((m) => [m.DoctorCommand, m.NodesCommand, m.HaltCommand, m.UnhaltCommand]),
   migrate: () => import('../commands/migrate.ts').then((m) => [m.MigrateCommand]),
   chat: () => import('../commands/chat.ts').then((m) => [m.ChatCommand]),
   adapters: () => import('../commands/adapters.ts').then((m) => [m.AdaptersCommand, m.ModelsCommand, m.VerifyCommand]),

@@ -11,6 +11,7 @@ import { PriceDocument } from '../schemas/prices.ts';
 import { compile, faultOf, type Validator } from '../schemas/validate.ts';
 import { type FileState, FreshFile } from '../store/files/fresh-file.ts';
 import type { OwnRates } from '../types.ts';
+import { plainModel } from './endpoint.ts';
 
 /** The name of the file in a workspace. */
 export const PRICES_FILE = 'prices.json';
@@ -39,7 +40,8 @@ export class PriceFile implements FiledPrices {
     const take = (state: FileState): void => {
       try {
         this.#good = parsePrices(state);
-        this.#models = new Map(Object.entries(this.#good.models));
+        const exact = Object.entries(this.#good.models);
+        this.#models = new Map([...exact.map(([name, rates]) => [plainName(name), rates] as const), ...exact]);
         this.#fault = undefined;
       } catch (error) {
         this.#fault = (error as Error).message;
@@ -51,10 +53,10 @@ export class PriceFile implements FiledPrices {
 
   ratesOf(connection: string, model: string): OwnRates | 'unknown' | undefined {
     this.#file.refresh();
-    return this.#good === undefined ? 'unknown' : this.#models.get(`${connection}/${model}`);
+    return this.#good === undefined ? 'unknown' : (this.#models.get(`${connection}/${model}`) ?? this.#models.get(`${connection}/${plainModel(model)}`));
   }
 
-  /** The content of the file. Throws WORKSPACE_DAMAGED if it can't be used now. */
+  /** Throws WORKSPACE_DAMAGED if the file can't be used now. */
   document(): PriceDocument {
     this.#file.refresh(true);
     if (this.#good === undefined || this.#fault !== undefined)
@@ -72,6 +74,12 @@ export class PriceFile implements FiledPrices {
       return text;
     });
   }
+}
+
+/** Another spelling of a model, which a server may take for it, has no other price. */
+function plainName(name: string): string {
+  const at = name.indexOf('/') + 1;
+  return name.slice(0, at) + plainModel(name.slice(at));
 }
 
 /** Throws an Error that names the field. */

@@ -1,5 +1,6 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
 import type { LogRange } from '../store/port.ts';
+import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
   ArchiveInfo,
@@ -89,6 +90,11 @@ export interface Blocks {
   counts(): Promise<{ readonly blocks: number; readonly monitorsRunning: number }>;
   /** The blocks, sorted by name. Entries are frozen; an entry is the same object until its block changes. */
   list(): Promise<readonly BlockEntry[]>;
+  /**
+   * The blocks that fit, a page at a time. Without any field, all of them in one page, sorted by name; of more than 10,000, the first 1,000. Rejects with
+   * INVALID_REQUEST naming the field.
+   */
+  page(query?: ListQuery): Promise<ListPage>;
   /** Creates a stopped block. `warnings` name unknown fields of its configuration. Rejects with NAME_TAKEN or INVALID_REQUEST. */
   create(body: CreateBlock): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
   /** The contents of the block's files. */

@@ -10,7 +10,7 @@ import { isObject, tryParseJson } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import { urlOf } from '../base/url.ts';
 import { BlockhouseError } from '../errors.ts';
-import type { BuiltEntry } from '../gateway/connections/connection-changes.ts';
+import type { BuiltEntry } from '../gateway/connections/built-entry.ts';
 import { Connections, presetsOf } from '../gateway/connections/connections.ts';
 import { isLoopbackHost } from '../gateway/egress.ts';
 import type { Adapter } from '../ports.ts';

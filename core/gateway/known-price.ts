@@ -43,7 +43,7 @@ export function priceOf(adapter: Adapter, settings: ResolvedSettings, call: Call
   if (settings.sources['baseURL'] === 'request') return dataPrice(adapter, settings, model, tier);
   const { endpoint } = settings;
   const known = stated(adapter, settings, model, tier, filed);
-  if (endpoint?.quirks.costField === undefined) return known;
+  if (endpoint?.quirks.costField === undefined || adapter.readsCost !== true) return known;
   return { from: 'provider', priced: { ...(known?.priced ?? { provider: '', model }), isTold: true } };
 }
 
@@ -60,7 +60,7 @@ function stated(adapter: Adapter, settings: ResolvedSettings, model: string, tie
   if (rates === 'unknown') return undefined;
   if (rates !== undefined) return name === undefined ? undefined : { from: 'file', priced: { provider: adapter.id, model, rates } };
   if (endpoint === undefined) return dataPrice(adapter, settings, model, tier);
-  if (isOwnServer(endpoint, settings)) return { from: 'own', priced: { provider: FREE, model } };
+  if (isOwnServer(endpoint, settings) && adapter.passedOn?.test(model) !== true) return { from: 'own', priced: { provider: FREE, model } };
   if (endpoint.pricesAs === undefined) return dataPrice(adapter, settings, model, tier);
   return name === undefined ? undefined : { from: 'data', priced: { provider: endpoint.pricesAs, model: name, address: settings.values['baseURL'] } };
 }

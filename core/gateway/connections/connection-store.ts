@@ -11,8 +11,9 @@ import type { Adapter } from '../../ports.ts';
 import type { DetectedServer, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
 import type { CallSettings } from '../call-settings.ts';
 import { isLoopbackHost } from '../egress.ts';
-import type { GatewayLoad } from '../live.ts';
+import type { GatewayLoad, PlaceCounts } from '../live.ts';
 import type { Connections } from './connections.ts';
+import type { KeyState } from './key-state.ts';
 
 /** What the store works with. */
 export interface ConnectionStoreOptions {
@@ -23,6 +24,8 @@ export interface ConnectionStoreOptions {
   readonly settings: CallSettings;
   readonly env: Environment;
   load(name: string): GatewayLoad;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
 }
 
 const DETECT_MS = 300;
@@ -114,7 +117,7 @@ export class ConnectionStore {
     try {
       const resolved = settings.stored(adapter);
       const { baseURL = null } = resolved.values;
-      const { missing, limits, atWork, waiting, breaker } = load(id);
+      const { missing, limits, atWork, waiting, breaker, counts = NO_COUNTS } = load(id);
       return {
         name: id,
         adapter: connection?.protocol ?? id,
@@ -128,8 +131,8 @@ export class ConnectionStore {
         atWork,
         waiting,
         breaker: breaker.phase,
-        cachedShare: null,
-        keys: this.#keysOf(adapter, resolved.sources['apiKey']),
+        cachedShare: shareOf(counts),
+        keys: this.#keysOf(adapter, resolved.sources['apiKey'], { ...counts, inFlight: atWork }),
       };
     } catch (error) {
       return { ...broken(id, messageOf(error)), adapter: connection?.protocol ?? id };
@@ -141,11 +144,22 @@ export class ConnectionStore {
     return credentials?.content() === undefined ? undefined : credentials.entry(id);
   }
 
-  #keysOf(adapter: Adapter, source: string | undefined): ShownConnectionKey[] {
-    if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey('…', 'keyCommand')];
-    const several = this.#options.settings.keysOf(adapter);
-    if (several.length > 0) return several.map(({ label, variable }) => shownKey(label, variable ?? 'auth.json'));
-    return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''))];
+  #keysOf(adapter: Adapter, source: string | undefined, counts: KeyCounts): ShownConnectionKey[] {
+    const { settings } = this.#options;
+    if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey('…', 'keyCommand', counts)];
+    const ring = settings.entryKeys(adapter)?.ring;
+    if (ring !== undefined) return ring.states.map((state) => this.#shownState(state));
+    const [only] = settings.keysOf(adapter);
+    if (only !== undefined) return [shownKey(only.label, only.variable ?? 'auth.json', counts)];
+    return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''), counts)];
+  }
+
+  #shownState(state: KeyState): ShownConnectionKey {
+    const now = this.#options.now();
+    const { fault, until, models } = state.shown(now);
+    const shown = shownKey(state.label, state.key.variable ?? 'auth.json', state);
+    if (fault === undefined || until === undefined) return shown;
+    return { ...shown, state: fault, until: new Date(Date.now() + Math.max(0, until - now)).toISOString(), models: [...models] };
   }
 
   get #credentials(): CredentialStore {
@@ -155,8 +169,21 @@ export class ConnectionStore {
   }
 }
 
-function shownKey(label: string, source: string): ShownConnectionKey {
-  return { label, source, state: 'ready', until: null, inFlight: null, calls: null, cachedShare: null };
+/** What is known of the calls with a key. */
+interface KeyCounts extends PlaceCounts {
+  readonly inFlight: number;
+}
+
+const NO_COUNTS: PlaceCounts = { calls: 0, inputTokens: 0, cachedTokens: 0 };
+
+function shownKey(label: string, source: string, counts: KeyCounts): ShownConnectionKey {
+  const { inFlight, calls } = counts;
+  return { label, source, state: 'ready', until: null, models: [], inFlight, calls, cachedShare: shareOf(counts) };
+}
+
+/** Null while nothing is known. */
+function shareOf({ inputTokens, cachedTokens }: Pick<PlaceCounts, 'inputTokens' | 'cachedTokens'>): number | null {
+  return inputTokens === 0 ? null : Math.round((cachedTokens / inputTokens) * 1000) / 1000;
 }
 
 function broken(name: string, detail: string): ShownConnection {

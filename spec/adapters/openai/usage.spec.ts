@@ -42,6 +42,32 @@ t.test('reasoning and citations beside all other counts are counted', (t) => {
   t.end();
 });
 
+t.test('more reasoning than output stands beside it', async (t) => {
+  const details = { completion_tokens_details: { reasoning_tokens: 5000 } };
+  t.match(usageOfChat({ usage: { prompt_tokens: 32, completion_tokens: 9, ...details } }), { outputTokens: 5009, reasoningTokens: 5000 });
+  t.match(usageOfChat({ usage: { prompt_tokens: 32, completion_tokens: 5000, ...details } }), { outputTokens: 5000 });
+});
+
+t.test('a usage counts wherever it stands and under the names of either endpoint, and of a total nothing is lost', async (t) => {
+  const usage = { prompt_tokens: 3, completion_tokens: 20 };
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  for (const told of [{}, zeros, null, undefined]) {
+    t.match(usageOfChat({ usage: told, x_groq: { usage } }), { inputTokens: 3, outputTokens: 20 });
+    t.match(usageOfChat({ usage: told, choices: [{ index: 0, usage }] }), { inputTokens: 3, outputTokens: 20 });
+  }
+  const two = [
+    { index: 0, usage },
+    { index: 1, usage: { ...usage, completion_tokens: 30 } },
+  ];
+  t.match(usageOfChat({ choices: two }), { inputTokens: 3, outputTokens: 50 }, 'each choice tells its own');
+  t.match(usageOfChat({ usage: { ...usage, completion_tokens: 50 }, choices: two }), { inputTokens: 3, outputTokens: 50 });
+  const other = { input_tokens: 3, output_tokens: 20, input_tokens_details: { cached_tokens: 2 } };
+  t.match(usageOfChat({ usage: other }), { inputTokens: 3, outputTokens: 20, cacheReadTokens: 2 });
+  t.match(usageOfResponse({ usage }), { inputTokens: 3, outputTokens: 20 });
+  t.match(usageOfChat({ usage: { total_tokens: 23 } }), { inputTokens: 0, outputTokens: 23 });
+  t.match(usageOfChat({ usage: { prompt_tokens: -1, completion_tokens: 20, total_tokens: 23 } }), { inputTokens: 3, outputTokens: 20 });
+});
+
 t.test('what is no usage is none', async (t) => {
   for (const odd of [undefined, null, 7, 'x']) t.equal(usageOfChat({ usage: odd }), undefined);
   t.equal(usageOfResponse({ usage: { input_tokens: 'many' } })?.inputTokens, undefined);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { styleFor } from '../../../cli/terminal/output.ts';
 import { differenceTable } from '../../../cli/views/bill-table.ts';
 import { priceTable } from '../../../cli/views/price-tables.ts';
-import { archiveTable, costsTable, queueTable } from '../../../cli/views/report-tables.ts';
+import { archiveTable, costsTable, nodesTable, queueTable } from '../../../cli/views/report-tables.ts';
 import type { ChatEntry, CostsReport } from '../../../core/index.ts';
 
 const now = Date.parse('2026-11-20T14:00:00.000Z');
@@ -25,6 +25,19 @@ t.test('costs end with their sum, and unknown prices are no zero', async (t) => 
     'local/n       2  12,345      10       0          2 not counted',
     'broken/o      2  12,345      10       0                      -',
     'total         6  12,345      10       0  $0.25 + 2 not counted',
+  ]);
+});
+
+t.test('a server that gives no sign of life is marked, and so is the one that answers', async (t) => {
+  const node = { id: 'one', self: true, version: '1.0.0', url: null, startedAt: '2026-11-20T13:00:00.000Z', seenAt: '2026-11-20T14:00:00.000Z' };
+  const nodes = [
+    { ...node, alive: true, blocks: 3 },
+    { ...node, id: 'other', self: false, seenAt: '2026-11-20T13:58:00.000Z', alive: false, blocks: 0, url: 'http://a' },
+  ];
+  t.same(nodesTable(nodes, view), [
+    'SERVER  VERSION  SINCE   LAST SIGN  BLOCKS  ADDRESS',
+    'one *   1.0.0    1h ago  now             3  -',
+    'other   1.0.0    1h ago  2m ago !        0  http://a',
   ]);
 });
 

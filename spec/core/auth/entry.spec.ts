@@ -6,8 +6,6 @@ import { isConnectionName, parseEntry } from '../../../core/auth/entry.ts';
 import { KeyCommands } from '../../../core/auth/key-command.ts';
 import type { KnownPreset } from '../../../core/auth/preset.ts';
 import { PresetFile } from '../../../core/auth/preset-file.ts';
-import { PriceFile } from '../../../core/auth/price-file.ts';
-import { createBus } from '../../../core/bus.ts';
 
 const SECRET = 'sk-canary-0123456789';
 const GROQ: KnownPreset = { adapter: 'openai', baseURL: 'https://groq.example/v1', variable: 'GROQ_API_KEY', quirks: { streamUsage: false }, source: 'test' };
@@ -122,22 +120,4 @@ t.test('a program is run once for all who wait, again after its time, and its ou
     [`console.error('${SECRET}');process.exit(7)`, /ended with the code 7/],
   ] as const)
     await t.rejects(commands.ready('gpu', entryFor(code)) ?? Promise.resolve(), { code: 'ADAPTER_NOT_CONFIGURED', message });
-});
-
-t.test('prices.json is reported once when it is damaged, never written over then, and read again when it is repaired', async (t) => {
-  const workspace = t.testdir({ 'prices.json': '{' });
-  const bus = createBus();
-  const told: string[] = [];
-  bus.on('prices.damaged', ({ reason }) => told.push(reason));
-  let now = 0;
-  const prices = new PriceFile(workspace, bus, () => (now += 1000));
-  t.same([prices.ratesOf('gpu', 'a'), prices.ratesOf('gpu', 'a')], ['unknown', 'unknown']);
-  t.match(told, [/not valid JSON/]);
-  const document = { models: { 'gpu/a': { input: 1, output: 2 } } };
-  await t.rejects(prices.replace(document), { code: 'WORKSPACE_DAMAGED' });
-  writeFileSync(join(workspace, 'prices.json'), '{"models": {}}');
-  await prices.replace(document);
-  t.same([prices.ratesOf('gpu', 'a'), prices.ratesOf('gpu', 'b')], [{ input: 1, output: 2 }, undefined]);
-  const many = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`gpu/${'m'.repeat(200)}${index}`, { input: 1, output: 2 }]));
-  await t.rejects(prices.replace({ models: many }), /would be larger/);
 });

@@ -17,7 +17,7 @@ async function allowedTargets({ core, key }: Pick<RouteContext, 'core' | 'key'>,
   if (key === undefined) return targets;
   if (mayUse(key, model)) return targets;
   const allowed = targets.filter((target) => mayUse(key, nameOf(target)));
-  if (allowed.length === 0) assertMayUse(key, [model]);
+  if (allowed.length === 0) assertMayUse(key, model);
   return allowed;
 }
 
