@@ -149,24 +149,23 @@ export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): bo
 const knownPieces = new WeakMap<readonly string[], readonly (readonly string[])[]>();
 
 function piecesOf(models: readonly string[]): readonly (readonly string[])[] {
-  const known = knownPieces.get(models);
-  if (known !== undefined) return known;
-  const pieces = models.map((pattern) => pattern.split('*'));
-  knownPieces.set(models, pieces);
-  return pieces;
+  const known = knownPieces.get(models) ?? models.map((pattern) => pattern.split('*'));
+  knownPieces.set(models, known);
+  return known;
 }
 
 /** True if a name has the form of a pattern, in which * stands for any characters. Compares piece by piece: a regular expression made of many `*` could take very long. */
 export function fits(pattern: string, name: string): boolean {
   const star = pattern.indexOf('*');
   if (star === -1) return name === pattern;
-  return star === pattern.length - 1 ? name.startsWith(pattern.slice(0, star)) : fitsPieces(pattern.split('*'), name); // most patterns
+  if (star === pattern.length - 1) return name.startsWith(pattern.slice(0, star)); // most patterns
+  return fitsPieces(pattern.split('*'), name);
 }
 
 function fitsPieces(pieces: readonly string[], name: string): boolean {
   const [first = ''] = pieces;
-  if (pieces.length === 1) return name === first;
   if (!name.startsWith(first)) return false;
+  if (pieces.length === 1) return name.length === first.length;
   const last = pieces.at(-1) ?? '';
   let at = first.length;
   for (let index = 1; index < pieces.length - 1; index += 1) {
