@@ -93,3 +93,8 @@ export function sleep(ms: number, signal: AbortSignal, closing: AbortSignal): Pr
     closing.addEventListener('abort', wake, ONCE);
   });
 }
+
+/** Throws SHUTTING_DOWN once `closing` has fired. */
+export function assertOpen(closing: AbortSignal): void {
+  if (closing.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+}

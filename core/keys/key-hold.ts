@@ -131,6 +131,12 @@ export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' |
   return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
 }
 
+/** The same of a call that has ended. */
+export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+  pricer.learn?.(usage);
+  return costOf(usage, pricer);
+}
+
 /** What a call is admitted with. */
 export interface HoldTerms {
   readonly pricer: Pricer;

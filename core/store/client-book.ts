@@ -29,6 +29,8 @@ export interface GatewayCall {
   /** The group in which the key was. */
   readonly group?: string | undefined;
   readonly provider: string;
+  /** The label of the key of the connection, where it has several. */
+  readonly credential?: string | undefined;
   readonly model: string;
   /** Null when nothing is known of it. */
   readonly usage: Usage | null;

@@ -90,7 +90,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     this.#looking = setInterval(() => this.#tellUsed(), LOOK_EVERY_MS).unref();
     options.bus.on('*', (name, data) => {
       // Of the files of the workspace, the primary knows itself.
-      const isOurs = name.startsWith('adapter.') || name === 'workspace.fault' || name === 'call.retried';
+      const isOurs = name.startsWith('adapter.') || name.startsWith('credential.') || name === 'workspace.fault' || name === 'call.retried';
       if (isOurs || (this.#tellsAll && name === 'call.started')) this.#tell({ name: name as Exclude<typeof name, 'call.finished'>, data });
     });
   }
@@ -131,7 +131,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     if (number !== undefined) this.flush(true); // ended-first
   }
 
-  costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+  costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
     return this.#options.link.ask('costs', { by });
   }
 

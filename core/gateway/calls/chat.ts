@@ -56,6 +56,11 @@ export class Chat extends Call<ChatResult> {
     return new ChatAttempt(this, permit, now);
   }
 
+  protected override conversationParts(): Readonly<Record<string, unknown>> {
+    const { messages, tools } = this.request;
+    return { messages, tools, config: this.config };
+  }
+
   protected override content(): string {
     const { system, turns } = this.prompt;
     return JSON.stringify([system, turns.length, turns.slice(-LAST_TURNS)], shortened);
