@@ -329,7 +329,7 @@ function isNull(frames: Buffer, nameEnd: number): boolean {
 
 function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {
   if (providerFault === undefined) return failure;
-  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout } = failure;
+  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, refusedFor } = failure;
   return new BlockhouseError(code, message, {
     providerFault,
     retryable,
@@ -337,6 +337,7 @@ function withFault(failure: BlockhouseError, providerFault: ProviderFault | unde
     isTimeout,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(upstreamStatus !== undefined && { upstreamStatus }),
+    ...(refusedFor !== undefined && { refusedFor }),
   });
 }
 

@@ -263,7 +263,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#wasMade = true;
     this.#sentAt = now();
     this.#attempt = attempt;
-    return attempt.make(this.#readOn === undefined ? prepared : { ...prepared, until: this.#readOn.until });
+    const call = prepared.countsHops ? { ...prepared, hop: this.#call.hop } : prepared;
+    return attempt.make(this.#readOn === undefined ? call : { ...call, until: this.#readOn.until });
   }
 
   #makeKeyed(prepared: ConfiguredCall, keys: EntryKeys): Promise<T> {

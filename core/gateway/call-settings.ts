@@ -32,12 +32,16 @@ export interface CallSettingsOptions {
   readonly commands?: KeyCommands;
   /** Of connections with several keys. */
   readonly rings?: KeyRings;
+  /** Origins that are known to be no server like this one. */
+  readonly services?: ReadonlySet<string>;
 }
 
 /** A call whose settings have the first key of its connection. */
 export interface ConfiguredCall extends AdapterCall {
   /** Set if its connection has several; the call is made with the settings of one of them. */
   readonly keys: EntryKeys | undefined;
+  /** True if it leads to a host that may be a server like this one. */
+  readonly countsHops: boolean;
 }
 
 /** A call without its caller. */
@@ -195,6 +199,7 @@ export class CallSettings {
       return withEndpoint(boundCall(adapter, { settings: one.found, configured: one.configured, env, allowedOrigins }).settings, endpoint);
     };
     const prepared = {
+      countsHops: url !== undefined && this.#options.services?.has(url.origin) === false,
       settings,
       egress,
       keys: ring === undefined ? undefined : { ring, settingsOf: settingsByKey(withOne) },
@@ -251,8 +256,8 @@ function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSe
 }
 
 /** Field by field: a spread costs several times as much, and every request passes here. */
-function withCaller({ settings, egress, timeouts, keys }: Prepared, signal: AbortSignal): ConfiguredCall {
-  return { settings, egress, timeouts, keys, signal };
+function withCaller({ settings, egress, timeouts, keys, countsHops }: Prepared, signal: AbortSignal): ConfiguredCall {
+  return { settings, egress, timeouts, keys, countsHops, signal };
 }
 
 /** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */

@@ -34,6 +34,7 @@ import { KeyRings } from './connections/key-rings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
 import { type CallToPrice, pricedModel } from './known-price.ts';
+import { assertFewHops, serviceOrigins } from './hops.ts';
 import type { CallState, GatewayLoad, LiveCall } from './live.ts';
 import type { OwnAddresses } from './own-addresses.ts';
 import type { PricedModel } from './pricing.ts';
@@ -103,7 +104,7 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { adapters, bus, retries, now, random, accounts } = options;
     this.#options = options;
-    this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now), rings: new KeyRings({ bus, now }) });
+    this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now), rings: new KeyRings({ bus, now }), services: serviceOrigins(adapters) });
     const presets = new PresetFile(options.workspace, presetsOf(adapters), now);
     this.connections = new Connections({ adapters, credentials: options.credentials, presets, names: options.connections ?? [] });
     this.#registry = new AdapterRegistry(adapters, this.connections);
@@ -114,7 +115,6 @@ export class Gateway {
       presets,
       settings: this.#settings,
       load: (name) => this.load(name),
-      now,
     });
     this.#destinations = new Destinations(adapters, {
       ...options,
@@ -258,6 +258,7 @@ export class Gateway {
     try {
       const adapter = this.#registry.inBody(name, 'adapter');
       assertOpen(this.#closing.signal);
+      assertFewHops(options.headers);
       this.#settings.addressOf(adapter, undefined); // checked-first
       const requestId = options.requestId ?? this.#options.newRequestId();
       const call = new Forward({ adapter, model, request, target, signal: options.signal ?? never(), requestId, options });
@@ -297,6 +298,7 @@ export class Gateway {
     checkEmbed(request);
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     assertEmbeds(adapter, request);
+    assertFewHops(options.headers);
     assertOpen(this.#closing.signal);
     this.#settings.addressOf(adapter, undefined); // checked-first
     const requestId = options.requestId ?? this.#options.newRequestId();
@@ -358,6 +360,7 @@ export class Gateway {
   #run<T>(body: unknown, sink: StreamSink | undefined, options: CallOptions, resultOf: (answered: ChatResult, chat: Chat) => T): Promise<T> {
     try {
       checkChat(body);
+      assertFewHops(options.headers);
       const adapter = this.#registry.inBody(body.adapter, 'adapter');
       const asked = promptFor(body, adapter, options.leavesTokenLimit);
       assertOpen(this.#closing.signal);
