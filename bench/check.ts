@@ -8,7 +8,7 @@ import { loadStreams, loadWhole } from './harness/load.ts';
 import { column, interleave } from './harness/rounds.ts';
 import { measureStarts } from './harness/starts.ts';
 import { ratioOf } from './harness/stats.ts';
-import { gatewayTarget, makeKey, providerTarget, type Target } from './harness/targets.ts';
+import { type Conversations, gatewayTarget, makeKey, providerTarget, type Target } from './harness/targets.ts';
 import { inWorld, warmStreams, warmWhole } from './harness/world.ts';
 
 const MARGIN = 1.25;
@@ -35,8 +35,12 @@ const measures: Readonly<Record<string, (targets: readonly Target[]) => Promise<
 
 /** What a connection with one key may cost, beside the plain gateway in the same run. */
 const CONNECTION_LIMIT = 1.03;
-/** The name of the connection to the upstream of the bench (harness/processes.ts). */
+/** What a connection with four keys and a thousand conversations may cost, beside the plain gateway in the same run with the same requests. */
+const KEYS_LIMIT = 1.08;
+/** The names of the connections to the upstream of the bench (harness/processes.ts). */
 const CONNECTION = 'upstream';
+const FOUR_KEYS = 'fourkeys';
+const CONVERSATIONS = 1000;
 
 async function cpuRatio(targets: readonly Target[], measure: (target: Target) => Promise<{ readonly cpuUs: number }>): Promise<number> {
   const rounds = await interleave(targets, ROUNDS, measure);
@@ -74,21 +78,36 @@ async function keyRatio(clients: readonly Target[]): Promise<number> {
   ).median;
 }
 
-/** The lower one of two measurements, if the first is too high. */
-async function connectionRatio(): Promise<number> {
+/** What a connection costs beside the plain gateway: the lower one of two measurements, if the first is too high. */
+async function connectionRatio(connection: string, limit: number, conversations?: Conversations): Promise<number> {
   return inWorld({}, async ({ gateway }) => {
-    const targets = [gatewayTarget(gateway, 'openai-chat'), gatewayTarget(gateway, 'openai-chat', { connection: CONNECTION })];
+    const also = conversations === undefined ? {} : { conversations };
+    const targets = [gatewayTarget(gateway, 'openai-chat', also), gatewayTarget(gateway, 'openai-chat', { connection, ...also })];
     await warmWhole(targets, 80);
     const measure = async (): Promise<number> => {
       const rounds = await interleave(targets, ROUNDS * 2, (target) => loadWhole(target, target.whole(80), { concurrency: 32, ms: ROUND_MS }));
       return ratioOf(
-        column(rounds, CONNECTION, ({ cpuUs }) => cpuUs),
+        column(rounds, connection, ({ cpuUs }) => cpuUs),
         column(rounds, 'gateway', ({ cpuUs }) => cpuUs),
       ).median;
     };
     const first = await measure();
-    return first > CONNECTION_LIMIT ? Math.min(first, await measure()) : first;
+    return first > limit ? Math.min(first, await measure()) : first;
   });
+}
+
+function tellLimited(what: string, ratio: number, limit: number): void {
+  if (ratio > limit) process.exitCode = 1;
+  process.stdout.write(`${ratio > limit ? 'WORSE' : 'ok   '}  CPU per small request of ${what}: ${ratio.toFixed(3)} × the plain gateway; limit ${limit}\n`);
+}
+
+/** A connection with one key, and one with four, whose conversations say what they are, and are known by their beginnings. */
+async function checkConnections(): Promise<void> {
+  tellLimited('a connection', await connectionRatio(CONNECTION, CONNECTION_LIMIT), CONNECTION_LIMIT);
+  for (const by of ['session', 'beginning'] as const) {
+    const ratio = await connectionRatio(FOUR_KEYS, KEYS_LIMIT, { count: CONVERSATIONS, by });
+    tellLimited(`a connection with four keys and ${CONVERSATIONS} conversations, known by their ${by}`, ratio, KEYS_LIMIT);
+  }
 }
 
 /** The lower one of two measurements, if the first is too high. */
@@ -105,7 +124,8 @@ function isWorse(ratio: number, recorded: number | undefined): boolean {
   return recorded !== undefined && ratio > recorded * MARGIN;
 }
 
-if (process.argv.includes('--record')) {
+if (process.argv.includes('--connections')) await checkConnections();
+else if (process.argv.includes('--record')) {
   const found = await measureAll({});
   writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(Object.entries(found).map(([name, ratio]) => [name, Number(ratio.toFixed(2))])), null, 2)}\n`);
 } else {
@@ -115,11 +135,7 @@ if (process.argv.includes('--record')) {
   process.stdout.write(
     `${start > START_LIMIT ? 'WORSE' : 'ok   '}  start to the first healthy answer: ${start.toFixed(2)} × bare node; limit ${START_LIMIT}\n`,
   );
-  const connection = await connectionRatio();
-  if (connection > CONNECTION_LIMIT) process.exitCode = 1;
-  process.stdout.write(
-    `${connection > CONNECTION_LIMIT ? 'WORSE' : 'ok   '}  CPU per small request of a connection: ${connection.toFixed(3)} × the plain gateway; limit ${CONNECTION_LIMIT}\n`,
-  );
+  await checkConnections();
   const found = await measureAll(recorded);
   for (const [name, ratio] of Object.entries(found)) {
     const was = recorded[name];

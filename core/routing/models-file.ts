@@ -67,7 +67,7 @@ export class ModelsFile {
     return this.#change((document) => {
       const { [name]: _old, ...others } = document.aliases ?? {};
       if (targets === undefined && !Object.hasOwn(document.aliases ?? {}, name)) return undefined;
-      const aliases = targets === undefined ? others : { ...document.aliases, [name]: valueOf(targets, on) };
+      const aliases = targets === undefined ? others : { ...document.aliases, [name]: shortest(targets, on) };
       return { ...document, aliases };
     });
   }
@@ -95,7 +95,7 @@ export class ModelsFile {
 }
 
 /** In its shortest form. */
-function valueOf(targets: readonly AliasTarget[], on: readonly FallbackClass[] | undefined): AliasValue {
+function shortest(targets: readonly AliasTarget[], on: readonly FallbackClass[] | undefined): AliasValue {
   const [first] = targets;
   if (on !== undefined) return { targets, on };
   return targets.length === 1 && typeof first === 'string' ? first : targets;
