@@ -76,7 +76,8 @@ export class ForwardHandler implements UpstreamHandler {
 
   head(status: number, headers: IncomingHttpHeaders): void {
     const secrets = this.#secrets();
-    this.#headers = pick(headers, this.#protocol.answerHeaders, secrets);
+    const picked = pick(headers, this.#protocol.answerHeaders, secrets);
+    this.#headers = this.#call.settings.endpoint?.hasSeveralKeys === true ? withoutLimits(picked) : picked;
     const type = headers['content-type'] ?? 'application/json';
     if (type.startsWith('text/event-stream') && status >= 200 && status < 300) return;
     this.#headers['content-type'] = withoutEcho(type, secrets);
@@ -348,6 +349,11 @@ function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly st
     if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets); // no-echo
   }
   return picked;
+}
+
+/** Limits of one of several keys say nothing of the next call. */
+function withoutLimits(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.includes('ratelimit')));
 }
 
 /** no-echo. A value of a header without what no header may hold. */

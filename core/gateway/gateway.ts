@@ -347,7 +347,7 @@ export class Gateway {
     try {
       const { limits = {} } = this.#settings.endpointOf(adapter) ?? {};
       return {
-        limits: { concurrency: limits.inFlight ?? queue.concurrency, waiting: limits.waiting ?? queue.waiting },
+        limits: { concurrency: Math.min(limits.inFlight ?? queue.concurrency, this.#settings.placesOf(adapter)), waiting: limits.waiting ?? queue.waiting },
         place: this.#settings.placeOf(adapter),
       };
     } catch (error) {

@@ -44,7 +44,11 @@ t.test('41: each class of failures leads on or does not, as the alias says; othe
   for (const [kind, [answer, byDefault]] of Object.entries(kinds)) {
     const [a, b] = [await startUpstream(t, answer), await startUpstream(t, hello)];
     const others = Object.keys(kinds).filter((each) => each !== kind);
-    const rig = await startWith(t, { a, b }, { usual: ['a/x', 'b/y'], on: { targets: ['a/x', 'b/y'], on: [kind] }, off: { targets: ['a/x', 'b/y'], on: others } });
+    const rig = await startWith(
+      t,
+      { a, b },
+      { usual: ['a/x', 'b/y'], on: { targets: ['a/x', 'b/y'], on: [kind] }, off: { targets: ['a/x', 'b/y'], on: others } },
+    );
     for (const [name, isOn] of [
       ['usual', byDefault],
       ['on', true],
