@@ -107,6 +107,8 @@ export type CoreEvents = {
   'credentials.damaged': { readonly file: string; readonly reason: string };
   /** models.json can't be used; the last good content stays in use. */
   'models.damaged': { readonly file: string; readonly reason: string };
+  /** prices.json can't be used; the last good content stays in use. */
+  'prices.damaged': { readonly file: string; readonly reason: string };
   /** keys.json can't be used; no key of it is accepted. */
   'keys.damaged': { readonly file: string; readonly reason: string };
   /** The API token has changed. */

@@ -16,7 +16,7 @@ import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
 import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
-import type { Protocol } from './protocol.ts';
+import type { FrameFacts, Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { assertParseable, assertRecord, shortened } from './read.ts';
@@ -37,6 +37,8 @@ const UNFIT = /[^\t\x20-\x7e]/;
 const ALL_UNFIT = new RegExp(UNFIT, 'g');
 /** HTTP has none above it, and no client knows what one means. */
 const LAST_STATUS = 599;
+/** Of which each has told what it has used; no server gives as many. */
+const MAX_CHOICES = 10_000;
 /** Two empty line ends of CRLF. */
 const LONGEST_BORDER = 4;
 
@@ -64,6 +66,8 @@ export class ForwardHandler implements UpstreamHandler {
   #isErrorSent = false;
   /** The provider has reported that it worked on the request. */
   #hasUse = false;
+  /** What choices have told of themselves. */
+  #ofChoices: Map<unknown, ReportedUsage> | undefined;
   /** Comments before the first frame with data (error-is-error). */
   readonly #held = new Chunks();
 
@@ -76,8 +80,7 @@ export class ForwardHandler implements UpstreamHandler {
 
   head(status: number, headers: IncomingHttpHeaders): void {
     const secrets = this.#secrets();
-    const picked = pick(headers, this.#protocol.answerHeaders, secrets);
-    this.#headers = this.#call.settings.endpoint?.hasSeveralKeys === true ? withoutLimits(picked) : picked;
+    this.#headers = pick(headers, this.#protocol.answerHeaders, secrets, this.#call.settings.endpoint?.hasSeveralKeys);
     const type = headers['content-type'] ?? 'application/json';
     if (type.startsWith('text/event-stream') && status >= 200 && status < 300) return;
     this.#headers['content-type'] = withoutEcho(type, secrets);
@@ -194,8 +197,9 @@ export class ForwardHandler implements UpstreamHandler {
     const { frameMembers } = this.#protocol;
     const record = frameMembers === undefined ? data : shortened(data, frameMembers);
     assertRecord(record); // bounded
-    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(record, eventOf(text));
+    const { usage, ofChoices, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(record, eventOf(text));
     if (usage !== undefined) this.#tellUse(usage);
+    if (ofChoices !== undefined) this.#tellUseOf(ofChoices);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
@@ -227,6 +231,14 @@ export class ForwardHandler implements UpstreamHandler {
   #tellUse(usage: ReportedUsage): void {
     this.#hasUse ||= tellsUse(usage);
     this.#call.sink.usage(usage);
+  }
+
+  /** Each choice tells its own, in a frame of its own. */
+  #tellUseOf(ofChoices: NonNullable<FrameFacts['ofChoices']>): void {
+    this.#ofChoices ??= new Map();
+    for (const { choice, usage } of ofChoices) if (this.#ofChoices.size < MAX_CHOICES || this.#ofChoices.has(choice)) this.#ofChoices.set(choice, usage);
+    const sum = this.#protocol.sumOfChoices?.(this.#ofChoices.values());
+    if (sum !== undefined && this.#ofChoices.size > 1) this.#tellUse(sum);
   }
 
   #membersIn(bytes: Buffer): Readonly<Record<string, unknown>> {
@@ -342,18 +354,14 @@ function withFault(failure: BlockhouseError, providerFault: ProviderFault | unde
   });
 }
 
-function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly string[]): Record<string, string> {
+/** Limits of one of several keys say nothing of the next call. */
+function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly string[], hasSeveralKeys = false): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets); // no-echo
+    if (typeof value === 'string' && wanted.test(name) && !(hasSeveralKeys && name.includes('ratelimit'))) picked[name] = withoutEcho(value, secrets); // no-echo
   }
   return picked;
-}
-
-/** Limits of one of several keys say nothing of the next call. */
-function withoutLimits(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.includes('ratelimit')));
 }
 
 /** no-echo. A value of a header without what no header may hold. */

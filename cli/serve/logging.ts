@@ -106,6 +106,7 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json reloaded'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before stays in use'));
   core.events.on('models.damaged', (fact) => log.error(fact, 'models.json is damaged; what was read of it before stays in use'));
+  core.events.on('prices.damaged', (fact) => log.error(fact, 'prices.json is damaged; what was read of it before stays in use'));
   core.events.on('keys.damaged', (fact) => log.error(fact, 'keys.json is damaged; its keys are refused'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'api token changed'));
   logBlockFacts(core, log);

@@ -85,14 +85,15 @@ export class CredentialStore {
   }
 
   /**
-   * Changes fields of one entry, of which null removes one, keeps the rest of the file, and returns the entry as it was. Throws as `read` does, also if the
+   * Changes fields of one entry, of which null removes one; a function gets the entry as it is and says the fields. Keeps the rest of the file, and returns the entry as it was. Throws as `read` does, also if the
    * file has been damaged since, and INVALID_REQUEST for an entry that would be wrong, and for an address that the secrets of the entry don't belong to (given-again).
    */
-  async update(name: string, fields: EntryFields): Promise<EntryFields | undefined> {
+  async update(name: string, change: EntryFields | ((before: EntryFields | undefined) => EntryFields)): Promise<EntryFields | undefined> {
     let before: EntryFields | undefined;
     await this.#rewrite((all) => {
       const known = this.#entry(all, name);
       before = all.get(name) as EntryFields | undefined;
+      const fields = typeof change === 'function' ? change(before) : change;
       const merged = mergedEntry(before, fields);
       const after = checkedEntry(name, merged);
       assertSecretsRenewed(this.#settingsOf(name), known?.settings ?? {}, stringsIn(fields));

@@ -64,12 +64,27 @@ function fitsPattern(pattern: string, model: string): boolean {
   return pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
 }
 
-/** The exact id wins, then the longest pattern. */
+/**
+ * The exact id wins, then the longest pattern. Servers may take an id in other letters, with blanks around it or with `models/` before it, so such a spelling has the
+ * facts of the model that it may mean: a cheap pattern for all others would be the price of each.
+ */
 function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsOf'] {
   const exact = new Map(Object.entries(models));
   if (exact.size === 0) return () => undefined;
-  const patterns = [...exact].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
-  return (model) => exact.get(model) ?? patterns.find(([pattern]) => fitsPattern(pattern, model))?.[1];
+  const meant = new Map([...exact].map(([id, facts]) => [plainModel(id), facts]));
+  const patterns = [...meant].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
+  return (model) => {
+    const known = exact.get(model) ?? meant.get(plainModel(model));
+    return known ?? patterns.find(([pattern]) => fitsPattern(pattern, plainModel(model)))?.[1];
+  };
+}
+
+/** The same for all spellings that a server may take for one id. */
+export function plainModel(model: string): string {
+  return model
+    .trim()
+    .toLowerCase()
+    .replace(/^models\//, '');
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

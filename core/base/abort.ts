@@ -43,9 +43,10 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
- * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles.
+ * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles; `onLeave` before that,
+ * if the caller has left and the work has not ended.
  */
-export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void): Promise<T> {
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, onLeave?: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let hasEnded = false;
     const end = (): boolean => {
@@ -58,7 +59,12 @@ export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSign
     const fail = (error: unknown): void => {
       if (end()) reject(error);
     };
-    const place = onAbort(signal, () => void setImmediate(() => fail(callerLeft(signal.reason, true))));
+    const leave = (): void => {
+      if (hasEnded) return;
+      onLeave?.();
+      fail(callerLeft(signal.reason, true));
+    };
+    const place = onAbort(signal, () => void setImmediate(leave));
     try {
       task().then((result) => {
         if (end()) resolve(result);

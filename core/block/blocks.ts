@@ -3,6 +3,7 @@
 import { fromPromise } from 'xstate';
 import { type BlockFile, callApart } from '../bus.ts';
 import { BlockhouseError, faultText, takenOver } from '../errors.ts';
+import { MAX_PAGE } from '../store/parts/list-query.ts';
 import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
@@ -29,6 +30,9 @@ import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import type { Candidate } from './status/candidates.ts';
 import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
+
+/** Longer lists are given in pages only. */
+const MAX_WHOLE_LIST = 10_000;
 
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
 export interface WorkspaceBlocks extends Blocks, Lifecycle {}
@@ -110,6 +114,11 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...lifecycleOf(context, { index, feed, halt }),
     counts: () => index.counts(),
     list: () => index.list(),
+    async page(query = {}) {
+      if (Object.values(query).some((value) => value !== undefined)) return index.page(query);
+      if ((await index.counts()).blocks > MAX_WHOLE_LIST) return index.page({ limit: MAX_PAGE });
+      return { entries: await index.list(), next: null };
+    },
     async details(name) {
       const { chat: _chat, ...files } = await contentsOf(name);
       return { name, ...files };
@@ -128,7 +137,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       };
       if (!world.member().isShared) return examine(examined);
       return examineStored(
-        examined,
+        { ...examined, check: () => world.store.check() },
         (await index.list()).map(({ name }) => name),
       );
     },

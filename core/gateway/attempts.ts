@@ -9,7 +9,7 @@
 //   while the caller has got nothing. Where no other key can be used, the call ends.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import type { ResolvedSettings } from '../auth/settings.ts';
-import { assertOpen, callerLeft, endWhenCallerLeaves, offAbort, onAbort, sleep } from '../base/abort.ts';
+import { assertOpen, callerLeft, endWhenCallerLeaves, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -43,6 +43,8 @@ export interface AttemptsOptions {
   /** For calls that bring none. */
   readonly accounts: CallAccounts | undefined;
 }
+
+const nothing = (): void => undefined;
 
 /** One call from its acceptance to its end. */
 export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCall {
@@ -155,16 +157,10 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return this.#hold?.readsOn === true ? this.#readingOn(resultOf) : this.#next(0, resultOf);
   }
 
-  /** still-under-way: the call goes on when its caller has left. One turn later, since an answer that comes to its end meanwhile is the outcome. */
+  /** still-under-way: the call goes on when its caller has left. */
   #readingOn<R>(resultOf: (answered: T) => R): Promise<R> {
-    const { signal } = this.#call;
     this.#readOn = new ReadOn();
-    const place = onAbort(signal, () => void setImmediate(this.#leave));
-    return endWhenCallerLeaves(
-      () => this.#next(0, resultOf),
-      signal,
-      () => offAbort(signal, place),
-    );
+    return endWhenCallerLeaves(() => this.#next(0, resultOf), this.#call.signal, nothing, this.#leave);
   }
 
   readonly #leave = (): void => {
@@ -252,7 +248,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const { settings, closing } = this.#options;
     if (signal.aborted) throw callerLeft(signal.reason);
     assertOpen(closing);
-    const prepared = settings.configured(adapter, config, signal); // fresh-settings
+    const prepared = settings.configured(adapter, config, signal, this.#readOn?.until); // fresh-settings
     return prepared.keys === undefined ? this.#makeWith(prepared) : this.#makeKeyed(prepared, prepared.keys);
   };
 
@@ -264,7 +260,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#sentAt = this.#options.now();
     this.#attempt = attempt;
     if (prepared.countsHops) prepared.hop = this.#call.hop;
-    prepared.until = this.#readOn?.until;
     return attempt.make(prepared);
   }
 

@@ -66,15 +66,15 @@ interface Resolved {
 /** Works out what the calls of all adapters are made with. */
 export class CallSettings {
   readonly #options: CallSettingsOptions;
-  readonly #resolved = new Map<Adapter, Resolved>();
+  readonly #resolved = new WeakMap<Adapter, Resolved>();
 
   constructor(options: CallSettingsOptions) {
     this.#options = options;
   }
 
   /** A call whose credentials are complete. Throws ADAPTER_NOT_CONFIGURED, and what `checked` throws. */
-  configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): ConfiguredCall {
-    return withCaller(this.#configured(adapter, config).prepared, signal);
+  configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal, until?: AbortSignal): ConfiguredCall {
+    return withCaller(this.#configured(adapter, config).prepared, signal, until);
   }
 
   /** The keys of an adapter with several; undefined with one. Throws what `checked` throws. */
@@ -263,8 +263,8 @@ function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSe
 }
 
 /** Field by field: a spread costs several times as much, and every request passes here. */
-function withCaller({ settings, egress, timeouts, keys, countsHops }: Prepared, signal: AbortSignal): ConfiguredCall {
-  return { settings, egress, timeouts, signal, until: undefined, hop: undefined, keys, countsHops };
+function withCaller({ settings, egress, timeouts, keys, countsHops }: Prepared, signal: AbortSignal, until?: AbortSignal): ConfiguredCall {
+  return { settings, egress, timeouts, signal, until, hop: undefined, keys, countsHops };
 }
 
 /** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */

@@ -36,6 +36,9 @@ export const DROPPABLE = [
   'store',
 ] as const;
 
+/** No part of it is `.` or `..`, which would lead out of the base URL: to another tenant of a shared host. */
+const LIST_PATH = '^(?:/(?!\\.{1,2}(?:/|$))[A-Za-z0-9._-]+)+/?$';
+
 /** How a server differs from others of its protocol. */
 export const Quirks = closedObject(
   {
@@ -55,7 +58,7 @@ export const Quirks = closedObject(
     costField: { type: 'string', pattern: '^[A-Za-z_]+(?:\\.[A-Za-z_]+){0,3}$', description: 'Where an answer tells its cost in USD, such as usage.cost' },
     list: {
       anyOf: [
-        { type: 'string', pattern: '^/[A-Za-z0-9/._-]{1,100}$', description: 'a path below the base URL' },
+        { type: 'string', maxLength: 100, pattern: LIST_PATH, description: 'a path below the base URL' },
         { type: 'boolean', const: false },
       ],
       description: 'The path of the list of models; false if there is none',

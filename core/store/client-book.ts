@@ -116,10 +116,13 @@ export interface GatewayBook {
    * again, for meanwhile others may have come. Rejects with STORE_UNREACHABLE, or while the book can't be read.
    */
   room(key: CappedKey, underWay: UnderWay): true | NoRoom | Promise<true | NoRoom>;
-  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
-  note(call: OpenCall): Promise<void>;
-  /** The call has ended with this: it counts so if the process is killed after this resolves, and before its line is written. Only after `note`. Rejects as `note` does. */
-  noteEnd(call: OpenCall): Promise<void>;
+  /**
+   * Undefined, or a promise that resolves, lets the call be sent: if the process is killed, the call counts, by itself or together with others of its key and model. A
+   * later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error.
+   */
+  note(call: OpenCall): Promise<void> | undefined;
+  /** The call has ended with this: it counts so if the process is killed later, and before its line is written. Only after `note`. Answers as `note` does. */
+  noteEnd(call: OpenCall): Promise<void> | undefined;
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
   record(call: GatewayCall): void;
   /**

@@ -38,6 +38,24 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.same(next.factsOf('workspace.fault'), []);
   });
 
+  t.test('a list of more than 10,000 blocks is given in pages only', async (t) => {
+    const { all, store } = await servers(t, 1);
+    const { blocks } = only(all);
+    await ask(
+      store,
+      `with b as (insert into bh.block (name) select 'b' || to_char(n, 'FM00000') from generate_series(1, 10001) n returning id, name),
+        d as (insert into bh.document (block_id, kind, value) select id, 'config', json_build_object('name', name) from b)
+      insert into bh.block_entry (block_id, name) select id, name from b`,
+    );
+    const { entries, next } = await blocks.page();
+    t.match({ count: entries.length, first: entries[0], next }, { count: 1000, first: { name: 'b00001' }, next: /./ });
+    t.match((await blocks.page({ limit: 1, cursor: next ?? '' })).entries, [{ name: 'b01001' }]);
+    await ask(store, "delete from bh.block where name = 'b10001'");
+    while ((await blocks.page()).entries.length === 1000) await delay(50); // how many there are is known for a second
+    const whole = await blocks.page();
+    t.match({ count: whole.entries.length, next: whole.next }, { count: 10_000, next: null });
+  });
+
   t.test('of two servers one answers each message, wherever it was posted, in order', async (t) => {
     const { all } = await servers(t, 2);
     const [a, b] = all as [StartedCore, StartedCore];

@@ -30,6 +30,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'credentials.changed': { file: true },
   'credentials.damaged': { file: true, reason: true },
   'models.damaged': { file: true, reason: true },
+  'prices.damaged': { file: true, reason: true },
   'keys.damaged': { file: true, reason: true },
   'token.rotated': { file: true },
   'block.created': { block: true },

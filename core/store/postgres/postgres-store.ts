@@ -3,10 +3,12 @@
 // the-database's-clock: what servers compare, such as the times of messages and the days of caps, goes by the clock of the database.
 // joined-again: a server that was given up joins under another id, and goes on with the same parts. What it had is lost; bills and lines that wait are kept.
 // gone-in-order: what waits is written before the server leaves.
+import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreOptions } from '../store.ts';
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
+import { checkDatabase } from './check.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
@@ -173,6 +175,14 @@ class PostgresStore implements Store {
     this.#membership = again;
     this.#posts.rejoined(again.node);
     return again;
+  }
+
+  nodes(): Promise<readonly ServerNode[]> {
+    return this.#membership.nodes();
+  }
+
+  async check(): Promise<readonly Finding[]> {
+    return checkDatabase(this.#options.database, await this.nodes());
   }
 
   async announce(url: string): Promise<void> {

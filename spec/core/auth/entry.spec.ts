@@ -6,6 +6,8 @@ import { isConnectionName, parseEntry } from '../../../core/auth/entry.ts';
 import { KeyCommands } from '../../../core/auth/key-command.ts';
 import type { KnownPreset } from '../../../core/auth/preset.ts';
 import { PresetFile } from '../../../core/auth/preset-file.ts';
+import { PriceFile } from '../../../core/auth/price-file.ts';
+import { createBus } from '../../../core/bus.ts';
 
 const SECRET = 'sk-canary-0123456789';
 const GROQ: KnownPreset = { adapter: 'openai', baseURL: 'https://groq.example/v1', variable: 'GROQ_API_KEY', quirks: { streamUsage: false }, source: 'test' };
@@ -102,10 +104,49 @@ t.test('a program is run once for all who wait, again after its time, and its ou
   t.equal(commands.known(entry), undefined);
   await commands.ready('gpu', entry);
   t.not(commands.known(entry), first);
+  const runs = async (): Promise<boolean> => {
+    const run = commands.ready('gpu', entry);
+    await run;
+    return run !== undefined;
+  };
+  commands.refused(entry);
+  t.equal(await runs(), true, 'again after a refusal');
+  for (let refusals = 0; refusals < 3; refusals += 1) {
+    commands.refused(entry);
+    t.equal(await runs(), false, 'but not for each: one client may provoke them for all');
+  }
+  now += 10_000;
+  commands.refused(entry);
+  t.equal(await runs(), true);
+  const failing = entryFor('process.exit(7)');
+  const failure = await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve());
+  now += 999;
+  t.equal(await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve()), failure, 'and a failure holds for a second');
+  now += 1;
+  t.not(await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve()), failure);
   for (const [code, message] of [
     ["console.log('a b')", /printed no key in its first line/],
     [`console.log('${SECRET}'.repeat(1000))`, /printed more than 16384 bytes/],
     [`console.error('${SECRET}');process.exit(7)`, /ended with the code 7/],
   ] as const)
     await t.rejects(commands.ready('gpu', entryFor(code)) ?? Promise.resolve(), { code: 'ADAPTER_NOT_CONFIGURED', message });
+});
+
+t.test('prices.json is reported once when it is damaged, never written over then, and read again when it is repaired', async (t) => {
+  const workspace = t.testdir({ 'prices.json': '{' });
+  const bus = createBus();
+  const told: string[] = [];
+  bus.on('prices.damaged', ({ reason }) => told.push(reason));
+  let now = 0;
+  const prices = new PriceFile(workspace, bus, () => (now += 1000));
+  t.same([prices.ratesOf('gpu', 'a'), prices.ratesOf('gpu', 'a')], ['unknown', 'unknown']);
+  t.match(told, [/not valid JSON/]);
+  const document = { models: { 'gpu/a': { input: 1, output: 2 } } };
+  await t.rejects(prices.replace(document), { code: 'WORKSPACE_DAMAGED' });
+  writeFileSync(join(workspace, 'prices.json'), '{"models": {}}');
+  await prices.replace(document);
+  t.same([prices.ratesOf('gpu', 'a'), prices.ratesOf('gpu', 'b')], [{ input: 1, output: 2 }, undefined]);
+  for (const spelling of ['A', ' a', 'models/A']) t.same(prices.ratesOf('gpu', spelling), { input: 1, output: 2 }, spelling);
+  const many = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`gpu/${'m'.repeat(200)}${index}`, { input: 1, output: 2 }]));
+  await t.rejects(prices.replace({ models: many }), /would be larger/);
 });

@@ -68,6 +68,9 @@ const LANES: Readonly<Record<string, Lane>> = {
   'translated responses': { path: '/v1/responses', largest: 128_000, body: (prompt, stream) => ({ model: 'anthropic/m', input: prompt, stream }) },
   'translated ollama': { path: '/ollama/api/chat', largest: 128_000, body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
   embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
+  'connection own': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'gpu', model: 'm', messages: messages(prompt), stream }) },
+  'connection native': { path: '/v1/chat/completions', largest: 128_000, body: (prompt, stream) => ({ model: 'gpu/m', messages: messages(prompt), stream }) },
+  'connection embeddings': { path: '/v1/embeddings', body: (prompt) => ({ model: 'gpu/m', input: prompt }) },
 };
 const HAPPENINGS = ['kill', 'jump', 'rest', 'end', 'rest', 'kill', 'jump'] as const;
 const AT_ONCE = 12;
@@ -139,6 +142,7 @@ export class MixedCalls {
     this.#providerUrl = await this.#provider.listen();
     try {
       this.#fillLedger();
+      this.#connect();
       await this.#start();
       this.#key = await this.#createKey('app', LARGE_CAP);
       const { calls, turnEvery } = this.#options;
@@ -165,6 +169,12 @@ export class MixedCalls {
     const room = this.#options.calls * BYTES_A_LINE * ROTATES_AFTER;
     const count = Math.floor((LEDGER_FILE_BYTES - room) / line.length);
     writeFileSync(join(this.#options.workspace, 'gateway-ledger.jsonl'), line.repeat(count), { mode: 0o600 });
+  }
+
+  /** A named connection to the same provider, some of whose fields change on the way. */
+  #connect(): void {
+    const gpu = { adapter: 'openai', baseURL: `${this.#providerUrl}/v1`, quirks: { maxTokensField: 'max_tokens', drop: ['seed'] } };
+    writeFileSync(join(this.#options.workspace, 'auth.json'), JSON.stringify({ gpu }), { mode: 0o600 });
   }
 
   /** Some calls at a time; in the midst of the last ones something happens to the server. */

@@ -153,15 +153,8 @@ function native<E>({ lane: { path, toBody, broken }, warnings }: OpenLane, job: 
   const search = at < 0 ? '' : url.slice(at);
   if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search, outline });
   const isStream = flag(fields, 'stream') === true; // some providers take a text or a number for a yes, and its usage would pass unread
-  const sent = toBody?.(bytes, fields, target.model, outline);
-  const request = {
-    path,
-    search,
-    headers,
-    body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }, outline),
-    fields,
-    hidesUsage: sent?.hidesUsage === true,
-  };
+  const sent = toBody?.(bytes, fields, target.model, outline) ?? { ...withMembers(bytes, { model: JSON.stringify(target.model) }, outline), hidesUsage: false };
+  const request = { path, search, headers, fields, ...sent };
   if (target.isLast) job.release();
   const { conversation } = job;
   return forward({ target, request, headers: job.headers(target, warnings), broken: isStream ? broken : undefined, conversation }, context);

@@ -88,6 +88,11 @@ export class FileBlocks implements BlockStore {
     return entries.filter(({ config, configError }) => config.enabled === true || configError !== undefined).map(({ name }) => ({ name, block: 0 }));
   }
 
+  /** How many blocks there are, as far as the list is used. */
+  count(): number {
+    return this.#index?.names().length ?? 0;
+  }
+
   /** A block of this name has come or gone. */
   moved(name: string): void {
     this.#swept.delete(name);

@@ -95,7 +95,7 @@ export class GatewayLedger implements GatewayBook {
     this.#readsOnly = readsOnly;
     this.#path = join(workspace, NAME);
     this.#spendPath = join(workspace, SPEND);
-    this.#journal = new CallJournal(join(workspace, JOURNAL));
+    this.#journal = new CallJournal(join(workspace, JOURNAL), (error) => this.#fail(JOURNAL, error));
     this.#bus = bus;
     this.#now = now ?? Date.now;
     this.#limits = limits ?? LIMITS;
@@ -116,11 +116,11 @@ export class GatewayLedger implements GatewayBook {
     return this.#reading;
   }
 
-  note(call: OpenCall): Promise<void> {
+  note(call: OpenCall): Promise<void> | undefined {
     return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
   }
 
-  noteEnd(call: OpenCall): Promise<void> {
+  noteEnd(call: OpenCall): Promise<void> | undefined {
     return this.#journal.end(call);
   }
 
