@@ -35,7 +35,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"archive","paths":[["restore"]],"category":"Archive","description":"Bring a block back from the archive"},
   {"module":"archive","paths":[["purge"]],"category":"Archive","description":"Delete an archived block for good"},
   {"module":"transfer","paths":[["export"]],"category":"Archive","description":"Write a block as one file (tar.gz)"},
-  {"module":"transfer","paths":[["import"]],"category":"Archive","description":"Make a block from an exported file"},
+  {"module":"transfer","paths":[["import"]],"category":"Archive","description":"Make a block from an exported file, or take the configuration of another gateway"},
   {"module":"workspace","paths":[["doctor"]],"category":"Workspace","description":"Check every file and message of the workspace"},
   {"module":"workspace","paths":[["nodes"]],"category":"Server","description":"List the servers that share the workspace"},
   {"module":"workspace","paths":[["halt"]],"category":"Workspace","description":"The kill switch: no monitor calls a model until `unhalt`"},

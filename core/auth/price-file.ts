@@ -35,15 +35,14 @@ export class PriceFile implements FiledPrices {
   #fault: string | undefined;
   #models: ReadonlyMap<string, OwnRates> = new Map();
   /** By other spellings of the names: a model must not be cheaper under one of them. */
-  #meant: ReadonlyMap<string, OwnRates> = new Map();
 
   /** `now` in monotonic milliseconds. */
   constructor(workspace: string, bus: CoreBus, now?: () => number) {
     const take = (state: FileState): void => {
       try {
         this.#good = parsePrices(state);
-        this.#models = new Map(Object.entries(this.#good.models));
-        this.#meant = new Map([...this.#models].map(([name, rates]) => [plainName(name), rates]));
+        const exact = Object.entries(this.#good.models);
+        this.#models = new Map([...exact.map(([name, rates]) => [plainName(name), rates] as const), ...exact]);
         this.#fault = undefined;
       } catch (error) {
         this.#fault = (error as Error).message;
@@ -55,12 +54,10 @@ export class PriceFile implements FiledPrices {
 
   ratesOf(connection: string, model: string): OwnRates | 'unknown' | undefined {
     this.#file.refresh();
-    if (this.#good === undefined) return 'unknown';
-    const name = `${connection}/${model}`;
-    return this.#models.get(name) ?? this.#meant.get(plainName(name));
+    return this.#good === undefined ? 'unknown' : (this.#models.get(`${connection}/${model}`) ?? this.#models.get(`${connection}/${plainModel(model)}`));
   }
 
-  /** The content of the file. Throws WORKSPACE_DAMAGED if it can't be used now. */
+  /** Throws WORKSPACE_DAMAGED if the file can't be used now. */
   document(): PriceDocument {
     this.#file.refresh(true);
     if (this.#good === undefined || this.#fault !== undefined)
@@ -80,9 +77,10 @@ export class PriceFile implements FiledPrices {
   }
 }
 
+/** Another spelling of a model, which a server may take for it, has no other price. */
 function plainName(name: string): string {
-  const slash = name.indexOf('/');
-  return name.slice(0, slash + 1) + plainModel(name.slice(slash + 1));
+  const at = name.indexOf('/') + 1;
+  return name.slice(0, at) + plainModel(name.slice(at));
 }
 
 /** Throws an Error that names the field. */

@@ -154,10 +154,14 @@ export class PriceStore {
     return { connection, id, name: `${connection}/${id}` };
   }
 
+  /** True if the price data have a price of provider/model. */
+  isKnown(name: string): Promise<boolean> {
+    const slash = name.indexOf('/');
+    return this.#options.data.knows(name.slice(0, slash), name.slice(slash + 1));
+  }
+
   async #assertKnown(price: string): Promise<void> {
-    const slash = price.indexOf('/');
-    if (!(await this.#options.data.knows(price.slice(0, slash), price.slice(slash + 1))))
-      throw invalidRequest('price', 'names no model that the price data have; it is provider/model');
+    if (!(await this.isKnown(price))) throw invalidRequest('price', 'names no model that the price data have; it is provider/model');
   }
 }
 

@@ -16,7 +16,7 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { KeyPlaces } from './key-places.ts';
@@ -64,7 +64,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     this.#options = options;
     this.#names = new PricedNames(options.gateway, options.now);
     this.#rates = new RateLimits(options.monotonic);
-    this.#held = new HeldCalls((call) => options.ledger.note(call), this.#tell);
+    this.#held = new HeldCalls(options.ledger, this.#tell);
   }
 
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
@@ -146,19 +146,11 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     this.#uncounted.add(uncountedName(call));
   }
 
-  /** The journal has the end at once, and the ledger has it some moments later. */
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
-    const { requestId, adapter: provider, model, usage, code: error = null } = end;
-    const { id, key: named } = hold;
-    const [key, group] = [named.name, named.group ?? undefined];
+    const { usage } = end;
     const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
     if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUncounted(hold);
-    if (id !== undefined) {
-      // A line that can't be written is of no harm: the line of the ledger waits and is tried again.
-      const { costUsd, leastUsd } = cost;
-      this.#options.ledger.noteEnd({ id, at, requestId, key, group, provider, model, usage: usage ?? NO_USAGE, costUsd, leastUsd, error })?.catch(this.#tell);
-    }
-    this.#record(end, at, cost, group, id);
+    this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
   }
 
@@ -234,9 +226,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return key;
   }
 
-  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, id?: OpenCall['id']): void {
+  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, noted?: OpenCall): void {
     const { requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
-    this.#options.ledger.record({
+    const call: GatewayCall = {
       at,
       requestId,
       key,
@@ -250,8 +242,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       firstTextMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       durationMs: Math.round(durationMs),
       error: code,
-      id,
-    });
+    };
+    this.#options.ledger.record(call, noted);
   }
 
   #pricedAs(call: AccountedCall): PricedModel | undefined {

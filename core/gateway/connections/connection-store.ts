@@ -3,6 +3,7 @@
 // only-here: a search for local servers asks 127.0.0.1 and nothing else, by GET alone, and only when somebody wants it.
 // not-strange: the server of another person of this machine is not offered: messages would go there.
 import type { CredentialStore, EntryFields } from '../../auth/credentials.ts';
+import { parseEntry } from '../../auth/entry.ts';
 import type { PresetFile } from '../../auth/preset-file.ts';
 import type { Entry } from '../../auth/entry.ts';
 import { type Environment, originOf } from '../../auth/settings.ts';
@@ -51,6 +52,15 @@ export class ConnectionStore {
   /** Changes fields of an entry, or makes one; null removes a field. Rejects with INVALID_REQUEST naming the field. */
   async set(name: string, change: EntryFields): Promise<void> {
     await this.#credentials.update(name, change);
+  }
+
+  /** Checks entries of a file (`CredentialStore.adopt`) as `set` checks one, and adds them. */
+  async adopt(entries: ReadonlyMap<string, EntryFields>, replaces: boolean, isTrial = false): Promise<void> {
+    for (const [name, fields] of entries) {
+      if (fields['keyCommand'] !== undefined) throw invalidRequest(`${name}.keyCommand`, 'can only be written into auth.json by hand');
+      this.#options.connections.built(name, parseEntry(name, fields));
+    }
+    if (!isTrial) await this.#credentials.adopt(entries, replaces);
   }
 
   /** Rejects with CONNECTION_NOT_FOUND for a name without an entry. */

@@ -6,8 +6,6 @@ import { isConnectionName, parseEntry } from '../../../core/auth/entry.ts';
 import { KeyCommands } from '../../../core/auth/key-command.ts';
 import type { KnownPreset } from '../../../core/auth/preset.ts';
 import { PresetFile } from '../../../core/auth/preset-file.ts';
-import { PriceFile } from '../../../core/auth/price-file.ts';
-import { createBus } from '../../../core/bus.ts';
 
 const SECRET = 'sk-canary-0123456789';
 const GROQ: KnownPreset = { adapter: 'openai', baseURL: 'https://groq.example/v1', variable: 'GROQ_API_KEY', quirks: { streamUsage: false }, source: 'test' };
@@ -55,7 +53,19 @@ t.test('a name is short, in lower case, and none of ours', async (t) => {
   for (const name of ['', 'Groq', '1a', 'a_b', 'a/b', 'block', `a${'b'.repeat(32)}`, '__proto__']) t.notOk(isConnectionName(name), name);
 });
 
-t.test('facts of a model: its own id, then the longest pattern; the entry wins over the preset', async (t) => {
+t.test('facts of a model: field by field its own id, then the longest pattern; the entry wins over the preset', async (t) => {
+  const priced = endpointOf('gpu', true, {
+    models: { '*': { price: 0, images: false }, 'x*': { price: 'a/b' }, xy: { contextWindow: 3 }, z: { contextWindow: 4 } },
+  });
+  t.same(
+    ['xy', 'z', 'other', 'xy'].map((model) => priced.factsOf(model)),
+    [
+      { price: 'a/b', images: false, contextWindow: 3 },
+      { price: 0, images: false, contextWindow: 4 },
+      { price: 0, images: false },
+      { price: 'a/b', images: false, contextWindow: 3 },
+    ],
+  );
   const models = { 'qwen*': { contextWindow: 1 }, 'qwen3-*': { contextWindow: 2 }, 'qwen3-x': { contextWindow: 3 } };
   const endpoint = endpointOf('gpu', true, { models, quirks: { images: false }, headers: { 'X-A': 'b' } }, GROQ, [SECRET]);
   t.same(
@@ -130,23 +140,4 @@ t.test('a program is run once for all who wait, again after its time, and its ou
     [`console.error('${SECRET}');process.exit(7)`, /ended with the code 7/],
   ] as const)
     await t.rejects(commands.ready('gpu', entryFor(code)) ?? Promise.resolve(), { code: 'ADAPTER_NOT_CONFIGURED', message });
-});
-
-t.test('prices.json is reported once when it is damaged, never written over then, and read again when it is repaired', async (t) => {
-  const workspace = t.testdir({ 'prices.json': '{' });
-  const bus = createBus();
-  const told: string[] = [];
-  bus.on('prices.damaged', ({ reason }) => told.push(reason));
-  let now = 0;
-  const prices = new PriceFile(workspace, bus, () => (now += 1000));
-  t.same([prices.ratesOf('gpu', 'a'), prices.ratesOf('gpu', 'a')], ['unknown', 'unknown']);
-  t.match(told, [/not valid JSON/]);
-  const document = { models: { 'gpu/a': { input: 1, output: 2 } } };
-  await t.rejects(prices.replace(document), { code: 'WORKSPACE_DAMAGED' });
-  writeFileSync(join(workspace, 'prices.json'), '{"models": {}}');
-  await prices.replace(document);
-  t.same([prices.ratesOf('gpu', 'a'), prices.ratesOf('gpu', 'b')], [{ input: 1, output: 2 }, undefined]);
-  for (const spelling of ['A', ' a', 'models/A']) t.same(prices.ratesOf('gpu', spelling), { input: 1, output: 2 }, spelling);
-  const many = Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`gpu/${'m'.repeat(200)}${index}`, { input: 1, output: 2 }]));
-  await t.rejects(prices.replace({ models: many }), /would be larger/);
 });
