@@ -2,7 +2,6 @@
 import t from 'tap';
 import { createBus } from '../../../../core/bus.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
-import { CONVERSATION_MS, Conversations, MAX_CONVERSATIONS } from '../../../../core/gateway/connections/conversations.ts';
 import { entryKeys, type UsableKey } from '../../../../core/gateway/connections/entry-keys.ts';
 import { KeyRing } from '../../../../core/gateway/connections/key-ring.ts';
 import { KeyRings } from '../../../../core/gateway/connections/key-rings.ts';
@@ -141,22 +140,6 @@ t.test('a call is made with each key once, also when the pause of one is over me
   );
   t.match(facts[0], ['credential.cooled', { connection: 'gpu', credential: labels[0], model: 'm', state: 'cooling', untilMs: 1000 }]);
   t.notMatch(JSON.stringify(facts), /value of/);
-  t.end();
-});
-
-t.test('conversations are bounded: an old one is forgotten, and a client who makes many up loses its own', (t) => {
-  const known = new Conversations<string>();
-  for (let each = 0; each < 100; each += 1) known.add('key app', `${each}`, 'a', 0);
-  for (let each = 0; each < MAX_CONVERSATIONS * 2; each += 1) known.add('key flood', `${each}`, 'b', 1);
-  t.equal(known.size, MAX_CONVERSATIONS);
-  for (let each = 0; each < 100; each += 1) t.equal(known.find('key app', `${each}`, 2)?.home, 'a');
-  t.equal(known.find('key flood', '0', 2), undefined);
-  t.equal(known.find('key flood', `${MAX_CONVERSATIONS * 2 - 1}`, 2)?.home, 'b');
-  t.equal(known.find('key app', '0', 2 + CONVERSATION_MS), undefined);
-  t.equal(known.find('key app', '1', 1 + CONVERSATION_MS)?.home, 'a', 'an hour after its last call');
-  t.equal(known.find('token', '1', 1), undefined);
-  known.forget((home) => home === 'b');
-  t.equal(known.size, 99);
   t.end();
 });
 
