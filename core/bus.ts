@@ -130,6 +130,8 @@ export type CoreEvents = {
   'block.archived': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
   /** An archived block is active again. */
   'block.restored': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
+  /** A block has another name, `block`; `from` is the one before. */
+  'block.renamed': BlockFact & { readonly from: string };
   /** An archived block was permanently deleted. */
   'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
   /** A message is on disk and is waiting for its answer. */

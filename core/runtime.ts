@@ -3,6 +3,7 @@ import { CredentialStore } from './auth/credentials.ts';
 import { isConnectionName } from './auth/entry.ts';
 import { PriceFile } from './auth/price-file.ts';
 import { LocalPasses, Sessions } from './auth/sessions.ts';
+import { SharedPasses } from './auth/shared-passes.ts';
 import type { SettingsSpec } from './auth/settings.ts';
 import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
@@ -274,7 +275,8 @@ function assemble(options: CoreOptions, worker?: Worker) {
           monotonic: options.now ?? (() => performance.now()),
         }) ?? new WorkspaceSession({ workspace, settings, database, bus: events, gateway, credentials, keys, options }));
   const meter = new Meter(events, options.clock);
-  const passes = token && (worker?.passes ?? new LocalPasses(token, options.clock));
+  const shared = token && database && new SharedPasses(database.passes, token, options.now);
+  const passes = token && (worker?.passes ?? shared ?? new LocalPasses(token, options.clock));
   const uncounted = {
     router,
     isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),
@@ -310,7 +312,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
     },
     token,
-    sessions: token && new Sessions(token, options.clock, passes),
+    sessions: token && new Sessions(token, options.clock, passes, shared),
     credentials,
     connections: gateway.connectionStore,
     prices: priceFile && credentials && new PriceStore({ gateway, credentials, file: priceFile, data: new Prices(), now }),

@@ -53,7 +53,10 @@ function billIn(holder: Fields, name: string): number | undefined {
   return ofProvider === undefined ? undefined : charged + ofProvider;
 }
 
+const DECIMAL = /^\d{1,9}(?:\.\d{1,20})?(?:e-\d{1,2})?$/i;
+
 function amountOf(value: unknown): number | undefined {
+  if (typeof value === 'string' && DECIMAL.test(value)) return Number(value);
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 

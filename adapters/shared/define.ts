@@ -199,7 +199,7 @@ function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Pro
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   for (const name of protocol.requestHeaders) {
     const value = request.headers[name];
-    if (typeof value === 'string') headers[name] = value;
+    if (typeof value === 'string' && protocol.passesHeader?.(name, value) !== false) headers[name] = value;
   }
   const edited = settings.endpoint === undefined ? undefined : provider.editForwarded?.(settings.endpoint, request);
   if (edited !== undefined) Object.assign(headers, edited.headers);

@@ -30,6 +30,8 @@ export interface Protocol {
   url(settings: ResolvedSettings, search: string): URL;
   /** The client's headers that are sent on, in lower case. */
   readonly requestHeaders: readonly string[];
+  /** False for a value of one of them that is not sent on; all are, if it is absent. */
+  passesHeader?(name: string, value: string): boolean;
   /** The names of the provider's headers that the client gets. */
   readonly answerHeaders: RegExp;
   /** A frame without any of these texts, and without any of `members`, says nothing that matters here, so it is not read. */

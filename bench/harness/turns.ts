@@ -1,5 +1,5 @@
-// What one caller's request costs beside another's, in one run of one server: both sides take short turns on connections that stay open, so that a slow moment of the
-// machine, a colder cache or a collection of garbage meets both. The median of many ratios is steady to about a hundredth where single rounds differ by a fifth.
+// What one caller's request costs beside another's, in one run of one server: the sides take short turns on connections that stay open, so that a slow moment of the
+// machine, a cold cache or a collection of garbage meets all of them. The median of many ratios is steady to about a hundredth where single rounds differ by a fifth.
 import { Connection } from './connection.ts';
 import { cpuMs } from './processes.ts';
 import { median } from './stats.ts';
@@ -14,26 +14,35 @@ interface Side {
   readonly target: Target;
   readonly call: WholeCall;
   readonly connections: readonly Connection[];
-  /** Microseconds of the server's processor time for each request, turn by turn. */
-  readonly cpuUs: number[];
 }
 
-/** For each target but the first: its processor time for a small request beside that of the first one, as the median of `turns` ratios. */
-export async function turnRatios(targets: readonly Target[], turns: number): Promise<Record<string, number>> {
+/** Microseconds of the server's processor time for a small request, by the name of the target and turn by turn. */
+export type Turns = ReadonlyMap<string, readonly number[]>;
+
+/** Each target takes `turns` turns. */
+export async function takeTurns(targets: readonly Target[], turns: number): Promise<Turns> {
   const sides = await Promise.all(targets.map(openSide));
-  for (let turn = 0; turn < WARM_TURNS + turns; turn += 1) {
-    if (turn === WARM_TURNS) for (const { cpuUs } of sides) cpuUs.length = 0;
+  const found = new Map<string, number[]>(targets.map(({ name }) => [name, []]));
+  for (let turn = -WARM_TURNS; turn < turns; turn += 1) {
     const order = turn % 2 === 0 ? sides : [...sides].reverse(); // nobody always comes after the same one
-    for (const side of order) side.cpuUs.push(await takeTurn(side));
+    for (const side of order) {
+      const us = await takeTurn(side);
+      if (turn >= 0) found.get(side.target.name)?.push(us);
+    }
   }
   for (const { connections } of sides) for (const connection of connections) connection.close();
-  const [base, ...others] = sides;
-  return Object.fromEntries(others.map(({ target, cpuUs }) => [target.name, median(cpuUs.map((us, turn) => us / (base?.cpuUs[turn] ?? Number.NaN)))]));
+  return found;
+}
+
+/** What a request of one target costs beside that of another: the median of the ratios of all turns. */
+export function turnRatio(turns: Turns, name: string, base: string): number {
+  const bases = turns.get(base) ?? [];
+  return median((turns.get(name) ?? []).map((us, turn) => us / (bases[turn] ?? Number.NaN)));
 }
 
 async function openSide(target: Target): Promise<Side> {
   const connections = await Promise.all(Array.from({ length: CONCURRENCY }, () => Connection.open(target.port)));
-  return { target, call: target.whole(80), connections, cpuUs: [] };
+  return { target, call: target.whole(80), connections };
 }
 
 async function takeTurn({ target, call, connections }: Side): Promise<number> {

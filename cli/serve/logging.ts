@@ -120,6 +120,7 @@ function withBlock({ caller, ...fact }: { readonly caller?: string | undefined }
 function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('block.created', (fact) => log.info(fact, 'block created'));
   events.on('block.archived', (fact) => log.info(fact, 'block archived'));
+  events.on('block.renamed', (fact) => log.info(fact, 'block renamed'));
   events.on('block.restored', (fact) => log.info(fact, 'block restored'));
   events.on('archive.removed', (fact) => log.info(fact, 'archived block deleted'));
   events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'monitor needs a person') : log.debug(fact, 'monitor')));

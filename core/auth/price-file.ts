@@ -34,6 +34,7 @@ export class PriceFile implements FiledPrices {
   #good: PriceDocument | undefined;
   #fault: string | undefined;
   #models: ReadonlyMap<string, OwnRates> = new Map();
+  /** By other spellings of the names: a model must not be cheaper under one of them. */
 
   /** `now` in monotonic milliseconds. */
   constructor(workspace: string, bus: CoreBus, now?: () => number) {

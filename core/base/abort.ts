@@ -27,8 +27,8 @@ export function onAbort(signal: AbortSignal, leave: () => void): Place<() => voi
 }
 
 /** Undoes `onAbort`. */
-export function offAbort(signal: AbortSignal, place: Place<() => void>): void {
-  listeners.get(signal)?.leave(place);
+export function offAbort(place: Place<() => void>): void {
+  place.list?.leave(place);
 }
 
 /** True if `onAbort` has nothing left to call when `signal` fires. */
@@ -52,7 +52,7 @@ export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSign
     const end = (): boolean => {
       if (hasEnded) return false;
       hasEnded = true;
-      offAbort(signal, place);
+      offAbort(place);
       onEnd();
       return true;
     };

@@ -76,12 +76,13 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     change: (name, work) => gate.pass(async () => work(await blocks.find(name)).catch(unlessLost)),
     onFault,
   };
+  const moves = new Moves(context);
   let made: BlockMachine | undefined;
   /** Made for the first block: it takes some milliseconds, and the start of a server would wait for them. */
   const machine = (): BlockMachine => {
     made ??= provideWork(
       createBlockMachine(() => world.now()),
-      new Moves(context),
+      moves,
     );
     return made;
   };
@@ -110,7 +111,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     start: monitors.start,
     stop: monitors.stop,
     restart: monitors.restart,
-    ...archiveOperations(context, { machine, onStayed: monitors.goOn, start: monitors.start }),
+    ...archiveOperations(context, { machine, moves, onStayed: monitors.goOn, start: monitors.start }),
     ...lifecycleOf(context, { index, feed, halt }),
     counts: () => index.counts(),
     list: () => index.list(),

@@ -61,7 +61,7 @@ interface Resolved {
 /** Works out what the calls of all adapters are made with. */
 export class CallSettings {
   readonly #options: CallSettingsOptions;
-  readonly #resolved = new Map<Adapter, Resolved>();
+  readonly #resolved = new WeakMap<Adapter, Resolved>();
 
   constructor(options: CallSettingsOptions) {
     this.#options = options;

@@ -6,8 +6,7 @@
 // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
 //   five minutes, audio like the dearest text, without searches. A cap counts that, so that no tier and no part makes a call free.
 // told-first: where a connection reads the bill from the answer, that is the cost. Of a usage that is partly estimated, the bill is only a part.
-// not-told: a call whose bill did not come, because its answer broke off, costs as much a token as the dearest bill for its model so far. After a call without any
-//   bill to go by, the price of its model is unknown until one comes, so that a key that refuses such calls makes no further one.
+// not-told: a call whose bill did not come, because its answer broke off, costs as much a token as the dearest bill for its model so far.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { isCount } from '../base/tokens.ts';
@@ -35,7 +34,7 @@ export interface Pricer {
   exact(usage: Usage): number | null;
   /** The same where the price is known, and otherwise USD that the call costs at least (at-least); null for a model without a known price. */
   least(usage: Usage): number | null;
-  /** Takes what a call has used that has ended with an answer or a part of one (not-told). */
+  /** Takes what a call has used that has ended (not-told). */
   readonly learn?: (usage: Usage) => void;
 }
 
@@ -43,8 +42,8 @@ export interface Pricer {
 export class Prices {
   readonly #load: () => Promise<PriceData>;
   readonly #now: () => number;
-  /** not-told: USD a token by model, or null after a call without a bill. */
-  readonly #told = new Map<string, number | null>();
+  /** not-told: USD a token by model. */
+  readonly #told = new Map<string, number>();
   readonly #pricers = new Map<string, { readonly pricer: Pricer; readonly until: number }>();
   #data: Promise<PriceData> | undefined;
 
@@ -88,23 +87,21 @@ export class Prices {
   /** told-first: before the answer, the price that is known. A call of nothing costs nothing. */
   #toldPricer({ exact, least }: Pricer, name: string): Pricer {
     const byBills = ({ totalTokens }: Usage): number | null => {
-      const rate = this.#told.get(name) ?? null;
-      return rate === null ? null : rate * totalTokens;
+      const rate = this.#told.get(name);
+      return rate === undefined ? null : rate * totalTokens;
     };
     const told = (usage: Usage): number | undefined => {
       const { costUsd, totalTokens, estimated } = usage;
-      if (costUsd === undefined) return totalTokens === 0 && this.#told.get(name) !== null ? 0 : undefined;
+      if (costUsd === undefined) return totalTokens === 0 ? 0 : undefined;
       return estimated === true ? Math.max(costUsd, least(usage) ?? byBills(usage) ?? 0) : costUsd;
     };
     return {
       exact: (usage) => told(usage) ?? exact(usage),
       least: (usage) => told(usage) ?? least(usage) ?? byBills(usage),
       learn: ({ costUsd, totalTokens, estimated }) => {
-        const rate = this.#told.get(name) ?? null;
-        if (totalTokens === 0 || (costUsd === undefined && rate !== null)) return;
+        if (totalTokens === 0 || costUsd === undefined || estimated === true) return;
         if (this.#told.size >= MAX_PRICERS) this.#told.clear();
-        if (costUsd === undefined) this.#told.set(name, null);
-        else if (estimated !== true) this.#told.set(name, Math.max(rate ?? 0, costUsd / totalTokens));
+        this.#told.set(name, Math.max(this.#told.get(name) ?? 0, costUsd / totalTokens));
       },
     };
   }

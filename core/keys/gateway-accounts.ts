@@ -5,6 +5,8 @@
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
+// refused-once: of a model whose price only answers tell, a key that refuses unknown prices gets one answer without a bill, and then none until one has come. Other
+//   keys ask on: what one of them does shuts nobody else out.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
@@ -14,7 +16,7 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { KeyPlaces } from './key-places.ts';
@@ -41,6 +43,8 @@ type Finished = CoreEvents['call.finished'];
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
+/** Of keys and models. */
+const MAX_UNCOUNTED = 10_000;
 /** The cost of a call of which nothing is known. */
 const NO_COST: Pick<OpenCall, 'costUsd' | 'leastUsd'> = { costUsd: null };
 
@@ -53,12 +57,14 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #held: HeldCalls;
   readonly #rates: RateLimits;
   readonly #places = new KeyPlaces();
+  /** refused-once. */
+  readonly #uncounted = new Set<string>();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
     this.#names = new PricedNames(options.gateway, options.now);
     this.#rates = new RateLimits(options.monotonic);
-    this.#held = new HeldCalls((call) => options.ledger.note(call), this.#tell);
+    this.#held = new HeldCalls(options.ledger, this.#tell);
   }
 
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
@@ -121,12 +127,10 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     }
     const known = prices.known(pricedAs);
     if (known !== undefined) {
-      this.#record(end, at, finalCost(usage, known, end.code), groupOf(hold, call));
+      this.#record(end, at, finalCost(usage, known), groupOf(hold, call));
       return;
     }
-    const priced = prices
-      .pricer(pricedAs)
-      .then((pricer) => this.#record(end, at, finalCost(usage, pricer, end.code), groupOf(hold, call)), this.#tell);
+    const priced = prices.pricer(pricedAs).then((pricer) => this.#record(end, at, finalCost(usage, pricer), groupOf(hold, call)), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
   }
@@ -136,18 +140,17 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (taken !== undefined) this.#rates.settle(taken, end);
   }
 
-  /** The journal has the end at once, and the ledger has it some moments later. */
+  /** refused-once. */
+  #noteUncounted({ call }: KeyHold): void {
+    if (this.#uncounted.size >= MAX_UNCOUNTED) this.#uncounted.clear();
+    this.#uncounted.add(uncountedName(call));
+  }
+
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
-    const { requestId, adapter: provider, model, usage, code: error = null } = end;
-    const { id, key: named } = hold;
-    const [key, group] = [named.name, named.group ?? undefined];
-    const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer, end.code);
-    if (id !== undefined) {
-      // A line that can't be written is of no harm: the line of the ledger waits and is tried again.
-      const { costUsd, leastUsd } = cost;
-      this.#options.ledger.noteEnd({ id, at, requestId, key, group, provider, model, usage: usage ?? NO_USAGE, costUsd, leastUsd, error })?.catch(this.#tell);
-    }
-    this.#record(end, at, cost, group, id);
+    const { usage } = end;
+    const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
+    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUncounted(hold);
+    this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
   }
 
@@ -186,7 +189,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { ledger, now } = this.#options;
     const key = this.#stillAllowed(hold.call, hash);
     hold.key = key;
-    if (key.refusesUnpriced) assertPriced(key, hold.call, pricer);
+    if (key.refusesUnpriced) assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
     const room = ledger.room(key, this.#held.beside(hold));
     if (room instanceof Promise) {
       return room.then((answer) => {
@@ -223,9 +226,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return key;
   }
 
-  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, id?: OpenCall['id']): void {
+  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, noted?: OpenCall): void {
     const { requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
-    this.#options.ledger.record({
+    const call: GatewayCall = {
       at,
       requestId,
       key,
@@ -239,8 +242,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       firstTextMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       durationMs: Math.round(durationMs),
       error: code,
-      id,
-    });
+    };
+    this.#options.ledger.record(call, noted);
   }
 
   #pricedAs(call: AccountedCall): PricedModel | undefined {
@@ -295,9 +298,14 @@ function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
 }
 
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
-function assertPriced(key: NamedKey, call: AccountedCall, { exact }: Pricer): void {
-  if (exact(NO_USAGE) === null) throw priceUnknown(key, call, '');
+function assertPriced(key: NamedKey, call: AccountedCall, { exact, least }: Pricer, wasUncounted: boolean): void {
+  if (exact(NO_USAGE) === null || (wasUncounted && least(HOUR_IN_CACHE) === null)) throw priceUnknown(key, call, '');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
+}
+
+/** No name of a key has a blank. */
+function uncountedName({ key, adapterId, model }: AccountedCall): string {
+  return `${key} ${adapterId}/${model}`;
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {

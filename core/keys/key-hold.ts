@@ -13,7 +13,7 @@ import type { AccountedCall, Hold } from '../gateway/account.ts';
 import { inputUsage } from '../gateway/calls/call.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { OpenCall, UnderWay, Used } from '../store/port.ts';
+import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
@@ -24,6 +24,8 @@ const USUAL_OUTPUT_TOKENS = 1000;
 const NOTHING: Used = { usd: 0, tokens: 0 };
 export const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
 const LOOK_EVERY_MS = 100;
+/** A call that was seen so often is no short one, and counts by itself if the process is killed. */
+const LOOKS_OF_SHORT = 2;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
 
@@ -38,19 +40,21 @@ export interface KeyTerms {
 }
 
 /** The room of one call of a key with limits. */
-export class KeyHold implements Hold {
+export class KeyHold implements Hold, UnderWay {
   readonly call: AccountedCall;
   readonly readsOn = true;
   /** With the limits that it had when the call was looked at last. */
   key: NamedKey;
-  /** In the journal; undefined for a call that was never admitted. */
-  id: string | undefined;
+  /** As it was noted last; undefined for a call that was never admitted. */
+  open: OpenCall | undefined;
   /** Fixed when the call is admitted. */
   pricer: Pricer = NO_PRICE;
   /** What it counts with while nothing is known of it, and its output at least. */
   expected: Usage | undefined;
-  /** What the journal says of it; undefined for a call that was never admitted. */
-  noted: Usage | undefined;
+  /** Among which it asks for room. */
+  held: HeldCalls | undefined;
+  /** So often it was seen under way by a look of all calls. */
+  looks = 0;
   /** Among the calls under way of its key, and of its group. */
   underWay: readonly HeldPlace[] = NOWHERE;
   /** What it counts in the sums of its accounts: summed-up. */
@@ -71,6 +75,19 @@ export class KeyHold implements Hold {
 
   reserve(): Promise<void> | undefined {
     return this.#reserve(this);
+  }
+
+  /** What it counts with if the process is killed; undefined for a call that was never admitted. */
+  get noted(): Usage | undefined {
+    return this.open?.usage;
+  }
+
+  roughly(bound: Pick<Bound, 'kind' | 'name'>): Used {
+    return this.held?.sumOf(bound) ?? NOTHING;
+  }
+
+  exactly(bound: Pick<Bound, 'kind' | 'name'>): Used {
+    return this.held?.underWay(bound, this) ?? NOTHING;
   }
 
   /** as-expected. */
@@ -114,9 +131,9 @@ export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' |
   return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
 }
 
-/** The same of a call that has ended. With a `code` and no output, there is no answer that could have told what it costs. */
-export function finalCost(usage: Usage, pricer: Pricer, code: string | undefined): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
-  if (code === undefined || usage.outputTokens > 0) pricer.learn?.(usage);
+/** The same of a call that has ended. */
+export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+  pricer.learn?.(usage);
   return costOf(usage, pricer);
 }
 
@@ -130,16 +147,16 @@ export interface HoldTerms {
 
 /** All calls under way of keys with limits. */
 export class HeldCalls {
-  readonly #note: (call: OpenCall) => Promise<void> | undefined;
+  readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
   readonly #onFault: (error: unknown) => void;
   readonly #byAccount: Readonly<Record<Bound['kind'], Map<string, Account>>> = { key: new Map(), group: new Map() };
   readonly #idStart = randomUUID();
   #ids = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `note` writes a call into the journal; `onFault` is told when that fails for a call that has been sent already. */
-  constructor(note: (call: OpenCall) => Promise<void> | undefined, onFault: (error: unknown) => void) {
-    this.#note = note;
+  /** `onFault` gets the error of the book for a call that has been sent already. */
+  constructor(book: Pick<GatewayBook, 'note' | 'noteAlone'>, onFault: (error: unknown) => void) {
+    this.#book = book;
     this.#onFault = onFault;
   }
 
@@ -162,10 +179,9 @@ export class HeldCalls {
 
   /** The calls under way beside one that asks for room. */
   beside(own: KeyHold): UnderWay {
-    return { roughly: this.#roughly, exactly: (bound) => this.underWay(bound, own) };
+    own.held = this;
+    return own;
   }
-
-  readonly #roughly = (bound: Pick<Bound, 'kind' | 'name'>): Used => this.sumOf(bound);
 
   /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
   take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
@@ -175,10 +191,8 @@ export class HeldCalls {
     hold.pricer = pricer;
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
     if (hold.underWay.length === 0) hold.underWay = this.#joined(hold);
-    this.#ids += 1;
     const used = hold.call.usageSoFar();
     this.#recount(hold, used);
-    hold.id ??= `${this.#idStart}-${this.#ids}`;
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
     return this.#noteAhead(hold, used ?? inputUsage(inputTokens), at);
   }
@@ -234,6 +248,8 @@ export class HeldCalls {
       for (const hold of calls) {
         const usage = hold.call.usageSoFar();
         this.#recount(hold, usage);
+        hold.looks += 1;
+        if (hold.looks === LOOKS_OF_SHORT && hold.open !== undefined) this.#book.noteAlone(hold.open);
         if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
         this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
       }
@@ -241,13 +257,20 @@ export class HeldCalls {
   }
 
   #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> | undefined {
-    const { call, id = '', pricer } = hold;
+    const { call, open, pricer } = hold;
     const { name: key, group } = hold.key;
     const outputTokens = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
     const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
-    hold.noted = ahead;
     const { requestId, adapterId: provider, model } = call;
     const { costUsd, leastUsd } = costOf(ahead, pricer);
-    return this.#note({ id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, costUsd, leastUsd, error: 'SHUTTING_DOWN' });
+    const id = open?.id ?? this.#newId();
+    const place = open?.place;
+    hold.open = { id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, costUsd, leastUsd, error: 'SHUTTING_DOWN', place };
+    return this.#book.note(hold.open);
+  }
+
+  #newId(): string {
+    this.#ids += 1;
+    return `${this.#idStart}-${this.#ids}`;
   }
 }

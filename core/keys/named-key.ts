@@ -142,7 +142,16 @@ function mayNotUse({ name, models }: NamedKey, model: string): BlockhouseError {
 
 /** True if the key may ask for a model under this name. */
 export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): boolean {
-  return models === null || models.some((pattern) => fits(pattern, model));
+  return models === null || piecesOf(models).some((pieces) => fitsPieces(pieces, model));
+}
+
+/** The patterns of each list, at their stars: a list of models may be compared with tens of thousands of names. */
+const knownPieces = new WeakMap<readonly string[], readonly (readonly string[])[]>();
+
+function piecesOf(models: readonly string[]): readonly (readonly string[])[] {
+  const known = knownPieces.get(models) ?? models.map((pattern) => pattern.split('*'));
+  knownPieces.set(models, known);
+  return known;
 }
 
 /** True if a name has the form of a pattern, in which * stands for any characters. Compares piece by piece: a regular expression made of many `*` could take very long. */
@@ -150,11 +159,17 @@ export function fits(pattern: string, name: string): boolean {
   const star = pattern.indexOf('*');
   if (star === -1) return name === pattern;
   if (star === pattern.length - 1) return name.startsWith(pattern.slice(0, star)); // most patterns
-  const [first = '', ...rest] = pattern.split('*');
+  return fitsPieces(pattern.split('*'), name);
+}
+
+function fitsPieces(pieces: readonly string[], name: string): boolean {
+  const [first = ''] = pieces;
   if (!name.startsWith(first)) return false;
-  const last = rest.pop() ?? '';
+  if (pieces.length === 1) return name.length === first.length;
+  const last = pieces.at(-1) ?? '';
   let at = first.length;
-  for (const piece of rest) {
+  for (let index = 1; index < pieces.length - 1; index += 1) {
+    const piece = pieces[index] ?? '';
     const found = name.indexOf(piece, at);
     if (found === -1) return false;
     at = found + piece.length;

@@ -43,7 +43,7 @@ export interface GatewayCall {
   readonly durationMs: number;
   /** Null when it succeeded. */
   readonly error: ErrorCode | null;
-  /** Set if the call was noted in the journal before it was sent. */
+  /** Set if the call had a line of its own in the journal. */
   readonly id?: string | undefined;
 }
 
@@ -64,6 +64,8 @@ export interface OpenCall {
   readonly leastUsd?: number | null | undefined;
   /** What the line of its end says: SHUTTING_DOWN until it has ended. */
   readonly error: ErrorCode | null;
+  /** Where the book keeps it; set by the book alone. */
+  place?: unknown;
 }
 
 /** What calls of clients use. */
@@ -121,10 +123,13 @@ export interface GatewayBook {
    * later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error.
    */
   note(call: OpenCall): Promise<void> | undefined;
-  /** The call has ended with this: it counts so if the process is killed later, and before its line is written. Only after `note`. Answers as `note` does. */
-  noteEnd(call: OpenCall): Promise<void> | undefined;
-  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
-  record(call: GatewayCall): void;
+  /** A noted call lasts longer than most: from the next moments on it counts by itself if the process is killed. */
+  noteAlone(call: OpenCall): void;
+  /**
+   * Counts a call, and writes its line soon. `noted` is what was noted of it last: from the end of this turn of the event loop on, the call counts with no less than this
+   * if the process is killed. A line that can't be written is tried again with the next ones; the bus reports it once.
+   */
+  record(call: GatewayCall, noted?: OpenCall): void;
   /**
    * What a key or a group has spent up to now, on all servers. A group has what its keys have spent in it, also those that have left it or were revoked.
    * Rejects as `room` does.

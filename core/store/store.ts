@@ -5,6 +5,7 @@ import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockState, BlockStatus } from '../schemas/block-pulse.ts';
 import type { Finding, ServerNode, StreamFrame } from '../types.ts';
+import type { PassStore } from './passes.ts';
 import type {
   BlockContents,
   BlockDocuments,
@@ -169,6 +170,19 @@ export interface Rename {
   readonly at: string;
 }
 
+/** How a block gets another name where that is one step. */
+export interface RenameInOneStep {
+  /** Renames a block and ends its claim: its spending goes along, and it is to run as before. Rejects with NAME_TAKEN, LEASE_LOST. */
+  rename(claim: Claim, to: string): Promise<void>;
+}
+
+/** How a block gets another name where that is two moves, into the archive and back. */
+export interface RenameByMoves {
+  /** Notes a rename before anything moves: if the process ends before `end`, the next `open` of the store ends it. Rejects with STORAGE_FULL or STORAGE_FAILED; then nothing may move. */
+  begin(rename: Rename): Promise<void>;
+  end(): Promise<void>;
+}
+
 /** The blocks of a workspace. */
 export interface BlockStore {
   /** Removes what a crash left behind, and ends a rename that it interrupted; faults of that are reported on the bus. Rejects with the system's own error. */
@@ -184,9 +198,7 @@ export interface BlockStore {
   assertFree(name: string): Promise<void>;
   /** Makes a block with this configuration: all of it is there, or nothing. Rejects with NAME_TAKEN. */
   create(config: BlockConfig): Promise<Unconfirmed>;
-  /** Notes a rename before anything moves: if the process ends before `endRename`, the next `open` ends it. Rejects with STORAGE_FULL or STORAGE_FAILED; then nothing may move. */
-  beginRename(rename: Rename): Promise<void>;
-  endRename(): Promise<void>;
+  readonly renaming: RenameInOneStep | RenameByMoves;
 }
 
 /** The archive. A move is whole: the block is in one of two places, and of two moves at once one wins. */
@@ -279,6 +291,7 @@ export interface StoreConnection {
 /** The same, for the core that works in it. `close` may be called again. */
 export interface ConnectedStore extends StoreConnection {
   readonly settings: SettingStore;
+  readonly passes: PassStore;
   /** Joins; `lock` is released with the store. Rejects with STORE_UNREACHABLE. */
   open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store>;
 }

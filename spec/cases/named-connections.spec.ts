@@ -491,13 +491,15 @@ async function toldTo(t: Test, entry: Record<string, unknown>, answer: Answerer,
   const upstream = await startUpstream(t, (request, ...rest) => (request.method === 'GET' ? chatServer : answer)(request, ...rest));
   const server = await startWith(t, { openrouter: { baseURL: `${upstream.url}/v1`, apiKey: KEY, ...entry } });
   const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', usdPerDay: 1, unpriced: 'refuse' } })).json;
-  const headers = { authorization: `Bearer ${String(key)}` };
-  const statuses: number[] = [];
-  for (const [path, body] of asked) {
-    statuses.push((await server.call('POST', path, { body: { model: 'openrouter/x/new', ...body }, headers })).status);
+  const ask = async (bearer: unknown, [path, body]: Ask): Promise<number> => {
+    const headers = { authorization: `Bearer ${String(bearer)}` };
+    const { status } = await server.call('POST', path, { body: { model: 'openrouter/x/new', ...body }, headers });
     await server.call('GET', '/api/costs?source=gateway'); // after every call is priced
-  }
-  return { statuses, spent: await server.core.accounts?.spentToday('app') };
+    return status;
+  };
+  const statuses: number[] = [];
+  for (const one of asked) statuses.push(await ask(key, one));
+  return { statuses, spent: await server.core.accounts?.spentToday('app'), server, ask, key };
 }
 
 t.test('the cost that the provider tells is counted for a key that refuses unknown prices, on every route', async (t) => {
@@ -543,7 +545,11 @@ t.test('an answer without its bill costs as much as others of its model, and is 
   };
   const broken = ['/v1/chat/completions', { messages: MESSAGES, stream: true }] as Ask;
   const complete = ['/v1/chat/completions', { messages: MESSAGES }] as Ask;
-  t.match(await toldTo(t, {}, answer, broken, broken, complete), { statuses: [200, 403, 403], spent: { calls: 1 } });
+  const first = await toldTo(t, {}, answer, broken, broken, complete);
+  t.match(first, { statuses: [200, 403, 403], spent: { calls: 1 } });
+  const other = (await first.server.call('POST', '/api/keys', { body: { name: 'other', usdPerDay: 1, unpriced: 'refuse' } })).json['key'];
+  t.equal(await first.ask(other, complete), 200, 'another key is not shut out');
+  t.equal(await first.ask(first.key, complete), 200, 'nor is the first one, now that there is a bill');
   const { statuses, spent } = await toldTo(t, {}, answer, complete, broken, broken);
   t.same(statuses, [200, 200, 429]);
   t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);

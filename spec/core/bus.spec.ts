@@ -40,6 +40,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'block.rebuilt': { block: true, file: true, reason: true },
   'block.archived': { block: true, archiveName: true },
   'block.restored': { block: true, archiveName: true },
+  'block.renamed': { block: true, from: true },
   'archive.removed': { archiveName: true },
   'message.queued': { block: true, id: true, channel: true },
   'message.started': { block: true, id: true, attempt: true, provider: true, model: true },

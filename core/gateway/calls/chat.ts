@@ -4,7 +4,7 @@ import type { StreamSink } from '../../ports.ts';
 import type { ChatRequest, ContentPart } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
-import { promptTokens } from '../prompt-tokens.ts';
+import { promptTokens, rememberTokens } from '../prompt-tokens.ts';
 import type { CheckedMessage } from '../step.ts';
 import { Call, type CallParts, shortened } from './call.ts';
 import { ChatAttempt, type ChatResult } from './chat-attempt.ts';
@@ -84,7 +84,7 @@ export class Chat extends Call<ChatResult> {
 
   /** Its tokens are known from then on, and the prompt belongs to this call alone. */
   override forgetRequest(): void {
-    this.inputTokens();
+    rememberTokens(this.prompt);
     this.request = { messages: [] };
     const prompt = this.prompt as Writable<Prompt>;
     prompt.turns = [];

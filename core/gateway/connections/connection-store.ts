@@ -1,10 +1,12 @@
 // Connections as people see and change them. No answer has a secret.
 //
 // only-here: a search for local servers asks 127.0.0.1 and nothing else, by GET alone, and only when somebody wants it.
+// not-strange: the server of another person of this machine is not offered: messages would go there.
 import type { CredentialStore, EntryFields } from '../../auth/credentials.ts';
 import { parseEntry } from '../../auth/entry.ts';
 import type { PresetFile } from '../../auth/preset-file.ts';
 import { type Environment, originOf } from '../../auth/settings.ts';
+import { isListenedOnByPerson } from '../../auth/socket-owner.ts';
 import { urlOf } from '../../base/url.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter } from '../../ports.ts';
@@ -211,7 +213,9 @@ function messageOf(error: unknown): string {
   return message;
 }
 
+/** Of a server that another person runs, nothing is asked: not-strange. */
 async function answersTo(adapter: Adapter, base: URL, marks: readonly { readonly path: string; readonly text: string }[]): Promise<boolean> {
+  if (await isListenedOnByPerson(base.hostname, Number(base.port))) return false;
   const timeouts = { connectMs: DETECT_MS, firstByteMs: DETECT_MS, idleMs: DETECT_MS };
   const home = new Set([base.origin]);
   const egress = { trustedOrigins: home, allowedOrigins: new Set<string>(), ownKey: false, isKeyless: true, home };

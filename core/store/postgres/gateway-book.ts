@@ -99,8 +99,8 @@ export class PostgresGatewayBook implements GatewayBook {
     this.#open.set(call.id, call);
   }
 
-  noteEnd(call: OpenCall): undefined {
-    this.#open.set(call.id, call);
+  noteAlone(): void {
+    // Each call is kept by itself.
   }
 
   meanOutput(key: string): number | undefined {
@@ -108,8 +108,8 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   /** Counts a call at once, and writes its line soon. */
-  record(call: GatewayCall): void {
-    if (call.id !== undefined) this.#open.delete(call.id);
+  record(call: GatewayCall, noted?: OpenCall): void {
+    if (noted !== undefined) this.#open.delete(noted.id);
     this.#answers.count(call);
     this.#count(this.#waiting.add(call));
     this.#writeSoon();

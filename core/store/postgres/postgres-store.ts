@@ -15,6 +15,7 @@ import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
 import { assertMigrated, migrate, planMigrations } from './migrate.ts';
 import { Partitions } from './partitions.ts';
+import { PostgresPasses } from './passes.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
 import { Database } from './pool.ts';
 import { Projection } from './projection.ts';
@@ -51,6 +52,7 @@ export async function connectPostgres(store: string, options: PostgresOptions = 
 class Connection implements ConnectedStore {
   readonly kind = 'postgres';
   readonly settings: PostgresSettings;
+  readonly passes: PostgresPasses;
   readonly #database: Database;
   readonly #direct: StorePlace;
   readonly #options: PostgresOptions;
@@ -59,6 +61,7 @@ class Connection implements ConnectedStore {
   constructor(database: Database, settings: PostgresSettings, direct: StorePlace, options: PostgresOptions) {
     this.#database = database;
     this.settings = settings;
+    this.passes = new PostgresPasses(database);
     this.#direct = direct;
     this.#options = options;
   }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { usageOfChat, usageOfResponse } from '../../../adapters/openai/usage.ts';
+import { usageOfChat, usageOfResponse, withCost } from '../../../adapters/openai/usage.ts';
 
 const COUNTS = { inputTokens: 9, outputTokens: 8, cacheReadTokens: 7, cacheWriteTokens: 6, reasoningTokens: 5 };
 
@@ -66,6 +66,14 @@ t.test('a usage counts wherever it stands and under the names of either endpoint
   t.match(usageOfResponse({ usage }), { inputTokens: 3, outputTokens: 20 });
   t.match(usageOfChat({ usage: { total_tokens: 23 } }), { inputTokens: 0, outputTokens: 23 });
   t.match(usageOfChat({ usage: { prompt_tokens: -1, completion_tokens: 20, total_tokens: 23 } }), { inputTokens: 3, outputTokens: 20 });
+});
+
+t.test('a cost is a number, also one that is written as a text, and may come apart from the usage', async (t) => {
+  const costIn = (cost: unknown) => withCost(undefined, { a: { b: { cost } } }, 'a.b.cost')?.costUsd;
+  for (const [cost, usd] of [[0.25, 0.25], [0, 0], ['0.25', 0.25], ['2', 2], ['2.5e-7', 2.5e-7]]) t.equal(costIn(cost), usd, `${cost}`);
+  for (const none of [-1, '-1', '', ' ', 'free', '1,5', '1e9', '0x1', null, Number.NaN, Number.POSITIVE_INFINITY, {}, [1]]) t.equal(costIn(none), undefined, `${none}`);
+  t.equal(withCost(undefined, {}, 'a.b.cost'), undefined);
+  t.same(withCost({ outputTokens: 3 }, { cost: 1 }, 'cost'), { outputTokens: 3, costUsd: 1 });
 });
 
 t.test('what is no usage is none', async (t) => {

@@ -114,6 +114,26 @@ t.test('a program is run once for all who wait, again after its time, and its ou
   t.equal(commands.known(entry), undefined);
   await commands.ready('gpu', entry);
   t.not(commands.known(entry), first);
+  const runs = async (): Promise<boolean> => {
+    const run = commands.ready('gpu', entry);
+    await run;
+    return run !== undefined;
+  };
+  commands.refused(entry);
+  t.equal(await runs(), true, 'again after a refusal');
+  for (let refusals = 0; refusals < 3; refusals += 1) {
+    commands.refused(entry);
+    t.equal(await runs(), false, 'but not for each: one client may provoke them for all');
+  }
+  now += 10_000;
+  commands.refused(entry);
+  t.equal(await runs(), true);
+  const failing = entryFor('process.exit(7)');
+  const failure = await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve());
+  now += 999;
+  t.equal(await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve()), failure, 'and a failure holds for a second');
+  now += 1;
+  t.not(await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve()), failure);
   for (const [code, message] of [
     ["console.log('a b')", /printed no key in its first line/],
     [`console.log('${SECRET}'.repeat(1000))`, /printed more than 16384 bytes/],

@@ -104,6 +104,16 @@ export class Fleet {
     for (const place of this.#places) await place.start();
   }
 
+  /** How many blocks the server at a place has. */
+  owned(index: number): Promise<number> {
+    return this.#ownedBy(this.#at(index).client?.url ?? '');
+  }
+
+  /** Its place stays empty. */
+  lose(index: number): Promise<void> {
+    return this.#at(index).end('SIGKILL');
+  }
+
   /** Resolves once another server has its place; `taken` is the milliseconds until others had all that the killed one had, undefined if it had nothing. */
   async kill(index: number): Promise<{ readonly taken: Promise<number | undefined> }> {
     const place = this.#at(index);

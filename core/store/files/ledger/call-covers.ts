@@ -1,20 +1,20 @@
-// The calls of a busy key that have no line of their own in the journal. One line covers all calls of a key at one model: it says how much they may use together, and
+// The calls of busy keys that have no line of their own in the journal. One line covers all calls of a key at one model: it says how much they may use together, and
 // is written again only when that is used up. Pure: no I/O.
 //
 // covered-first: a call is sent only while the line on the disk says no less than what all calls of its cover may use.
 // bounded: a line says at most twice what its calls used at their most within a turn or two of TURN_MS. So much too much is counted at most if the process is killed.
-// until-written: an ended call is covered, with what it has used, until the ledger has its line.
-// soon-alone: a call that is still under way after one whole turn gets a line of its own.
+// until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
 import { randomUUID } from 'node:crypto';
 import { keptText } from '../../../base/kept-text.ts';
-import type { OpenCall } from '../../port.ts';
 import { countable } from '../../parts/spend-days.ts';
+import type { GatewayCall, OpenCall } from '../../port.ts';
 
-/** How long calls are covered before they get a line of their own. */
+/** How often the lines are made as small as they may be. */
 export const TURN_MS = 100;
 
 /** What calls use together. */
 interface Sums {
+  calls: number;
   input: number;
   tokens: number;
   usd: number;
@@ -31,28 +31,28 @@ interface Cover {
   at: string;
   /** True if a call had a price of its own. */
   isPriced: boolean;
-  calls: number;
+  /** By all its calls. */
   readonly used: Sums;
+  /** Of that, by those that have ended (until-written), and by those of them whose lines are being written. */
+  readonly ended: Sums;
+  readonly leaving: Sums;
   /** The most that was used since the last turn. */
   peak: Sums;
   /** What its line on the disk says. */
   room: Sums;
 }
 
-interface Covered {
-  /** As it was noted last. */
-  call: OpenCall;
+/** A call under way that is covered, as its `place`. */
+class Covered {
   readonly cover: Cover;
-  /** In which turn it came. */
-  readonly turn: number;
-  input: number;
-  tokens: number;
-  usd: number;
-  hasEnded: boolean;
-}
+  input = 0;
+  tokens = 0;
+  usd = 0;
 
-/** What the end of a call says. */
-export type CallEnd = Pick<OpenCall, 'id' | 'at' | 'usage' | 'costUsd' | 'leastUsd' | 'error'>;
+  constructor(cover: Cover) {
+    this.cover = cover;
+  }
+}
 
 /** A line that is to be written, and what to do when it is. */
 export interface CoverLine {
@@ -62,77 +62,83 @@ export interface CoverLine {
 
 /** All calls without lines of their own. */
 export class CallCovers {
-  readonly #calls = new Map<string, Covered>();
   /** By key, group, provider and model. */
   readonly #covers = new Map<string, Cover>();
   /** Most calls are of the same key and model as the last one. */
   #recent: Cover | undefined;
   readonly #idStart = randomUUID();
   #ids = 0;
-  #turn = 0;
+  #size = 0;
 
-  /** How many calls are covered. */
+  /** How many calls are covered, those included that have ended. */
   get size(): number {
-    return this.#calls.size;
+    return this.#size;
   }
 
-  has(id: string): boolean {
-    return this.#calls.has(id);
+  /** True for a call under way that has no line of its own. */
+  has({ place }: OpenCall): boolean {
+    return place instanceof Covered;
   }
 
   /** The call is covered from now on; what it was noted with before is replaced. False while a line must be written first (covered-first). */
   take(call: OpenCall): boolean {
-    const known = this.#calls.get(call.id);
-    const covered = known ?? { call, cover: this.#coverOf(call), turn: this.#turn, input: 0, tokens: 0, usd: 0, hasEnded: false };
-    if (known === undefined) {
-      this.#calls.set(call.id, covered);
-      covered.cover.calls += 1;
+    const { place, usage } = call;
+    const covered = place instanceof Covered ? place : this.#join(call);
+    return use(covered, countable(usage.inputTokens), countable(usage.totalTokens), countable(call.costUsd ?? call.leastUsd), call);
+  }
+
+  /** A covered call has ended with this (until-written). False while a line must be written. */
+  end(call: OpenCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
+    const covered = call.place as Covered;
+    call.place = undefined;
+    const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), { at, costUsd });
+    move(covered, covered.cover.ended, 1);
+    return isEnough;
+  }
+
+  /** The call has a line of its own. */
+  leave(call: OpenCall): void {
+    const covered = call.place as Covered;
+    call.place = undefined;
+    move(covered, covered.cover.used, -1);
+    this.#size -= 1;
+  }
+
+  /** The lines of all calls that have ended by now are being written to the ledger. */
+  beginForget(): void {
+    for (const { ended, leaving } of this.#covers.values()) {
+      move(ended, leaving, ended.calls);
+      Object.assign(ended, nothing());
     }
-    covered.call = call;
-    return use(covered, call);
   }
 
-  /** The call has ended with this (until-written). False while a line must be written; undefined for a call that is not covered. */
-  end(end: CallEnd): boolean | undefined {
-    const covered = this.#calls.get(end.id);
-    if (covered === undefined) return undefined;
-    covered.hasEnded = true;
-    return use(covered, end);
-  }
-
-  /** The call has a line elsewhere. */
-  leave(id: string): void {
-    const covered = this.#calls.get(id);
-    if (covered === undefined) return;
-    this.#calls.delete(id);
-    const { cover } = covered;
-    cover.calls -= 1;
-    cover.used.input -= covered.input;
-    cover.used.tokens -= covered.tokens;
-    cover.used.usd = cover.calls === 0 ? 0 : cover.used.usd - covered.usd; // no rest of a rounding stays
+  /** They are written. */
+  forget(): void {
+    for (const { leaving, used } of this.#covers.values()) {
+      this.#size -= leaving.calls;
+      move(leaving, used, -leaving.calls);
+      if (used.calls === 0) Object.assign(used, nothing()); // no rest of a rounding stays
+      Object.assign(leaving, nothing());
+    }
   }
 
   /** The lines of covers whose calls may use more than what the disk says. */
   short(): CoverLine[] {
-    return [...this.#covers.values()].filter(isShort).map((cover) => this.#lineOf(cover, twice(cover.used)));
+    const lines: CoverLine[] = [];
+    for (const cover of this.#covers.values()) if (exceeds(cover.used, cover.room)) lines.push(roomLine(cover, twice(cover.used)));
+    return lines;
   }
 
   /** bounded. The lines of covers that say more than that. Begins another turn. */
   turn(): CoverLine[] {
-    this.#turn += 1;
     const lines: CoverLine[] = [];
     for (const cover of this.#covers.values()) {
-      const { room, peak } = cover;
-      if (cover.calls === 0) lines.push(this.#overLine(cover));
-      else if (exceeds(room, twice(peak))) lines.push(this.#lineOf(cover, peak));
-      cover.peak = { ...cover.used };
+      const { room, peak, used } = cover;
+      if (used.calls === 0) lines.push(this.#overLine(cover));
+      else if (exceeds(room, twice(peak))) lines.push(roomLine(cover, peak));
+      cover.peak = { ...used };
     }
     return lines;
-  }
-
-  /** soon-alone. */
-  old(): OpenCall[] {
-    return [...this.#calls.values()].filter(({ turn, hasEnded }) => !hasEnded && turn < this.#turn - 1).map(({ call }) => call);
   }
 
   /** All lines that are on the disk, for a file that is written again. */
@@ -151,6 +157,14 @@ export class CallCovers {
     this.#recent = undefined;
   }
 
+  #join(call: OpenCall): Covered {
+    const covered = new Covered(this.#coverOf(call));
+    call.place = covered;
+    covered.cover.used.calls += 1;
+    this.#size += 1;
+    return covered;
+  }
+
   #coverOf({ key, group, provider, model, at }: OpenCall): Cover {
     const recent = this.#recent;
     if (recent !== undefined && recent.key === key && recent.model === model && recent.provider === provider && recent.group === group) return recent;
@@ -158,24 +172,17 @@ export class CallCovers {
     let cover = this.#covers.get(name);
     if (cover === undefined) {
       this.#ids += 1;
-      const id = `${this.#idStart}-${this.#ids}`;
-      cover = { id, key, group, provider, model, at, isPriced: false, calls: 0, used: nothing(), peak: nothing(), room: nothing() };
+      const sums = { used: nothing(), ended: nothing(), leaving: nothing(), peak: nothing(), room: nothing() };
+      cover = { id: `${this.#idStart}-${this.#ids}`, key, group, provider, model, at, isPriced: false, ...sums };
       this.#covers.set(name, cover);
     }
     this.#recent = cover;
     return cover;
   }
 
-  #lineOf(cover: Cover, room: Sums): CoverLine {
-    const written = (): void => {
-      cover.room = room;
-    };
-    return { line: lineOf(cover, room), written };
-  }
-
   #overLine(cover: Cover): CoverLine {
     const written = (): void => {
-      if (cover.calls > 0) return;
+      if (cover.used.calls > 0) return;
       for (const [name, other] of this.#covers) if (other === cover) this.#covers.delete(name);
       if (this.#recent === cover) this.#recent = undefined;
     };
@@ -183,39 +190,48 @@ export class CallCovers {
   }
 }
 
-const nothing = (): Sums => ({ input: 0, tokens: 0, usd: 0 });
+const nothing = (): Sums => ({ calls: 0, input: 0, tokens: 0, usd: 0 });
 
 /** True if the line on the disk covers it. */
-function use(covered: Covered, call: CallEnd): boolean {
+function use(covered: Covered, input: number, tokens: number, usd: number, { at, costUsd }: Pick<OpenCall, 'at' | 'costUsd'>): boolean {
   const { cover } = covered;
   const { used, peak } = cover;
-  const input = countable(call.usage.inputTokens);
-  const tokens = countable(call.usage.totalTokens);
-  const usd = countable(call.costUsd ?? call.leastUsd);
   used.input += input - covered.input;
   used.tokens += tokens - covered.tokens;
   used.usd += usd - covered.usd;
   covered.input = input;
   covered.tokens = tokens;
   covered.usd = usd;
-  cover.at = call.at;
-  if (call.costUsd !== null) cover.isPriced = true;
+  cover.at = at;
+  if (costUsd !== null) cover.isPriced = true;
   if (used.input > peak.input) peak.input = used.input;
   if (used.tokens > peak.tokens) peak.tokens = used.tokens;
   if (used.usd > peak.usd) peak.usd = used.usd;
-  return !isShort(cover);
+  return !exceeds(used, cover.room);
 }
 
-function isShort({ used, room }: Cover): boolean {
-  return exceeds(used, room);
+/** Adds what these calls use, or with a negative number takes it away. */
+function move({ input, tokens, usd }: Pick<Sums, 'input' | 'tokens' | 'usd'>, to: Sums, calls: number): void {
+  const sign = Math.sign(calls);
+  to.calls += calls;
+  to.input += sign * input;
+  to.tokens += sign * tokens;
+  to.usd += sign * usd;
 }
 
 function exceeds(one: Sums, other: Sums): boolean {
   return one.tokens > other.tokens || one.usd > other.usd || one.input > other.input;
 }
 
-function twice({ input, tokens, usd }: Sums): Sums {
-  return { input: 2 * input, tokens: 2 * tokens, usd: 2 * usd };
+function twice({ calls, input, tokens, usd }: Sums): Sums {
+  return { calls, input: 2 * input, tokens: 2 * tokens, usd: 2 * usd };
+}
+
+function roomLine(cover: Cover, room: Sums): CoverLine {
+  const written = (): void => {
+    cover.room = room;
+  };
+  return { line: lineOf(cover, room), written };
 }
 
 /** As the line of a call, whose request has the id of the cover: the next process counts it as one call that was under way. */

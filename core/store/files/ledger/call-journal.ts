@@ -11,7 +11,8 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
-import type { OpenCall } from '../../port.ts';
+import type { Usage } from '../../../types.ts';
+import type { GatewayCall, OpenCall } from '../../port.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
 import { CallCovers, type CoverLine, TURN_MS } from './call-covers.ts';
@@ -21,6 +22,9 @@ const MAX_BYTES = 1024 * 1024;
 /** All calls that can be under way leave less. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const LOOK_EVERY_MS = 100;
+/** The place of a call that has a line of its own. */
+const OWN_LINE = Symbol('own line');
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** Of notes within TURN_MS; with fewer, each has a line of its own (covered-when-busy). */
 const BUSY_NOTES = 32;
 
@@ -31,6 +35,8 @@ export class CallJournal {
   /** Those with lines of their own. */
   readonly #open = new Map<string, OpenCall>();
   readonly #covers = new CallCovers();
+  /** Covered calls that are to have lines of their own. */
+  #alone: OpenCall[] = [];
   #file: number | undefined;
   #bytes = 0;
   #waiting = '';
@@ -45,7 +51,7 @@ export class CallJournal {
   #noted = 0;
   #wasBusy = false;
 
-  /** `onFault` gets the error of a line that only makes the journal more exact. */
+  /** `onFault` gets the error of a line for which no call waits. */
   constructor(path: string, onFault: (error: unknown) => void) {
     this.#path = path;
     this.#onFault = onFault;
@@ -73,22 +79,32 @@ export class CallJournal {
   note(call: OpenCall): Promise<void> | undefined {
     this.#noted += 1;
     this.#timer ??= setInterval(() => this.#beginTurn(), TURN_MS).unref();
-    if (!this.#open.has(call.id) && (this.#wasBusy || this.#noted > BUSY_NOTES || this.#covers.has(call.id)))
+    if (this.#covers.has(call) || (call.place === undefined && (this.#wasBusy || this.#noted > BUSY_NOTES)))
       return this.#covers.take(call) ? undefined : this.#writeSoon();
     this.#add(call);
+    call.place = OWN_LINE;
     return this.#writeSoon();
   }
 
-  /** Writes the end of a call (ended-soon), if it has a line. Rejects as `note` does. */
-  end(call: OpenCall): Promise<void> | undefined {
-    const { id, at, usage, costUsd, leastUsd, error } = call;
-    const isCovered = this.#covers.end(call);
-    if (isCovered !== undefined) return isCovered ? undefined : this.#writeSoon();
+  /** The call lasts longer than most: it gets a line of its own in the next turn. */
+  noteAlone(call: OpenCall): void {
+    if (this.#covers.has(call)) this.#alone.push(call);
+  }
+
+  /** Writes the end of a call (ended-soon), and returns its id if it has a line of its own. */
+  end(noted: OpenCall, call: GatewayCall): string | undefined {
+    if (this.#covers.has(noted)) {
+      if (!this.#covers.end(noted, call)) this.#writeSoon().catch(this.#onFault);
+      return undefined;
+    }
+    const { id } = noted;
+    const { at, usage, costUsd, leastUsd, error } = call;
     const began = this.#open.get(id);
-    const ended = { id, at, usage, costUsd, leastUsd, error };
+    const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd, error };
     if (began !== undefined) this.#open.set(id, { ...began, ...ended });
     this.#waiting += `${JSON.stringify(ended)}\n`; // what the first line says of the call still holds
-    return this.#writeSoon();
+    this.#writeSoon().catch(this.#onFault);
+    return id;
   }
 
   #writeSoon(): Promise<void> {
@@ -107,9 +123,15 @@ export class CallJournal {
     return this.#turn;
   }
 
-  /** Drops the lines of calls whose end is in the ledger. Throws the system's own error. */
+  /** The lines of all calls that have ended by now are being written to the ledger. */
+  beginForget(): void {
+    this.#covers.beginForget();
+  }
+
+  /** They are written: drops what is noted of them, and the lines of these calls. Throws the system's own error. */
   forget(ids: readonly string[]): void {
-    for (const id of ids) if (!this.#open.delete(id)) this.#covers.leave(id);
+    for (const id of ids) this.#open.delete(id);
+    this.#covers.forget();
     const isEmpty = this.#open.size === 0 && this.#covers.size === 0;
     if (isEmpty) this.#waiting = '';
     if (this.#file === undefined && isEmpty && ids.length > 0) this.#file = this.#opened(); // left by an earlier process
@@ -140,14 +162,20 @@ export class CallJournal {
       this.#timer = undefined;
     }
     this.#noted = 0;
-    const [lines, old, waiting] = [this.#covers.turn(), this.#covers.old(), this.#waiting];
+    const lines = this.#covers.turn();
+    const alone = this.#alone.filter((call) => this.#covers.has(call));
+    const waiting = this.#waiting;
     try {
       this.#lookForFile();
-      for (const call of old) this.#add(call);
+      for (const call of alone) this.#add(call);
       this.#write(lines);
-      for (const { id } of old) this.#covers.leave(id);
+      for (const call of alone) {
+        this.#covers.leave(call);
+        call.place = OWN_LINE;
+      }
+      this.#alone = [];
     } catch (error) {
-      for (const { id } of old) this.#open.delete(id); // their cover still holds
+      for (const { id } of alone) this.#open.delete(id); // their cover still holds
       this.#waiting = waiting; // its callers have the failure when it is tried again
       this.#onFault(error);
     }
@@ -158,7 +186,7 @@ export class CallJournal {
     this.#file = undefined;
   }
 
-  #add(call: OpenCall): void {
+  #add({ place: _place, ...call }: OpenCall): void {
     const kept = { ...call, requestId: keptText(call.requestId), model: keptText(call.model) };
     this.#open.set(call.id, kept);
     this.#waiting += `${JSON.stringify(kept)}\n`;

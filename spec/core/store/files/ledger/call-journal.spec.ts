@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
-import type { OpenCall } from '../../../../../core/store/port.ts';
+import type { GatewayCall, OpenCall } from '../../../../../core/store/port.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1000, totalTokens: 1001, estimated: true };
 const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({
@@ -17,6 +17,19 @@ const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({
   usage,
   costUsd: null,
   error: 'SHUTTING_DOWN',
+  ...fields,
+});
+const ended = (fields: Partial<GatewayCall> = {}): GatewayCall => ({
+  at: '2026-11-22T12:00:00.000Z',
+  requestId: 'r',
+  key: 'app',
+  provider: 'openai',
+  model: 'gpt-5',
+  usage,
+  costUsd: null,
+  firstTextMs: null,
+  durationMs: 1,
+  error: null,
   ...fields,
 });
 const faults: unknown[] = [];
@@ -47,8 +60,9 @@ t.test('calls that are noted in one turn are written together, and a call that h
 t.test('ends are written with the notes of their turn', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  const noted = journal.note(call('a'));
-  t.equal(journal.end(call('a', { costUsd: 1, error: null })), noted);
+  const a = call('a');
+  const noted = journal.note(a);
+  t.equal(journal.end(a, ended({ costUsd: 1 })), 'a');
   await noted;
   t.same(idsIn(path), ['a', 'a']);
   journal.close();
@@ -58,11 +72,12 @@ t.test('ends are written with the notes of their turn', async (t) => {
 t.test('lines that wait are not written once their calls are forgotten', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  await journal.note(call('a'));
-  const ended = journal.end(call('a', { error: null }));
+  const a = call('a');
+  await journal.note(a);
+  journal.end(a, ended());
   journal.forget(['a']);
-  await ended;
-  t.same(idsIn(path), []);
+  await journal.note(call('b'));
+  t.same(idsIn(path), ['b']);
   journal.close();
 });
 
@@ -84,24 +99,35 @@ t.test('the next process finds the last note of each call, and no torn line', as
 t.test('a journal that has grown is written anew with the calls under way', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  await journal.note(call('open'));
-  await journal.note(call('long'));
-  await Promise.all(Array.from({ length: 4000 }, () => journal.note(call('long', { model: 'x'.repeat(200) }))));
+  const open = call('open');
+  await journal.note(open);
+  const long = call('long', { model: 'x'.repeat(200) });
+  await journal.note(long);
+  await Promise.all(Array.from({ length: 4000 }, () => journal.note(long)));
   journal.forget(['long']);
   t.same(idsIn(path), ['open']);
-  await journal.end(call('open', { error: null }));
-  t.same(idsIn(path), ['open', 'open'], 'and written on');
+  journal.end(open, ended());
+  await journal.note(open);
+  t.same(idsIn(path), ['open', 'open', 'open'], 'and written on');
   journal.close();
 });
 
-/** So many calls at once that they share lines; without those that have lines of their own. */
-const BUSY = Array.from({ length: 200 }, (_, index) => `busy-${index}`);
 const tokensIn = (calls: readonly OpenCall[]): number => calls.reduce((sum, { usage: { totalTokens } }) => sum + totalTokens, 0);
+/** So many calls at once that they share lines; the first of them have lines of their own. */
+const busy = (fields: Partial<OpenCall> = {}): OpenCall[] => Array.from({ length: 200 }, (_, index) => call(`busy-${index}`, fields));
+const noteAll = async (journal: CallJournal, calls: readonly OpenCall[]): Promise<void> => void (await Promise.all(calls.map((one) => journal.note(one))));
+/** Ends calls, and has their lines in the ledger. */
+function settle(journal: CallJournal, calls: readonly OpenCall[]): void {
+  const ids = calls.map((one) => journal.end(one, ended())).filter((id) => id !== undefined);
+  journal.beginForget();
+  journal.forget(ids);
+}
 
 t.test('of very many calls at once, a killed process leaves what they may use, and at most twice as much', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  await Promise.all(BUSY.map((id) => journal.note(call(id, { costUsd: 0.5, group: 'team' }))));
+  const [calls, more] = [busy({ costUsd: 0.5, group: 'team' }), call('more', { costUsd: 0.5, group: 'team' })];
+  await noteAll(journal, calls);
   const left = await journalAt(path).left();
   t.ok(left.length < 50, `${left.length} lines`);
   const cover = left.find(({ id, requestId }) => id === requestId);
@@ -109,49 +135,57 @@ t.test('of very many calls at once, a killed process leaves what they may use, a
   const tokens = tokensIn(left);
   t.ok(tokens >= 200 * 1001 && tokens <= 2 * 200 * 1001, `${tokens} tokens`);
   t.ok(left.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) >= 100);
-  t.equal(journal.note(call('more', { costUsd: 0.5, group: 'team' })), undefined, 'one more needs no line');
-  journal.forget(BUSY);
-  journal.forget(['more']);
-  t.same(idsIn(path), []);
-  t.same(await journalAt(path).left(), []);
+  t.equal(journal.note(more), undefined, 'one more needs no line');
+  await journal.note(call('other', { model: 'gpt-5-mini' }));
+  t.match((await journalAt(path).left()).at(-1), { model: 'gpt-5-mini', usage: { totalTokens: Number } }, 'another model has a line of its own');
   journal.close();
 });
 
-t.test('a call among many that uses more than was expected is covered when it ends', async (t) => {
+t.test('what calls of many have used is covered until the ledger has it, also if it is more than was expected', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  await Promise.all(BUSY.map((id) => journal.note(call(id))));
-  const usage = { inputTokens: 1, outputTokens: 1_000_000, totalTokens: 1_000_001 };
-  await journal.end(call('busy-199', { usage, error: null }));
+  const calls = busy();
+  await noteAll(journal, calls);
+  const [large, ...others] = [...calls].reverse() as [OpenCall, ...OpenCall[]];
+  journal.end(large, ended({ usage: { inputTokens: 1, outputTokens: 1_000_000, totalTokens: 1_000_001 } }));
+  await delay(0);
   t.ok(tokensIn(await journalAt(path).left()) >= 1_000_001 + 199 * 1001);
-  t.equal(
-    journal.end(call('busy-198', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 }, error: null })),
-    undefined,
-    'one that used less needs no line',
-  );
-  journal.forget(BUSY);
+  journal.beginForget();
+  const last = others.pop() as OpenCall;
+  t.equal(journal.end(last, ended()), last.id, 'one that had a line of its own');
+  for (const one of others) journal.end(one, ended());
+  journal.forget([]);
+  while (tokensIn(await journalAt(path).left()) >= 1_000_001) await delay(5);
+  t.ok(tokensIn(await journalAt(path).left()) >= 199 * 1001, 'those that ended meanwhile still count');
+  journal.beginForget();
+  journal.forget([last, ...others].map(({ id }) => id));
+  t.same(idsIn(path), []);
   journal.close();
 });
 
-t.test('calls of many that go on get lines of their own, and what the others have used is no longer covered once the ledger has it', async (t) => {
+t.test('a call of many that goes on gets a line of its own', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  await Promise.all(BUSY.map((id) => journal.note(call(id))));
-  const [slow = '', ...others] = [...BUSY].reverse();
-  for (const id of others) void journal.end(call(id, { error: null }));
-  journal.forget(others);
-  const notForgotten = async () => (await journalAt(path).left()).filter(({ id }) => !others.includes(id));
+  const calls = busy();
+  await noteAll(journal, calls);
+  const [slow, ...others] = [...calls].reverse() as [OpenCall, ...OpenCall[]];
+  settle(journal, others);
+  const notForgotten = async () => (await journalAt(path).left()).filter(({ id }) => others.every((other) => other.id !== id));
   t.match(await notForgotten(), [{ id: /-1$/, requestId: /-1$/ }], 'all together');
-  while ((await notForgotten())[0]?.id !== slow || (await notForgotten()).length > 1) await delay(5);
-  t.match(await notForgotten(), [{ id: slow, requestId: 'r', usage }]);
+  journal.noteAlone(slow);
+  while ((await notForgotten())[0]?.id !== slow.id || (await notForgotten()).length > 1) await delay(5);
+  t.match(await notForgotten(), [{ id: slow.id, requestId: 'r', usage }]);
+  settle(journal, [slow]);
+  t.same(idsIn(path), []);
   journal.close();
 });
 
 t.test('lines for many are written again when the file was removed by hand, and kept when it is written anew', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  await Promise.all(BUSY.map((id) => journal.note(call(id))));
-  journal.forget(BUSY.slice(0, 32));
+  const calls = busy();
+  await noteAll(journal, calls);
+  settle(journal, calls.slice(0, 32));
   journal.compact();
   t.ok(tokensIn(await journalAt(path).left()) >= 168 * 1001, 'written anew');
   rmSync(path);
@@ -235,7 +269,7 @@ t.test('a write that a full disk cuts short does not swallow the next line', asy
   await journal.note(call('c'));
   t.same(await journalAt(path).left(), [call('a'), call('c')]);
   isFull = true;
-  const answers = await Promise.allSettled(BUSY.map(async (id) => journal.note(call(id))));
+  const answers = await Promise.allSettled(busy().map(async (one) => journal.note(one)));
   t.ok(
     answers.every(({ status }) => status === 'rejected'),
     'no call of many is sent without its line',
