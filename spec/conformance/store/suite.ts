@@ -553,7 +553,7 @@ function blocks(t: Test, kind: StoreKind): void {
       (await store.blocks.list({ ...SOURCE(store), entryOf }).page({})).entries.map(({ name }) => name),
       [to, 'taken'],
     );
-    t.same(await store.ledger.spend(to, NOW - HOUR), { usd: 1, tokens: 10 });
+    t.same(await store.ledger.spend(to, [NOW - HOUR]), [{ usd: 1, tokens: 10 }]);
     t.match(await (await store.join()).take(await refOf(store, to)), { name: to });
   });
 
