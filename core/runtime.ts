@@ -1,6 +1,7 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
 import { CredentialStore } from './auth/credentials.ts';
 import { isConnectionName } from './auth/entry.ts';
+import { PriceFile } from './auth/price-file.ts';
 import { LocalPasses, Sessions } from './auth/sessions.ts';
 import { SharedPasses } from './auth/shared-passes.ts';
 import type { SettingsSpec } from './auth/settings.ts';
@@ -20,6 +21,7 @@ import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
+import { PriceStore } from './gateway/price-store.ts';
 import { Prices } from './gateway/pricing.ts';
 import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
@@ -114,6 +116,8 @@ export interface Core {
   readonly standIn: BlockAdapter | undefined;
   /** Named upstreams besides the adapters: entries of auth.json, presets, local servers. */
   readonly connections: ConnectionStore;
+  /** What models cost; undefined without a workspace. */
+  readonly prices: PriceStore | undefined;
   /** The ids of the adapters, without the echo provider. */
   adapterIds(): string[];
   /** The id of the adapter with this id or alias; undefined if there is none. */
@@ -214,6 +218,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
   const database = options.store as ConnectedStore | undefined; // `connectStore` makes no others
   const settings = files && (database?.settings ?? files);
   const token = settings && (settings === files ? new ApiToken(settings, events) : new ApiToken(settings, events, new ApiToken(files, createBus())));
+  const priceFile = workspace === undefined ? undefined : new PriceFile(workspace, events, options.now);
   const ownAddresses = new OwnAddresses();
   const gateway: Gateway = new Gateway({
     adapters: options.adapters,
@@ -225,6 +230,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     timeouts: options.timeouts ?? {},
     queue: { ...DEFAULT_QUEUE, ...options.queue },
     allowedOrigins: options.allowedOrigins ?? new Set(),
+    filedPrices: priceFile,
     accounts: sessionAccounts(() => session?.accounts),
     ownAddresses,
     retries: options.retries ?? RETRY_LIMIT,
@@ -309,6 +315,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     sessions: token && new Sessions(token, options.clock, passes, shared),
     credentials,
     connections: gateway.connectionStore,
+    prices: priceFile && credentials && new PriceStore({ gateway, credentials, file: priceFile, data: new Prices(), now }),
     standIn: standInOf(options.adapters),
     adapterIds: () => gateway.adapterIds(),
     adapterIdOf,

@@ -203,6 +203,11 @@ export class Api {
     return (await this.#call('GET /api/connections', {})).connections;
   }
 
+  /** The prices of models; with `model`, of that one. */
+  prices(model?: string) {
+    return this.#call('GET /api/prices', {}, { query: { model } });
+  }
+
   adapterStatus(adapter?: string) {
     return this.#call('GET /api/adapters', {}, { query: { adapter } });
   }

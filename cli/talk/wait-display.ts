@@ -1,4 +1,6 @@
 // Shows on a terminal what a message waits for, until its reply shows.
+//
+// text-stays: a spinner erases the line that it is drawn on, so it does not come back behind text that ends without a newline.
 import type { ChatEntry } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import type { Spinner } from '../terminal/spinner.ts';
@@ -36,7 +38,8 @@ export function withSpinner(watcher: Watcher, spinner: Spinner, { api, block, id
       other = step.event === 'content' ? 'the answer is being written' : undefined;
       if (step.event === 'start') entry = { status: 'processing' };
       if (step.event === 'content' && isStreamed) spinner.stop();
-      else show();
+      // text-stays: the steps that begin or break off an answer also begin a new line.
+      else if (step.event !== 'done' || !isStreamed) show();
       await watcher.step?.(step);
     },
     async waiting(found) {

@@ -1,7 +1,7 @@
 // The published document, and a judge of values by its schemas.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 export const published = JSON.parse(readFileSync(resolve(import.meta.dirname, '../openapi.json'), 'utf8')) as Document;
 
@@ -28,16 +28,35 @@ function closed(value: unknown, name = ''): unknown {
   return 'properties' in copy && !('additionalProperties' in copy) ? { ...copy, additionalProperties: false } : copy;
 }
 
+const judged = closed(published) as object;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addSchema(closed(published) as object, 'openapi');
+ajv.addSchema(judged, 'openapi');
+
+/** By pointer, and by text: hundreds of answers have the same schema, whose references all begin at the document. Compiling one takes some milliseconds. */
+const validators = new Map<string, ValidateFunction>();
+
+function validatorAt(pointer: string): ValidateFunction {
+  let part: unknown = judged;
+  for (const key of keysOf(pointer)) part = (part as Record<string, unknown> | undefined)?.[key];
+  const text = JSON.stringify(part);
+  const validate = part === undefined ? undefined : (validators.get(text) ?? ajv.getSchema(`openapi#${pointer}`));
+  if (validate === undefined) throw new Error(`the document has nothing at ${pointer}`);
+  validators.set(text, validate).set(pointer, validate);
+  return validate;
+}
 
 /** The faults of a value against a schema of the document, fields that it does not describe among them; none is good. */
 export function faults(pointer: string, value: unknown): unknown[] {
-  const validate = ajv.getSchema(`openapi#${pointer}`);
-  if (validate === undefined) throw new Error(`the document has nothing at ${pointer}`);
+  const validate = validators.get(pointer) ?? validatorAt(pointer);
   void validate(value);
   return validate.errors ?? [];
 }
+
+const keysOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((key) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~'));
 
 export function pointerTo(...keys: string[]): string {
   return keys.map((key) => `/${encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('');

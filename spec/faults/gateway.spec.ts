@@ -98,8 +98,15 @@ function read(text: string): { readonly events: string; readonly text: string; r
 const chunk = (content: string, finish: string | null = null): string => JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
 const END = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`;
 
+/** Of the cases that need no settings of their own, each of which leaves the provider friendly. */
+let shared: Promise<GatewayWorld> | undefined;
+const sharedWorld = (): Promise<GatewayWorld> => {
+  shared ??= startWorld(t);
+  return shared;
+};
+
 t.test('G101 to G106, G116 to G122: what a client says, and how it leaves', async (t) => {
-  const world = await startWorld(t);
+  const world = await sharedWorld();
 
   await t.test('G101 a stored key goes to no address that a request names, on any route and in any place', async (t) => {
     const { length } = world.upstream.requests;
@@ -352,7 +359,7 @@ t.test('G101 to G106, G116 to G122: what a client says, and how it leaves', asyn
 });
 
 t.test('G104, G107, G108, G112, G113, G120 to G123: what a provider answers', async (t) => {
-  const world = await startWorld(t);
+  const world = await sharedWorld();
 
   await t.test('G104 redirects are told and never followed', async (t) => {
     const other = await startUpstream(t, friendly);

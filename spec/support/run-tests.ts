@@ -9,6 +9,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compileAll, compiledPath } from './compile.ts';
 import { CPU_FILE, type CpuReport, spentSeconds } from './cpu-time.ts';
+import { memoryFolder, TEST_FOLDERS } from './memory-folder.ts';
 import { IS_COMPILED } from './node-args.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -19,7 +20,10 @@ const TOGETHER = compiledPath('spec/support/together.ts');
 /** How many specs share a process at most. */
 const GROUP_SIZE = 48;
 /** Fewer in folders whose specs wait for servers and browsers, so that these wait beside each other. */
-const GROUP_SIZES: Readonly<Record<string, number>> = { dashboard: 8, faults: 3, cases: 4 };
+const GROUP_SIZES: Readonly<Record<string, number>> = { dashboard: 8, faults: 3, cases: 4, disk: 24 };
+/** Specs of what the store does with files keep their folders on the disk, where inodes are used again and a flush takes its time. They are groups of their own. */
+const ON_DISK = ['core/store/', 'faults/durability.', 'faults/files.', 'cases/kill.'];
+const DISK = 'disk';
 /** One more than the cores that the suite is made for: most specs wait now and then. */
 const JOBS = 3;
 /** A limit that only a hang reaches, also on a busy machine with a slow disk. */
@@ -34,6 +38,12 @@ interface Outcome {
   readonly isGood: boolean;
   readonly ms: number;
   readonly cpu: CpuReport;
+}
+
+interface Group {
+  readonly path: string;
+  /** Where its tests have their folders; undefined for the usual places. */
+  readonly folders: string | undefined;
 }
 
 const args = process.argv.slice(2);
@@ -52,12 +62,12 @@ function runTap(args: readonly string[]): number {
   return tap(args);
 }
 
-/** Specs by the folder in spec/ that they lie in, at any depth. */
+/** Specs by the folder in spec/ that they lie in, at any depth, or under `DISK`. */
 function specsByFolder(): Map<string, string[]> {
   const folders = new Map<string, string[]>();
   const names = readdirSync(join(ROOT, 'spec'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.spec.ts'));
   for (const name of names.sort()) {
-    const folder = name.includes('/') ? (name.split('/')[0] as string) : 'spec';
+    const folder = ON_DISK.some((each) => name.startsWith(each)) ? DISK : name.includes('/') ? (name.split('/')[0] as string) : 'spec';
     folders.set(folder, [...(folders.get(folder) ?? []), `spec/${name}`]);
   }
   return folders;
@@ -70,60 +80,75 @@ function inRuns(specs: readonly string[], size: number): string[][] {
   return Array.from({ length: count }, (_, index) => specs.slice(at(index), at(index + 1)));
 }
 
-/** Compiles everything, writes a test file for each group, of one folder or of all, and returns their paths: those that take longest first. */
-async function writeGroups(only?: string | boolean): Promise<string[]> {
+/** Compiles everything, writes a test file for each group, of one folder or of all, and returns them: those that take longest first. */
+async function writeGroups(only?: string | boolean): Promise<Group[]> {
   await compileAll();
   rmSync(GROUPS, { recursive: true, force: true });
   mkdirSync(GROUPS, { recursive: true });
+  const memory = memoryFolder();
   const folders = [...specsByFolder()].filter(([folder]) => only === undefined || folder === only);
   const groups = folders.flatMap(([folder, specs]) => {
     const size = GROUP_SIZES[folder];
     return inRuns(specs, size ?? GROUP_SIZE).map((group, index) => {
-      const path = join(GROUPS, `${folder}-${index + 1}.mjs`);
+      const name = `${folder}-${index + 1}`;
+      const path = join(GROUPS, `${name}.mjs`);
       writeFileSync(path, `import { runTogether } from '../../${TOGETHER}';\nawait runTogether(${JSON.stringify(group, null, 2)});\n`);
-      return { path, isLong: size !== undefined };
+      return { path, folders: memory === undefined || folder === DISK ? undefined : join(memory, name), isLong: size !== undefined };
     });
   });
-  return [...groups.filter(({ isLong }) => isLong), ...groups.filter(({ isLong }) => !isLong)].map(({ path }) => path);
+  return [...groups.filter(({ isLong }) => isLong), ...groups.filter(({ isLong }) => !isLong)];
 }
 
 /** Prints each group as a subtest when it has ended, and at last the sum of all. Returns the exit code. */
-async function runGroups(paths: readonly string[]): Promise<number> {
+async function runGroups(groups: readonly Group[]): Promise<number> {
   const begin = performance.now();
-  const waiting = [...paths];
+  const waiting = [...groups];
   const outcomes: Outcome[] = [];
   const work = async (): Promise<void> => {
-    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-      const outcome = await runGroup(path);
+    for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
+      const outcome = await runGroup(group);
       outcomes.push(outcome);
       const title = `${outcomes.length} - ${outcome.name} # time=${outcome.ms.toFixed(0)}ms cpu=${sumOf(Object.values(outcome.cpu)).toFixed(1)}s`;
       print(`# Subtest: ${outcome.name}\n${outcome.text.replace(/^(?=.)/gm, INDENT)}${outcome.isGood ? 'ok' : 'not ok'} ${title}\n\n`);
     }
   };
-  print('TAP version 14\n');
+  const inMemory = groups.filter(({ folders }) => folders !== undefined).length;
+  print(`TAP version 14\n# ${inMemory} of ${groups.length} processes have the folders of their tests in memory\n`);
   await Promise.all(Array.from({ length: JOBS }, work));
   print(`1..${outcomes.length}\n${cpuOf(outcomes)}\n${summaryOf(outcomes)}\n# time=${(performance.now() - begin).toFixed(0)}ms\n`);
   return outcomes.every(({ isGood }) => isGood) ? 0 : 1;
 }
 
 /** A group is good when tap says so by its exit code, and has counted its tests. */
-async function runGroup(path: string): Promise<Outcome> {
+async function runGroup({ path, folders }: Group): Promise<Outcome> {
   const begin = performance.now();
   const cpuFile = `${path}.cpu.json`;
   // Node would read these certificates at each start, which takes longer than all the rest of it. No test leaves this machine.
   const { NODE_EXTRA_CA_CERTS: _, ...environment } = process.env;
+  if (folders !== undefined) mkdirSync(join(folders, 'tmp'), { recursive: true });
   const child = spawn(process.execPath, ['--enable-source-maps', path], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...environment, TAP: '1', TAP_TIMEOUT: String(LIMIT_SECONDS), [CPU_FILE]: cpuFile, [IS_COMPILED]: '1' },
+    env: {
+      ...environment,
+      TAP: '1',
+      TAP_TIMEOUT: String(LIMIT_SECONDS),
+      [CPU_FILE]: cpuFile,
+      [IS_COMPILED]: '1',
+      ...(folders !== undefined && { [TEST_FOLDERS]: join(folders, 'fixtures'), TMPDIR: join(folders, 'tmp') }),
+    },
     timeout: (LIMIT_SECONDS + 60) * 1000,
     killSignal: 'SIGKILL',
   });
+  const end = (): boolean => child.kill('SIGKILL');
+  process.prependOnceListener('exit', end); // before the folders are removed
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     text += piece;
   });
   const [code, signal] = await once(child, 'close');
+  process.off('exit', end);
+  if (folders !== undefined) rmSync(folders, { recursive: true, force: true });
   const isWhole = countsOf(text) !== undefined;
   if (!isWhole) text += `\nnot ok - the process ended with ${code ?? signal} before tap had counted its tests\n`;
   // A process that was killed has written nothing.

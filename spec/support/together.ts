@@ -1,15 +1,24 @@
 // Several specs in one process, one after the other, in their compiled form. Each of them runs alone as well.
+//
+// stays-here: a test works at the root of the repository. tap goes into the folder above that of a test before it removes it, if it lies elsewhere.
 import './stray-errors.ts'; // before-tap
 import { resolve } from 'node:path';
+import { env } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { compiledPath } from './compile.ts';
 import { CpuNotes } from './cpu-time.ts';
+import { TEST_FOLDERS } from './memory-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Paths are relative to the root of the repository. */
 export async function runTogether(specs: readonly string[]): Promise<void> {
+  const folders = env[TEST_FOLDERS];
+  if (folders !== undefined) {
+    t.testdirName = folders; // those of all tests have names that begin so
+    process.chdir = () => undefined; // stays-here
+  }
   let loaded = 0;
   const notes = new CpuNotes();
   for (const spec of specs) {

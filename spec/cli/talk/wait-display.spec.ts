@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { Api } from '../../../cli/client/api.ts';
 import { withSpinner } from '../../../cli/talk/wait-display.ts';
@@ -33,6 +34,22 @@ t.test('the steps of the reply still reach the watcher, and streamed text ends t
   t.teardown(() => spinner.stop());
   for (const event of ['start', 'content'] as const) await watcher.step?.({ event } as never);
   t.same(steps, ['start', 'content']);
+});
+
+t.test('the spinner never erases the text of an answer that has ended and is not yet read whole', async (t) => {
+  for (const [isStreamed, comesBack] of [
+    [true, false],
+    [false, true],
+  ] as const) {
+    const { stream, text } = screen();
+    const spinner = new Spinner(stream, true);
+    t.teardown(() => spinner.stop());
+    const watcher = withSpinner({}, spinner, { ...awaited, isStreamed });
+    for (const event of ['start', 'content', 'done'] as const) await watcher.step?.({ event } as never);
+    // Long enough for a wait that shows, and for a tick.
+    await delay(500);
+    t.equal(text() !== '', comesBack);
+  }
 });
 
 t.test('a lost connection reaches the watcher too', async (t) => {

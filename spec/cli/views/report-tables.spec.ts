@@ -1,5 +1,7 @@
 import t from 'tap';
 import { styleFor } from '../../../cli/terminal/output.ts';
+import { differenceTable } from '../../../cli/views/bill-table.ts';
+import { priceTable } from '../../../cli/views/price-tables.ts';
 import { archiveTable, costsTable, nodesTable, queueTable } from '../../../cli/views/report-tables.ts';
 import type { ChatEntry, CostsReport } from '../../../core/index.ts';
 
@@ -65,4 +67,43 @@ t.test('a waiting message shows what keeps it, a failed one its fault', async (t
     'm1  queued      1  30s ago  [retry in 1m] Any news?',
     'm2  failed      4  30s ago  [overloaded] Any news?',
   ]);
+});
+
+t.test('a price says where it comes from, also if it varies or only the answer tells it', async (t) => {
+  const rows = priceTable(
+    [
+      { model: 'a/x', from: 'own', price: { input: 1, output: 2 }, like: 'b/y' },
+      { model: 'a/varies', from: 'data', price: null, like: null },
+      { model: 'a/told', from: 'provider', price: null, like: null },
+      { model: 'a/none', from: null, price: null, like: null },
+    ],
+    view,
+  );
+  t.same(
+    rows.slice(1).map((row) => row.split(/\s{2,}/)),
+    [
+      ['a/x', '1', '2', '1', '1', 'own, like b/y'],
+      ['a/varies', 'varies', 'varies', 'data'],
+      ['a/told', 'told', 'told', 'provider'],
+      ['a/none', 'not known'],
+    ],
+  );
+});
+
+t.test('a difference has a row for each amount that the bill tells', (t) => {
+  const rows = differenceTable(
+    [
+      { date: '2026-11-01', model: 'm', ours: { usd: 1, input: 3, output: 2, unpricedCalls: 1 }, theirs: null },
+      { date: '2026-11-01', model: 'n', ours: null, theirs: { usd: 0.5 } },
+    ],
+    view,
+  );
+  t.same(
+    rows.slice(1).map((row) => row.trim().split(/\s{2,}/)),
+    [
+      ['2026-11-01', 'm', 'usd', '$1.000000', '-', '1'],
+      ['2026-11-01', 'n', 'usd', '-', '$0.500000'],
+    ],
+  );
+  t.end();
 });

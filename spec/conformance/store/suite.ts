@@ -305,14 +305,14 @@ function ledgers(t: Test, kind: StoreKind): void {
   t.test('L1: what was spent is counted once, and is there in the next process', async (t) => {
     const first = await rig(t, kind);
     const { ledger } = first.store;
-    t.same(await ledger.spend('a', NOW - HOUR), { usd: 0, tokens: 0 });
+    t.same(await ledger.spend('a', [NOW - HOUR]), [{ usd: 0, tokens: 0 }]);
     await Promise.all([...numbers(10).map((n) => ledger.append(line(`${n}`))), ledger.append(line('3'))]);
     await ledger.append(line('x', { block: 'b', costUsd: null, at: new Date(NOW + 1).toISOString() }));
     await ledger.ready();
-    t.same(await ledger.spend('a', NOW - HOUR), { usd: 10, tokens: 100 });
+    t.same(await ledger.spend('a', [NOW - HOUR]), [{ usd: 10, tokens: 100 }]);
     const second = (await first.reopen()).store.ledger;
-    t.same(await second.spend('a', NOW - HOUR), { usd: 10, tokens: 100 });
-    t.same(await second.spend('b', NOW - HOUR), { usd: 0, tokens: 10 });
+    t.same(await second.spend('a', [NOW - HOUR]), [{ usd: 10, tokens: 100 }]);
+    t.same(await second.spend('b', [NOW - HOUR]), [{ usd: 0, tokens: 10 }]);
     t.equal(await second.newest('a'), NOW);
     t.equal(await second.newest('nobody'), undefined);
     t.equal((await collected(second.lines())).length, 11);
@@ -326,8 +326,8 @@ function ledgers(t: Test, kind: StoreKind): void {
     await first.store.ledger.carry('a', 'b');
     const { ledger } = (await first.reopen()).store;
     await ledger.append(line('2', { block: 'b' }));
-    t.equal((await ledger.spend('b', NOW - HOUR)).usd, 2);
-    t.equal((await ledger.spend('a', NOW - HOUR)).usd, 1);
+    t.equal((await ledger.spend('b', [NOW - HOUR]))[0].usd, 2);
+    t.equal((await ledger.spend('a', [NOW - HOUR]))[0].usd, 1);
     t.equal((await collected(ledger.newestFirst('b', NOW - HOUR))).length, 2);
   });
 }
@@ -384,9 +384,9 @@ function gatewayBooks(t: Test, kind: StoreKind): void {
     gateway.record(call);
     t.match((await gateway.spent('key', 'app')).day, { usd: 0.5, tokens: 10, calls: 1 });
     t.equal(gateway.meanOutput('app'), 9);
-    await gateway.note({ ...noted, id: 'j' });
-    await gateway.noteEnd({ ...noted, id: 'j', costUsd: 1, error: null });
-    gateway.record({ ...call, id: 'j', costUsd: 1 });
+    const other = { ...noted, id: 'j' };
+    await gateway.note(other);
+    gateway.record({ ...call, costUsd: 1 }, other);
     const second = (await first.reopen()).store.gateway;
     t.match((await second.spent('key', 'app')).day, { usd: 1.5, tokens: 20, calls: 2, unpricedCalls: 0 });
     t.equal((await collected(second.lines())).length, 2);
@@ -553,7 +553,7 @@ function blocks(t: Test, kind: StoreKind): void {
       (await store.blocks.list({ ...SOURCE(store), entryOf }).page({})).entries.map(({ name }) => name),
       [to, 'taken'],
     );
-    t.same(await store.ledger.spend(to, NOW - HOUR), { usd: 1, tokens: 10 });
+    t.same(await store.ledger.spend(to, [NOW - HOUR]), [{ usd: 1, tokens: 10 }]);
     t.match(await (await store.join()).take(await refOf(store, to)), { name: to });
   });
 

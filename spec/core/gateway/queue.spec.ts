@@ -338,7 +338,9 @@ t.test(
   async (t) => {
     const dice = new Random(11);
     const roll = (sides: number): number => Math.floor(dice.next() * sides);
+    const broken: string[] = [];
     for (let round = 0; round < 60; round += 1) {
+      const says = (isKept: boolean, rule: string): void => void (isKept || broken.push(`round ${round}: ${rule}`));
       const concurrency = 1 + roll(12);
       const waitingAtMost = 4 + roll(20);
       const queue = new AttemptQueue({ concurrency, waiting: waitingAtMost });
@@ -357,7 +359,7 @@ t.test(
           hasBegun = true;
           const own = waiting.get(caller) ?? [];
           if (own.includes(n)) {
-            t.equal(own[0], n, 'in order within one caller');
+            says(own[0] === n, 'in order within one caller');
             own.shift();
           }
           atWork.set(caller, count(caller) + 1);
@@ -376,14 +378,14 @@ t.test(
         });
         outcomes.push(outcome);
         if (!hasBegun) waiting.set(caller, [...(waiting.get(caller) ?? []), n]);
-        if (hasBegun) t.equal(queue.load.atWork, running + 1);
+        if (hasBegun) says(queue.load.atWork === running + 1, 'who has begun is at work');
         if (roll(10) === 0 && !hasBegun) leaver.abort();
         if (roll(3) === 0) {
           await new Promise(setImmediate);
           for (const [each, calls] of waiting)
-            if (calls.length > 0) t.notOk(mayHave(each) && queue.load.atWork < concurrency - 1, 'nobody waits for a place that is free');
+            if (calls.length > 0) says(!(mayHave(each) && queue.load.atWork < concurrency - 1), 'nobody waits for a place that is free');
         }
-        t.ok(queue.load.atWork <= concurrency && queue.load.waiting <= waitingAtMost);
+        says(queue.load.atWork <= concurrency && queue.load.waiting <= waitingAtMost, 'never more than there is room for');
       }
       const ended = await Promise.all(outcomes);
       await new Promise(setImmediate);
@@ -395,5 +397,6 @@ t.test(
       t.same(queue.load, { atWork: 0, waiting: 0 });
       t.equal(queue.callers, 0);
     }
+    t.same(broken, []);
   },
 );

@@ -13,16 +13,19 @@ t.test('a member is to blame as long as fewer than ten failures have come from o
 });
 
 t.test('it says the same as a count of all members, and remembers at most twelve of them', async (t) => {
+  const wrong: object[] = [];
   for (let seed = 0; seed < 300; seed += 1) {
     const random = new Random(seed);
     const tally = new Tally();
     const counts = new Map<string, number>();
     for (let failures = 1; failures < 60; failures += 1) {
-      const member = random.below(8) === 0 ? NOBODY : `m${random.below(1 + random.below(30))}`;
+      const member = random.below(8) === 0 ? NOBODY : `m${random.below(1 + random.below(1 + (seed % 30)))}`;
       tally.add(member);
       if (member !== NOBODY) counts.set(member, (counts.get(member) ?? 0) + 1);
       const main = [...counts].find(([, own]) => failures - own < 10)?.[0];
-      if (failures >= 20) t.equal(tally.mainOf(failures), main, `seed ${seed}`);
+      const found = tally.mainOf(failures);
+      if (failures >= 20 && found !== main) wrong.push({ seed, failures, found, main });
     }
   }
+  t.same(wrong, []);
 });

@@ -4,7 +4,10 @@ import { AnswerText } from '../../../../core/block/reply/answer-text.ts';
 t.test('the text is all fragments in their order', async (t) => {
   const text = new AnswerText();
   const fragments = Array.from({ length: 5000 }, (_, index) => `${index} `);
-  for (const fragment of fragments) t.equal(text.append(fragment), fragment);
+  t.same(
+    fragments.filter((fragment) => text.append(fragment) !== fragment),
+    [],
+  );
   const whole = fragments.join('');
   t.equal(text.toString(), whole);
   t.equal(text.length, whole.length);

@@ -12,10 +12,11 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const block = await blockIn(world, 'ada');
     const { database, proxy } = await world.openByProxy();
     const [lines, faults] = [[] as [string, number, string][], [] as Error[]];
+    let maxFiles = 50;
     const listener = {
       onLogged: (file: string, offset: number, text: string) => void lines.push([file, offset, text]),
       onLogFault: (error: Error) => void faults.push(error),
-      logLimits: () => ({ maxFileBytes: 200, maxFiles: 2 }),
+      logLimits: () => ({ maxFileBytes: 200, maxFiles }),
     };
     const writer = new LogWriter(database, () => 'node-1');
     const log = new PostgresLog({ database, writer, block, listener, node: () => 'node-1', now: () => NOW });
@@ -23,11 +24,17 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await log.flush();
     t.equal(lines.length, 12);
     for (const [file, offset, text] of lines) t.equal((await log.part(file, { before: offset + text.length, maxBytes: text.length })).content, text);
+    maxFiles = 2;
     log.open('next');
     log.write('INFO', 'last');
     await log.flush();
-    const files = await log.newest();
-    t.ok(files.length <= 3 && files.some(({ file }) => file.includes('next-node')), 'the oldest are gone');
+    let files = await log.newest();
+    // The oldest are deleted beside the writing.
+    while (files.length > 2) files = await log.newest();
+    t.ok(
+      files.some(({ file }) => file.includes('next-node')),
+      'the newest stays',
+    );
     proxy.refuse();
     log.write('INFO', 'lost');
     await log.flush();
