@@ -3,10 +3,10 @@
 // that import Blockhouse get the modules beside it, one for each source file.
 //
 // kept-apart: packages that only some requests need stay in node_modules, and are loaded with the first of these.
-// readable: nothing is shortened, so that a stack trace names the functions of the source.
+// readable: nothing of our own is shortened, so that a stack trace names the functions of the source. A large package for one command is (SHORTENED).
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { build, transform } from 'esbuild';
+import { build, type Plugin, transform } from 'esbuild';
 import { licencesOf } from '../transports/dashboard/licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -14,6 +14,27 @@ const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
 const KEPT_APART = ['@aws-sdk/*', '@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'pg', 'ws'];
 /** CommonJS packages load the modules of Node with `require`. */
 const BANNER = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
+
+const AS_IS = { format: 'esm', target: 'node20.19', charset: 'utf8', legalComments: 'none' } as const;
+
+/** Packages that a single command loads: the module that the bundler can leave parts out of, and what is used of it. */
+const SHORTENED: Readonly<Record<string, { readonly module: string; readonly uses: string }>> = {
+  yaml: { module: join(ROOT, 'node_modules/yaml/browser/index.js'), uses: 'parseDocument' },
+};
+
+/** readable: makes one short module of each of those packages. */
+const shorten: Plugin = {
+  name: 'shorten',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^(?:${Object.keys(SHORTENED).join('|')})$`) }, ({ path }) => ({ path: SHORTENED[path]?.module ?? path }));
+    for (const { module, uses } of Object.values(SHORTENED))
+      onLoad({ filter: new RegExp(`^${module.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`) }, async () => {
+        const stdin = { contents: `export { ${uses} } from ${JSON.stringify(module)};`, resolveDir: ROOT };
+        const { outputFiles } = await build({ stdin, bundle: true, minify: true, write: false, format: 'esm', target: 'node20.19' });
+        return { contents: outputFiles[0]?.text ?? '', loader: 'js' };
+      });
+  },
+};
 
 rmSync(OUT, { recursive: true, force: true });
 const { metafile } = await build({
@@ -28,11 +49,21 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node20.19',
   external: KEPT_APART,
+  plugins: [shorten],
   banner: { js: BANNER },
   metafile: true,
   legalComments: 'none',
   logLevel: 'warning',
 });
+await Promise.all(
+  Object.entries(metafile.outputs).map(async ([path, { inputs }]) => {
+    const isShort = Object.values(SHORTENED).some(({ module }) => Object.hasOwn(inputs, relative(ROOT, module)));
+    const file = join(ROOT, path);
+    // The bundler prints what the plugin has shortened in full lines again.
+    if (isShort) writeFileSync(file, (await transform(readFileSync(file, 'utf8'), { ...AS_IS, minify: true })).code);
+    else await withoutComments(file);
+  }),
+);
 writeFileSync(join(OUT, 'licences.txt'), licencesOf(metafile));
 process.stdout.write(`${relative(process.cwd(), OUT)}: ${Object.keys(metafile.outputs).length} files\n`);
 
@@ -64,6 +95,7 @@ function reachedModules(): string[] {
 
 /** The docstrings are in the types, and the reasons in the source. */
 async function withoutComments(file: string): Promise<void> {
-  const { code } = await transform(readFileSync(file, 'utf8'), { format: 'esm', target: 'node20.19', charset: 'utf8', legalComments: 'none' });
-  writeFileSync(file, code);
+  // Only without blanks does it leave out the comments within classes, too.
+  const dense = await transform(readFileSync(file, 'utf8'), { ...AS_IS, minifyWhitespace: true });
+  writeFileSync(file, (await transform(dense.code, AS_IS)).code);
 }

@@ -34,6 +34,14 @@ interface PauseFact extends DestinationFact {
   readonly key?: string | undefined;
 }
 
+interface CredentialFact {
+  readonly connection: string;
+  /** The label of the key. */
+  readonly credential: string;
+  /** The model that was asked. */
+  readonly model: string;
+}
+
 /** The files of a block. */
 export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
 
@@ -66,6 +74,8 @@ export type CoreEvents = {
     readonly firstTextMs?: number | undefined;
     readonly usage?: Usage | undefined;
     readonly code?: ErrorCode | undefined;
+    /** The label of the key of the connection that the last attempt was made with; absent for a connection with one. */
+    readonly credential?: string | undefined;
   };
   /**
    * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds: by anybody, for one model, or by the one caller whose
@@ -79,12 +89,26 @@ export type CoreEvents = {
   };
   /** A provider that was not called for a while answers again. */
   'adapter.recovered': PauseFact;
+  /**
+   * A key of a connection with several is not used for `untilMs` milliseconds: after a rate limit for `model` alone (`cooling`), because it is refused, or because its
+   * account is empty. `credential` is its label.
+   */
+  'credential.cooled': CredentialFact & {
+    readonly state: 'cooling' | 'refused' | 'empty';
+    readonly untilMs: number;
+    readonly code: ErrorCode;
+    readonly error: string;
+  };
+  /** A key that was not used for a while works again. */
+  'credential.recovered': CredentialFact;
   /** auth.json was read again after a change. */
   'credentials.changed': { readonly file: string };
   /** auth.json can't be read; the last valid content stays in use. */
   'credentials.damaged': { readonly file: string; readonly reason: string };
   /** models.json can't be used; the last good content stays in use. */
   'models.damaged': { readonly file: string; readonly reason: string };
+  /** prices.json can't be used; the last good content stays in use. */
+  'prices.damaged': { readonly file: string; readonly reason: string };
   /** keys.json can't be used; no key of it is accepted. */
   'keys.damaged': { readonly file: string; readonly reason: string };
   /** The API token has changed. */
@@ -106,6 +130,8 @@ export type CoreEvents = {
   'block.archived': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
   /** An archived block is active again. */
   'block.restored': BlockFact & { readonly archiveName: ArchiveInfo['archiveName'] };
+  /** A block has another name, `block`; `from` is the one before. */
+  'block.renamed': BlockFact & { readonly from: string };
   /** An archived block was permanently deleted. */
   'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
   /** A message is on disk and is waiting for its answer. */

@@ -95,7 +95,7 @@ export { connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
 export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';
-export type { ConnectOptions, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
+export type { ConnectOptions, ListPage, ListQuery, ListSort, LogFields, LogLevel as LineLevel, StoreConnection } from './store/store.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';
 export type { ProcessLine, WorkerHost } from './workers/line.ts';

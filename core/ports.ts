@@ -92,6 +92,8 @@ export interface ForwardedRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Emptied once the client has left, where its answer is read on. */
   readonly body: Buffer;
+  /** The places of the commas between the members of the body, from a large one; absent if they are not known. */
+  readonly commas?: readonly number[];
   /** The members of the body; absent if it was not parsed. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** True if the client has not asked for the frame that has only the usage, so it does not get it. */
@@ -160,6 +162,8 @@ export interface EmbedBatch {
   readonly vectors: unknown;
   /** Undefined if the provider does not report it. */
   readonly inputTokens?: number | undefined;
+  /** What the provider says that the batch costs; undefined if nobody reads it. */
+  readonly costUsd?: number | undefined;
 }
 
 /** How a provider makes embeddings. */
@@ -220,6 +224,8 @@ export interface Adapter {
    * the name that requests give it. Must not do I/O or throw.
    */
   pricedModel?(call: PricedCall): string | undefined;
+  /** True for an adapter that reads from every answer what the call costs, where the quirks of an entry say in which field it is. */
+  readonly readsCost?: true;
   readonly supportsStreaming: boolean;
   /** True for an adapter that answers without a model. It costs nothing, is in no list of adapters, and no name of a model leads to it; requests and blocks may name it. */
   readonly standsIn?: true;
@@ -273,6 +279,8 @@ export interface Adapter {
    * model, a stream that breaks off may have cost the largest output that its request allowed.
    */
   readonly openModels?: RegExp;
+  /** How the ids of models look that a local daemon passes on to a service which is paid: they are not free because the daemon is local. */
+  readonly passedOn?: RegExp;
   /** Services that speak the protocol of this adapter. */
   readonly presets?: Presets;
   /** Set for a connection. */

@@ -33,7 +33,7 @@ export type {
 export { type Core, type CoreOptions, createCore } from './runtime.ts';
 export { connectStore } from './store/open.ts';
 export type { LogRange } from './store/port.ts';
-export type { ConnectOptions, StoreConnection } from './store/store.ts';
+export type { ConnectOptions, ListPage, ListQuery, ListSort, StoreConnection } from './store/store.ts';
 export type {
   AdapterInfo,
   AddFact,
@@ -75,6 +75,7 @@ export type {
   NestedTool,
   PostMessage,
   RestoreArchive,
+  ServerNode,
   SetHalt,
   StopReason,
   StreamOptions,

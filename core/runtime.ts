@@ -1,7 +1,9 @@
 // Assembles the core: `createCore` serves a server, a CLI or another program.
 import { CredentialStore } from './auth/credentials.ts';
 import { isConnectionName } from './auth/entry.ts';
+import { PriceFile } from './auth/price-file.ts';
 import { LocalPasses, Sessions } from './auth/sessions.ts';
+import { SharedPasses } from './auth/shared-passes.ts';
 import type { SettingsSpec } from './auth/settings.ts';
 import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
@@ -19,6 +21,7 @@ import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
+import { PriceStore } from './gateway/price-store.ts';
 import { Prices } from './gateway/pricing.ts';
 import { listed } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
@@ -48,6 +51,7 @@ import type {
   EmbedRequest,
   EmbedResponse,
   ModelList,
+  ServerNode,
   ShownSetting,
   VerifyRequest,
   VerifyResult,
@@ -92,6 +96,8 @@ export interface Core {
   start(): Promise<void>;
   /** Writes the server's address into the lock of the workspace, so that the CLI finds it. Only after `start`. */
   announce(url: string): Promise<void>;
+  /** The servers that share the workspace, this one among them, the oldest first. Only after `start`. */
+  nodes(): Promise<readonly ServerNode[]>;
   /** True once `start` has resolved; only then `blocks` can be used. */
   readonly started: boolean;
   /** True if it opens its workspace for the gateway alone. */
@@ -110,6 +116,8 @@ export interface Core {
   readonly standIn: BlockAdapter | undefined;
   /** Named upstreams besides the adapters: entries of auth.json, presets, local servers. */
   readonly connections: ConnectionStore;
+  /** What models cost; undefined without a workspace. */
+  readonly prices: PriceStore | undefined;
   /** The ids of the adapters, without the echo provider. */
   adapterIds(): string[];
   /** The id of the adapter with this id or alias; undefined if there is none. */
@@ -192,7 +200,8 @@ export async function createPrimaryCore(
   const { core, passes, look, session } = assemble({ ...options, gatewayOnly: true });
   const { events: bus, meter, recent } = core;
   if (passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
-  const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), look, onLog });
+  const nodes = (): Promise<readonly ServerNode[]> => session.nodes();
+  const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), nodes, look, onLog });
   return { core, primary };
 }
 
@@ -209,6 +218,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
   const database = options.store as ConnectedStore | undefined; // `connectStore` makes no others
   const settings = files && (database?.settings ?? files);
   const token = settings && (settings === files ? new ApiToken(settings, events) : new ApiToken(settings, events, new ApiToken(files, createBus())));
+  const priceFile = workspace === undefined ? undefined : new PriceFile(workspace, events, options.now);
   const ownAddresses = new OwnAddresses();
   const gateway: Gateway = new Gateway({
     adapters: options.adapters,
@@ -220,6 +230,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     timeouts: options.timeouts ?? {},
     queue: { ...DEFAULT_QUEUE, ...options.queue },
     allowedOrigins: options.allowedOrigins ?? new Set(),
+    filedPrices: priceFile,
     accounts: sessionAccounts(() => session?.accounts),
     ownAddresses,
     retries: options.retries ?? RETRY_LIMIT,
@@ -264,7 +275,8 @@ function assemble(options: CoreOptions, worker?: Worker) {
           monotonic: options.now ?? (() => performance.now()),
         }) ?? new WorkspaceSession({ workspace, settings, database, bus: events, gateway, credentials, keys, options }));
   const meter = new Meter(events, options.clock);
-  const passes = token && (worker?.passes ?? new LocalPasses(token, options.clock));
+  const shared = token && database && new SharedPasses(database.passes, token, options.now);
+  const passes = token && (worker?.passes ?? shared ?? new LocalPasses(token, options.clock));
   const uncounted = {
     router,
     isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),
@@ -282,6 +294,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     store: database?.kind ?? 'files',
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
+    nodes: async () => needWorkspace(session).nodes(),
     get started() {
       return session?.isOpen ?? false;
     },
@@ -299,9 +312,10 @@ function assemble(options: CoreOptions, worker?: Worker) {
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
     },
     token,
-    sessions: token && new Sessions(token, options.clock, passes),
+    sessions: token && new Sessions(token, options.clock, passes, shared),
     credentials,
     connections: gateway.connectionStore,
+    prices: priceFile && credentials && new PriceStore({ gateway, credentials, file: priceFile, data: new Prices(), now }),
     standIn: standInOf(options.adapters),
     adapterIds: () => gateway.adapterIds(),
     adapterIdOf,

@@ -1402,8 +1402,12 @@ export interface ShownConnectionKey {
   readonly state: 'ready' | 'cooling' | 'refused' | 'empty';
   /** When it may be used again; null if it may now, or nobody knows */
   readonly until: string | null;
-  readonly inFlight: number | null;
-  readonly calls: number | null;
+  /** The models that it pauses for; empty for all, and where it does not */
+  readonly models: readonly string[];
+  /** Calls under way in this process */
+  readonly inFlight: number;
+  /** Attempts since this process has started */
+  readonly calls: number;
   /** Cached of all input tokens; null while nothing is known */
   readonly cachedShare: number | null;
 }
@@ -1843,6 +1847,8 @@ export interface GatewayRequest {
   readonly block?: string;
   /** The key of the application that makes it */
   readonly key?: string;
+  /** The label of the key of its connection, where that has several */
+  readonly credential?: string;
   /** Waits for a place; waits for the first text; its text comes; it has ended */
   readonly phase: 'waiting' | 'sent' | 'streaming' | 'ended';
   /** ISO 8601, UTC, with milliseconds */
@@ -1861,6 +1867,48 @@ export interface GatewayRequests {
   readonly live: readonly GatewayRequest[];
   /** The last 500, newest first */
   readonly ended: readonly GatewayRequest[];
+}
+
+/** The content of prices.json. */
+export interface PriceDocument {
+  readonly source?: PriceOrigin;
+  /** USD for a million tokens, by connection/model */
+  readonly models: Readonly<Record<string, OwnRates>>;
+}
+
+/** GET `/api/prices`. */
+export interface PriceList {
+  readonly prices: readonly ShownPrice[];
+  /** What prices.json was made of */
+  readonly source: PriceOrigin | null;
+}
+
+/** What prices.json was made of. */
+export interface PriceOrigin {
+  /** The name of the file that `prices update` has read */
+  readonly file: string;
+  /** The hash of that file */
+  readonly sha256: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly date: string;
+}
+
+/** PUT `/api/prices/:model`. */
+export interface SetPrice {
+  /** 0, rates, or the provider/model of the price data that costs as much */
+  readonly price: 0 | OwnRates | string;
+}
+
+/** What a call of a model costs, and where that comes from. */
+export interface ShownPrice {
+  /** connection/model; a * at the end stands for all that begin so */
+  readonly model: string;
+  /** provider: the answer tells it; own: the entry in auth.json, or a server of your own; file: prices.json; data: the price data; null: not known */
+  readonly from: 'provider' | 'own' | 'file' | 'data' | null;
+  /** Null if it is not known, or not one price for all calls */
+  readonly price: OwnRates | null;
+  /** The model of the price data that costs as much */
+  readonly like: string | null;
 }
 
 /** The answer of POST `/api/session/code`. */
@@ -1895,9 +1943,9 @@ export interface SignIn {
   readonly code: string;
 }
 
-/** Sums of the ledger by block, model or UTC day; of the gateway's ledger by key, model or UTC day. */
+/** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export interface CostsReport {
-  readonly by: 'block' | 'key' | 'model' | 'day';
+  readonly by: 'block' | 'key' | 'model' | 'day' | 'day-model';
   readonly rows: readonly {
     readonly key: string;
     readonly calls: number;
@@ -1938,6 +1986,30 @@ export interface HaltState {
   readonly halted: boolean;
   readonly since: string | null;
   readonly reason: string | null;
+}
+
+/** The servers of the workspace, the oldest first. */
+export interface NodeList {
+  readonly nodes: readonly ServerNode[];
+}
+
+/** A server of the workspace. */
+export interface ServerNode {
+  /** Made for each start, and after a server was given up; never used again */
+  readonly id: string;
+  /** True for the server that answers */
+  readonly self: boolean;
+  readonly version: string;
+  /** Where it answers; null while it starts */
+  readonly url: string | null;
+  /** Since when it shares the workspace */
+  readonly startedAt: string;
+  /** Its last sign of life */
+  readonly seenAt: string;
+  /** False for a server that gives no sign of life; others take its blocks */
+  readonly alive: boolean;
+  /** Blocks that it has: those that have something to do, or had a moment ago */
+  readonly blocks: number;
 }
 
 /** The body that sets the kill switch. */

@@ -19,6 +19,7 @@ import type { KeyStore } from './keys/key-store.ts';
 import { openStore } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
 import type { ConnectedStore, Store } from './store/store.ts';
+import type { ServerNode } from './types.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
 /** What a session works with. */
@@ -93,6 +94,12 @@ export class WorkspaceSession {
       this.#starting = undefined;
       throw error;
     }
+  }
+
+  /** The servers that share the workspace. */
+  async nodes(): Promise<readonly ServerNode[]> {
+    if (this.#held === undefined) throw new Error('Call start() first.');
+    return this.#held.store.nodes();
   }
 
   async announce(url: string): Promise<void> {

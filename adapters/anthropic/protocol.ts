@@ -8,11 +8,17 @@ import { readErrorObject } from './errors.ts';
 import { VERSION_SUFFIX } from './request.ts';
 import { isDearerPlace, readUsage, usageAtStart } from './response.ts';
 
+const VERSION = 'anthropic-version';
+const DATE = /^\d{4}-\d\d-\d\d$/;
+/** Before it, streams were written in another way, and nobody here would read what they used. */
+const FIRST_VERSION = '2023-06-01';
+
 /** `/v1/messages`. */
 export const MESSAGES: Protocol = {
   path: '/v1/messages',
   url: ({ values }, search) => joinURL(values['baseURL'] ?? '', `/v1/messages${search}`, VERSION_SUFFIX),
-  requestHeaders: [...REQUEST_HEADERS, 'anthropic-version', 'anthropic-beta'],
+  requestHeaders: [...REQUEST_HEADERS, VERSION, 'anthropic-beta'],
+  passesHeader: (name, value) => name !== VERSION || (DATE.test(value) && value >= FIRST_VERSION),
   answerHeaders: /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|anthropic-ratelimit-.+)$/,
   marks: ['"message_', '"error"', 'event: error', 'event:error'],
   readFrame,
@@ -41,7 +47,7 @@ function readFrame(data: string, name = ''): FrameFacts {
     case 'message_delta':
       return { usage: readUsage(event['usage']) };
     case 'message_stop':
-      return { isEnd: true };
+      return { isEnd: true, usage: isObject(event['usage']) ? readUsage(event['usage']) : undefined };
     case 'error':
       return { error: readErrorObject(event['error']) };
     default:

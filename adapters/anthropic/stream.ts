@@ -92,6 +92,7 @@ export class AnthropicDecoder implements StreamDecoder {
         update(this.#stop, event['delta'], STOP_FIELDS);
         break;
       case 'message_stop':
+        if (isObject(event['usage'])) this.#addUsage(event['usage'], events);
         this.#finish(events);
         break;
       case 'error':

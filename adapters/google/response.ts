@@ -85,14 +85,16 @@ function metadata(google: GoogleMetadata): Record<string, unknown> {
   return { google };
 }
 
-/** The server leaves out counts of 0: if any count is present, an absent one is 0. Thoughts are counted beside the candidate's tokens. */
+/** The server leaves out counts of 0: if any count is present, an absent one is 0. Thoughts are counted beside the candidate's tokens, or in the total alone. */
 export function readUsage(json: unknown): ReportedUsage | undefined {
   const counts = asObject(asObject(json)['usageMetadata']);
   const count = (name: string): number | undefined => asCount(counts[`${name}TokenCount`] ?? 0);
   if (!Object.keys(counts).some((name) => name.endsWith('TokenCount'))) return undefined;
+  const input = sumCounts(count('prompt'), count('toolUsePrompt'));
+  const output = sumCounts(count('candidates'), count('thoughts'));
   return {
-    inputTokens: sumCounts(count('prompt'), count('toolUsePrompt')),
-    outputTokens: sumCounts(count('candidates'), count('thoughts')),
+    inputTokens: input,
+    outputTokens: input === undefined ? output : Math.max(output ?? 0, (count('total') ?? 0) - input),
     cacheReadTokens: count('cachedContent'),
     reasoningTokens: count('thoughts'),
     ...dearParts(counts),

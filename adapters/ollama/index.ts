@@ -18,7 +18,7 @@ import { OllamaDecoder } from './stream.ts';
 const FIRST_BYTE_MS = 300_000;
 const CLOUD_HOST = 'ollama.com';
 /** Models that a daemon forwards to the cloud. */
-const CLOUD_MODEL = /[:-]cloud$/;
+const CLOUD_MODEL = /[:-]cloud\s*$/i;
 /** A smaller context has no room for a conversation. */
 const MIN_CONTEXT = 512;
 
@@ -54,6 +54,7 @@ export function createOllama(): Adapter {
     readError,
     supports: { parts: ['image', 'document'], options: SUPPORTED_OPTIONS },
     modelNames: /:/,
+    passedOn: CLOUD_MODEL,
     openModels: /./, // a daemon sends the reasoning of every model, and its tokens are those that it has sent
     listModels: async (fetchJson, settings) => modelNames(await tags(fetchJson, settings)),
     probe: async (fetchJson, settings) => {

@@ -1,5 +1,5 @@
 // OpenAI: `/responses` at its own hosts, `/chat/completions` at every server that is compatible with it.
-import { type Adapter, BlockhouseError, type ChatEvent, type ResolvedSettings } from '../../core/index.ts';
+import { type Adapter, BlockhouseError, type ChatEvent, type ReportedUsage, type ResolvedSettings } from '../../core/index.ts';
 import { defineAdapter } from '../shared/define.ts';
 import type { ChatContext, FetchJson, StreamDecoder } from '../shared/provider.ts';
 import { asObject } from '../shared/read.ts';
@@ -18,7 +18,7 @@ import { readResponse } from './response.ts';
 import { readChatAnswer } from './response-chat.ts';
 import { ResponsesDecoder } from './stream.ts';
 import { ChatDecoder } from './stream-chat.ts';
-import { usageOfChat, usageOfResponse } from './usage.ts';
+import { usageOfChat, usageOfResponse, withCost } from './usage.ts';
 
 /** What a server answers that has no list. */
 const NO_LIST: ReadonlySet<number> = new Set([404, 405, 501]);
@@ -53,7 +53,8 @@ export function createOpenAI(): Adapter {
     buildChat: buildRequest,
     replayed,
     readAnswer,
-    readUsage: (json, { settings }) => (apiOf(settings) === 'chat' ? usageOfChat(asObject(json)) : usageOfResponse(asObject(json))),
+    readUsage: (json, { settings }) => usageIn(asObject(json), settings),
+    readsCost: true,
     createDecoder,
     embedding: EMBEDDING,
     readError,
@@ -93,11 +94,17 @@ function authorize({ values, sources }: ResolvedSettings): Record<string, string
 }
 
 function readAnswer(json: unknown, { model, settings }: ChatContext): ChatEvent[] {
-  return apiOf(settings) === 'chat' ? readChatAnswer(json, quirksOf(settings).costField) : readResponse(json, model);
+  const { costField } = quirksOf(settings);
+  return apiOf(settings) === 'chat' ? readChatAnswer(json, costField) : readResponse(json, model, costField);
+}
+
+function usageIn(answer: Readonly<Record<string, unknown>>, settings: ResolvedSettings): ReportedUsage | undefined {
+  return withCost(apiOf(settings) === 'chat' ? usageOfChat(answer) : usageOfResponse(answer), answer, quirksOf(settings).costField);
 }
 
 function createDecoder({ model, settings }: ChatContext): StreamDecoder {
-  return apiOf(settings) === 'chat' ? new ChatDecoder(quirksOf(settings).costField) : new ResponsesDecoder(model);
+  const { costField } = quirksOf(settings);
+  return apiOf(settings) === 'chat' ? new ChatDecoder(costField) : new ResponsesDecoder(model, costField);
 }
 
 /** Compatible servers often list their models without a key, so only OpenAI's own answer proves the key. */

@@ -8,7 +8,7 @@ import { mayCostMore } from '../shared/tiers.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { streamError } from './errors.ts';
 import { quirksOf } from './quirks.ts';
-import { EVENT_MEMBERS, usageOfChat, usageOfResponse, withCost } from './usage.ts';
+import { EVENT_MEMBERS, eventMembers, topOf, sumOfChoices, usageOfChat, usageOfResponse, usagesOfChoices, withCost } from './usage.ts';
 
 const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
 const ANSWER_MEMBERS = ['usage', 'service_tier', 'error', 'x_groq'];
@@ -22,6 +22,7 @@ const CHAT: Protocol = {
   marks: ['[DONE]', ...ERROR_MARKS],
   members: ['usage', 'finish_reason'],
   readFrame: readChunk,
+  sumOfChoices,
   readUsage: (answer) => usageOfChat(answer) ?? {},
   answerMembers: [...ANSWER_MEMBERS, 'choices'],
   errorIn: ({ error, choices }) => (isError(error) && asArray(choices).length === 0 ? streamError({ error }) : undefined),
@@ -33,6 +34,7 @@ const RESPONSES: Protocol = {
   requestHeaders,
   answerHeaders: ANSWER_HEADERS,
   marks: ['response.completed', 'response.incomplete', 'response.failed', ...ERROR_MARKS],
+  members: ['usage'],
   frameMembers: EVENT_MEMBERS,
   readFrame: readEvent,
   readUsage: (answer) => usageOfResponse(answer) ?? {},
@@ -43,23 +45,38 @@ const RESPONSES: Protocol = {
 
 /** What the server at the base URL speaks. */
 export const protocolOf = perSettings((settings: ResolvedSettings): Protocol => {
-  if (apiOf(settings) !== 'chat') return RESPONSES;
+  const isChat = apiOf(settings) === 'chat';
   const { costField } = quirksOf(settings);
-  return costField === undefined ? CHAT : chatWithCost(costField);
+  if (costField === undefined) return isChat ? CHAT : RESPONSES;
+  return isChat ? chatWithCost(costField) : responsesWithCost(costField);
 });
 
 /** Reads what a call costs as well. The member that has it may stand anywhere in the answer. */
 function chatWithCost(costField: string): Protocol {
-  const [member = ''] = costField.split('.');
+  const member = topOf(costField);
   return {
     ...CHAT,
     members: [...(CHAT.members ?? []), member],
     answerMembers: [...CHAT.answerMembers, member],
     readFrame: (data, name) => {
       const facts = readChunk(data, name);
-      return facts.usage === undefined ? facts : { ...facts, usage: withCost(facts.usage, asObject(tryParseJson(data)), costField) };
+      return { ...facts, usage: withCost(facts.usage, asObject(tryParseJson(data)), costField) };
     },
     readUsage: (answer) => withCost(usageOfChat(answer), answer, costField) ?? {},
+  };
+}
+
+/** The same of the response that an event has. */
+function responsesWithCost(costField: string): Protocol {
+  return {
+    ...RESPONSES,
+    frameMembers: eventMembers(costField),
+    answerMembers: [...RESPONSES.answerMembers, topOf(costField)],
+    readFrame: (data, name) => {
+      const facts = readEvent(data, name);
+      return { ...facts, usage: withCost(facts.usage, asObject(asObject(tryParseJson(data))['response']), costField) };
+    },
+    readUsage: (answer) => withCost(usageOfResponse(answer), answer, costField) ?? {},
   };
 }
 
@@ -94,10 +111,12 @@ function readChunk(data: string, name = ''): FrameFacts {
   if (name === 'error') return { error: streamError(chunk ?? data) };
   if (!isObject(chunk)) return { isCut: true };
   const usage = usageOfChat(chunk);
+  const ofChoices = usage === undefined ? [] : usagesOfChoices(chunk);
   if (isError(chunk['error'])) return { usage, error: streamError(chunk['error']) };
   const choices = asArray(chunk['choices']);
   return {
     usage,
+    ...(ofChoices.length > 0 && { ofChoices }),
     isUsageOnly: usage !== undefined && choices.length === 0,
     mayEnd: choices.some((choice) => typeof asObject(choice)['finish_reason'] === 'string'),
   };
@@ -107,15 +126,16 @@ function readEvent(data: string, name = ''): FrameFacts {
   const event = tryParseJson(data);
   if (!isObject(event)) return name === 'error' ? { error: streamError(data) } : {};
   const response = asObject(event['response']);
-  switch (event['type']) {
+  const usage = usageOfResponse(response);
+  switch (event['type'] ?? name) {
     case 'response.completed':
     case 'response.incomplete':
-      return { usage: usageOfResponse(response), isEnd: true };
+      return { usage, isEnd: true };
     case 'response.failed':
-      return { usage: usageOfResponse(response), error: streamError(response['error'] ?? { message: 'the answer failed' }) };
+      return { usage, error: streamError(response['error'] ?? { message: 'the answer failed' }) };
     case 'error':
       return { error: streamError(event) };
     default:
-      return name === 'error' || (event['type'] === undefined && isError(event['error'])) ? { error: streamError(event) } : {};
+      return name === 'error' || (event['type'] === undefined && isError(event['error'])) ? { error: streamError(event) } : { usage };
   }
 }

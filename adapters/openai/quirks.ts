@@ -155,7 +155,10 @@ function namesDropped({ drop = [], reasoning }: Quirks): string[] {
 }
 
 /** The bytes of a request that passes, as the server takes them, and the headers that go with them. The same bytes if nothing must change. */
-export function editForwarded(quirks: Quirks, { body, fields = {} }: ForwardedRequest): { readonly body: Buffer; readonly headers: Record<string, string> } {
+export function editForwarded(
+  quirks: Quirks,
+  { body, commas, fields = {} }: ForwardedRequest,
+): { readonly body: Buffer; readonly headers: Record<string, string> } {
   const drop = namesDropped(quirks).filter((name) => fields[name] !== undefined);
   if (quirks.streamUsage === false) drop.push('stream_options'); // the gateway asks for it, too
   const set: Record<string, string> = {};
@@ -173,5 +176,5 @@ export function editForwarded(quirks: Quirks, { body, fields = {} }: ForwardedRe
     for (const [name, value] of Object.entries(reasoningFields(quirks.reasoning, { effort: effort as 'low' }).fields))
       if (fields[name] === undefined) set[name] = JSON.stringify(value);
   }
-  return { body: editMembers(body, { set, rename, drop }), headers: sessionHeader(quirks, fields['prompt_cache_key']) };
+  return { body: editMembers(body, { set, rename, drop }, commas), headers: sessionHeader(quirks, fields['prompt_cache_key']) };
 }

@@ -5,7 +5,7 @@ import { logprobsIn } from '../shared/logprobs.ts';
 import { malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../shared/read.ts';
 import { streamError } from './errors.ts';
-import { usageOfResponse } from './usage.ts';
+import { usageOfResponse, withCost } from './usage.ts';
 
 type Json = Record<string, unknown>;
 
@@ -14,8 +14,8 @@ const INCOMPLETE_REASONS = new Map<string, StopReason>([
   ['content_filter', 'content_filter'],
 ]);
 
-/** Events of a whole answer of `model`. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without output. */
-export function readResponse(json: unknown, model: string): ChatEvent[] {
+/** Events of a whole answer of `model`. `costField`: where the answer tells what the call costs. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without output. */
+export function readResponse(json: unknown, model: string, costField?: string): ChatEvent[] {
   const response = asObject(json);
   const output = response['output'];
   if (response['error'] !== undefined && response['error'] !== null) throw new StreamError(streamError(response['error']));
@@ -25,7 +25,7 @@ export function readResponse(json: unknown, model: string): ChatEvent[] {
     const item = expectObject(value, 'an output item');
     return [...readReasoning(item), ...readMessage(items, item), ...items.take(item)];
   });
-  const usage = usageOfResponse(response);
+  const usage = withCost(usageOfResponse(response), response, costField);
   return [...events, ...(usage === undefined ? [] : [{ type: 'usage' as const, usage }]), ...items.end(response)];
 }
 

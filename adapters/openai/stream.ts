@@ -7,7 +7,7 @@ import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/
 import { asObject, asString, assertRecord, expectObject, shortened } from '../shared/read.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
-import { EVENT_MEMBERS, usageOfResponse } from './usage.ts';
+import { eventMembers, usageOfResponse, withCost } from './usage.ts';
 
 /** The events that end an answer, with the status of each. */
 const ENDS = new Map([
@@ -28,14 +28,16 @@ export class ResponsesDecoder implements StreamDecoder {
   /** The first events and the last one echo the instructions and tools of the request. */
   readonly #records = new SseReader(ANSWER_LIMITS.record);
   readonly #items: OutputItems;
+  readonly #costField: string | undefined;
   /** Calls that have begun and not ended, by their place in the output. */
   readonly #open = new Map<unknown, OpenCall>();
   #calls = 0;
   #done = false;
 
-  /** `model` is the one of the request. */
-  constructor(model: string) {
+  /** `model` is the one of the request. `costField`: where the answer tells what the call costs. */
+  constructor(model: string, costField?: string) {
     this.#items = new OutputItems(model);
+    this.#costField = costField;
   }
 
   get complete(): boolean {
@@ -70,9 +72,10 @@ export class ResponsesDecoder implements StreamDecoder {
     try {
       assertRecord(data);
     } catch (error) {
-      const short = shortened(data, EVENT_MEMBERS);
+      const short = shortened(data, eventMembers(this.#costField));
       assertRecord(short);
-      const usage = usageOfResponse(asObject(asObject(tryParseJson(short))['response']));
+      const response = asObject(asObject(tryParseJson(short))['response']);
+      const usage = withCost(usageOfResponse(response), response, this.#costField);
       if (usage !== undefined) before.push({ type: 'usage', usage });
       throw error;
     }
@@ -122,7 +125,7 @@ export class ResponsesDecoder implements StreamDecoder {
   /** The usage goes to `before`, because the rest throws for an answer that failed. */
   #end(response: Record<string, unknown>, status: string | undefined, before: ChatEvent[]): ChatEvent[] {
     this.#done = true;
-    const usage = usageOfResponse(response);
+    const usage = withCost(usageOfResponse(response), response, this.#costField);
     if (usage !== undefined) before.push({ type: 'usage', usage });
     for (const { name } of this.#open.values()) this.#items.abandon(name);
     return this.#items.end(response, status);

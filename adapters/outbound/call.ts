@@ -253,9 +253,8 @@ export class UpstreamCall implements Exchange {
     if (this.#settled) return false;
     this.#settled = true;
     this.#stopTimer();
-    const { signal, until } = this.#call;
-    if (this.#place !== undefined) offAbort(signal, this.#place);
-    if (until !== undefined && this.#lastPlace !== undefined) offAbort(until, this.#lastPlace);
+    if (this.#place !== undefined) offAbort(this.#place);
+    if (this.#lastPlace !== undefined) offAbort(this.#lastPlace);
     return true;
   }
 

@@ -84,9 +84,11 @@ function adapterOf(provider: Provider, upstream: Upstream): Adapter {
     defaultModel: provider.defaultModel,
     ...(provider.pricesAs !== undefined && { pricesAs: provider.pricesAs }),
     ...(provider.pricedModel !== undefined && { pricedModel: provider.pricedModel.bind(provider) }),
+    ...(provider.readsCost !== undefined && { readsCost: provider.readsCost }),
     supportsStreaming: true,
     ...(provider.modelNames !== undefined && { modelNames: provider.modelNames }),
     ...(provider.openModels !== undefined && { openModels: provider.openModels }),
+    ...(provider.passedOn !== undefined && { passedOn: provider.passedOn }),
     ...(provider.supports !== undefined && { supports: provider.supports }),
     envVars: provider.envVars,
     settings: provider.settings,
@@ -178,7 +180,7 @@ function embeddingOf(embedding: EmbeddingProvider, fetchFor: (call: AdapterCall)
     takesTokenIds: embedding.takesTokenIds ?? false,
     embed: async (call) => {
       const { url, body } = embedding.build(call);
-      return embedding.read(asObject(await fetchFor(call)(url, body)));
+      return embedding.read(asObject(await fetchFor(call)(url, body)), call.settings.endpoint?.quirks.costField);
     },
   };
 }
@@ -197,7 +199,7 @@ function forward(upstream: Upstream, provider: Provider, call: ForwardCall): Pro
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   for (const name of protocol.requestHeaders) {
     const value = request.headers[name];
-    if (typeof value === 'string') headers[name] = value;
+    if (typeof value === 'string' && protocol.passesHeader?.(name, value) !== false) headers[name] = value;
   }
   const edited = settings.endpoint === undefined ? undefined : provider.editForwarded?.(settings.endpoint, request);
   if (edited !== undefined) Object.assign(headers, edited.headers);

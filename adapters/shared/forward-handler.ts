@@ -16,7 +16,7 @@ import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
 import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
-import type { Protocol } from './protocol.ts';
+import type { FrameFacts, Protocol } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { assertParseable, assertRecord, shortened } from './read.ts';
@@ -37,6 +37,8 @@ const UNFIT = /[^\t\x20-\x7e]/;
 const ALL_UNFIT = new RegExp(UNFIT, 'g');
 /** HTTP has none above it, and no client knows what one means. */
 const LAST_STATUS = 599;
+/** Of which each has told what it has used; no server gives as many. */
+const MAX_CHOICES = 10_000;
 /** Two empty line ends of CRLF. */
 const LONGEST_BORDER = 4;
 
@@ -64,6 +66,8 @@ export class ForwardHandler implements UpstreamHandler {
   #isErrorSent = false;
   /** The provider has reported that it worked on the request. */
   #hasUse = false;
+  /** What choices have told of themselves. */
+  #ofChoices: Map<unknown, ReportedUsage> | undefined;
   /** Comments before the first frame with data (error-is-error). */
   readonly #held = new Chunks();
 
@@ -193,8 +197,9 @@ export class ForwardHandler implements UpstreamHandler {
     const { frameMembers } = this.#protocol;
     const record = frameMembers === undefined ? data : shortened(data, frameMembers);
     assertRecord(record); // bounded
-    const { usage, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(record, eventOf(text));
+    const { usage, ofChoices, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(record, eventOf(text));
     if (usage !== undefined) this.#tellUse(usage);
+    if (ofChoices !== undefined) this.#tellUseOf(ofChoices);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
@@ -226,6 +231,14 @@ export class ForwardHandler implements UpstreamHandler {
   #tellUse(usage: ReportedUsage): void {
     this.#hasUse ||= tellsUse(usage);
     this.#call.sink.usage(usage);
+  }
+
+  /** Each choice tells its own, in a frame of its own. */
+  #tellUseOf(ofChoices: NonNullable<FrameFacts['ofChoices']>): void {
+    this.#ofChoices ??= new Map();
+    for (const { choice, usage } of ofChoices) if (this.#ofChoices.size < MAX_CHOICES || this.#ofChoices.has(choice)) this.#ofChoices.set(choice, usage);
+    const sum = this.#protocol.sumOfChoices?.(this.#ofChoices.values());
+    if (sum !== undefined && this.#ofChoices.size > 1) this.#tellUse(sum);
   }
 
   #membersIn(bytes: Buffer): Readonly<Record<string, unknown>> {

@@ -6,6 +6,8 @@ import type { ProviderError } from './provider-errors.ts';
 /** What one frame of a streamed answer says. */
 export interface FrameFacts {
   readonly usage?: ReportedUsage | undefined;
+  /** What single choices have used that the frame has: their sum is what the answer has used. */
+  readonly ofChoices?: readonly { readonly choice: unknown; readonly usage: ReportedUsage }[] | undefined;
   /** True for the frame that ends a whole answer. */
   readonly isEnd?: boolean | undefined;
   /** True for a frame after which the answer may end without an end mark. */
@@ -28,6 +30,8 @@ export interface Protocol {
   url(settings: ResolvedSettings, search: string): URL;
   /** The client's headers that are sent on, in lower case. */
   readonly requestHeaders: readonly string[];
+  /** False for a value of one of them that is not sent on; all are, if it is absent. */
+  passesHeader?(name: string, value: string): boolean;
   /** The names of the provider's headers that the client gets. */
   readonly answerHeaders: RegExp;
   /** A frame without any of these texts, and without any of `members`, says nothing that matters here, so it is not read. */
@@ -38,6 +42,8 @@ export interface Protocol {
   readonly frameMembers?: Wanted;
   /** `event` is the name of the frame; '' if it has none. */
   readFrame(data: string, event?: string): FrameFacts;
+  /** What all choices have used together. */
+  sumOfChoices?(usages: Iterable<ReportedUsage>): ReportedUsage;
   /** The top-level members of a whole answer that `readUsage` and `errorIn` need. */
   readonly answerMembers: readonly string[];
   /** From those members of a whole answer. One that the answer does not have, or that is no JSON, is absent. */

@@ -64,7 +64,8 @@ export interface EmbeddingProvider {
   batch(model: string): number;
   readonly takesTokenIds?: boolean;
   build(call: EmbedCall): { readonly url: URL; readonly body: unknown };
-  read(answer: Readonly<Record<string, unknown>>): EmbedBatch;
+  /** `costField`: where the answer tells what it costs. */
+  read(answer: Readonly<Record<string, unknown>>, costField?: string): EmbedBatch;
 }
 
 /** A question about the tokens of a prompt. */
@@ -87,6 +88,8 @@ export interface Provider {
   readonly pricesAs?: string;
   /** See `Adapter.pricedModel`. */
   pricedModel?(call: PricedCall): string | undefined;
+  /** See `Adapter.readsCost`. */
+  readonly readsCost?: true;
   readonly envVars: readonly string[];
   readonly settings: SettingsSpec;
   readonly timeouts?: Partial<UpstreamTimeouts>;
@@ -123,6 +126,8 @@ export interface Provider {
   readonly modelNames?: RegExp;
   /** How the ids of models look that hide no output; see `Adapter.openModels`. */
   readonly openModels?: RegExp;
+  /** See `Adapter.passedOn`. */
+  readonly passedOn?: RegExp;
   /** What requests may ask for besides text and tools; see `Adapter.supports`. */
   readonly supports?: Adapter['supports'];
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */

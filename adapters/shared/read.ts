@@ -47,8 +47,11 @@ export function lookUp<T>(table: Readonly<Record<string, T>>, word: unknown): T 
   return typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
-/** A token count as a whole number; undefined if it is negative or not finite. */
+const DIGITS = /^\d{1,16}$/;
+
+/** A token count as a whole number, also of a number that is written as a text; undefined if it is negative or not finite. */
 export function asCount(value: unknown): number | undefined {
+  if (typeof value === 'string' && DIGITS.test(value)) return asCount(Number(value));
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0 || value > Number.MAX_SAFE_INTEGER) return undefined;
   return Math.round(value);
 }

@@ -1,18 +1,36 @@
 // Tool handling that several providers share: ids of calls, texts of results, schemas of parameters. Pure: no I/O.
 import type { PromptToolResult } from '../../core/index.ts';
 
-/** Maps foreign tool-call ids to ids that the provider accepts; the same id always gives the same result. `make` gives an id where the usual form is not allowed. */
+/** What is left of an id that gets a number. */
+const NUMBERED_CHARACTERS = 56;
+
+/**
+ * Maps foreign tool-call ids to ids that the provider accepts; the same id always gives the same result. `make` gives an id where the usual form is not allowed.
+ * The work grows as the ids do, also if a client chooses them so that all would become the same.
+ */
 export function idMapper(allowed: RegExp, make?: (id: string) => string): (id: string) => string {
   // Most conversations have no calls.
   let mapped: Map<string, string> | undefined;
   let taken: Set<string> | undefined;
+  /** The last number of each beginning. */
+  let numbers: Map<string, number> | undefined;
   return (id) => {
     mapped ??= new Map();
     taken ??= new Set();
     const known = mapped.get(id);
     if (known !== undefined) return known;
-    let candidate = allowed.test(id) ? id : (make?.(id) ?? `call_${id.replace(/[^a-zA-Z0-9_-]/g, '_').slice(-48)}`);
-    for (let n = 2; taken.has(candidate); n += 1) candidate = make?.(`${id} ${n}`) ?? `${candidate.slice(0, 56)}_${n}`;
+    const wanted = allowed.test(id) ? id : (make?.(id) ?? `call_${id.slice(-48).replace(/[^a-zA-Z0-9_-]/g, '_')}`);
+    let candidate = wanted;
+    if (taken.has(wanted)) {
+      numbers ??= new Map();
+      const beginning = make === undefined ? wanted.slice(0, NUMBERED_CHARACTERS) : id;
+      let n = numbers.get(beginning) ?? 1;
+      do {
+        n += 1;
+        candidate = make?.(`${id} ${n}`) ?? `${beginning}_${n}`;
+      } while (taken.has(candidate));
+      numbers.set(beginning, n);
+    }
     taken.add(candidate);
     mapped.set(id, candidate);
     return candidate;

@@ -74,8 +74,8 @@ interface GatewayTargetOptions {
   readonly token?: string;
 }
 
-/** A key with every limit of its figures, none of which is reached, in a group with every limit. */
-export async function makeKey(server: Server): Promise<string> {
+/** Keys of which no limit is reached: one without limits, one with a cap, and one with every limit, in a group with every limit. */
+export async function makeKeys(server: Server): Promise<Readonly<Record<'plain' | 'capped' | 'limited', string>>> {
   const figures = { inFlight: 1000, requestsPerMinute: 1e9, tokensPerMinute: 1e12, unpriced: 'allow' };
   const caps = { usdPerDay: 1e6, usdPerWeek: 1e6, usdPerMonth: 1e6, tokensPerDay: 1e12, tokensPerMonth: 1e12 };
   const call = async (method: string, path: string, body: object): Promise<Record<string, unknown>> => {
@@ -84,8 +84,13 @@ export async function makeKey(server: Server): Promise<string> {
     if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
     return (await answer.json()) as Record<string, unknown>;
   };
+  const make = async (name: string, limits: object): Promise<string> => String((await call('POST', '/api/keys', { name, ...limits }))['key']);
   await call('PUT', '/api/key-groups/team', { ...figures, ...caps });
-  return String((await call('POST', '/api/keys', { name: 'bench', group: 'team', ...figures, ...caps }))['key']);
+  return {
+    plain: await make('plain', {}),
+    capped: await make('capped', { tokensPerDay: 1e12 }),
+    limited: await make('limited', { group: 'team', models: ['openai/*'], ...figures, ...caps }),
+  };
 }
 
 /** `connection`: a connection to the same upstream, instead of the adapter. `token`: the key of another caller. */

@@ -1,9 +1,9 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, BlockConfig, ChatEntry, LogFile } from '../../core/index.ts';
+import type { ArchiveInfo, BlockConfig, BlockEntry, ChatEntry, LogFile } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
-import type { CallOptions, Client } from './client.ts';
+import type { CallOptions, Client, Page } from './client.ts';
 import { type PathParams, type QueryParams, type RouteKey, targetOf } from './routes.ts';
 
 /** An answer whose `message` is a sentence for the person. */
@@ -31,8 +31,16 @@ export class Api {
     return this.#call('POST /api/session/code', {}, { query: { printed: isPrinted ? 'true' : undefined } });
   }
 
-  list() {
-    return this.#call('GET /api/blocks', {});
+  /** All blocks, page after page where the server has too many for one answer. */
+  async list(): Promise<AnswerOf<'GET /api/blocks'>> {
+    const { method, target } = targetOf('GET /api/blocks', {});
+    const blocks: BlockEntry[] = [];
+    for (let path: string | undefined = target; path !== undefined; ) {
+      const page: Page<AnswerOf<'GET /api/blocks'>> = await this.client.page(method, path);
+      blocks.push(...page.answer.blocks);
+      path = page.next;
+    }
+    return { blocks };
   }
 
   create(name: string, config: object) {
@@ -195,6 +203,11 @@ export class Api {
     return (await this.#call('GET /api/connections', {})).connections;
   }
 
+  /** The prices of models; with `model`, of that one. */
+  prices(model?: string) {
+    return this.#call('GET /api/prices', {}, { query: { model } });
+  }
+
   adapterStatus(adapter?: string) {
     return this.#call('GET /api/adapters', {}, { query: { adapter } });
   }
@@ -213,6 +226,10 @@ export class Api {
 
   check() {
     return this.#call('GET /api/doctor', {});
+  }
+
+  async nodes() {
+    return (await this.#call('GET /api/nodes', {})).nodes;
   }
 
   halted() {

@@ -40,6 +40,14 @@ export interface CallOptions {
   readonly alsoAnswers?: number;
 }
 
+/** A parsed answer, and the path of the page after it; undefined for the last one. */
+export interface Page<T> {
+  readonly answer: T;
+  readonly next: string | undefined;
+}
+
+const NEXT = /^<(\/[^>]*)>; rel="next"$/;
+
 /** The server of this workspace. Rejects with a CliError when none runs, which names `serveCommand` as the way to start one. */
 export async function findServer(workspace: string, serveCommand: string): Promise<ServerPlace> {
   if (!existsSync(workspace)) throw new CliError('place', `There is no workspace ${workspace}; \`${serveCommand}\` creates it.`);
@@ -119,11 +127,16 @@ export class Client {
 
   /** The parsed JSON answer. Rejects with a CliError (clear-failure). */
   async json<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-    const { status, bytes } = await this.#exchange(method, path, options);
+    return (await this.page<T>(method, path, options)).answer;
+  }
+
+  /** The same, with the path of the page after it. */
+  async page<T>(method: string, path: string, options: CallOptions = {}): Promise<Page<T>> {
+    const { status, bytes, link } = await this.#exchange(method, path, options);
     const answer = tryParseJson(bytes.toString());
     const isAnswer = status < 400 || (status === options.alsoAnswers && !isErrorBody(answer));
     if (!isAnswer || answer === undefined) throw this.#failure(status, answer);
-    return answer as T;
+    return { answer: answer as T, next: NEXT.exec(link)?.[1] };
   }
 
   /** The answer as bytes. Rejects with a CliError. */
@@ -133,11 +146,11 @@ export class Client {
     throw this.#failure(status, tryParseJson(bytes.toString()));
   }
 
-  async #exchange(method: string, path: string, options: CallOptions): Promise<{ status: number; bytes: Buffer }> {
+  async #exchange(method: string, path: string, options: CallOptions): Promise<{ status: number; bytes: Buffer; link: string }> {
     try {
       const response = await this.#send(await this.connect(), method, path, options);
       if (response.headers['x-request-id'] === undefined) throw this.#stranger(response.statusCode ?? 0);
-      return { status: response.statusCode ?? 0, bytes: await readBytes(response) };
+      return { status: response.statusCode ?? 0, bytes: await readBytes(response), link: String(response.headers['link'] ?? '') };
     } catch (error) {
       if (this.signal.aborted || error instanceof CliError) throw error;
       throw this.#unreachable(error);

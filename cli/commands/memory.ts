@@ -1,11 +1,10 @@
-// `blockhouse memory` and `costs`.
+// `blockhouse memory`.
 import { Command, Option } from 'clipanion';
 import type { Api, Told } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
-import { oneLine, writeLines } from '../terminal/output.ts';
+import { oneLine } from '../terminal/output.ts';
 import { memoryText } from '../views/block-text.ts';
-import { costsTable } from '../views/report-tables.ts';
 
 /** Prints the memory, or `{success, fact}`, or the server's answer to the change. */
 export class MemoryCommand extends ServerCommand {
@@ -71,51 +70,5 @@ export class MemoryCommand extends ServerCommand {
       throw new CliError('provider', `The summary could not be made; \`${this.hint('logs', this.name, '--level', 'warn')}\` says why.`);
     await this.say('note: the older messages were removed from the window without a summary.');
     return told;
-  }
-}
-
-const WAYS = ['block', 'model', 'day'];
-const GATEWAY_WAYS: readonly string[] = ['key', 'model', 'day'];
-
-/** Prints `{by, rows, total}`, CSV or a table. */
-export class CostsCommand extends ServerCommand {
-  static override readonly paths = [['costs']];
-  static override readonly usage = Command.Usage({
-    category: 'Workspace',
-    description: 'Show what was spent, in tokens and USD',
-    details: 'Counts every call, also of blocks that were reset, archived or deleted. A call without a known price counts only in tokens.',
-    examples: [
-      ['By block', '$0 costs'],
-      ['One block, day by day', '$0 costs my-block --by day'],
-      ['The calls of clients, by key', '$0 costs --gateway'],
-      ['For a spreadsheet', '$0 costs --by day --csv > costs.csv'],
-    ],
-  });
-
-  by = Option.String('--by', { description: 'block, model or day; default: block, or model for a single block; key, model or day with --gateway' });
-  gateway = Option.Boolean('--gateway', false, { description: 'The calls of clients to /v1 instead of those of blocks' });
-  csv = Option.Boolean('--csv', false, { description: 'Comma-separated values' });
-  name = Option.String({ required: false, name: 'name' });
-
-  protected override async run(): Promise<ExitKind> {
-    const ways = this.gateway ? GATEWAY_WAYS : WAYS;
-    const by = this.by ?? (this.gateway ? 'key' : this.name === undefined ? 'block' : 'model');
-    if (!ways.includes(by)) throw new CliError('usage', `--by must be one of ${ways.join(', ')}.`);
-    if (this.gateway && this.name !== undefined) throw new CliError('usage', '--gateway is for the calls of clients and takes no block.');
-    return this.withServer(async (api) => {
-      const report = this.gateway ? await api.gatewayCosts(by) : await api.costs(by, this.name);
-      if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // throws BLOCK_NOT_FOUND for a misspelt name
-      if (this.csv) {
-        const { toCsv } = await import('../terminal/csv.ts');
-        const head = [by, 'calls', 'input', 'output', 'cacheRead', 'cacheWrite', 'costUsd', 'unpricedCalls'];
-        const rows = report.rows.map((row) => [row.key, row.calls, row.input, row.output, row.cacheRead, row.cacheWrite, row.costUsd, row.unpricedCalls]);
-        await writeLines(this.stdout, [toCsv([head, ...rows])]);
-        return 'ok';
-      }
-      await this.print(report, this.json ? [] : costsTable(report, { width: this.width, style: this.style }));
-      const { unpricedCalls } = report.total;
-      if (!this.json && unpricedCalls > 0) await this.say(`note: the price of ${unpricedCalls === 1 ? 'one call is' : `${unpricedCalls} calls is`} unknown.`);
-      return 'ok';
-    });
   }
 }

@@ -1,5 +1,6 @@
 // `blockhouse token`: the bearer token of the workspace, alone on stdout.
 import { Command, Option } from 'clipanion';
+import type { ProcessConfig } from '../../core/index.ts';
 import { BaseCommand } from '../command/command.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
 
@@ -11,7 +12,7 @@ export class TokenCommand extends BaseCommand {
     description: 'Print the token that requests must carry',
     details: `
       Makes one if there is none yet. \`--new-token\` replaces it: a running server accepts the new one
-      within a second and refuses the old one.
+      within a second and refuses the old one. With BLOCKHOUSE_STORE, so do all servers of that database.
     `,
     examples: [['Keep it in a variable', 'TOKEN=$($0 token)']],
   });
@@ -21,9 +22,23 @@ export class TokenCommand extends BaseCommand {
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
     const { inWorkspace } = await import('../compose.ts');
-    const token = await inWorkspace(config, () => tokenOf(config.workspace, this.newToken));
+    const token = await inWorkspace(config, () =>
+      this.newToken && config.store !== undefined ? this.#renewed(config) : tokenOf(config.workspace, this.newToken),
+    );
     await this.print({ token }, [token]);
     return 'ok';
+  }
+
+  /** A new token for all servers of a database, whose text stays on this machine. */
+  async #renewed(config: ProcessConfig): Promise<string> {
+    const [{ connectStore }, { createConfiguredCore }] = await Promise.all([import('../../core/index.ts'), import('../compose.ts')]);
+    const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
+    const core = await createConfiguredCore(config, this.context.env, store);
+    try {
+      return (await core.token?.renew()) ?? '';
+    } finally {
+      await core.close();
+    }
   }
 }
 

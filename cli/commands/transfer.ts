@@ -69,29 +69,71 @@ async function createFile(file: string, content: Uint8Array): Promise<void> {
   }
 }
 
-/** Prints the name, or `{success, name}`. */
+/** Prints the name, or `{success, name}`; with `--from` what became of each setting, or `{taken, changed, left}`. */
 export class ImportCommand extends ServerCommand {
   static override readonly paths = [['import']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Make a block from an exported file',
-    details: 'The new block is stopped. Prints its name.',
+    description: 'Make a block from an exported file, or take the configuration of another gateway',
+    details: `
+      The new block is stopped. Prints its name.
+
+      With --from litellm, the file is the configuration of a LiteLLM proxy (YAML). Its models become connections in auth.json and aliases in models.json. Prints what is taken, changed and left out, with the reason, and never
+      a key. What exists stays, unless --replace; --dry-run writes nothing.
+    `,
     examples: [
       ['From a file', '$0 import my-block.tar.gz'],
       ['Under another name', '$0 import my-block.tar.gz --as second'],
+      ['From LiteLLM', '$0 import --from litellm config.yaml --dry-run'],
     ],
   });
 
   as = Option.String('--as', { description: 'Another name for the block' });
+  from = Option.String('--from', { description: 'Whose configuration it is: litellm' });
+  dryRun = Option.Boolean('--dry-run', false, { description: 'Write nothing' });
+  replace = Option.Boolean('--replace', false, { description: 'Replace connections and aliases of the same names' });
   file = Option.String({ name: 'file' });
 
   protected override async run(): Promise<ExitKind> {
+    if (this.from !== undefined) return this.#importConfig();
+    if (this.dryRun || this.replace) throw new CliError('usage', '--dry-run and --replace belong to --from litellm.');
     return this.withServer(async (api, signal) => {
       const imported = await api.import(await this.#content(signal), this.as).catch(suggestAnotherName);
       await this.print(imported, [oneLine(imported.name)]);
       await this.say(`Imported. \`${this.hint('start', imported.name)}\` starts it.`);
       return 'ok';
     });
+  }
+
+  async #importConfig(): Promise<ExitKind> {
+    if (this.from !== 'litellm') throw new CliError('usage', '--from takes litellm.');
+    if (this.as !== undefined) throw new CliError('usage', '--as is the name of a block, and has no meaning with --from.');
+    const [{ inWorkspace }, { readConfig, writeConfig }, config] = await Promise.all([
+      import('../compose.ts'),
+      import('../input/litellm/apply.ts'),
+      this.config(),
+    ]);
+    const bytes = await this.interruptibleContent();
+    return this.withCore(async (core) => {
+      const ways = { replaces: this.replace, isTrial: this.dryRun, hasOtherNames: config.store !== undefined };
+      const imported = await readConfig(core, this.file, bytes);
+      const { report, written } = await inWorkspace(config, () => writeConfig(core, imported, ways));
+      const lines = (['taken', 'changed', 'left'] as const).flatMap((kind) =>
+        report[kind].map(({ path, note }) => `${(kind === 'left' ? 'left out' : kind).padEnd(9)} ${oneLine(`${path}: ${note}`)}`),
+      );
+      await this.print(report, lines);
+      await this.say(this.dryRun ? 'Nothing was written (--dry-run).' : written.length === 0 ? 'Nothing changes.' : `Wrote ${written.join(' and ')}.`);
+      return 'ok';
+    });
+  }
+
+  async interruptibleContent(): Promise<Buffer> {
+    let content: Buffer = Buffer.alloc(0);
+    await this.interruptible(async (signal) => {
+      content = await this.#content(signal);
+      return 'ok';
+    });
+    return content;
   }
 
   #content(signal: AbortSignal): Promise<Buffer> {

@@ -1,4 +1,4 @@
-// `blockhouse doctor`, `halt` and `unhalt`, which concern the whole workspace.
+// `blockhouse doctor`, `nodes`, `halt` and `unhalt`, which concern the whole workspace.
 import { existsSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
 import type { AdapterStatus, Core, DoctorReport, HaltState, VerifyResult } from '../../core/index.ts';
@@ -7,6 +7,7 @@ import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { plural, relative } from '../terminal/format.ts';
 import { oneLine } from '../terminal/output.ts';
+import { nodesTable } from '../views/report-tables.ts';
 
 const category = 'Workspace';
 
@@ -95,6 +96,31 @@ export class DoctorCommand extends ServerCommand {
       `${(severity === 'error' ? bad : warn)(severity.padEnd(7))} ${oneLine(`${place}: ${problem}`)}`,
       `        ${dim('fix:')} ${oneLine(fix)}`,
     ]);
+  }
+}
+
+/** Prints `{nodes}`, or a table. */
+export class NodesCommand extends ServerCommand {
+  static override readonly paths = [['nodes']];
+  static override readonly usage = Command.Usage({
+    category: 'Server',
+    description: 'List the servers that share the workspace',
+    details: `
+      \`*\` marks the server that answers, \`!\` one that gives no sign of life: others take its blocks. BLOCKS counts those that a server has
+      because something is to be done in them, or was a moment ago. Without a database there is one server.
+    `,
+    examples: [
+      ['Who is there', '$0 nodes'],
+      ['For a program', '$0 nodes --json'],
+    ],
+  });
+
+  protected override async run(): Promise<ExitKind> {
+    return this.withServer(async (api) => {
+      const nodes = await api.nodes();
+      await this.print({ nodes }, nodesTable(nodes, { now: Date.now(), width: this.width, style: this.style }));
+      return 'ok';
+    });
   }
 }
 

@@ -49,7 +49,7 @@ export function manualOf(command: CommandClass<BaseContext>): CommandManual {
     usage,
     arguments: [...usage.matchAll(/(?:<|\[(?!options))([^\]>]+)[\]>]/g)].map(([, word = '']) => word),
     isRepeated: usage.endsWith('...'),
-    options: inOrder((definition?.options ?? []).map((option) => optionManual(option.definition, option.description ?? ''))),
+    options: inOrder((definition?.options ?? []).map((option) => optionManual(option.definition, option.description ?? '', usage))),
     details: paragraphs(named(details)),
     examples: examples.map(([label, text]) => [label, named(text)]),
   };
@@ -59,16 +59,16 @@ export function manualOf(command: CommandClass<BaseContext>): CommandManual {
 export function usageLine(usage: string): string {
   const words = usage
     .replace(/ \[-[^\]]*\]/g, '')
-    .replace(/<(-[^>]*?) #0>/g, (_, names: string) => `${lastOf(names.split(','))} <${valueNameOf(names.split(','))}>`);
+    .replace(/<(-[^>]*?) #0>/g, (_, names: string) => `${lastOf(names.split(','))} <${valueNameOf(names.split(','), usage)}>`);
   const path = / (?=[<[.]|--?\w+ <)|$/.exec(words)?.index ?? words.length;
   // Clipanion does not keep the name of arguments of which none is required.
   const rest = words.slice(path).replace(/^ \.\.\.$/, ' [name] ...');
   return `${words.slice(0, path)} [options]${rest}`;
 }
 
-function optionManual(definition: string, description: string): OptionManual {
+function optionManual(definition: string, description: string, usage: string): OptionManual {
   const names = definition.replace(/ #\d+/g, '').split(',');
-  return { names, ...(definition.includes(' #') && { value: valueNameOf(names) }), description: named(description) };
+  return { names, ...(definition.includes(' #') && { value: valueNameOf(names, usage) }), description: named(description) };
 }
 
 function inOrder(options: readonly OptionManual[]): OptionManual[] {

@@ -124,7 +124,7 @@ function negativeAfter(option: string, argv: readonly string[]): string {
 }
 
 function valueWord(option: string, usage: string): string {
-  return `<${valueNameOf(optionsWithValue(usage).find((names) => names.includes(option)) ?? [])}>`;
+  return `<${valueNameOf(optionsWithValue(usage).find((names) => names.includes(option)) ?? [], usage)}>`;
 }
 
 /** Shortens `Invalid value for --temperature: expected a number (got "abc")`, without the value. */

@@ -6,8 +6,12 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--as': 'new-name',
   '--base-url': 'address',
   '--by': 'grouping',
+  '--cache-read': 'usd',
+  '--cache-write': 'usd',
   '--cancel': 'message-id',
   '--client-id': 'text',
+  '--columns': 'names',
+  '--connection': 'id',
   '--description': 'text',
   '--effort': 'effort',
   '--expires': 'time',
@@ -22,7 +26,9 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--id': 'message-id',
   '--image': 'file',
   '--in-flight': 'count',
+  '--input': 'usd',
   '--level': 'level',
+  '--like': 'model',
   '--limit': 'count',
   '--max-tokens': 'count',
   '--model': 'model',
@@ -33,6 +39,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--port': 'port',
   '--preset': 'preset',
   '--provider': 'id',
+  '--reconcile': 'file',
   '--retry': 'message-id',
   '--rpm': 'count',
   '--schema': 'file',
@@ -43,6 +50,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--temperature': 'number',
   '--timeout': 'seconds',
   '--tokens-per-day': 'count',
+  '--tolerance': 'percent',
   '--tokens-per-month': 'count',
   '--tpm': 'count',
   '--unpriced': 'allow|refuse',
@@ -53,7 +61,14 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--workspace': 'folder',
 };
 
-/** The word for the value of the option with these names; `value` for an option that is not known here. */
-export function valueNameOf(names: readonly string[]): string {
-  return names.map((name) => VALUE_NAMES[name]).find((word) => word !== undefined) ?? 'value';
+/** Where it means something else: the words of a command, and its own. */
+const IN_COMMANDS: readonly (readonly [command: string, names: Readonly<Record<string, string>>])[] = [
+  ['prices set', { '--output': 'usd' }],
+  ['import', { '--from': 'format' }],
+];
+
+/** The word for the value of the option with these names, in the command with this usage; `value` for an option that is not known here. */
+export function valueNameOf(names: readonly string[], usage = ''): string {
+  const own = IN_COMMANDS.find(([command]) => usage.startsWith(`blockhouse ${command} `))?.[1] ?? {};
+  return names.map((name) => own[name] ?? VALUE_NAMES[name]).find((word) => word !== undefined) ?? 'value';
 }

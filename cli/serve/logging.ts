@@ -85,6 +85,12 @@ export function toReadable(line: string): string {
   return oneLine([clock, (pino.levels.labels[Number(level)] ?? '').padEnd(5), String(msg ?? ''), ...rest].join(' '));
 }
 
+const COOLED = {
+  cooling: 'key of a connection pauses for a model, because of a rate limit',
+  refused: 'key of a connection is refused; others are used',
+  empty: 'key of a connection has no quota left; others are used',
+} as const;
+
 /** Logs the events of a core. */
 export function logFacts(core: Core, log: Logger): void {
   core.events.on('call.retried', (fact) => log.warn(withBlock(fact), 'call retried'));
@@ -95,9 +101,12 @@ export function logFacts(core: Core, log: Logger): void {
   });
   core.events.on('adapter.paused', (fact) => log.warn(withBlock(fact), `${PAUSED[fact.scope]}, because its calls fail`));
   core.events.on('adapter.recovered', (fact) => log.info(withBlock(fact), 'provider answers again'));
+  core.events.on('credential.cooled', (fact) => log.warn(fact, COOLED[fact.state]));
+  core.events.on('credential.recovered', (fact) => log.info(fact, 'key of a connection works again'));
   core.events.on('credentials.changed', (fact) => log.info(fact, 'auth.json reloaded'));
   core.events.on('credentials.damaged', (fact) => log.error(fact, 'auth.json is damaged; what was read of it before stays in use'));
   core.events.on('models.damaged', (fact) => log.error(fact, 'models.json is damaged; what was read of it before stays in use'));
+  core.events.on('prices.damaged', (fact) => log.error(fact, 'prices.json is damaged; what was read of it before stays in use'));
   core.events.on('keys.damaged', (fact) => log.error(fact, 'keys.json is damaged; its keys are refused'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'api token changed'));
   logBlockFacts(core, log);
@@ -111,6 +120,7 @@ function withBlock({ caller, ...fact }: { readonly caller?: string | undefined }
 function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('block.created', (fact) => log.info(fact, 'block created'));
   events.on('block.archived', (fact) => log.info(fact, 'block archived'));
+  events.on('block.renamed', (fact) => log.info(fact, 'block renamed'));
   events.on('block.restored', (fact) => log.info(fact, 'block restored'));
   events.on('archive.removed', (fact) => log.info(fact, 'archived block deleted'));
   events.on('block.transitioned', (fact) => (NEEDS_A_PERSON.has(fact.to) ? log.warn(fact, 'monitor needs a person') : log.debug(fact, 'monitor')));

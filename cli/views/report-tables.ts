@@ -1,5 +1,5 @@
-// The tables of `costs`, `archive ls` and `queue`. Pure: no I/O.
-import type { ArchiveInfo, ChatEntry, CostsReport } from '../../core/index.ts';
+// The tables of `costs`, `archive ls`, `nodes` and `queue`. Pure: no I/O.
+import type { ArchiveInfo, ChatEntry, CostsReport, ServerNode } from '../../core/index.ts';
 import { bytes, count, money, relative, spending, UNKNOWN } from '../terminal/format.ts';
 import { type Cell, type Column, table } from '../terminal/layout.ts';
 import type { View } from './block-text.ts';
@@ -46,6 +46,28 @@ export function archiveTable(archives: readonly ArchiveInfo[], { now, ...view }:
     money(totals?.totalCost),
   ]);
   return table(ARCHIVES, rows, view);
+}
+
+const NODES: readonly Column[] = [
+  { title: 'SERVER' },
+  { title: 'VERSION', drop: 2 },
+  { title: 'SINCE', drop: 1 },
+  { title: 'LAST SIGN' },
+  { title: 'BLOCKS', align: 'right' },
+  { title: 'ADDRESS', drop: 3 },
+];
+
+/** The table of `nodes`; `*` marks the server that answers. */
+export function nodesTable(nodes: readonly ServerNode[], { now, ...view }: View): string[] {
+  const rows = nodes.map(({ id, self, version, startedAt, seenAt, alive, blocks, url }): Cell[] => [
+    `${id}${self ? ' *' : ''}`,
+    version,
+    relative(startedAt, now),
+    { text: `${relative(seenAt, now)}${alive ? '' : ' !'}`, paint: alive ? (text) => text : view.style.bad },
+    count(blocks),
+    url ?? UNKNOWN,
+  ]);
+  return table(NODES, rows, view);
 }
 
 const MESSAGES: readonly Column[] = [

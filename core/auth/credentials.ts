@@ -85,14 +85,15 @@ export class CredentialStore {
   }
 
   /**
-   * Changes fields of one entry, of which null removes one, keeps the rest of the file, and returns the entry as it was. Throws as `read` does, also if the
+   * Changes fields of one entry, of which null removes one; a function gets the entry as it is and says the fields. Keeps the rest of the file, and returns the entry as it was. Throws as `read` does, also if the
    * file has been damaged since, and INVALID_REQUEST for an entry that would be wrong, and for an address that the secrets of the entry don't belong to (given-again).
    */
-  async update(name: string, fields: EntryFields): Promise<EntryFields | undefined> {
+  async update(name: string, change: EntryFields | ((before: EntryFields | undefined) => EntryFields)): Promise<EntryFields | undefined> {
     let before: EntryFields | undefined;
     await this.#rewrite((all) => {
       const known = this.#entry(all, name);
       before = all.get(name) as EntryFields | undefined;
+      const fields = typeof change === 'function' ? change(before) : change;
       const merged = mergedEntry(before, fields);
       const after = checkedEntry(name, merged);
       assertSecretsRenewed(this.#settingsOf(name), known?.settings ?? {}, stringsIn(fields));
@@ -111,6 +112,25 @@ export class CredentialStore {
     });
   }
 
+  /** The names of those that would not be adopted: there is another entry of the name. Throws as `read` does. */
+  conflicting(entries: ReadonlyMap<string, EntryFields>): string[] {
+    const all = this.#current();
+    return [...entries].filter(([name, entry]) => all.has(name) && !isDeepStrictEqual(all.get(name), entry)).map(([name]) => name);
+  }
+
+  /**
+   * Adds entries of a file that the owner of the workspace has chosen, all in one write; those whose name another entry has stay out, unless `replaces`. As an edit by hand, it may
+   * name any variable and address. Throws as `update` does for an entry of the wrong form.
+   */
+  async adopt(entries: ReadonlyMap<string, EntryFields>, replaces: boolean): Promise<void> {
+    for (const [name, entry] of entries) checkedEntry(name, entry);
+    await this.#rewrite((all) => {
+      const before = new Map(all);
+      for (const [name, entry] of entries) if (replaces || !all.has(name)) all.set(name, entry);
+      return [...all].some(([name, entry]) => !isDeepStrictEqual(before.get(name), entry));
+    });
+  }
+
   /** Removes an adapter's entry; false if there was none. */
   async remove(adapterId: string): Promise<boolean> {
     let existed = false;
@@ -120,12 +140,13 @@ export class CredentialStore {
     return existed;
   }
 
-  async #rewrite(change: (all: Map<string, unknown>) => void): Promise<void> {
+  /** Without a write where `change` returns false. */
+  async #rewrite(change: (all: Map<string, unknown>) => unknown): Promise<void> {
     await this.#file.rewrite(() => {
       // Overwriting a file that can't be read would lose its content.
       if (this.#fault !== undefined) throw this.#damage();
       const all = new Map(this.#good);
-      change(all);
+      if (change(all) === false) return undefined;
       return `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`;
     });
   }

@@ -61,12 +61,36 @@ function fitsPattern(pattern: string, model: string): boolean {
   return pattern.endsWith('*') ? model.startsWith(pattern.slice(0, -1)) : model === pattern;
 }
 
-/** The exact id wins, then the longest pattern. */
+/** Requests may name any model. */
+const MAX_REMEMBERED = 1000;
+
+/**
+ * Field by field, the exact id wins, then the longest pattern that says it. Servers may take an id in other letters, with blanks around it or with `models/` before it, so such
+ * a spelling has the facts of the model that it may mean: a cheap pattern for all others would be the price of each.
+ */
 function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsOf'] {
   const exact = new Map(Object.entries(models));
   if (exact.size === 0) return () => undefined;
-  const patterns = [...exact].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
-  return (model) => exact.get(model) ?? patterns.find(([pattern]) => fitsPattern(pattern, model))?.[1];
+  const meant = new Map([...exact].map(([id, facts]) => [plainModel(id), facts]));
+  const patterns = [...meant].filter(([id]) => id.endsWith('*')).sort(([one], [other]) => other.length - one.length);
+  const remembered = new Map<string, ModelFacts | undefined>();
+  return (model) => {
+    if (remembered.has(model)) return remembered.get(model);
+    const fitting = patterns.filter(([pattern]) => fitsPattern(pattern, plainModel(model))).map(([, facts]) => facts);
+    const all = [exact.get(model) ?? meant.get(plainModel(model)), ...fitting].filter((facts) => facts !== undefined);
+    const facts = all.length < 2 ? all[0] : (Object.assign({}, ...all.reverse()) as ModelFacts);
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(model, facts);
+    return facts;
+  };
+}
+
+/** The id of a model without what servers may read over: other letters, blanks around it, `models/` before it. */
+export function plainModel(model: string): string {
+  return model
+    .trim()
+    .toLowerCase()
+    .replace(/^models\//, '');
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,6 +1,7 @@
 // Keys that a program of the operator's prints: tokens that expire. The program runs without a shell, its first line is the key.
 //
 // one-run: of several calls that need a key at the same time, one runs the program.
+// seldom: a refusal runs it again once in ten seconds at most, and a failure holds for a second. One client can provoke both, and all others wait for the program.
 // silent: what the program prints is secret, its errors as well, so no text has any of it.
 
 import { BlockhouseError } from '../errors.ts';
@@ -9,6 +10,9 @@ import type { Entry } from './entry.ts';
 
 const DEFAULT_TTL_SECONDS = 300;
 const RUN_MS = 10_000;
+/** seldom. */
+const REFUSED_AGAIN_MS = 10_000;
+const FAILED_MS = 1000;
 const MAX_OUTPUT_BYTES = 16 * 1024;
 const KEY = new RegExp(SECRET_PATTERN);
 
@@ -23,6 +27,9 @@ export class KeyCommands {
   readonly #now: () => number;
   readonly #known = new WeakMap<Entry, Known>();
   readonly #runs = new WeakMap<Entry, Promise<void>>();
+  /** Monotonic milliseconds. */
+  readonly #refusedAt = new WeakMap<Entry, number>();
+  readonly #failed = new WeakMap<Entry, { readonly error: unknown; readonly until: number }>();
 
   /** `now` in monotonic milliseconds. */
   constructor(now: () => number) {
@@ -41,14 +48,23 @@ export class KeyCommands {
     if (entry?.fields.keyCommand === undefined || this.known(entry) !== undefined) return undefined;
     const running = this.#runs.get(entry);
     if (running !== undefined) return running; // one-run
-    const run = this.#run(name, entry, entry.fields.keyCommand).finally(() => this.#runs.delete(entry));
+    const failed = this.#failed.get(entry);
+    if (failed !== undefined && failed.until > this.#now()) return Promise.reject(failed.error);
+    const run = this.#run(name, entry, entry.fields.keyCommand)
+      .catch((error: unknown) => {
+        this.#failed.set(entry, { error, until: this.#now() + FAILED_MS });
+        throw error;
+      })
+      .finally(() => this.#runs.delete(entry));
     this.#runs.set(entry, run);
     return run;
   }
 
-  /** The upstream has refused the key: the next call runs the command again. */
+  /** The upstream has refused the key: the next call runs the command again, unless that was done a moment ago. */
   refused(entry: Entry | undefined): void {
-    if (entry !== undefined) this.#known.delete(entry);
+    if (entry?.fields.keyCommand === undefined || this.#now() - (this.#refusedAt.get(entry) ?? Number.NEGATIVE_INFINITY) < REFUSED_AGAIN_MS) return; // seldom
+    this.#refusedAt.set(entry, this.#now());
+    this.#known.delete(entry);
   }
 
   async #run(name: string, entry: Entry, [program = '', ...args]: readonly string[]): Promise<void> {

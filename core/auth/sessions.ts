@@ -1,5 +1,6 @@
-// Sessions of the page in a browser: one-time codes, session keys and tickets. Nothing is stored: a session key proves itself, and codes and tickets live
-// in memory for a moment, in that of one process if several serve the workspace.
+// Sessions of the page in a browser: one-time codes, session keys and tickets. With a workspace in its folder nothing is stored: a session key proves itself, and
+// codes and tickets live in memory for a moment, in that of one process if several serve the workspace. Servers that share a database keep all three there
+// (`shared-passes.ts`); then a key must also be one of those.
 //
 // single-use: a code or a ticket is gone with the first try, also with a late one. A try by another user of the machine is none.
 // short-lived: a code or a ticket ends with its time, and also when the clock is set back before it was made.
@@ -43,6 +44,16 @@ export interface Passes {
   take(kind: PassKind, text: string): Promise<boolean>;
 }
 
+/** Session keys that a store keeps for all servers. All reject with STORE_UNREACHABLE. */
+export interface KeptSessions {
+  /** Keeps a key for `ms`. */
+  keep(key: string, ms: number): Promise<void>;
+  /** Asks whether the key is kept. Undefined for one that was a moment ago. */
+  look(key: string): Promise<void> | undefined;
+  /** What the last `look` has found. */
+  holds(key: string): boolean;
+}
+
 /** The codes and tickets of this process. */
 export class LocalPasses implements Passes {
   readonly #kinds: Readonly<Record<PassKind, ShortLived>>;
@@ -70,12 +81,19 @@ export class Sessions {
   readonly #token: Pick<ApiToken, 'sign'>;
   readonly #clock: () => number;
   readonly #passes: Passes;
+  readonly #kept: KeptSessions | undefined;
 
   /** `clock` returns epoch milliseconds, since a key outlives the process. */
-  constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now, passes: Passes = new LocalPasses(token, clock)) {
+  constructor(token: Pick<ApiToken, 'sign'>, clock: () => number = Date.now, passes: Passes = new LocalPasses(token, clock), kept?: KeptSessions) {
     this.#token = token;
     this.#clock = clock;
     this.#passes = passes;
+    this.#kept = kept;
+  }
+
+  /** True where servers share a store, so that `look` comes before `accepts`. */
+  get isShared(): boolean {
+    return this.#kept !== undefined;
   }
 
   /** A new one-time code for signing in. */
@@ -93,25 +111,36 @@ export class Sessions {
     return (await this.#passes.take('code', code)) ? this.newKey() : undefined;
   }
 
-  /** A new session key. Throws an Error while the token can't be used. */
-  newKey(): Timed {
+  /** A new session key. Rejects with an Error while the token can't be used. */
+  newKey(): Promise<Timed> {
     return this.#keyUntil(this.#clock() + MONTH_MS);
   }
 
   /** Another key in place of a session key (thirty-days); undefined if that is not valid now. */
-  renewed(key: string): Timed | undefined {
+  async renewed(key: string): Promise<Timed | undefined> {
     return this.accepts(key) ? this.#keyUntil(endOf(key)) : undefined;
   }
 
-  #keyUntil(endsAt: number): Timed {
+  /** Asks the store about a session key, where servers share one; `accepts` knows it then. Undefined where there is nothing to wait for. */
+  look(key: string): Promise<void> | undefined {
+    return this.#kept !== undefined && this.#isSigned(key) ? this.#kept.look(key) : undefined;
+  }
+
+  async #keyUntil(endsAt: number): Promise<Timed> {
     const text = `${SESSION_PREFIX}${endsAt.toString(36)}.${randomBytes(16).toString('base64url')}`;
     const mac = this.#token.sign(text);
     if (mac === undefined) throw new Error('There is no usable token of the workspace.');
-    return { text: `${text}.${mac}`, expiresAt: new Date(endsAt).toISOString() };
+    const key = `${text}.${mac}`;
+    await this.#kept?.keep(key, endsAt - this.#clock());
+    return { text: key, expiresAt: new Date(endsAt).toISOString() };
   }
 
-  /** True for a session key that is valid now. */
+  /** True for a session key that is valid now. Where servers share a store, after `look`. */
   accepts(key: string): boolean {
+    return this.#isSigned(key) && (this.#kept === undefined || this.#kept.holds(key));
+  }
+
+  #isSigned(key: string): boolean {
     if (!key.startsWith(SESSION_PREFIX)) return false;
     const end = key.lastIndexOf('.');
     const mac = this.#token.sign(key.slice(0, Math.max(0, end)));

@@ -34,8 +34,6 @@ export class ApiToken {
   readonly #setting: Setting<Buffer>;
   /** hash-only: where the text is. */
   readonly #text: ApiToken | undefined;
-  /** hash-only: what signs instead of the token. */
-  readonly #secret = randomBytes(32);
 
   /** With `text`, `settings` have the hash of the token alone, and `text` has the token of this machine. */
   constructor(settings: SettingStore, bus: CoreBus, text?: ApiToken) {
@@ -74,12 +72,11 @@ export class ApiToken {
     return given.length === token.length && timingSafeEqual(given, token); // constant-time
   }
 
-  /** The HMAC-SHA-256 of a text under the current token, in base64url; undefined while there is none. */
+  /** The HMAC-SHA-256 of a text under the current token, or with `hash-only` under its hash, in base64url; undefined while there is none. */
   sign(text: string): string | undefined {
     const token = usable(this.#setting.now());
     if (token === undefined) return undefined;
-    const key = this.#text === undefined ? token : Buffer.concat([this.#secret, token]);
-    return createHmac('sha256', key).update(text).digest('base64url');
+    return createHmac('sha256', token).update(text).digest('base64url');
   }
 
   /** The current token, for printing. Throws if there is no usable token. */

@@ -27,8 +27,8 @@ export function onAbort(signal: AbortSignal, leave: () => void): Place<() => voi
 }
 
 /** Undoes `onAbort`. */
-export function offAbort(signal: AbortSignal, place: Place<() => void>): void {
-  listeners.get(signal)?.leave(place);
+export function offAbort(place: Place<() => void>): void {
+  place.list?.leave(place);
 }
 
 /** True if `onAbort` has nothing left to call when `signal` fires. */
@@ -43,22 +43,28 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
- * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles.
+ * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles; `onLeave` before that,
+ * if the caller has left and the work has not ended.
  */
-export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void): Promise<T> {
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, onLeave?: () => void): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let hasEnded = false;
     const end = (): boolean => {
       if (hasEnded) return false;
       hasEnded = true;
-      offAbort(signal, place);
+      offAbort(place);
       onEnd();
       return true;
     };
     const fail = (error: unknown): void => {
       if (end()) reject(error);
     };
-    const place = onAbort(signal, () => void setImmediate(() => fail(callerLeft(signal.reason, true))));
+    const leave = (): void => {
+      if (hasEnded) return;
+      onLeave?.();
+      fail(callerLeft(signal.reason, true));
+    };
+    const place = onAbort(signal, () => void setImmediate(leave));
     try {
       task().then((result) => {
         if (end()) resolve(result);
@@ -86,4 +92,9 @@ export function sleep(ms: number, signal: AbortSignal, closing: AbortSignal): Pr
     signal.addEventListener('abort', cancel, ONCE);
     closing.addEventListener('abort', wake, ONCE);
   });
+}
+
+/** Throws SHUTTING_DOWN once `closing` has fired. */
+export function assertOpen(closing: AbortSignal): void {
+  if (closing.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
 }

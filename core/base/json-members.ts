@@ -27,8 +27,8 @@ export interface JsonOutline {
   members: number;
 }
 
-/** As {@link membersOf}, without a scan of the values: for an object that was parsed, and its outline. */
-export function membersBetween(text: Buffer, names: readonly string[], { commas }: JsonOutline): readonly Member[] {
+/** As {@link membersOf}, without a scan of the values: for an object that was parsed, and its commas. */
+export function membersBetween(text: Buffer, names: readonly string[], commas: readonly number[]): readonly Member[] {
   const members: Member[] = [];
   let from = text.indexOf(OPEN_OBJECT) + 1;
   for (const to of [...commas, text.lastIndexOf(CLOSE_OBJECT)]) {

@@ -7,8 +7,9 @@
 
 /** Where an item is in its list. */
 export interface Place<T> {
-  /** Undefined once it has left. */
+  /** Undefined once it has left, as everything here. */
   item: T | undefined;
+  list: LinkedList<T> | undefined;
   older: Place<T> | undefined;
   newer: Place<T> | undefined;
 }
@@ -24,7 +25,7 @@ export class LinkedList<T> implements Iterable<T> {
 
   /** Adds an item; its place is what `leave` takes. */
   add(item: T): Place<T> {
-    const place: Place<T> = { item, older: this.#newest, newer: undefined };
+    const place: Place<T> = { item, list: this, older: this.#newest, newer: undefined };
     if (this.#newest !== undefined) this.#newest.newer = place;
     this.#newest = place;
     this.#size += 1;
@@ -39,6 +40,7 @@ export class LinkedList<T> implements Iterable<T> {
     if (newer !== undefined) newer.older = older;
     else this.#newest = older;
     place.item = undefined; // clean-leave
+    place.list = undefined;
     place.older = undefined;
     place.newer = undefined;
     this.#size -= 1;

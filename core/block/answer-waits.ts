@@ -51,8 +51,8 @@ export class AnswerWaits {
     return new Promise((resolve, reject) => {
       const leave = (settle: () => void): void => {
         clearTimeout(timer);
-        if (signal !== undefined && left !== undefined) offAbort(signal, left);
-        if (until !== undefined && over !== undefined) offAbort(until, over);
+        if (left !== undefined) offAbort(left);
+        if (over !== undefined) offAbort(over);
         this.#remove(wait);
         settle();
       };

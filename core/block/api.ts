@@ -1,5 +1,6 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
 import type { LogRange } from '../store/port.ts';
+import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
   ArchiveInfo,
@@ -89,6 +90,11 @@ export interface Blocks {
   counts(): Promise<{ readonly blocks: number; readonly monitorsRunning: number }>;
   /** The blocks, sorted by name. Entries are frozen; an entry is the same object until its block changes. */
   list(): Promise<readonly BlockEntry[]>;
+  /**
+   * The blocks that fit, a page at a time. Without any field, all of them in one page, sorted by name; of more than 10,000, the first 1,000. Rejects with
+   * INVALID_REQUEST naming the field.
+   */
+  page(query?: ListQuery): Promise<ListPage>;
   /** Creates a stopped block. `warnings` name unknown fields of its configuration. Rejects with NAME_TAKEN or INVALID_REQUEST. */
   create(body: CreateBlock): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
   /** The contents of the block's files. */
@@ -176,7 +182,7 @@ export interface Blocks {
   /** Creates a stopped block from an exported tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
   import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
   /** Money and tokens of all blocks, or of one, from the ledger. Resets and archives don't change them. */
-  costs(query: { readonly by: 'block' | 'model' | 'day'; readonly block?: string | undefined }): Promise<CostsReport>;
+  costs(query: { readonly by: 'block' | 'model' | 'day' | 'day-model'; readonly block?: string | undefined }): Promise<CostsReport>;
   /** Checks every file and message, and changes nothing. */
   check(): Promise<DoctorReport>;
   /** Whether the kill switch is set, since when and why. */

@@ -3,6 +3,7 @@
 import { fromPromise } from 'xstate';
 import { type BlockFile, callApart } from '../bus.ts';
 import { BlockhouseError, faultText, takenOver } from '../errors.ts';
+import { MAX_PAGE } from '../store/parts/list-query.ts';
 import type { BlockContents, Stored, Unconfirmed } from '../store/port.ts';
 import type { BlockList } from '../store/store.ts';
 import { type BlockMachine, createBlockMachine } from './actor/machine.ts';
@@ -29,6 +30,9 @@ import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import type { Candidate } from './status/candidates.ts';
 import { asItStands, damagedEntry, entryOf, restingPulse } from './status/list-entry.ts';
+
+/** Longer lists are given in pages only. */
+const MAX_WHOLE_LIST = 10_000;
 
 /** The blocks for their owner, who calls `open` before the first use and `close` after the last. */
 export interface WorkspaceBlocks extends Blocks, Lifecycle {}
@@ -72,12 +76,13 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     change: (name, work) => gate.pass(async () => work(await blocks.find(name)).catch(unlessLost)),
     onFault,
   };
+  const moves = new Moves(context);
   let made: BlockMachine | undefined;
   /** Made for the first block: it takes some milliseconds, and the start of a server would wait for them. */
   const machine = (): BlockMachine => {
     made ??= provideWork(
       createBlockMachine(() => world.now()),
-      new Moves(context),
+      moves,
     );
     return made;
   };
@@ -106,10 +111,15 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     start: monitors.start,
     stop: monitors.stop,
     restart: monitors.restart,
-    ...archiveOperations(context, { machine, onStayed: monitors.goOn, start: monitors.start }),
+    ...archiveOperations(context, { machine, moves, onStayed: monitors.goOn, start: monitors.start }),
     ...lifecycleOf(context, { index, feed, halt }),
     counts: () => index.counts(),
     list: () => index.list(),
+    async page(query = {}) {
+      if (Object.values(query).some((value) => value !== undefined)) return index.page(query);
+      if ((await index.counts()).blocks > MAX_WHOLE_LIST) return index.page({ limit: MAX_PAGE });
+      return { entries: await index.list(), next: null };
+    },
     async details(name) {
       const { chat: _chat, ...files } = await contentsOf(name);
       return { name, ...files };
@@ -128,7 +138,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
       };
       if (!world.member().isShared) return examine(examined);
       return examineStored(
-        examined,
+        { ...examined, check: () => world.store.check() },
         (await index.list()).map(({ name }) => name),
       );
     },

@@ -3,13 +3,14 @@ import { type Dirent, existsSync, lstatSync, readdirSync, statSync } from 'node:
 import { join } from 'node:path';
 import { type Entry, isConnectionName, parseEntry } from '../auth/entry.ts';
 import { PRESETS_FILE, PresetFile } from '../auth/preset-file.ts';
+import { PRICES_FILE, parsePrices } from '../auth/price-file.ts';
 import { MAX_NAME_CHARACTERS, type UnusedSetting, unusedSettings } from '../auth/unused-settings.ts';
 import { nearest } from '../base/closest.ts';
 import { isObject, tryParseJson } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import { urlOf } from '../base/url.ts';
 import { BlockhouseError } from '../errors.ts';
-import type { BuiltEntry } from '../gateway/connections/connection-changes.ts';
+import type { BuiltEntry } from '../gateway/connections/built-entry.ts';
 import { Connections, presetsOf } from '../gateway/connections/connections.ts';
 import { isLoopbackHost } from '../gateway/egress.ts';
 import type { Adapter } from '../ports.ts';
@@ -47,6 +48,7 @@ export async function examineWorkspace(workspace: string, ledger: LedgerStore, a
     ...credentials(workspace, adapters),
     ...ownPresets(workspace, adapters),
     ...(await models(workspace, adapters)),
+    ...filedPrices(workspace, adapters),
     ...killSwitch(workspace),
     ...(await spending(ledger)),
   ];
@@ -147,11 +149,30 @@ async function models(workspace: string, adapters: readonly Adapter[]): Promise<
   return [error(MODELS_FILE, fault, fix)];
 }
 
-/** Names that lead to a connection which is not there. */
-function lostTargets(workspace: string, table: ModelTable | undefined, idOf: (name: string) => string | undefined, ids: readonly string[]): Finding[] {
+/** Prices that can't be read are unknown, and those of a connection which is not there have no effect. */
+function filedPrices(workspace: string, adapters: readonly Adapter[]): Finding[] {
+  try {
+    const { models: prices } = parsePrices(readState(join(workspace, PRICES_FILE)));
+    const names = new Set(Object.keys(prices).map((name) => name.slice(0, name.indexOf('/'))));
+    const isLost = lostIn(workspace, (name) => adapters.find(({ id }) => id === name)?.id);
+    const fix = 'Add the connection, or remove its prices. One in BLOCKHOUSE_CONNECTIONS is not seen here.';
+    return [...names].filter(isLost).map((name) => warning(PRICES_FILE, `${shown(name)} is neither a provider nor a connection in auth.json`, fix));
+  } catch (fault) {
+    const fix = `Repair it, or remove it. A server that has read it before goes on with what it said then; after a restart, the price of a model is known only if auth.json has it.`;
+    return [error(PRICES_FILE, (fault as Error).message, fix)];
+  }
+}
+
+/** True for a name that is neither that of a provider nor of an entry of auth.json. */
+function lostIn(workspace: string, idOf: (name: string) => string | undefined): (name: string) => boolean {
   const state = readState(join(workspace, 'auth.json'));
   const entries = state.kind === 'text' ? tryParseJson(state.text) : {};
-  const lost = (name: string): boolean => idOf(name) === undefined && !(isObject(entries) && Object.hasOwn(entries, name));
+  return (name) => idOf(name) === undefined && !(isObject(entries) && Object.hasOwn(entries, name));
+}
+
+/** Names that lead to a connection which is not there. */
+function lostTargets(workspace: string, table: ModelTable | undefined, idOf: (name: string) => string | undefined, ids: readonly string[]): Finding[] {
+  const lost = lostIn(workspace, idOf);
   const leads = [...(table?.aliases.values() ?? []), ...(table?.patterns ?? [])].flatMap(({ name, targets }) =>
     targets.map(({ adapter }): [string, string] => [`the alias ${shown(name)}`, adapter]),
   );

@@ -14,6 +14,7 @@ import { FILE_NAMES } from '../store/files/block/files.ts';
 import { ARCHIVE_LIMITS } from '../store/files/chat/chat-archive.ts';
 import { readFault, readLines } from '../store/files/regular-file.ts';
 import type { BlockContents, Entries, LedgerStore } from '../store/port.ts';
+import type { Store } from '../store/store.ts';
 import { failuresIn } from './conversation/counts.ts';
 import { examineArchives, examineWorkspace, foreignFolders, itemsOf, warning } from './doctor-workspace.ts';
 import { type Candidate, candidatesOf } from './status/candidates.ts';
@@ -60,8 +61,11 @@ export async function examine({ workspace, ledger, adapters, isPriceKnown, read 
 }
 
 /** The same of blocks that a database keeps, where nobody edits by hand: this machine's folder has the rest. */
-export async function examineStored({ workspace, ledger, adapters, isPriceKnown, read }: Examined, names: readonly string[]): Promise<DoctorReport> {
-  const findings = await examineWorkspace(workspace, ledger, adapters);
+export async function examineStored(
+  { workspace, ledger, adapters, isPriceKnown, read, check }: Examined & Pick<Store, 'check'>,
+  names: readonly string[],
+): Promise<DoctorReport> {
+  const findings = [...(await examineWorkspace(workspace, ledger, adapters)), ...(await check())];
   const checked = { blocks: names.length, files: 0, messages: 0 };
   for (const name of names) {
     try {

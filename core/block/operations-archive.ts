@@ -32,25 +32,44 @@ type Archived = { readonly archiveName: string };
 export class Moves {
   readonly #context: OperationsContext;
 
+  /** Blocks that leave their name for another one, in one step of the store. */
+  readonly #renames = new Map<Block, string>();
+
   constructor(context: OperationsContext) {
     this.#context = context;
+  }
+
+  /** While `work` archives the block, the move of its actor is a rename. Only where the store does that in one step. */
+  async renaming<T>(block: Block, to: string, work: () => Promise<T>): Promise<T> {
+    this.#renames.set(block, to);
+    return work().finally(() => this.#renames.delete(block));
   }
 
   /** Moves the block. The actor calls it only when no monitor runs and nothing is compacted. */
   async archive(block: Block, wasRunning: boolean): Promise<Stored> {
     const { blocks, world } = this.#context;
     const { name } = block;
+    const to = this.#renames.get(block);
     await block.copies.emptied();
-    const facts = await factsOf(block, wasRunning);
+    const facts = to === undefined ? await factsOf(block, wasRunning) : undefined;
     await block.close();
-    const stored = await world.store.archive.store(block.claim, facts, new Date(world.now())).catch((error: unknown) => {
+    const move = facts === undefined ? this.#rename(block, to ?? '') : world.store.archive.store(block.claim, facts, new Date(world.now()));
+    const stored = await move.catch((error: unknown) => {
       block.reopen();
       throw error;
     });
     block.tenure.end();
     blocks.forget(name);
-    world.bus.emit('block.archived', { block: name, archiveName: stored.archiveName });
+    if (to === undefined) world.bus.emit('block.archived', { block: name, archiveName: stored.archiveName });
     return stored;
+  }
+
+  async #rename(block: Block, to: string): Promise<Stored> {
+    const { renaming } = this.#context.world.store.blocks;
+    if (!('rename' in renaming)) throw new Error('this store renames by moves');
+    await this.#context.blocks.dismiss(to);
+    await renaming.rename(block.claim, to);
+    return { archiveName: '', unconfirmed: undefined };
   }
 
   async restore({ archiveName, name }: Archived & Named): Promise<Unconfirmed> {
@@ -74,6 +93,7 @@ export class Moves {
 /** What the archive operations need in addition to their context. */
 export interface ArchiveOperationsOptions {
   readonly machine: () => BlockMachine;
+  readonly moves: Moves;
   /** Called when a move has failed after the monitor was stopped for it. Must not reject. */
   onStayed(block: Block): Promise<void>;
   /** Starts the monitor of a block. */
@@ -107,6 +127,7 @@ export function archiveOperations(
       const { name } = body;
       assertNewName(name);
       const steps = {
+        rename: (block: Block, to: string) => options.moves.renaming(block, to, async () => void (await archive(context, block, options))),
         archive: (block: Block) => archive(context, block, options),
         restore: (archiveName: string, to: string) => restore(context, options.machine(), archiveName, to),
         start: options.start,

@@ -1,13 +1,16 @@
-// Renames a block: it is archived, and restored under its new name. Both moves are safe by themselves.
+// Renames a block. A store may do that in one step; otherwise it is archived, and restored under its new name, and both moves are safe by themselves.
 //
 // nowhere-lost: between the two moves the block is in the archive, complete. When the second move fails, the first one is undone. After a crash the
 //   next start ends the rename (`open` of the store).
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
+import type { Rename, RenameByMoves } from '../store/store.ts';
 import type { Block } from './block.ts';
 import type { OperationsContext } from './operations.ts';
 
-/** The two moves, and the start of a monitor. */
+/** What a rename is made of. */
 export interface RenameSteps {
+  /** Stops the monitor, and renames the block in one step. */
+  rename(block: Block, to: string): Promise<void>;
   archive(block: Block): Promise<{ readonly archiveName: string }>;
   restore(archiveName: string, name: string): Promise<{ readonly name: string }>;
   start(name: string): Promise<unknown>;
@@ -20,23 +23,34 @@ export async function renameBlock({ blocks, world }: OperationsContext, steps: R
   await store.assertFree(to);
   const { config } = await block.contents();
   const wasRunning = block.isRunning || config.enabled; // the server may not have started it yet
-  await store.beginRename({ from, to, wasRunning, at: new Date(world.now()).toISOString() });
+  const rename = { from, to, wasRunning, at: new Date(world.now()).toISOString() };
+  if (!('rename' in store.renaming)) await renameByMoves(store.renaming, steps, block, rename);
+  else {
+    await steps.rename(block, to);
+    if (wasRunning) await started(steps, rename);
+  }
+  world.bus.emit('block.renamed', { block: to, from });
+  return { name: to };
+}
+
+async function renameByMoves(moves: RenameByMoves, steps: RenameSteps, block: Block, rename: Rename): Promise<void> {
+  const { from, to, wasRunning } = rename;
+  await moves.begin(rename);
   const { archiveName } = await steps.archive(block).catch(async (error: unknown) => {
-    await store.endRename();
+    await moves.end();
     throw error;
   });
   try {
     await steps.restore(archiveName, to);
   } catch (error) {
     await undo(steps, archiveName, from, wasRunning, toBlockhouseError(error));
-    await store.endRename();
+    await moves.end();
     throw error;
   }
   try {
-    if (wasRunning) await started(steps, from, to);
-    return { name: to };
+    if (wasRunning) await started(steps, rename);
   } finally {
-    await store.endRename();
+    await moves.end();
   }
 }
 
@@ -52,7 +66,7 @@ async function undo(steps: RenameSteps, archiveName: string, from: string, wasRu
   }
 }
 
-async function started(steps: RenameSteps, from: string, to: string): Promise<void> {
+async function started(steps: RenameSteps, { from, to }: Rename): Promise<void> {
   try {
     await steps.start(to);
   } catch (error) {

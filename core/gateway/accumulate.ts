@@ -260,7 +260,7 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
 }
 
 /** A cost that a provider may tell: a negative one would give the key of an application more to spend than its cap. */
-function isCost(value: number | undefined): value is number {
+export function isCost(value: number | undefined): value is number {
   return value !== undefined && Number.isFinite(value) && value >= 0;
 }
 
@@ -285,12 +285,9 @@ export function addUsage(a: Usage, b: Usage): Usage {
   for (const key of ['totalTokens', ...COUNTS] as const) {
     if (b[key] !== undefined) sum[key] = (a[key] ?? 0) + b[key];
   }
-  if (sum.costUsd !== undefined) {
-    // What only one of them tells is not what both cost.
-    if (b.costUsd === undefined) delete sum.costUsd;
-    else sum.costUsd += b.costUsd;
-  }
-  if (b.estimated === true) sum.estimated = true;
+  if (a.costUsd !== undefined || b.costUsd !== undefined) sum.costUsd = (a.costUsd ?? 0) + (b.costUsd ?? 0);
+  // What only one of them tells is not what both cost, but no less.
+  if (b.estimated === true || (a.costUsd === undefined) !== (b.costUsd === undefined)) sum.estimated = true;
   if (b.unpricedTier === true) sum.unpricedTier = true;
   return sum;
 }

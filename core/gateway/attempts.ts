@@ -5,8 +5,10 @@
 // made-only: Only the failure of an attempt that was made leads to another one. A full queue, an open breaker and a closing gateway end the request.
 // reserve-send-settle: An attempt is sent only after its account has admitted it, which is when it has its place. However the call ends, it is
 //   settled once, before its caller gets the outcome: what was sent is paid for. A caller who leaves a call that is read on (read-on.ts) gets it at once.
+// next-key: A failure that says something of the key alone is followed by an attempt with another key at once, in the same place, whatever else allows repetitions; only
+//   while the caller has got nothing. Where no other key can be used, the call ends.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
-import { callerLeft, endWhenCallerLeaves, offAbort, onAbort, sleep } from '../base/abort.ts';
+import { assertOpen, callerLeft, endWhenCallerLeaves, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -14,9 +16,12 @@ import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
-import type { CallSettings } from './call-settings.ts';
+import type { CallSettings, ConfiguredCall } from './call-settings.ts';
 import type { Attempt, AttemptResult, Call } from './calls/call.ts';
+import type { EntryKeys } from './connections/key-rings.ts';
+import { keyFaultOf } from './connections/key-state.ts';
 import type { Destination } from './destinations.ts';
+import { KeyTurns } from './connections/key-turns.ts';
 import type { CallState, LiveCall } from './live.ts';
 import { generatedIn, ReadOn, withUnseen } from './read-on.ts';
 import { retryDelayMs } from './retry.ts';
@@ -38,6 +43,8 @@ export interface AttemptsOptions {
   readonly accounts: CallAccounts | undefined;
 }
 
+const nothing = (): void => undefined;
+
 /** One call from its acceptance to its end. */
 export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCall {
   readonly #call: Call<T>;
@@ -57,6 +64,10 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
   #attempt: Attempt<T> | undefined;
+  /** An attempt was made since the call last asked for a place. */
+  #wasMade = false;
+  /** Set where its connection has several keys. */
+  #turns: KeyTurns | undefined;
   /** Undefined if nothing limits the call. */
   #hold: Hold | undefined;
   /** Undefined if the call ends when its caller leaves. */
@@ -145,16 +156,10 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return this.#hold?.readsOn === true ? this.#readingOn(resultOf) : this.#next(0, resultOf);
   }
 
-  /** still-under-way: the call goes on when its caller has left. One turn later, since an answer that comes to its end meanwhile is the outcome. */
+  /** still-under-way: the call goes on when its caller has left. */
   #readingOn<R>(resultOf: (answered: T) => R): Promise<R> {
-    const { signal } = this.#call;
     this.#readOn = new ReadOn();
-    const place = onAbort(signal, () => void setImmediate(this.#leave));
-    return endWhenCallerLeaves(
-      () => this.#next(0, resultOf),
-      signal,
-      () => offAbort(signal, place),
-    );
+    return endWhenCallerLeaves(() => this.#next(0, resultOf), this.#call.signal, nothing, this.#leave);
   }
 
   readonly #leave = (): void => {
@@ -175,6 +180,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       model,
       caller,
       key,
+      credential: this.#turns?.label,
       messageId,
       phase: this.#attempt === undefined ? 'waiting' : firstTextAt === undefined ? 'sent' : 'streaming',
       queuedMs: since(this.#placedAt),
@@ -212,6 +218,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   /** Checks at once what need not wait for a place. */
   #enqueue(): Promise<T> {
+    this.#wasMade = false;
     try {
       assertOpen(this.#options.closing);
       this.#destination.breaker.assertAdmits(this.#call);
@@ -237,15 +244,39 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   readonly #sendNow = (): Promise<T> => {
     const { adapter, config, signal } = this.#call;
-    const { settings, closing, now } = this.#options;
+    const { settings, closing } = this.#options;
     if (signal.aborted) throw callerLeft(signal.reason);
     assertOpen(closing);
-    const prepared = settings.configured(adapter, config, signal); // fresh-settings
+    const prepared = settings.configured(adapter, config, signal, this.#readOn?.until); // fresh-settings
+    return prepared.keys === undefined ? this.#makeWith(prepared) : this.#makeKeyed(prepared, prepared.keys);
+  };
+
+  #makeWith(prepared: ConfiguredCall): Promise<T> {
+    const { now } = this.#options;
     const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
     this.#count += 1;
+    this.#destination.counts.calls += 1;
+    this.#wasMade = true;
     this.#sentAt = now();
     this.#attempt = attempt;
-    return attempt.make(this.#readOn === undefined ? prepared : { ...prepared, until: this.#readOn.until });
+    return attempt.make(prepared);
+  }
+
+  #makeKeyed(prepared: ConfiguredCall, keys: EntryKeys): Promise<T> {
+    this.#turns ??= new KeyTurns(this.#call, this.#options.now);
+    const attempt = this.#turns.make(keys, (settings) => this.#makeWith({ ...prepared, settings }), this.#keyFailed);
+    return attempt ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#sendNow);
+  }
+
+  /** next-key. */
+  readonly #keyFailed = (error: unknown): Promise<T> => {
+    const { signal, reader } = this.#call;
+    const failure = this.#settle(error);
+    const next = this.#turns?.failed(failure);
+    if (next === undefined || signal.aborted || reader?.opened || this.#destination.breaker.isOpenFor(this.#call)) return Promise.reject(failure);
+    if (next !== 'another') return Promise.reject(next);
+    this.#tellRetry(failure, this.#count, 0);
+    return this.#make();
   };
 
   /** Resolves when the time for another attempt has come. When none may follow, the call ends and this rejects with its failure. */
@@ -261,15 +292,18 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   /** Rejects with the failure when no further attempt may follow. */
   async #pause(error: unknown, retry: number): Promise<void> {
-    const { bus, closing } = this.#options;
-    const { kind, requestId, adapter, model, signal, reader, caller } = this.#call;
+    const { signal, reader } = this.#call;
     const failure = this.#settle(error);
-    const delayMs = this.#count > retry ? this.#delayMs(failure, retry) : undefined; // made-only
+    const delayMs = this.#wasMade ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
-    const { code, message } = failure;
-    bus.emit('call.retried', { kind, requestId, adapter: adapter.id, model, caller, attempt: retry + 1, delayMs, code, error: message });
-    await sleep(delayMs, signal, closing);
+    this.#tellRetry(failure, retry + 1, delayMs);
+    await sleep(delayMs, signal, this.#options.closing);
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
+  }
+
+  #tellRetry({ code, message }: BlockhouseError, attempt: number, delayMs: number): void {
+    const { kind, requestId, adapter, model, caller } = this.#call;
+    this.#options.bus.emit('call.retried', { kind, requestId, adapter: adapter.id, model, caller, attempt, delayMs, code, error: message });
   }
 
   /** Milliseconds before the next attempt; undefined if there is no next attempt. */
@@ -278,6 +312,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const { breaker, budget } = this.#destination;
     const { retries, random } = this.#options;
     if (reader?.opened || retry >= retries || !this.#call.repeats || breaker.isOpenFor(this.#call)) return undefined; // opened-is-final
+    if (this.#turns !== undefined && keyFaultOf(failure) !== undefined) return undefined; // next-key
     const delayMs = retryDelayMs(failure, retry, random);
     if (delayMs === undefined || delayMs >= (reader?.opensInMs ?? Number.POSITIVE_INFINITY)) return undefined; // no-late-wait
     return budget.withdraw(this.#call.client) ? delayMs : undefined;
@@ -289,7 +324,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const { signal } = this.#call;
     const wasSent = attempt !== undefined && mayHaveRun(error);
     const failure = signal.aborted ? callerLeft(error, wasSent) : toBlockhouseError(error);
-    if (attempt === undefined) return failure;
+    if (attempt === undefined) return this.#wasMade && error instanceof BlockhouseError ? error : failure; // it may have been settled already
     this.#attempt = undefined;
     if (failure.code === 'UPSTREAM_AUTH' && this.#call.config?.apiKey === undefined) this.#options.settings.keyRefused(this.#call.adapter);
     attempt.fail(failure); // its adapter may not have noticed that the caller left
@@ -314,9 +349,17 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#readOn?.end();
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
+    if (usage !== undefined) this.#countUsage(usage);
     const fact = this.#finished(usage, code);
     this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
     this.#options.bus.emit('call.finished', fact);
+  }
+
+  #countUsage(usage: Usage): void {
+    const { counts } = this.#destination;
+    counts.inputTokens += usage.inputTokens;
+    counts.cachedTokens += usage.cacheReadTokens ?? 0;
+    this.#turns?.count(usage);
   }
 
   #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
@@ -337,6 +380,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       durationMs: this.#options.now() - this.#startedAt,
       queuedMs: this.#placedAt === undefined ? undefined : this.#placedAt - this.#startedAt,
       firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
+      credential: this.#turns?.label,
     };
   }
 }
@@ -344,9 +388,4 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 /** False only where the adapter says so: nothing of the request had been sent. */
 function mayHaveRun(error: unknown): boolean {
   return !(error instanceof BlockhouseError) || error.mayHaveRun;
-}
-
-/** Throws SHUTTING_DOWN once `closing` has fired. */
-export function assertOpen(closing: AbortSignal): void {
-  if (closing.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
 }

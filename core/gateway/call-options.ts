@@ -1,5 +1,6 @@
 // The options of a call. Pure: types only.
 import type { CallAccounts } from './account.ts';
+import type { ClientHeaders } from './conversation.ts';
 
 /** Options of a call, besides the request itself. */
 export interface CallOptions {
@@ -12,6 +13,10 @@ export interface CallOptions {
    * others. A named `key` is a caller, too; all calls without either are one.
    */
   readonly caller?: string | undefined;
+  /** Those of the client's request, which may say what conversation it belongs to. */
+  readonly headers?: ClientHeaders | undefined;
+  /** The conversation of the request, where it has been worked out already. */
+  readonly conversation?: string | undefined;
   /** The message of a block that the call is to answer. */
   readonly messageId?: string | undefined;
   /**

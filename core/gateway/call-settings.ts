@@ -12,6 +12,8 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { entryKeys, type UsableKey, variablesIn, withKey } from './connections/entry-keys.ts';
+import type { EntryKeys, KeyRings } from './connections/key-rings.ts';
+import type { KeyState } from './connections/key-state.ts';
 import { assertRoutable, checkEgress, parseBaseURL } from './egress.ts';
 import { boundCall } from './key-bounds.ts';
 import type { OwnAddresses } from './own-addresses.ts';
@@ -28,10 +30,18 @@ export interface CallSettingsOptions {
   readonly ownAddresses?: OwnAddresses;
   /** The keys that programs print. */
   readonly commands?: KeyCommands;
+  /** Of connections with several keys. */
+  readonly rings?: KeyRings;
+}
+
+/** A call whose settings have the first key of its connection. */
+export interface ConfiguredCall extends AdapterCall {
+  /** Set if its connection has several; the call is made with the settings of one of them. */
+  readonly keys: EntryKeys | undefined;
 }
 
 /** A call without its caller. */
-type Prepared = Omit<AdapterCall, 'signal'>;
+type Prepared = Omit<ConfiguredCall, 'signal'>;
 
 interface Resolved {
   /** The entry of auth.json that it was worked out from. */
@@ -51,15 +61,20 @@ interface Resolved {
 /** Works out what the calls of all adapters are made with. */
 export class CallSettings {
   readonly #options: CallSettingsOptions;
-  readonly #resolved = new Map<Adapter, Resolved>();
+  readonly #resolved = new WeakMap<Adapter, Resolved>();
 
   constructor(options: CallSettingsOptions) {
     this.#options = options;
   }
 
   /** A call whose credentials are complete. Throws ADAPTER_NOT_CONFIGURED, and what `checked` throws. */
-  configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
-    return withCaller(this.#configured(adapter, config).prepared, signal);
+  configured(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal, until?: AbortSignal): ConfiguredCall {
+    return withCaller(this.#configured(adapter, config).prepared, signal, until);
+  }
+
+  /** The keys of an adapter with several; undefined with one. Throws what `checked` throws. */
+  entryKeys(adapter: Adapter): EntryKeys | undefined {
+    return this.#resolve(adapter, undefined).prepared.keys;
   }
 
   /**
@@ -108,7 +123,7 @@ export class CallSettings {
   }
 
   /** A call to a place that it may go to. Throws INVALID_REQUEST or, for a bad stored URL, ADAPTER_NOT_CONFIGURED. */
-  checked(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+  checked(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): ConfiguredCall {
     return withCaller(this.#resolve(adapter, config).prepared, signal);
   }
 
@@ -158,9 +173,11 @@ export class CallSettings {
     const printed = commands?.known(entry);
     if (config?.baseURL !== undefined) assertTakesBaseURL(adapter);
     const keys = entryKeys(entry, env);
-    const { spec, stored } = withKey(adapter.settings, entry, keys, printed);
-    const found = resolveSettings(spec, { config, stored, env });
-    const configured = resolveSettings(spec, { stored, env });
+    const lookUp = (of: readonly UsableKey[]) => {
+      const { spec, stored } = withKey(adapter.settings, entry, of, printed);
+      return { found: resolveSettings(spec, { config, stored, env }), configured: resolveSettings(spec, { stored, env }) };
+    };
+    const { found, configured } = lookUp(keys);
     const base = found.values['baseURL'];
     const url = base === undefined ? undefined : checkedBase(base, found.sources['baseURL'], allowedOrigins, ownAddresses);
     const bound = boundCall(adapter, { settings: found, configured, env, allowedOrigins });
@@ -170,8 +187,19 @@ export class CallSettings {
     const isElsewhere = egress.ownKey || found.sources['baseURL'] === 'request';
     const values = keys.map(({ value }) => value);
     const endpoint = endpointFor(adapter, entry, values, isElsewhere);
-    const settings = endpoint === undefined ? bound.settings : Object.freeze({ ...bound.settings, endpoint });
-    const prepared = { settings, egress, timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts, ...endpoint?.timeouts } };
+    const settings = withEndpoint(bound.settings, endpoint);
+    const ring = egress.ownKey || isElsewhere ? undefined : this.#options.rings?.of(adapter.id, keys);
+    // Each key has bounds of its own: one of a variable does not go wherever one of auth.json does.
+    const withOne = (key: UsableKey): ResolvedSettings => {
+      const one = lookUp([key]);
+      return withEndpoint(boundCall(adapter, { settings: one.found, configured: one.configured, env, allowedOrigins }).settings, endpoint);
+    };
+    const prepared = {
+      settings,
+      egress,
+      keys: ring === undefined ? undefined : { ring, settingsOf: settingsByKey(withOne) },
+      timeouts: { ...DEFAULT_TIMEOUTS, ...adapter.timeouts, ...timeouts, ...endpoint?.timeouts },
+    };
     return {
       stored: entry,
       environment: this.#environment(adapter, entry),
@@ -183,6 +211,21 @@ export class CallSettings {
       address: addressOf(settings, configured),
     };
   }
+}
+
+/** Worked out once for each key. */
+function settingsByKey(workOut: (key: UsableKey) => ResolvedSettings): EntryKeys['settingsOf'] {
+  const known = new Map<string, ResolvedSettings>();
+  return ({ key }: KeyState) => {
+    const { value } = key;
+    const settings = known.get(value) ?? workOut(key);
+    known.set(value, settings);
+    return settings;
+  };
+}
+
+function withEndpoint(settings: ResolvedSettings, endpoint: Endpoint | undefined): ResolvedSettings {
+  return endpoint === undefined ? settings : Object.freeze({ ...settings, endpoint });
 }
 
 /** Undefined where there is nothing to say. The headers of the entry may be secrets, so a request with a key or an address of its own has no part in them. */
@@ -208,8 +251,8 @@ function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSe
 }
 
 /** Field by field: a spread costs several times as much, and every request passes here. */
-function withCaller({ settings, egress, timeouts }: Prepared, signal: AbortSignal): AdapterCall {
-  return { settings, egress, timeouts, signal };
+function withCaller({ settings, egress, timeouts, keys }: Prepared, signal: AbortSignal, until?: AbortSignal): ConfiguredCall {
+  return { settings, egress, timeouts, keys, signal, until };
 }
 
 /** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */

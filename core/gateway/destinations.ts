@@ -7,6 +7,7 @@
 import type { CoreBus } from '../bus.ts';
 import type { Adapter } from '../ports.ts';
 import { Breaker } from './breaker.ts';
+import type { PlaceCounts } from './live.ts';
 import { AttemptQueue, type QueueLimits } from './queue.ts';
 import { RetryBudget } from './retry.ts';
 
@@ -20,6 +21,7 @@ export interface Destination {
   readonly queue: AttemptQueue;
   readonly breaker: Breaker;
   readonly budget: RetryBudget;
+  readonly counts: PlaceCounts;
   /** The request has ended. Called once by each request that has entered. */
   leave(): void;
 }
@@ -114,6 +116,13 @@ export class Destinations {
       opened: (fact) => bus.emit('adapter.paused', { ...place, ...fact }),
       closed: (fact) => bus.emit('adapter.recovered', { ...place, ...fact }),
     });
-    return { address, queue: new AttemptQueue(queue), breaker, budget: new RetryBudget(now), leave: () => undefined };
+    return {
+      address,
+      queue: new AttemptQueue(queue),
+      breaker,
+      budget: new RetryBudget(now),
+      counts: { calls: 0, inputTokens: 0, cachedTokens: 0 },
+      leave: () => undefined,
+    };
   }
 }

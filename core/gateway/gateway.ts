@@ -8,12 +8,13 @@ import { setMaxListeners } from 'node:events';
 import type { CredentialStore } from '../auth/credentials.ts';
 import { KeyCommands } from '../auth/key-command.ts';
 import { PresetFile } from '../auth/preset-file.ts';
+import type { FiledPrices } from '../auth/price-file.ts';
 import type { Environment } from '../auth/settings.ts';
-import { never } from '../base/abort.ts';
+import { assertOpen, never } from '../base/abort.ts';
 import { LinkedList } from '../base/linked-list.ts';
 import type { Writable } from '../base/writable.ts';
 import type { CoreBus } from '../bus.ts';
-import { type BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import { type BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount, UpstreamTimeouts } from '../ports.ts';
 import type { AdapterInfo, AdapterStatus, ModelList, ShownSetting, VerifyResult } from '../schemas/adapter.ts';
 import { type ChatConfig, type ChatDone, ChatRequest, type ChatResponse, type Warning } from '../schemas/chat.ts';
@@ -21,18 +22,19 @@ import { EmbedRequest, type EmbedResponse } from '../schemas/embed.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { ClientAccounts } from './account.ts';
 import { adapterStatus, mustSearch, type StatusOptions } from './adapter-status.ts';
-import { Attempts, type AttemptsOptions, assertOpen } from './attempts.ts';
+import { Attempts, type AttemptsOptions } from './attempts.ts';
 import type { CallOptions } from './call-options.ts';
 import { assertTakesBaseURL, CallSettings } from './call-settings.ts';
 import { Chat } from './calls/chat.ts';
 import type { ChatResult } from './calls/chat-attempt.ts';
-import { Embed } from './calls/embed.ts';
+import { assertEmbeds, Embed } from './calls/embed.ts';
 import { Forward } from './calls/forward.ts';
 import { ConnectionStore } from './connections/connection-store.ts';
 import { Connections, presetsOf } from './connections/connections.ts';
+import { KeyRings } from './connections/key-rings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
-import { type CallToPrice, pricedModel } from './known-price.ts';
+import { type CallToPrice, type KnownPrice, priceOf } from './known-price.ts';
 import type { CallState, GatewayLoad, LiveCall } from './live.ts';
 import type { OwnAddresses } from './own-addresses.ts';
 import type { PricedModel } from './pricing.ts';
@@ -59,6 +61,8 @@ export interface GatewayOptions {
   readonly allowedOrigins: ReadonlySet<string>;
   /** The account of the calls of clients; undefined where there is none. */
   readonly accounts?: ClientAccounts | undefined;
+  /** Finds the prices of prices.json; undefined without a workspace. */
+  readonly filedPrices?: FiledPrices | undefined;
   /** Where this process serves the gateway; no call goes there. */
   readonly ownAddresses?: OwnAddresses;
   /** Repetitions of a failed attempt at most; 0 for none. */
@@ -102,7 +106,7 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { adapters, bus, retries, now, random, accounts } = options;
     this.#options = options;
-    this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now) });
+    this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now), rings: new KeyRings({ bus, now }) });
     const presets = new PresetFile(options.workspace, presetsOf(adapters), now);
     this.connections = new Connections({ adapters, credentials: options.credentials, presets, names: options.connections ?? [] });
     this.#registry = new AdapterRegistry(adapters, this.connections);
@@ -113,6 +117,7 @@ export class Gateway {
       presets,
       settings: this.#settings,
       load: (name) => this.load(name),
+      now,
     });
     this.#destinations = new Destinations(adapters, {
       ...options,
@@ -169,12 +174,13 @@ export class Gateway {
   /** How busy a provider is, where it is configured, and whether it is called at all. Throws ADAPTER_NOT_FOUND. */
   load(name: string): GatewayLoad {
     const adapter = this.#registry.inUrl(name);
-    const { queue, breaker } = this.#destinations.enter(adapter, undefined);
+    const { queue, breaker, counts } = this.#destinations.enter(adapter, undefined);
     return {
       ...queue.load,
       limits: queue.limits,
       breaker: breaker.state,
       paused: breaker.paused,
+      counts: { ...counts },
       missing: this.readiness(adapter.id, undefined, 'adapter').missing?.message,
     };
   }
@@ -200,14 +206,16 @@ export class Gateway {
     }
   }
 
-  /**
-   * The names in the price data of the model that a call reaches; undefined if its price can't be known. A call that could not be made (an unknown adapter,
-   * settings that can't be used) has no price either, and says itself what is wrong.
-   */
+  /** The names in the price data of the model that a call reaches; undefined if its price can't be known (priceOf). */
   pricedAs(call: CallToPrice): PricedModel | undefined {
+    return this.priceOf(call)?.priced;
+  }
+
+  /** The same, with where the price comes from. A call that could not be made (an unknown adapter, settings that can't be used) has none, and says itself what is wrong. */
+  priceOf(call: CallToPrice): KnownPrice | undefined {
     try {
       const adapter = this.#registry.inBody(call.provider, 'adapter');
-      return pricedModel(adapter, this.#settings.checked(adapter, call.config, never()).settings, call);
+      return priceOf(adapter, this.#settings.checked(adapter, call.config, never()).settings, call, this.#options.filedPrices);
     } catch (error) {
       if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
       return undefined;
@@ -369,14 +377,6 @@ export class Gateway {
       return Promise.reject(error);
     }
   }
-}
-
-/** Throws INVALID_REQUEST naming the field. */
-function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: EmbedRequest): void {
-  if (embedding === undefined) throw invalidRequest('adapter', `must be a provider of embeddings, and ${displayName} makes none`);
-  embedding.batch(model);
-  const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
-  if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
 }
 
 const doneOf = ({ done }: ChatResult): ChatDone => done;

@@ -1,9 +1,11 @@
 // Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
 import type { Endpoint } from '../auth/endpoint.ts';
+import type { FiledPrices } from '../auth/price-file.ts';
 import { originOf, type ResolvedSettings } from '../auth/settings.ts';
 import { urlOf } from '../base/url.ts';
 import type { Adapter } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
+import type { ShownPrice } from '../types.ts';
 import { isLoopbackHost, isPrivateHost } from './egress.ts';
 import { FREE, type PricedModel, type Prices } from './pricing.ts';
 
@@ -25,25 +27,42 @@ export interface CallToPrice {
   readonly tier?: string | undefined;
 }
 
-/** The names in the price data of the model that a call reaches; undefined without a known price, and for another server under the adapter. */
-export function pricedModel(adapter: Adapter, settings: ResolvedSettings, { model, config, tier = config?.serviceTier }: CallToPrice): PricedModel | undefined {
-  if (adapter.standsIn === true) return { provider: FREE, model };
+/** Where a price comes from. */
+export type PriceSource = NonNullable<ShownPrice['from']>;
+
+/** The names in the price data of the model that a call reaches, or its own rates, and which of the ways to know a price that is. */
+export interface KnownPrice {
+  readonly from: PriceSource;
+  readonly priced: PricedModel;
+}
+
+/** The price of a call; undefined without a known one, and for another server under the adapter. */
+export function priceOf(adapter: Adapter, settings: ResolvedSettings, call: CallToPrice, filed: FiledPrices | undefined): KnownPrice | undefined {
+  const { model, config, tier = config?.serviceTier } = call;
+  if (adapter.standsIn === true) return { from: 'own', priced: { provider: FREE, model } };
+  if (settings.sources['baseURL'] === 'request') return dataPrice(adapter, settings, model, tier);
   const { endpoint } = settings;
-  if (endpoint === undefined || settings.sources['baseURL'] === 'request') return dataPrice(adapter, settings, model, tier);
-  const priced = endpointPrice(adapter, endpoint, settings, model, tier);
-  return endpoint.quirks.costField === undefined ? priced : { ...(priced ?? { provider: '', model }), isTold: true };
+  const known = stated(adapter, settings, model, tier, filed);
+  if (endpoint?.quirks.costField === undefined || adapter.readsCost !== true) return known;
+  return { from: 'provider', priced: { ...(known?.priced ?? { provider: '', model }), isTold: true } };
 }
 
 /** The price that the operator has given, that of a server of the operator's own, or that of the price data. */
-function endpointPrice(adapter: Adapter, endpoint: Endpoint, settings: ResolvedSettings, model: string, tier: string | undefined): PricedModel | undefined {
-  const own = endpoint.factsOf(model)?.price;
-  if (own === 0 || (own === undefined && isOwnServer(endpoint, settings))) return { provider: FREE, model };
+function stated(adapter: Adapter, settings: ResolvedSettings, model: string, tier: string | undefined, filed: FiledPrices | undefined): KnownPrice | undefined {
+  const { endpoint } = settings;
+  const own = endpoint?.factsOf(model)?.price;
+  if (own === 0) return { from: 'own', priced: { provider: FREE, model } };
   const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
-  if (name === undefined) return undefined;
-  if (typeof own === 'string') return { provider: own.slice(0, own.indexOf('/')), model: own.slice(own.indexOf('/') + 1) };
-  if (own !== undefined) return { provider: endpoint.name, model, rates: own };
+  if (typeof own === 'string')
+    return name === undefined ? undefined : { from: 'own', priced: { provider: own.slice(0, own.indexOf('/')), model: own.slice(own.indexOf('/') + 1) } };
+  if (own !== undefined) return name === undefined ? undefined : { from: 'own', priced: { provider: adapter.id, model, rates: own } };
+  const rates = filed?.ratesOf(adapter.id, model) ?? (name === undefined ? undefined : filed?.ratesOf(adapter.id, name));
+  if (rates === 'unknown') return undefined;
+  if (rates !== undefined) return name === undefined ? undefined : { from: 'file', priced: { provider: adapter.id, model, rates } };
+  if (endpoint === undefined) return dataPrice(adapter, settings, model, tier);
+  if (isOwnServer(endpoint, settings) && adapter.passedOn?.test(model) !== true) return { from: 'own', priced: { provider: FREE, model } };
   if (endpoint.pricesAs === undefined) return dataPrice(adapter, settings, model, tier);
-  return { provider: endpoint.pricesAs, model: name, address: settings.values['baseURL'] };
+  return name === undefined ? undefined : { from: 'data', priced: { provider: endpoint.pricesAs, model: name, address: settings.values['baseURL'] } };
 }
 
 /** A server on this machine, or one of a local preset on a private address: it costs nothing for each call. */
@@ -52,10 +71,10 @@ function isOwnServer({ isConnection, isLocal, pricesAs }: Endpoint, { values }: 
   return isConnection && pricesAs === undefined && (isLoopbackHost(host) || (isLocal && isPrivateHost(host)));
 }
 
-function dataPrice(adapter: Adapter, settings: ResolvedSettings, model: string, tier: string | undefined): PricedModel | undefined {
+function dataPrice(adapter: Adapter, settings: ResolvedSettings, model: string, tier: string | undefined): KnownPrice | undefined {
   if (adapter.pricesAs === undefined || !isOwnHost(adapter, settings)) return undefined;
   const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
-  return name === undefined ? undefined : { provider: adapter.pricesAs, model: name };
+  return name === undefined ? undefined : { from: 'data', priced: { provider: adapter.pricesAs, model: name } };
 }
 
 /** Of calls that are made now. */

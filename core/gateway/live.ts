@@ -20,6 +20,8 @@ export interface CallState {
   readonly model: string;
   readonly caller: string | undefined;
   readonly key: string | undefined;
+  /** The label of the key of its connection, where that has several. */
+  readonly credential?: string | undefined;
   /** The message of a block that the call is to answer. */
   readonly messageId: string | undefined;
   readonly phase: 'waiting' | 'sent' | 'streaming';
@@ -47,12 +49,21 @@ export interface PausedSource {
   readonly opensInMs: number;
 }
 
+/** What was used at one place since the server has started. */
+export interface PlaceCounts {
+  calls: number;
+  inputTokens: number;
+  cachedTokens: number;
+}
+
 /** How busy a provider is. */
 export interface GatewayLoad {
   readonly atWork: number;
   readonly waiting: number;
   readonly limits: QueueLimits;
   readonly breaker: BreakerState;
+  /** What calls have used there. */
+  readonly counts?: PlaceCounts;
   /** Models and callers that are paused, although it is called for others. */
   readonly paused: readonly PausedSource[];
   /** What is missing for a call, judged by the settings alone; no provider is asked. */

@@ -5,7 +5,8 @@
 //   charges for searches besides its tokens: null.
 // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
 //   five minutes, audio like the dearest text, without searches. A cap counts that, so that no tier and no part makes a call free.
-// told-first: where a connection reads the bill from the answer, that is the cost.
+// told-first: where a connection reads the bill from the answer, that is the cost. Of a usage that is partly estimated, the bill is only a part.
+// not-told: a call whose bill did not come, because its answer broke off, costs as much a token as the dearest bill for its model so far.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { isCount } from '../base/tokens.ts';
@@ -33,12 +34,16 @@ export interface Pricer {
   exact(usage: Usage): number | null;
   /** The same where the price is known, and otherwise USD that the call costs at least (at-least); null for a model without a known price. */
   least(usage: Usage): number | null;
+  /** Takes what a call has used that has ended (not-told). */
+  readonly learn?: (usage: Usage) => void;
 }
 
 /** The price data. */
 export class Prices {
   readonly #load: () => Promise<PriceData>;
   readonly #now: () => number;
+  /** not-told: USD a token by model. */
+  readonly #told = new Map<string, number>();
   readonly #pricers = new Map<string, { readonly pricer: Pricer; readonly until: number }>();
   #data: Promise<PriceData> | undefined;
 
@@ -69,17 +74,62 @@ export class Prices {
 
   /** Prices calls of a model that end soon. Most models cost so much a token, which is worked out once a minute: a search takes as long as a small request. */
   async pricer(priced: PricedModel): Promise<Pricer> {
-    if (priced.provider === FREE) return NO_COSTS;
-    if (priced.isTold === true) return toldPricer(await this.pricer({ ...priced, isTold: false }));
-    if (priced.rates !== undefined) return ownPricer(priced.rates);
-    const key = `${priced.provider}\n${priced.model}\n${priced.address ?? ''}`;
-    const known = this.#pricers.get(key);
-    if (known !== undefined && known.until > this.#now()) return known.pricer;
+    const known = this.known(priced);
+    if (known !== undefined) return known;
+    if (priced.isTold === true) return this.#toldPricer(await this.pricer({ ...priced, isTold: false }), `${priced.provider}\n${priced.model}`);
     this.#data ??= this.#load();
     const pricer = pricerOf(await this.#data, priced);
     if (this.#pricers.size >= MAX_PRICERS) this.#pricers.clear();
-    this.#pricers.set(key, { pricer, until: this.#now() + KEEP_RATES_MS });
+    this.#pricers.set(nameOf(priced), { pricer, until: this.#now() + KEEP_RATES_MS });
     return pricer;
+  }
+
+  /** told-first: before the answer, the price that is known. A call of nothing costs nothing. */
+  #toldPricer({ exact, least }: Pricer, name: string): Pricer {
+    const byBills = ({ totalTokens }: Usage): number | null => {
+      const rate = this.#told.get(name);
+      return rate === undefined ? null : rate * totalTokens;
+    };
+    const told = (usage: Usage): number | undefined => {
+      const { costUsd, totalTokens, estimated } = usage;
+      if (costUsd === undefined) return totalTokens === 0 ? 0 : undefined;
+      return estimated === true ? Math.max(costUsd, least(usage) ?? byBills(usage) ?? 0) : costUsd;
+    };
+    return {
+      exact: (usage) => told(usage) ?? exact(usage),
+      least: (usage) => told(usage) ?? least(usage) ?? byBills(usage),
+      learn: ({ costUsd, totalTokens, estimated }) => {
+        if (totalTokens === 0 || costUsd === undefined || estimated === true) return;
+        if (this.#told.size >= MAX_PRICERS) this.#told.clear();
+        this.#told.set(name, Math.max(this.#told.get(name) ?? 0, costUsd / totalTokens));
+      },
+    };
+  }
+
+  /** The same at once, if it was worked out in the last minute; else undefined. */
+  known(priced: PricedModel): Pricer | undefined {
+    if (priced.provider === FREE) return NO_COSTS;
+    if (priced.isTold === true) return undefined;
+    if (priced.rates !== undefined) return ownPricer(priced.rates);
+    const known = this.#pricers.get(nameOf(priced));
+    return known !== undefined && known.until > this.#now() ? known.pricer : undefined;
+  }
+
+  /** USD for a million tokens; null for a price that is not known, or is not the same for all calls. */
+  async rates({ provider, model, rates, address }: PricedModel): Promise<OwnRates | null> {
+    if (provider === FREE) return { input: 0, output: 0 };
+    if (rates !== undefined) return rates;
+    this.#data ??= this.#load();
+    const found = find(await this.#data, { provider, model });
+    if (found === undefined || !isAt(found, address) || SEARCHES.test(model)) return null;
+    const flat = flatRates(found.model_price);
+    return flat === 'other' ? null : flat;
+  }
+
+  /** True if the price data have a price of this model. */
+  async knows(provider: string, model: string): Promise<boolean> {
+    this.#data ??= this.#load();
+    return find(await this.#data, { provider, model }) !== undefined;
   }
 
   /** Tokens that fit into one request; null when that is not known. */
@@ -89,15 +139,13 @@ export class Prices {
   }
 }
 
+function nameOf({ provider, model, address = '' }: PricedModel): string {
+  return `${provider}\n${model}\n${address}`;
+}
+
 const NO_COSTS: Pricer = { exact: () => 0, least: () => 0 };
 /** Of a model without a known price. */
 export const NO_PRICE: Pricer = { exact: () => null, least: () => null };
-
-/** told-first: the bill of a provider that is trusted with it; before the answer, the price that is known. A call of nothing costs nothing. */
-function toldPricer({ exact, least }: Pricer): Pricer {
-  const told = (usage: Usage): number | undefined => usage.costUsd ?? (usage.totalTokens === 0 ? 0 : undefined);
-  return { exact: (usage) => told(usage) ?? exact(usage), least: (usage) => told(usage) ?? least(usage) };
-}
 
 /** An own price is that of text in the standard tier, and everything is counted as that. */
 function ownPricer({ input, output, cacheRead = input, cacheWrite = input }: OwnRates): Pricer {
@@ -167,7 +215,7 @@ function find({ calcPrice }: PriceData, { provider, model }: PricedModel, counts
   } catch {
     return undefined; // an entry that contradicts itself: the call is shown as unpriced, and its answer is not lost
   }
-  return found !== null && found.provider.id === provider && names(found.model.match, model.trim().toLowerCase()) ? found : undefined;
+  return found !== null && found.provider.id === provider && names(found.model.match, ownName(model)) ? found : undefined;
 }
 
 const KEEP_RATES_MS = 60_000;
@@ -261,6 +309,12 @@ function countOf(value: number | undefined): number {
 
 /** One or two digits after the name: `-5` is the version of another model; `-20260514`, `-001` and `-09-2025` are releases of this model. */
 const FURTHER_VERSION = /^(?!-\d{2}-\d{4}$)[-.]\d{1,2}(?!\d)/;
+
+/** Of a tuned model, only the name of what was tuned: the rest is chosen by its owner, and an entry may match any part of an id. */
+function ownName(model: string): string {
+  const name = model.trim().toLowerCase();
+  return name.startsWith('ft:') ? name.split(':', 2).join(':') : name;
+}
 
 /** Entries match by the beginning of an id, which would also price a successor that is not in the data yet. */
 function names(match: MatchLogic, model: string): boolean {

@@ -5,17 +5,23 @@ import { bodyTokens, FILE_TOKENS, fileTokens, imageTokens, MEDIA_TOKENS } from '
 import type { Prompt } from './prompt.ts';
 import type { Turn } from './turns.ts';
 
-/** Of a call under way the question comes again and again. */
+/** Of a long call under way the question comes again and again. */
 const known = new WeakMap<Prompt, number>();
+/** To count fewer takes less time than to remember them. */
+const MIN_KNOWN_TOKENS = 500;
 
 /** About how many tokens a provider counts for this prompt. Reasoning of earlier turns counts only as far as it goes back to the provider. */
 export function promptTokens(prompt: Prompt): number {
-  let tokens = known.get(prompt);
-  if (tokens === undefined) {
-    tokens = count(prompt);
-    known.set(prompt, tokens);
-  }
+  const remembered = known.get(prompt);
+  if (remembered !== undefined) return remembered;
+  const tokens = count(prompt);
+  if (tokens >= MIN_KNOWN_TOKENS) known.set(prompt, tokens);
   return tokens;
+}
+
+/** The same when the content of the prompt is about to be dropped: the count stays known. */
+export function rememberTokens(prompt: Prompt): void {
+  known.set(prompt, promptTokens(prompt));
 }
 
 function count({ system = '', turns, tools, options, replayed }: Prompt): number {
@@ -47,9 +53,15 @@ function addTexts(turn: Turn, sum: TokenEstimate): void {
 
 /** The tokens of the parts that are not text. Adds the texts of documents to `sum`. */
 function mediaIn(turn: Turn, sum: TokenEstimate): number {
-  const lists: readonly (readonly ContentPart[])[] = turn.role === 'tool' ? turn.results.map(({ parts = [] }) => parts) : [turn.parts ?? []];
+  if (turn.role !== 'tool') return turn.parts === undefined ? 0 : mediaOf(turn.parts, sum);
   let media = 0;
-  for (const { type, text, data, mediaType } of lists.flat()) {
+  for (const { parts } of turn.results) if (parts !== undefined) media += mediaOf(parts, sum);
+  return media;
+}
+
+function mediaOf(parts: readonly ContentPart[], sum: TokenEstimate): number {
+  let media = 0;
+  for (const { type, text, data, mediaType } of parts) {
     if (type === 'text' || type === 'reasoning') continue;
     if (type === 'document' && text !== undefined) sum.add(text);
     else if (type === 'image') media += data === undefined ? MEDIA_TOKENS : imageTokens(data);

@@ -2,7 +2,7 @@
 //
 // in-line: What a key asks of a provider besides its calls takes a place there as they do, and needs room under its caps. The questions of the owner are few,
 //   and don't wait for calls.
-import { never } from '../base/abort.ts';
+import { assertOpen, never } from '../base/abort.ts';
 import type { CoreBus } from '../bus.ts';
 import { invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall } from '../ports.ts';
@@ -10,7 +10,6 @@ import { type ModelList, VerifyRequest, type VerifyResult } from '../schemas/ada
 import type { ChatConfig } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { ClientAccounts } from './account.ts';
-import { assertOpen } from './attempts.ts';
 import type { CallOptions } from './call-options.ts';
 import type { CallSettings } from './call-settings.ts';
 import { offeredIds, ServedModels } from './connections/served-models.ts';

@@ -90,14 +90,14 @@ export class AttemptQueue implements WaitingLine {
     const leaving = new AbortController();
     const place = onAbort(signal, () => leaving.abort(callerLeft(signal.reason))); // leaving-frees
     const take = async (): Promise<void> => {
-      offAbort(signal, place);
+      offAbort(place);
       this.#room.take(caller, limits);
     };
     for (const limit of limits) limit.wait(this);
     try {
       await this.#line.add(take, { caller, limits, leaving, signal: leaving.signal });
     } finally {
-      offAbort(signal, place);
+      offAbort(place);
       for (const limit of limits) limit.endWait(this);
     }
     if (signal.aborted) {

@@ -96,10 +96,11 @@ export class ReadOn {
 
   /** The call has ended. Called once; `stop` must not be called after it (lent-signals). */
   end(): void {
-    clearTimeout(this.#timer);
-    const { controller, uses } = this.#lent;
-    if (!controller.signal.aborted && uses < SIGNAL_USES && free.length < KEPT_SIGNALS && isUnheard(controller.signal))
-      free.push({ controller, uses: uses + 1 });
+    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    const lent = this.#lent;
+    const { signal } = lent.controller;
+    lent.uses += 1;
+    if (!signal.aborted && lent.uses <= SIGNAL_USES && free.length < KEPT_SIGNALS && isUnheard(signal)) free.push(lent);
   }
 }
 

@@ -10,6 +10,8 @@ const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 8000;
 /** A provider may ask for a longer wait, but no request is kept open for longer. */
 export const MAX_RETRY_AFTER_MS = 60_000;
+/** A provider that asks for a longer wait is asked again after this. */
+const MAX_WAIT_MS = 3_600_000;
 
 /**
  * Milliseconds to wait before repetition number `retry` (from 0): the provider's own wait, or a growing one with jitter. Undefined when there must be no
@@ -75,7 +77,7 @@ export class RetryBudget {
 /** The only form of an HTTP date that names no time zone. It means UTC, like the others (RFC 9110, section 5.6.7). */
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 
-/** The milliseconds that a `Retry-After` header asks for, in seconds or as an HTTP date, up to MAX_RETRY_AFTER_MS. Undefined for anything else. */
+/** The milliseconds that a `Retry-After` header asks for, in seconds or as an HTTP date, up to MAX_WAIT_MS. Undefined for anything else. */
 export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.trim() === '') return undefined;
   const text = header.trim();
@@ -85,8 +87,8 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
   return clampRetryAfter(Date.parse(ASCTIME.test(text) ? `${text} GMT` : text) - nowMs);
 }
 
-/** At most MAX_RETRY_AFTER_MS; undefined if `ms` is not a wait. */
+/** At most MAX_WAIT_MS; undefined if `ms` is not a wait. */
 export function clampRetryAfter(ms: number): number | undefined {
   if (Number.isNaN(ms) || ms < 0) return undefined;
-  return Math.min(ms, MAX_RETRY_AFTER_MS);
+  return Math.min(ms, MAX_WAIT_MS);
 }

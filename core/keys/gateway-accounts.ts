@@ -5,7 +5,10 @@
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
+// refused-once: of a model whose price only answers tell, a key that refuses unknown prices gets one answer without a bill, and then none until one has come. Other
+//   keys ask on: what one of them does shuts nobody else out.
 // held-until-counted: a call counts as under way until its line counts.
+import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
@@ -13,20 +16,20 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../store/port.ts';
+import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
-import { costOf, expectedTokens, HeldCalls, KeyHold, type KeyTerms } from './key-hold.ts';
+import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
-import { assertMayUse, isHeld, type KeyLevels, type NamedKey, namesOf, noSuchKey, type SharedAccounts } from './named-key.ts';
+import { assertMayAskFor, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
   readonly bus: CoreBus;
   readonly gateway: Pick<Gateway, 'pricedAs'>;
-  readonly prices: Pick<Prices, 'pricer'>;
+  readonly prices: Pick<Prices, 'pricer' | 'known'>;
   readonly keys: Pick<KeyStore, 'named'>;
   readonly ledger: GatewayBook;
   /** Epoch milliseconds. */
@@ -40,8 +43,10 @@ type Finished = CoreEvents['call.finished'];
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
+/** Of keys and models. */
+const MAX_UNCOUNTED = 10_000;
 /** The cost of a call of which nothing is known. */
-const NO_COST = { costUsd: null };
+const NO_COST: Pick<OpenCall, 'costUsd' | 'leastUsd'> = { costUsd: null };
 
 /** The accounts of a workspace, from its start to its end. */
 export class GatewayAccounts implements SharedAccounts, ClientAccounts {
@@ -52,12 +57,14 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #held: HeldCalls;
   readonly #rates: RateLimits;
   readonly #places = new KeyPlaces();
+  /** refused-once. */
+  readonly #uncounted = new Set<string>();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
     this.#names = new PricedNames(options.gateway, options.now);
     this.#rates = new RateLimits(options.monotonic);
-    this.#held = new HeldCalls((call) => options.ledger.note(call), this.#tell);
+    this.#held = new HeldCalls(options.ledger, this.#tell);
   }
 
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
@@ -95,7 +102,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
+    if (asking.model !== undefined) assertMayAskFor(key, asking);
     const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise)
       room.catch(() => undefined); // who reserves asks again, and gets the failure
@@ -103,21 +110,27 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return key;
   }
 
-  /** whatever-failed. A call without a price is recorded at once, since a promise costs more than the rest. */
+  /** whatever-failed. A call without a price, or with a known one, is recorded at once, since a promise costs more than the rest. */
   settle(end: Finished, call: AccountedCall, hold: Hold | undefined): void {
-    const at = new Date(this.#options.now()).toISOString();
+    const at = isoTime(this.#options.now());
     this.#settleRates(end, hold);
     if (hold instanceof KeyHold) {
       this.#settleHeld(end, at, hold);
       return;
     }
-    const pricedAs = end.usage === undefined ? undefined : this.#pricedAs(call);
+    const { prices } = this.#options;
     const { usage } = end;
+    const pricedAs = usage === undefined ? undefined : this.#pricedAs(call);
     if (pricedAs === undefined || usage === undefined) {
       this.#record(end, at, NO_COST, groupOf(hold, call));
       return;
     }
-    const priced = this.#options.prices.pricer(pricedAs).then((pricer) => this.#record(end, at, costOf(usage, pricer), groupOf(hold, call)), this.#tell);
+    const known = prices.known(pricedAs);
+    if (known !== undefined) {
+      this.#record(end, at, finalCost(usage, known), groupOf(hold, call));
+      return;
+    }
+    const priced = prices.pricer(pricedAs).then((pricer) => this.#record(end, at, finalCost(usage, pricer), groupOf(hold, call)), this.#tell);
     this.#pricing.add(priced);
     void priced.finally(() => this.#pricing.delete(priced));
   }
@@ -127,21 +140,21 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (taken !== undefined) this.#rates.settle(taken, end);
   }
 
-  /** The journal has the end at once, and the ledger has it some moments later. */
+  /** refused-once. */
+  #noteUncounted({ call }: KeyHold): void {
+    if (this.#uncounted.size >= MAX_UNCOUNTED) this.#uncounted.clear();
+    this.#uncounted.add(uncountedName(call));
+  }
+
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
-    const { requestId, adapter: provider, model, usage, code: error = null } = end;
-    const { id, key: named } = hold;
-    const [key, group] = [named.name, named.group ?? undefined];
-    const cost = usage === undefined ? NO_COST : costOf(usage, hold.pricer);
-    if (id !== undefined) {
-      // A line that can't be written is of no harm: the line of the ledger waits and is tried again.
-      this.#options.ledger.noteEnd({ id, at, requestId, key, group, provider, model, usage: usage ?? NO_USAGE, ...cost, error }).catch(this.#tell);
-    }
-    this.#record(end, at, cost, group, id);
+    const { usage } = end;
+    const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
+    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUncounted(hold);
+    this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
   }
 
-  async costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+  async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
@@ -162,23 +175,30 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     await this.#options.ledger.close();
   }
 
-  /** caps-hold. Resolves when the call may be sent. */
-  async #reserve(hold: KeyHold, hash: string): Promise<void> {
-    const { ledger, prices } = this.#options;
-    const { call } = hold;
-    const pricedAs = this.#pricedAs(call);
-    const pricer = pricedAs === undefined ? NO_PRICE : await prices.pricer(pricedAs);
-    let key = this.#stillAllowed(call, hash);
+  /** Undefined, or a promise that resolves, lets the call be sent. */
+  #reserve(hold: KeyHold, hash: string): Promise<void> | undefined {
+    const { prices } = this.#options;
+    const pricedAs = this.#pricedAs(hold.call);
+    const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
+    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, hash, known));
+    return this.#reserveAt(hold, hash, pricer ?? NO_PRICE);
+  }
+
+  /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. */
+  #reserveAt(hold: KeyHold, hash: string, pricer: Pricer): Promise<void> | undefined {
+    const { ledger, now } = this.#options;
+    const key = this.#stillAllowed(hold.call, hash);
     hold.key = key;
-    if (key.refusesUnpriced) assertPriced(key, call, pricer);
-    const underWay: UnderWay = { roughly: (bound) => this.#held.sumOf(bound), exactly: (bound) => this.#held.underWay(bound, hold) };
-    // There is no `await` between the answer and the hold, so of two calls the second one sees the first.
-    for (let room = ledger.room(key, underWay); room !== true; room = ledger.room(key, underWay)) {
-      assertRoom(key, await room);
-      key = this.#stillAllowed(call, hash);
-      hold.key = key;
+    if (key.refusesUnpriced) assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
+    const room = ledger.room(key, this.#held.beside(hold));
+    if (room instanceof Promise) {
+      return room.then((answer) => {
+        assertRoom(key, answer);
+        return this.#reserveAt(hold, hash, pricer);
+      });
     }
-    await this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: new Date(this.#options.now()).toISOString() });
+    assertRoom(key, room);
+    return this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: isoTime(now()) });
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
@@ -196,7 +216,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#keyOf(name);
     if (key.hash !== hash) throw noSuchKey(name);
     this.#places.of(key); // it may have another limit since
-    assertMayUse(key, namesOf(call));
+    assertMayAskFor(key, call);
     return key;
   }
 
@@ -206,14 +226,15 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return key;
   }
 
-  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, id?: OpenCall['id']): void {
-    const { requestId, key = null, adapter, model, usage = null, durationMs, firstTextMs, code = null } = end;
-    this.#options.ledger.record({
+  #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, noted?: OpenCall): void {
+    const { requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
+    const call: GatewayCall = {
       at,
       requestId,
       key,
       group,
       provider: adapter,
+      credential,
       model,
       usage,
       costUsd,
@@ -221,8 +242,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       firstTextMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       durationMs: Math.round(durationMs),
       error: code,
-      id,
-    });
+    };
+    this.#options.ledger.record(call, noted);
   }
 
   #pricedAs(call: AccountedCall): PricedModel | undefined {
@@ -259,9 +280,6 @@ function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | und
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : group;
 }
 
-const NOTHING: Used = { usd: 0, tokens: 0 };
-const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
-
 function assertRoom({ name }: NamedKey, room: true | NoRoom): void {
   if (room === true) return;
   const { bound, cap, isUnderWay, resets, retryAfterMs } = room;
@@ -280,9 +298,14 @@ function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
 }
 
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
-function assertPriced(key: NamedKey, call: AccountedCall, { exact }: Pricer): void {
-  if (exact(NO_USAGE) === null) throw priceUnknown(key, call, '');
+function assertPriced(key: NamedKey, call: AccountedCall, { exact, least }: Pricer, wasUncounted: boolean): void {
+  if (exact(NO_USAGE) === null || (wasUncounted && least(HOUR_IN_CACHE) === null)) throw priceUnknown(key, call, '');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
+}
+
+/** No name of a key has a blank. */
+function uncountedName({ key, adapterId, model }: AccountedCall): string {
+  return `${key} ${adapterId}/${model}`;
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {

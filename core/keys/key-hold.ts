@@ -7,11 +7,13 @@
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
 //   leaves no less.
 import { randomUUID } from 'node:crypto';
+import { isoTime } from '../base/iso-time.ts';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
+import { inputUsage } from '../gateway/calls/call.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
-import type { OpenCall, Used } from '../store/port.ts';
+import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
 import type { Usage } from '../types.ts';
 import type { Bound } from './key-limits.ts';
 import type { TakenTokens } from './key-rates.ts';
@@ -20,9 +22,14 @@ import type { NamedKey } from './named-key.ts';
 /** Until a key has an answer. */
 const USUAL_OUTPUT_TOKENS = 1000;
 const NOTHING: Used = { usd: 0, tokens: 0 };
+export const NOTHING_UNDER_WAY: UnderWay = { roughly: () => NOTHING, exactly: () => NOTHING };
 const LOOK_EVERY_MS = 100;
+/** A call that was seen so often is no short one, and counts by itself if the process is killed. */
+const LOOKS_OF_SHORT = 2;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
+
+const NOWHERE: readonly HeldPlace[] = [];
 
 /** What a call is accepted with. */
 export interface KeyTerms {
@@ -33,29 +40,32 @@ export interface KeyTerms {
 }
 
 /** The room of one call of a key with limits. */
-export class KeyHold implements Hold {
+export class KeyHold implements Hold, UnderWay {
   readonly call: AccountedCall;
   readonly readsOn = true;
   /** With the limits that it had when the call was looked at last. */
   key: NamedKey;
-  /** In the journal; undefined for a call that was never admitted. */
-  id: string | undefined;
+  /** As it was noted last; undefined for a call that was never admitted. */
+  open: OpenCall | undefined;
   /** Fixed when the call is admitted. */
   pricer: Pricer = NO_PRICE;
   /** What it counts with while nothing is known of it, and its output at least. */
   expected: Usage | undefined;
-  /** What the journal says of it; undefined for a call that was never admitted. */
-  noted: Usage | undefined;
+  /** Among which it asks for room. */
+  held: HeldCalls | undefined;
+  /** So often it was seen under way by a look of all calls. */
+  looks = 0;
   /** Among the calls under way of its key, and of its group. */
-  underWay: readonly HeldPlace[] = [];
+  underWay: readonly HeldPlace[] = NOWHERE;
   /** What it counts in the sums of its accounts: summed-up. */
-  counted: Used = NOTHING;
+  countedUsd = 0;
+  countedTokens = 0;
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
-  readonly #reserve: (hold: KeyHold) => Promise<void>;
+  readonly #reserve: (hold: KeyHold) => Promise<void> | undefined;
 
-  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: KeyHold) => Promise<void>) {
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: KeyHold) => Promise<void> | undefined) {
     this.call = call;
     this.key = key;
     this.places = places;
@@ -63,13 +73,30 @@ export class KeyHold implements Hold {
     this.#reserve = reserve;
   }
 
-  reserve(): Promise<void> {
+  reserve(): Promise<void> | undefined {
     return this.#reserve(this);
+  }
+
+  /** What it counts with if the process is killed; undefined for a call that was never admitted. */
+  get noted(): Usage | undefined {
+    return this.open?.usage;
+  }
+
+  roughly(bound: Pick<Bound, 'kind' | 'name'>): Used {
+    return this.held?.sumOf(bound) ?? NOTHING;
+  }
+
+  exactly(bound: Pick<Bound, 'kind' | 'name'>): Used {
+    return this.held?.underWay(bound, this) ?? NOTHING;
   }
 
   /** as-expected. */
   get usage(): Usage | undefined {
-    const used = this.call.usageSoFar();
+    return this.usageWith(this.call.usageSoFar());
+  }
+
+  /** The same of a call that has surely used this. */
+  usageWith(used: Usage | undefined): Usage | undefined {
     return used === undefined ? this.expected : this.#withExpectedOutput(used);
   }
 
@@ -81,13 +108,14 @@ export class KeyHold implements Hold {
 
 /** The calls under way of a key or a group. */
 interface Account {
+  readonly kind: Bound['kind'];
+  readonly name: string;
   readonly calls: LinkedList<KeyHold>;
   usd: number;
   tokens: number;
 }
 
 interface HeldPlace {
-  readonly name: string;
   readonly account: Account;
   readonly place: Place<KeyHold>;
 }
@@ -103,6 +131,12 @@ export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' |
   return costUsd === null ? { costUsd, leastUsd: pricer.least(usage) } : { costUsd };
 }
 
+/** The same of a call that has ended. */
+export function finalCost(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
+  pricer.learn?.(usage);
+  return costOf(usage, pricer);
+}
+
 /** What a call is admitted with. */
 export interface HoldTerms {
   readonly pricer: Pricer;
@@ -113,29 +147,28 @@ export interface HoldTerms {
 
 /** All calls under way of keys with limits. */
 export class HeldCalls {
-  readonly #note: (call: OpenCall) => Promise<void>;
+  readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
   readonly #onFault: (error: unknown) => void;
-  /** By key and by group. */
-  readonly #byAccount = new Map<string, Account>();
+  readonly #byAccount: Readonly<Record<Bound['kind'], Map<string, Account>>> = { key: new Map(), group: new Map() };
   readonly #idStart = randomUUID();
   #ids = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `note` writes a call into the journal; `onFault` is told when that fails for a call that has been sent already. */
-  constructor(note: (call: OpenCall) => Promise<void>, onFault: (error: unknown) => void) {
-    this.#note = note;
+  /** `onFault` gets the error of the book for a call that has been sent already. */
+  constructor(book: Pick<GatewayBook, 'note' | 'noteAlone'>, onFault: (error: unknown) => void) {
+    this.#book = book;
     this.#onFault = onFault;
   }
 
   /** About what the calls under way of a key or a group count, as of a tenth of a second ago: summed-up. */
   sumOf({ kind, name }: Pick<Bound, 'kind' | 'name'>): Used {
-    return this.#byAccount.get(accountOf(kind, name)) ?? NOTHING;
+    return this.#byAccount[kind].get(name) ?? NOTHING;
   }
 
   /** What the other calls under way of a key or a group count. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Used {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byAccount.get(accountOf(kind, name))?.calls ?? []) {
+    for (const hold of this.#byAccount[kind].get(name)?.calls ?? []) {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -144,32 +177,37 @@ export class HeldCalls {
     return sum;
   }
 
-  /** The call counts as under way from now on. Resolves when it may be sent. Once more for a further attempt. */
-  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> {
-    if (hold.hasEnded) return Promise.resolve(); // its caller has left, and it will not be sent
+  /** The calls under way beside one that asks for room. */
+  beside(own: KeyHold): UnderWay {
+    own.held = this;
+    return own;
+  }
+
+  /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
+  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
+    if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const inputTokens = hold.call.inputTokens();
     const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
     hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
-    if (hold.underWay.length === 0) hold.underWay = hold.key.bounds.map(({ kind, name }) => this.#join(accountOf(kind, name), hold));
-    this.#ids += 1;
-    this.#recount(hold);
-    hold.id ??= `${this.#idStart}-${this.#ids}`;
+    if (hold.underWay.length === 0) hold.underWay = this.#joined(hold);
+    const used = hold.call.usageSoFar();
+    this.#recount(hold, used);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return this.#noteAhead(hold, hold.call.usageSoFar() ?? { ...hold.expected, outputTokens: 0 }, at);
+    return this.#noteAhead(hold, used ?? inputUsage(inputTokens), at);
   }
 
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const { name, account, place } of hold.underWay) {
+    for (const { account, place } of hold.underWay) {
       account.calls.leave(place);
-      account.usd -= hold.counted.usd;
-      account.tokens -= hold.counted.tokens;
-      if (account.calls.size === 0) this.#byAccount.delete(name);
+      account.usd -= hold.countedUsd;
+      account.tokens -= hold.countedTokens;
+      if (account.calls.size === 0) this.#byAccount[account.kind].delete(account.name);
     }
-    hold.underWay = [];
-    if (this.#byAccount.size === 0) this.close();
+    hold.underWay = NOWHERE;
+    if (this.#byAccount.key.size === 0) this.close(); // each call has a key
   }
 
   close(): void {
@@ -177,48 +215,62 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #join(name: string, hold: KeyHold): HeldPlace {
-    const account = this.#byAccount.get(name) ?? { calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
-    this.#byAccount.set(name, account);
-    return { name, account, place: account.calls.add(hold) };
+  #joined(hold: KeyHold): HeldPlace[] {
+    const places: HeldPlace[] = [];
+    for (const { kind, name } of hold.key.bounds) {
+      const accounts = this.#byAccount[kind];
+      let account = accounts.get(name);
+      if (account === undefined) {
+        account = { kind, name, calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
+        accounts.set(name, account);
+      }
+      places.push({ account, place: account.calls.add(hold) });
+    }
+    return places;
   }
 
-  /** summed-up. */
-  #recount(hold: KeyHold): void {
-    const { usage, counted } = hold;
+  /** summed-up. `used` is what the call has surely used. */
+  #recount(hold: KeyHold, used: Usage | undefined): void {
+    const usage = hold.usageWith(used);
     if (usage === undefined) return;
-    hold.counted = { tokens: usage.totalTokens, usd: hold.pricer.least(usage) ?? 0 };
+    const usd = hold.pricer.least(usage) ?? 0;
     for (const { account } of hold.underWay) {
-      account.usd += hold.counted.usd - counted.usd;
-      account.tokens += hold.counted.tokens - counted.tokens;
+      account.usd += usd - hold.countedUsd;
+      account.tokens += usage.totalTokens - hold.countedTokens;
     }
+    hold.countedUsd = usd;
+    hold.countedTokens = usage.totalTokens;
   }
 
   /** noted-ahead. */
   #look(): void {
-    for (const account of this.#byAccount.values()) {
-      for (const hold of account.calls) {
-        if (account !== hold.underWay[0]?.account) continue; // seen with its key
-        this.#recount(hold);
+    for (const { calls } of this.#byAccount.key.values()) {
+      for (const hold of calls) {
         const usage = hold.call.usageSoFar();
+        this.#recount(hold, usage);
+        hold.looks += 1;
+        if (hold.looks === LOOKS_OF_SHORT && hold.open !== undefined) this.#book.noteAlone(hold.open);
         if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
-        this.#noteAhead(hold, usage, new Date().toISOString()).catch(this.#onFault);
+        this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
       }
     }
   }
 
-  #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> {
-    const { call, id = '', pricer } = hold;
+  #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> | undefined {
+    const { call, open, pricer } = hold;
     const { name: key, group } = hold.key;
     const outputTokens = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
     const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
-    hold.noted = ahead;
     const { requestId, adapterId: provider, model } = call;
-    return this.#note({ id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, ...costOf(ahead, pricer), error: 'SHUTTING_DOWN' });
+    const { costUsd, leastUsd } = costOf(ahead, pricer);
+    const id = open?.id ?? this.#newId();
+    const place = open?.place;
+    hold.open = { id, at, requestId, key, group: group ?? undefined, provider, model, usage: ahead, costUsd, leastUsd, error: 'SHUTTING_DOWN', place };
+    return this.#book.note(hold.open);
   }
-}
 
-/** No key has a name with a blank. */
-function accountOf(kind: Bound['kind'], name: string): string {
-  return kind === 'key' ? name : `group ${name}`;
+  #newId(): string {
+    this.#ids += 1;
+    return `${this.#idStart}-${this.#ids}`;
+  }
 }

@@ -37,9 +37,22 @@ interface Limit {
   readonly unit: 'requests' | 'tokens';
 }
 
-interface Need extends Limit {
-  readonly amount: number;
+/** Those of a key and of its group. */
+interface Limits {
+  readonly all: readonly Limit[];
+  readonly ofRequests: readonly Limit[];
+  readonly ofTokens: readonly Limit[];
+  readonly bucketsOfTokens: readonly TokenBucket[];
 }
+
+/** A limit that has too little left. */
+interface Short {
+  readonly limit: Limit;
+  readonly amount: number;
+  readonly waitMs: number;
+}
+
+const NONE: readonly Limit[] = [];
 
 /** The request of a call that another process has counted. */
 export const COUNTED: object = {};
@@ -49,7 +62,7 @@ export class RateLimits {
   readonly #now: () => number;
   readonly #buckets = new Map<string, TokenBucket>();
   /** Of each key; a change of the keys makes new objects. */
-  readonly #ofKeys = new WeakMap<LimitedKey, readonly Limit[]>();
+  readonly #ofKeys = new WeakMap<LimitedKey, Limits>();
   /** once-a-request. */
   readonly #counted = new WeakSet<object>();
 
@@ -59,20 +72,19 @@ export class RateLimits {
   }
 
   /** Throws KEY_RATE_LIMITED, and then takes nothing: all-or-none. */
-  take(key: LimitedKey, cost: RateCost): TakenTokens | undefined {
+  take(key: LimitedKey, { request, tokens }: RateCost): TakenTokens | undefined {
     const now = this.#now();
-    const needs = this.#needsOf(key, cost, now);
-    let longest = 0;
-    let short: Need | undefined;
-    for (const need of needs) {
-      const waitMs = need.bucket.waitMs(need.amount, now);
-      if (waitMs > longest) [longest, short] = [waitMs, need];
-    }
-    if (short !== undefined) throw limited(key, short, longest);
-    for (const { bucket, amount } of needs) bucket.take(amount, now);
-    if (cost.request !== undefined) this.#counted.add(cost.request);
-    const ofTokens = needs.filter(({ unit }) => unit === 'tokens');
-    return ofTokens.length === 0 ? undefined : { buckets: ofTokens.map(({ bucket }) => bucket), tokens: ofTokens[0]?.amount ?? 0, at: now };
+    const limits = this.#limitsOf(key, now);
+    const isCounted = request !== undefined && (request === COUNTED || this.#counted.has(request));
+    const ofRequests = isCounted ? NONE : limits.ofRequests;
+    const ofTokens = tokens === undefined ? NONE : limits.ofTokens;
+    const estimate = tokens === undefined || ofTokens.length === 0 ? 0 : tokens();
+    const short = longestWait(ofTokens, estimate, now, longestWait(ofRequests, 1, now, undefined));
+    if (short !== undefined) throw limited(key, short);
+    for (const { bucket } of ofRequests) bucket.take(1, now);
+    for (const { bucket } of ofTokens) bucket.take(estimate, now);
+    if (request !== undefined) this.#counted.add(request);
+    return ofTokens.length === 0 ? undefined : { buckets: limits.bucketsOfTokens, tokens: estimate, at: now };
   }
 
   /** The call has ended. A client that leaves before its call has told what it used gets nothing back: else it could have for nothing what it has seen. */
@@ -85,13 +97,13 @@ export class RateLimits {
   /** What is used of each limit of a key, in their order. */
   levels(key: LimitedKey): readonly number[] {
     const now = this.#now();
-    return this.#limitsOf(key, now).map(({ bucket }) => bucket.level(now));
+    return this.#limitsOf(key, now).all.map(({ bucket }) => bucket.level(now));
   }
 
   /** Takes over what another process knows of a key with the same limits. */
   setLevels(key: LimitedKey, levels: readonly number[]): void {
     const now = this.#now();
-    const limits = this.#limitsOf(key, now);
+    const limits = this.#limitsOf(key, now).all;
     if (limits.length !== levels.length) return; // one of both has not seen a change of the limits yet
     for (const [index, { bucket }] of limits.entries()) bucket.setLevel(levels[index] ?? 0, now);
   }
@@ -101,34 +113,21 @@ export class RateLimits {
     if (!key.hasRates) return undefined;
     const now = this.#now();
     let [requests, tokens]: [RateState?, RateState?] = [];
-    for (const { bucket, unit } of this.#limitsOf(key, now)) {
+    for (const { bucket, unit } of this.#limitsOf(key, now).all) {
       if (unit === 'requests') requests = tighter(requests, bucket.state(now));
       else tokens = tighter(tokens, bucket.state(now));
     }
     return { ...(requests && { requests }), ...(tokens && { tokens }) };
   }
 
-  #needsOf(key: LimitedKey, { request, tokens }: RateCost, now: number): Need[] {
-    const needs: Need[] = [];
-    const isCounted = request !== undefined && (request === COUNTED || this.#counted.has(request));
-    let estimate: number | undefined;
-    for (const { bound, bucket, unit } of this.#limitsOf(key, now)) {
-      if (unit === 'requests') {
-        if (!isCounted) needs.push({ bound, bucket, unit, amount: 1 });
-      } else if (tokens !== undefined) {
-        estimate ??= tokens();
-        needs.push({ bound, bucket, unit, amount: estimate });
-      }
-    }
-    return needs;
-  }
-
-  #limitsOf(key: LimitedKey, now: number): readonly Limit[] {
+  #limitsOf(key: LimitedKey, now: number): Limits {
     const known = this.#ofKeys.get(key);
     if (known !== undefined) return known;
-    const limits = key.bounds.flatMap((bound) =>
+    const all = key.bounds.flatMap((bound) =>
       [this.#limitOf(bound, 'requests', now), this.#limitOf(bound, 'tokens', now)].filter((limit) => limit !== undefined),
     );
+    const ofTokens = all.filter(({ unit }) => unit === 'tokens');
+    const limits = { all, ofRequests: all.filter(({ unit }) => unit === 'requests'), ofTokens, bucketsOfTokens: ofTokens.map(({ bucket }) => bucket) };
     this.#ofKeys.set(key, limits);
     return limits;
   }
@@ -149,7 +148,17 @@ function tighter(one: RateState | undefined, other: RateState | undefined): Rate
   return other.remaining < one.remaining ? other : one;
 }
 
-function limited({ name }: LimitedKey, { bound, unit, amount }: Need, waitMs: number): BlockhouseError {
+/** Of the limits that have less than this left, and `other`, the one that has it again last. */
+function longestWait(limits: readonly Limit[], amount: number, now: number, other: Short | undefined): Short | undefined {
+  let found = other;
+  for (const limit of limits) {
+    const waitMs = limit.bucket.waitMs(amount, now);
+    if (waitMs > (found?.waitMs ?? 0)) found = { limit, amount, waitMs };
+  }
+  return found;
+}
+
+function limited({ name }: LimitedKey, { limit: { bound, unit }, amount, waitMs }: Short): BlockhouseError {
   const limit = unit === 'requests' ? bound.requestsPerMinute : bound.tokensPerMinute;
   const whose = bound.kind === 'key' ? `The key ${name}` : `The group ${bound.name}, to which the key ${name} belongs,`;
   const need = unit === 'tokens' ? `, and this request may need ${Math.ceil(amount)}` : '';

@@ -1,5 +1,5 @@
 // One key for one application: what it may do, and how it is stored. Pure: no I/O.
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Asking } from '../gateway/account.ts';
@@ -26,7 +26,7 @@ const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 /** The accounts of the gateway's clients. */
 export interface Accounts {
   /** Sums of the calls that are kept, by key, model or UTC day. */
-  costs(by: 'key' | 'model' | 'day'): Promise<CostsReport>;
+  costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport>;
   /** What a key has spent on this UTC day. */
   spentToday(key: string): Promise<KeySpend>;
   /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */
@@ -63,7 +63,7 @@ export function newKey(): string {
 
 /** The hash under which a key is stored; undefined for a text that is no key. */
 export function hashOfKey(presented: string): string | undefined {
-  return FORM.test(presented) ? createHash('sha256').update(presented).digest('base64url') : undefined;
+  return FORM.test(presented) ? hash('sha256', presented, 'base64url') : undefined;
 }
 
 /** Throws INVALID_REQUEST naming the field. */
@@ -125,25 +125,51 @@ export function isHeld({ capsUsd, capsTokens, refusesUnpriced }: Bounds): boolea
 }
 
 /** Throws KEY_FORBIDDEN unless the key may ask for a model under one of its names. */
-export function assertMayUse(key: NamedKey, names: readonly string[]): void {
-  if (names.some((name) => mayUse(key, name))) return;
-  const message = `The key ${key.name} may not use the model ${JSON.stringify(names[0])}; it may use ${key.models?.join(', ')}.`;
-  throw new BlockhouseError('KEY_FORBIDDEN', message);
+export function assertMayUse(key: NamedKey, model: string): void {
+  if (!mayUse(key, model)) throw mayNotUse(key, model);
+}
+
+/** Throws KEY_FORBIDDEN unless the key may ask for the model under its full name, or under the name by which the client has asked for it. */
+export function assertMayAskFor(key: NamedKey, { askedAs, adapterId, model }: Asking): void {
+  if (key.models === null) return;
+  const full = `${adapterId}/${model}`;
+  if (!mayUse(key, full) && (askedAs === undefined || !mayUse(key, askedAs))) throw mayNotUse(key, askedAs ?? full);
+}
+
+function mayNotUse({ name, models }: NamedKey, model: string): BlockhouseError {
+  return new BlockhouseError('KEY_FORBIDDEN', `The key ${name} may not use the model ${JSON.stringify(model)}; it may use ${models?.join(', ')}.`);
 }
 
 /** True if the key may ask for a model under this name. */
 export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): boolean {
-  return models === null || models.some((pattern) => fits(pattern, model));
+  return models === null || piecesOf(models).some((pieces) => fitsPieces(pieces, model));
+}
+
+/** The patterns of each list, at their stars: a list of models may be compared with tens of thousands of names. */
+const knownPieces = new WeakMap<readonly string[], readonly (readonly string[])[]>();
+
+function piecesOf(models: readonly string[]): readonly (readonly string[])[] {
+  const known = knownPieces.get(models) ?? models.map((pattern) => pattern.split('*'));
+  knownPieces.set(models, known);
+  return known;
 }
 
 /** True if a name has the form of a pattern, in which * stands for any characters. Compares piece by piece: a regular expression made of many `*` could take very long. */
 export function fits(pattern: string, name: string): boolean {
-  const [first = '', ...rest] = pattern.split('*');
+  const star = pattern.indexOf('*');
+  if (star === -1) return name === pattern;
+  if (star === pattern.length - 1) return name.startsWith(pattern.slice(0, star)); // most patterns
+  return fitsPieces(pattern.split('*'), name);
+}
+
+function fitsPieces(pieces: readonly string[], name: string): boolean {
+  const [first = ''] = pieces;
   if (!name.startsWith(first)) return false;
-  if (rest.length === 0) return name.length === first.length;
-  const last = rest.pop() ?? '';
+  if (pieces.length === 1) return name.length === first.length;
+  const last = pieces.at(-1) ?? '';
   let at = first.length;
-  for (const piece of rest) {
+  for (let index = 1; index < pieces.length - 1; index += 1) {
+    const piece = pieces[index] ?? '';
     const found = name.indexOf(piece, at);
     if (found === -1) return false;
     at = found + piece.length;
@@ -154,10 +180,4 @@ export function fits(pattern: string, name: string): boolean {
 /** What a call gets whose key is gone. */
 export function noSuchKey(name: string): BlockhouseError {
   return new BlockhouseError('KEY_FORBIDDEN', `There is no key ${name}, or it has expired or was revoked. \`blockhouse key ls\` lists the keys.`);
-}
-
-/** The names of a call's model that the list of a key may have. */
-export function namesOf({ askedAs, adapterId, model }: Asking): readonly string[] {
-  const full = `${adapterId}/${model}`;
-  return askedAs === undefined ? [full] : [askedAs, full];
 }

@@ -4,6 +4,7 @@
 //   content, only provider/model has a meaning: every other name is refused with an error that names the file, but not its path, which applications must not see.
 // may-come-back: a connection comes and goes with auth.json. A name that leads to one that is not there is an error of that name alone, and only when it is used. What
 //   is written here over the API must lead to something that is there.
+import { isDeepStrictEqual } from 'node:util';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
@@ -66,6 +67,30 @@ export class ModelsFile {
   async setDefault(provider: string | undefined): Promise<void> {
     if (provider !== undefined) this.#codec.checkProvider(provider); // may-come-back
     await this.#change(({ defaultProvider: _old, ...others }) => (provider === undefined ? others : { defaultProvider: provider, ...others }));
+  }
+
+  /** What would not be adopted, because there is another alias or default provider. Throws as `table` does. */
+  conflicting({ aliases = {}, defaultProvider }: ModelsDocument): { readonly aliases: readonly string[]; readonly defaultProvider: boolean } {
+    const document = this.document();
+    return {
+      aliases: Object.keys(aliases).filter(
+        (name) => Object.hasOwn(document.aliases ?? {}, name) && !isDeepStrictEqual(document.aliases?.[name], aliases[name]),
+      ),
+      defaultProvider: defaultProvider !== undefined && document.defaultProvider !== undefined && document.defaultProvider !== defaultProvider,
+    };
+  }
+
+  /** Adds aliases and a default provider, in one write; what is there stays, unless `replaces`. Throws as `setAlias` does; a target may be a connection that is not there yet. */
+  async adopt({ aliases = {}, defaultProvider }: ModelsDocument, replaces: boolean): Promise<void> {
+    await this.#change((document) => {
+      const others = document.aliases ?? {};
+      const next = {
+        ...document,
+        ...(defaultProvider !== undefined && (replaces || document.defaultProvider === undefined) && { defaultProvider }),
+        ...(Object.keys(aliases).length > 0 && { aliases: replaces ? { ...others, ...aliases } : { ...aliases, ...others } }),
+      };
+      return isDeepStrictEqual(next, document) ? undefined : next;
+    });
   }
 
   /** False if there is nothing to change. */

@@ -36,6 +36,9 @@ export const DROPPABLE = [
   'store',
 ] as const;
 
+/** No part of it is `.` or `..`, which would lead out of the base URL: to another tenant of a shared host. */
+const LIST_PATH = '^(?:/(?!\\.{1,2}(?:/|$))[A-Za-z0-9._-]+)+/?$';
+
 /** How a server differs from others of its protocol. */
 export const Quirks = closedObject(
   {
@@ -55,7 +58,7 @@ export const Quirks = closedObject(
     costField: { type: 'string', pattern: '^[A-Za-z_]+(?:\\.[A-Za-z_]+){0,3}$', description: 'Where an answer tells its cost in USD, such as usage.cost' },
     list: {
       anyOf: [
-        { type: 'string', pattern: '^/[A-Za-z0-9/._-]{1,100}$', description: 'a path below the base URL' },
+        { type: 'string', maxLength: 100, pattern: LIST_PATH, description: 'a path below the base URL' },
         { type: 'boolean', const: false },
       ],
       description: 'The path of the list of models; false if there is none',
@@ -199,8 +202,9 @@ export const ShownConnectionKey = object({
   source: { ...string, description: 'auth.json, the variable that has it, or keyCommand' },
   state: { ...oneOf(['ready', 'cooling', 'refused', 'empty']), description: 'Whether calls may use it now' },
   until: { ...orNull(time), description: 'When it may be used again; null if it may now, or nobody knows' },
-  inFlight: orNull(count),
-  calls: orNull(count),
+  models: { type: 'array', items: string, description: 'The models that it pauses for; empty for all, and where it does not' },
+  inFlight: { ...count, description: 'Calls under way in this process' },
+  calls: { ...count, description: 'Attempts since this process has started' },
   cachedShare: { ...orNull(number), description: 'Cached of all input tokens; null while nothing is known' },
 });
 export type ShownConnectionKey = types.ShownConnectionKey;

@@ -75,6 +75,7 @@ export const GatewayRequest = object(
     model: string,
     block: { type: 'string', description: 'The block that makes it' },
     key: { type: 'string', description: 'The key of the application that makes it' },
+    credential: { type: 'string', description: 'The label of the key of its connection, where that has several' },
     phase: { ...oneOf(['waiting', 'sent', 'streaming', 'ended']), description: 'Waits for a place; waits for the first text; its text comes; it has ended' },
     startedAt: time,
     queuedMs: ms,
@@ -83,7 +84,7 @@ export const GatewayRequest = object(
     usage: orNull(Usage),
     code: { type: 'string', description: 'Why it failed' },
   },
-  ['block', 'key', 'code'],
+  ['block', 'key', 'credential', 'code'],
 );
 export type GatewayRequest = types.GatewayRequest;
 

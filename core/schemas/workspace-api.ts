@@ -1,11 +1,11 @@
 // The bodies and answers of `/api` for the whole workspace: costs, the doctor, the kill switch. Pure: no I/O.
 import type * as types from '../types.ts';
 import { CostBucket } from './block-costs.ts';
-import { boolean, count, listOf, object, oneOf, orNull, string } from './fields.ts';
+import { boolean, count, listOf, object, oneOf, orNull, string, time } from './fields.ts';
 
-/** Sums of the ledger by block, model or UTC day; of the gateway's ledger by key, model or UTC day. */
+/** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export const CostsReport = object({
-  by: oneOf(['block', 'key', 'model', 'day']),
+  by: oneOf(['block', 'key', 'model', 'day', 'day-model']),
   rows: listOf({ ...CostBucket, required: ['key', ...CostBucket.required], properties: { key: string, ...CostBucket.properties } }),
   total: CostBucket,
 });
@@ -26,6 +26,21 @@ export const DoctorReport = object({
   findings: listOf(Finding),
 });
 export type DoctorReport = types.DoctorReport;
+
+/** A server of the workspace. */
+export const ServerNode = object({
+  id: { type: 'string', description: 'Made for each start, and after a server was given up; never used again' },
+  self: { type: 'boolean', description: 'True for the server that answers' },
+  version: string,
+  url: { ...orNull(string), description: 'Where it answers; null while it starts' },
+  startedAt: { ...time, description: 'Since when it shares the workspace' },
+  seenAt: { ...time, description: 'Its last sign of life' },
+  alive: { type: 'boolean', description: 'False for a server that gives no sign of life; others take its blocks' },
+  blocks: { ...count, description: 'Blocks that it has: those that have something to do, or had a moment ago' },
+});
+export type ServerNode = types.ServerNode;
+/** The servers of the workspace, the oldest first. */
+export const NodeList = object({ nodes: listOf(ServerNode) });
 
 /** The kill switch: whether it is set, since when and why. */
 export const HaltState = object({ halted: boolean, since: orNull(string), reason: orNull(string) });

@@ -29,6 +29,8 @@ export interface GatewayCall {
   /** The group in which the key was. */
   readonly group?: string | undefined;
   readonly provider: string;
+  /** The label of the key of the connection, where it has several. */
+  readonly credential?: string | undefined;
   readonly model: string;
   /** Null when nothing is known of it. */
   readonly usage: Usage | null;
@@ -41,7 +43,7 @@ export interface GatewayCall {
   readonly durationMs: number;
   /** Null when it succeeded. */
   readonly error: ErrorCode | null;
-  /** Set if the call was noted in the journal before it was sent. */
+  /** Set if the call had a line of its own in the journal. */
   readonly id?: string | undefined;
 }
 
@@ -62,6 +64,8 @@ export interface OpenCall {
   readonly leastUsd?: number | null | undefined;
   /** What the line of its end says: SHUTTING_DOWN until it has ended. */
   readonly error: ErrorCode | null;
+  /** Where the book keeps it; set by the book alone. */
+  place?: unknown;
 }
 
 /** What calls of clients use. */
@@ -114,12 +118,18 @@ export interface GatewayBook {
    * again, for meanwhile others may have come. Rejects with STORE_UNREACHABLE, or while the book can't be read.
    */
   room(key: CappedKey, underWay: UnderWay): true | NoRoom | Promise<true | NoRoom>;
-  /** Resolves when the call may be sent: if the process is killed, the call counts. A later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error. */
-  note(call: OpenCall): Promise<void>;
-  /** The call has ended with this: it counts so if the process is killed after this resolves, and before its line is written. Only after `note`. Rejects as `note` does. */
-  noteEnd(call: OpenCall): Promise<void>;
-  /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus reports it once. */
-  record(call: GatewayCall): void;
+  /**
+   * Undefined, or a promise that resolves, lets the call be sent: if the process is killed, the call counts, by itself or together with others of its key and model. A
+   * later note of the same call replaces the first. Rejects with STORAGE_FULL, or the system's own error.
+   */
+  note(call: OpenCall): Promise<void> | undefined;
+  /** A noted call lasts longer than most: from the next moments on it counts by itself if the process is killed. */
+  noteAlone(call: OpenCall): void;
+  /**
+   * Counts a call, and writes its line soon. `noted` is what was noted of it last: from the end of this turn of the event loop on, the call counts with no less than this
+   * if the process is killed. A line that can't be written is tried again with the next ones; the bus reports it once.
+   */
+  record(call: GatewayCall, noted?: OpenCall): void;
   /**
    * What a key or a group has spent up to now, on all servers. A group has what its keys have spent in it, also those that have left it or were revoked.
    * Rejects as `room` does.

@@ -106,8 +106,8 @@ export interface LedgerStore {
   ready(): Promise<void>;
   /** What `from` has spent until now counts for `to` from now on. */
   carry(from: string, to: string): Promise<void>;
-  /** What a block has spent since an instant, in epoch milliseconds, at most 32 days ago. Rejects while the ledger can't be read. */
-  spend(block: string, sinceMs: number): Promise<Spend>;
+  /** What a block has spent since each of some instants, in epoch milliseconds, at most 32 days ago. Rejects while the ledger can't be read. */
+  spend<const T extends readonly number[]>(block: string, sinceMs: T): Promise<{ readonly [I in keyof T]: Spend }>;
   /** Epoch milliseconds of the newest call; undefined when there is none. Rejects as `spend` does. */
   newest(block: string): Promise<number | undefined>;
   /** The calls of a block after an instant, in epoch milliseconds, the newest first. Earlier names of the block count. */

@@ -3,7 +3,9 @@
 import type { CoreBus } from '../bus.ts';
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
-import type { StreamFrame } from '../types.ts';
+import type { BlockState, BlockStatus } from '../schemas/block-pulse.ts';
+import type { Finding, ServerNode, StreamFrame } from '../types.ts';
+import type { PassStore } from './passes.ts';
 import type {
   BlockContents,
   BlockDocuments,
@@ -110,6 +112,34 @@ export interface EntrySource {
   running(): number;
 }
 
+/** What a page of the list is sorted by: names and states upwards, times and costs downwards. */
+export type ListSort = 'name' | 'lastMessageAt' | 'costUsd' | 'state';
+
+/** Which blocks a page of the list has. */
+export interface ListQuery {
+  /** `name` when left out. */
+  readonly sort?: ListSort | undefined;
+  /** What the name begins with. */
+  readonly prefix?: string | undefined;
+  /** One of these states. */
+  readonly state?: readonly BlockState[] | undefined;
+  readonly status?: BlockStatus | undefined;
+  readonly tag?: string | undefined;
+  /** A part of the name or of the description, in any case. */
+  readonly text?: string | undefined;
+  /** 1 to 1000; 100 when left out. */
+  readonly limit?: number | undefined;
+  /** Of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+/** A page of the list. */
+export interface ListPage {
+  readonly entries: readonly BlockEntry[];
+  /** The cursor of the next one; null at the end. */
+  readonly next: string | null;
+}
+
 /** Which blocks there are, and an entry for each, which is made again when its block has changed. */
 export interface BlockList {
   /** How many there are, and how many of them answer messages. */
@@ -122,6 +152,8 @@ export interface BlockList {
   readonly isStale: boolean;
   /** Sorted by name. The same frozen entries until something changes. */
   list(): Promise<readonly BlockEntry[]>;
+  /** A page of the blocks that fit. Pages neither skip nor repeat what stays. Rejects with INVALID_REQUEST naming the field. */
+  page(query: ListQuery): Promise<ListPage>;
   /** The entry of a block may be out of date. */
   markStale(name: string): void;
   /** All entries may be out of date, because the credentials have changed. */
@@ -136,6 +168,19 @@ export interface Rename {
   readonly wasRunning: boolean;
   /** ISO 8601: the block was archived after this. */
   readonly at: string;
+}
+
+/** How a block gets another name where that is one step. */
+export interface RenameInOneStep {
+  /** Renames a block and ends its claim: its spending goes along, and it is to run as before. Rejects with NAME_TAKEN, LEASE_LOST. */
+  rename(claim: Claim, to: string): Promise<void>;
+}
+
+/** How a block gets another name where that is two moves, into the archive and back. */
+export interface RenameByMoves {
+  /** Notes a rename before anything moves: if the process ends before `end`, the next `open` of the store ends it. Rejects with STORAGE_FULL or STORAGE_FAILED; then nothing may move. */
+  begin(rename: Rename): Promise<void>;
+  end(): Promise<void>;
 }
 
 /** The blocks of a workspace. */
@@ -153,9 +198,7 @@ export interface BlockStore {
   assertFree(name: string): Promise<void>;
   /** Makes a block with this configuration: all of it is there, or nothing. Rejects with NAME_TAKEN. */
   create(config: BlockConfig): Promise<Unconfirmed>;
-  /** Notes a rename before anything moves: if the process ends before `endRename`, the next `open` ends it. Rejects with STORAGE_FULL or STORAGE_FAILED; then nothing may move. */
-  beginRename(rename: Rename): Promise<void>;
-  endRename(): Promise<void>;
+  readonly renaming: RenameInOneStep | RenameByMoves;
 }
 
 /** The archive. A move is whole: the block is in one of two places, and of two moves at once one wins. */
@@ -248,6 +291,7 @@ export interface StoreConnection {
 /** The same, for the core that works in it. `close` may be called again. */
 export interface ConnectedStore extends StoreConnection {
   readonly settings: SettingStore;
+  readonly passes: PassStore;
   /** Joins; `lock` is released with the store. Rejects with STORE_UNREACHABLE. */
   open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store>;
 }
@@ -263,6 +307,10 @@ export interface Store {
   now(): number;
   /** Joins the servers of the workspace. The first membership is ready when the store is open; after `lost`, the next call makes another one. Rejects with STORE_UNREACHABLE. */
   join(): Promise<Membership>;
+  /** The servers of the workspace, this one among them, the oldest first. Rejects with STORE_UNREACHABLE. */
+  nodes(): Promise<readonly ServerNode[]>;
+  /** What is wrong with what all blocks share. Changes nothing. Rejects with STORE_UNREACHABLE. */
+  check(): Promise<readonly Finding[]>;
   /** Tells other programs where this server answers. Rejects with WORKSPACE_BUSY when another server has the workspace. */
   announce(url: string): Promise<void>;
   /** Gives the workspace to others, after the last write. What was claimed is free at once. A second call does nothing. */

@@ -13,7 +13,7 @@ import { expectedTokens, type KeyTerms } from '../keys/key-hold.ts';
 import { KeyPlaces } from '../keys/key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { type Accounts, assertMayUse, isHeld, type NamedKey, namesOf, noSuchKey } from '../keys/named-key.ts';
+import { type Accounts, assertMayAskFor, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
 import type { KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
@@ -90,7 +90,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     this.#looking = setInterval(() => this.#tellUsed(), LOOK_EVERY_MS).unref();
     options.bus.on('*', (name, data) => {
       // Of the files of the workspace, the primary knows itself.
-      const isOurs = name.startsWith('adapter.') || name === 'workspace.fault' || name === 'call.retried';
+      const isOurs = name.startsWith('adapter.') || name.startsWith('credential.') || name === 'workspace.fault' || name === 'call.retried';
       if (isOurs || (this.#tellsAll && name === 'call.started')) this.#tell({ name: name as Exclude<typeof name, 'call.finished'>, data });
     });
   }
@@ -131,7 +131,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     if (number !== undefined) this.flush(true); // ended-first
   }
 
-  costs(by: 'key' | 'model' | 'day'): Promise<CostsReport> {
+  costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
     return this.#options.link.ask('costs', { by });
   }
 
@@ -164,7 +164,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    if (asking.model !== undefined) assertMayUse(key, namesOf(asking));
+    if (asking.model !== undefined) assertMayAskFor(key, asking);
     const refused = this.#refused.get(key);
     const now = this.#options.now();
     if (refused !== undefined && refused.until > now) {
@@ -178,7 +178,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const { call } = hold;
     const key = this.#keyOf(call.key ?? '');
     if (key.hash !== hash) throw noSuchKey(key.name);
-    assertMayUse(key, namesOf(call));
+    assertMayAskFor(key, call);
     this.#places.of(key); // it may have another limit since
     return isAsked(key) ? this.#ask(hold, key) : undefined;
   }

@@ -15,7 +15,7 @@ import type { Meter } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
 import { COUNTED } from '../keys/key-rates.ts';
 import type { KeyLevels, SharedAccounts } from '../keys/named-key.ts';
-import type { Usage } from '../types.ts';
+import type { ServerNode, Usage } from '../types.ts';
 import type { ProcessLine, WorkerHost } from './line.ts';
 import { Link, type Takes } from './link.ts';
 import { joinedLoads } from './loads.ts';
@@ -31,6 +31,7 @@ export interface PrimaryOptions {
   readonly meter: Meter;
   readonly recent: RecentEvents;
   readonly adapterIds: readonly string[];
+  nodes(): Promise<readonly ServerNode[]>;
   /** Looks at all settings and credentials now. */
   look(): void;
   /** Gets lines of a worker's log. */
@@ -212,6 +213,7 @@ class Worker implements Takes<WorkerSays> {
     addPass: ({ kind, ms, holder }) => this.#options.passes.add(kind, ms, holder),
     passHolder: async ({ kind, text }) => ({ holder: await this.#options.passes.holderOf(kind, text) }),
     takePass: ({ kind, text }) => this.#options.passes.take(kind, text),
+    nodes: () => this.#options.nodes(),
     figures: async ({ window }) => {
       const { meter, adapterIds } = this.#options;
       const loads = await this.#others.gather.loads();

@@ -7,7 +7,7 @@ import type { Window } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
 import type { KeyLevels } from '../keys/named-key.ts';
 import type { PeriodSpend } from '../store/port.ts';
-import type { CostsReport, Usage } from '../types.ts';
+import type { CostsReport, ServerNode, Usage } from '../types.ts';
 
 /** A call of a key with limits that asks for room: what its account must know of it. */
 export interface CallFacts {
@@ -58,7 +58,7 @@ export interface WorkerSays {
   readonly asks: {
     /** Answered when the call has its places and may be sent; rejects as `Hold.reserve` does. */
     readonly reserve: readonly [CallFacts, KeyLevels | undefined];
-    readonly costs: readonly [{ readonly by: 'key' | 'model' | 'day' }, CostsReport];
+    readonly costs: readonly [{ readonly by: 'key' | 'model' | 'day' | 'day-model' }, CostsReport];
     readonly spent: readonly [{ readonly kind: 'key' | 'group'; readonly name: string }, PeriodSpend];
     /** Answered when no other worker changes this file. */
     readonly turn: readonly [{ readonly path: string }, undefined];
@@ -66,6 +66,7 @@ export interface WorkerSays {
     readonly passHolder: readonly [{ readonly kind: PassKind; readonly text: string }, { readonly holder?: CodeHolder | undefined }];
     readonly takePass: readonly [{ readonly kind: PassKind; readonly text: string }, boolean];
     readonly figures: readonly [{ readonly window: Window }, readonly AdapterFigures[]];
+    readonly nodes: readonly [undefined, readonly ServerNode[]];
     readonly calls: readonly [undefined, GatewayCalls];
     readonly endRequest: readonly [{ readonly requestId: string }, boolean];
     /** Answered when all that was said before has its effect. */

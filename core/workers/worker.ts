@@ -10,6 +10,7 @@ import { Prices } from '../gateway/pricing.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
 import type { Turn } from '../store/open.ts';
+import type { ServerNode } from '../types.ts';
 import { WorkerAccounts } from './accounts.ts';
 import type { ProcessLine } from './line.ts';
 import { Link } from './link.ts';
@@ -102,7 +103,7 @@ export class Worker {
     const accounts = new WorkerAccounts({ link: this.#link, bus, keys, names, now, monotonic });
     this.#accounts = accounts;
     if (this.#isWatched) accounts.tellAll();
-    return new WorkerSession(gateway, accounts);
+    return new WorkerSession(gateway, accounts, () => this.#link.ask('nodes', undefined));
   }
 
   /** Lines of the log of this process, for the files that the primary writes. */
@@ -135,7 +136,8 @@ export class WorkerSession {
   #closing: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(gateway: Gateway, accounts: WorkerAccounts) {
+  constructor(gateway: Gateway, accounts: WorkerAccounts, nodes: () => Promise<readonly ServerNode[]>) {
+    this.nodes = nodes;
     this.#gateway = gateway;
     this.#accounts = accounts;
   }
@@ -155,6 +157,9 @@ export class WorkerSession {
   async start(): Promise<void> {
     this.#isStarted = true;
   }
+
+  /** The process that holds the workspace is the server. */
+  readonly nodes: () => Promise<readonly ServerNode[]>;
 
   /** The primary does. */
   async announce(): Promise<void> {}

@@ -252,7 +252,7 @@ t.test('13: no key and no value of a header is in any answer, error, list or log
     const answer = await server.call(method, path, { ...(body !== undefined && { body }) });
     seen.push(`${path} ${JSON.stringify(answer.headers)} ${answer.text}`);
   }
-  t.match(upstream.requests[0]?.headers, { authorization: `Bearer ${KEY}`, 'x-team': 'header-canary-0123456789' });
+  t.match(upstream.requests[0]?.headers, { authorization: /^Bearer .*canary/, 'x-team': 'header-canary-0123456789' });
   for (const text of [...seen, JSON.stringify(server.log)]) t.notMatch(text, /canary/, text.slice(0, 300));
 });
 
@@ -312,7 +312,12 @@ t.test('16: a program that prints a key is run only for an entry that was writte
 t.test('what the API may change of an entry, and what only a person at the file', async (t) => {
   const [upstream, evil] = [await startUpstream(t, chatServer), await startUpstream(t, chatServer)];
   const stored = entryOf(upstream, { apiKey: KEY, headers: { 'x-team': 'canary' } });
-  const server = await startWith(t, { gpu: stored, groq: {}, own: entryOf(upstream, { keyCommand: ['/bin/true'] }) }, { env: { GROQ_API_KEY: KEY } });
+  const aws = { adapter: 'bedrock', apiKey: KEY, region: 'eu-west-1' };
+  const server = await startWith(
+    t,
+    { gpu: stored, groq: {}, own: entryOf(upstream, { keyCommand: ['/bin/true'] }), aws, bedrock: { keys: [{ apiKey: KEY }] } },
+    { env: { GROQ_API_KEY: KEY, OPENAI_API_KEY: KEY } },
+  );
   const put = async (name: string, fields: Record<string, unknown>) => void (await server.core.credentials?.update(name, fields));
   const to = { baseURL: `${evil.url}/v1` };
   for (const [name, fields, path] of [
@@ -333,6 +338,15 @@ t.test('what the API may change of an entry, and what only a person at the file'
     ['gpu', { headers: { authorization: 'x' } }, 'headers.authorization'],
     ['gpu', { limits: { inFlight: -1 } }, 'limits.inFlight'],
     ['gpu', { baseURL: 'file:///etc/passwd', apiKey: 'k', headers: null }, 'baseURL'],
+    ['gpu', { quirks: { list: '/../../other-tenant/models' } }, 'quirks.list'], // the key goes to no other path of a shared host
+    ['aws', { endpoint: evil.url }, 'apiKey'],
+    ['aws', { controlEndpoint: evil.url }, 'apiKey'],
+    ['aws', { endpoint: 'file:///etc/passwd', apiKey: 'k' }, 'endpoint'],
+    ['bedrock', { endpoint: evil.url }, 'keys'],
+    ['new', { adapter: 'bedrock', endpoint: evil.url, apiKeyEnv: 'OPENAI_API_KEY' }, 'apiKeyEnv'],
+    ['new', { adapter: 'bedrock', controlEndpoint: evil.url, keys: [{ apiKeyEnv: 'OPENAI_API_KEY' }] }, 'controlEndpoint'],
+    ['new', { preset: 'vllm', apiKeyEnv: 'OPENAI_API_KEY' }, 'apiKeyEnv'], // any program of this machine may listen there
+    ['new', { adapter: 'ollama', keys: [{ apiKeyEnv: 'OPENAI_API_KEY' }] }, 'keys'],
   ] as const)
     await t.rejects(put(name, fields), { code: 'INVALID_REQUEST', details: [{ path }] }, `${name} ${JSON.stringify(fields)}`);
   t.same(JSON.parse(readFileSync(join(server.workspace, 'auth.json'), 'utf8')).gpu, stored, 'and nothing was written');
@@ -343,6 +357,9 @@ t.test('what the API may change of an entry, and what only a person at the file'
   await t.rejects(put('groq', { apiKey: null, apiKeyEnv: 'HOME' }), { code: 'INVALID_REQUEST', details: [{ path: 'apiKeyEnv' }] });
   await put('gpu', { ...to, apiKey: 'own-key-0123456789', headers: null, limits: { inFlight: 2 } });
   await put('groq-eu', { preset: 'groq', apiKeyEnv: 'GROQ_EU_KEY' });
+  await put('studio', { preset: 'lmstudio', apiKeyEnv: 'LMSTUDIO_API_KEY' });
+  await put('aws', { region: 'eu-central-1' });
+  await put('aws', { endpoint: evil.url, apiKey: 'own-key-0123456789' });
   await server.chat('gpu', 'z');
   t.equal(evil.requests[0]?.headers.authorization, 'Bearer own-key-0123456789');
   t.equal(server.core.load('gpu').limits.concurrency, 2, 'and its limits hold');
@@ -467,6 +484,77 @@ t.test('21: the cost that the provider tells is the cost, whole, as a stream and
   }
 });
 
+type Ask = readonly [path: string, body: object];
+
+/** What a key with a cap of a dollar that refuses unknown prices gets for such requests, one after the other, at OpenRouter's preset. */
+async function toldTo(t: Test, entry: Record<string, unknown>, answer: Answerer, ...asked: readonly Ask[]) {
+  const upstream = await startUpstream(t, (request, ...rest) => (request.method === 'GET' ? chatServer : answer)(request, ...rest));
+  const server = await startWith(t, { openrouter: { baseURL: `${upstream.url}/v1`, apiKey: KEY, ...entry } });
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', usdPerDay: 1, unpriced: 'refuse' } })).json;
+  const ask = async (bearer: unknown, [path, body]: Ask): Promise<number> => {
+    const headers = { authorization: `Bearer ${String(bearer)}` };
+    const { status } = await server.call('POST', path, { body: { model: 'openrouter/x/new', ...body }, headers });
+    await server.call('GET', '/api/costs?source=gateway'); // after every call is priced
+    return status;
+  };
+  const statuses: number[] = [];
+  for (const one of asked) statuses.push(await ask(key, one));
+  return { statuses, spent: await server.core.accounts?.spentToday('app'), server, ask, key };
+}
+
+t.test('the cost that the provider tells is counted for a key that refuses unknown prices, on every route', async (t) => {
+  const told = { ...USAGE, input_tokens: 12, output_tokens: 5, cost: 0.3 };
+  const output = [{ type: 'message', content: [{ type: 'output_text', text: 'x' }] }];
+  const response = { object: 'response', status: 'completed', output, usage: told };
+  const answer: Answerer = (request, res, index) => {
+    if (request.path.endsWith('/embeddings')) return sendJson(res, { data: [{ index: 0, embedding: [1] }], usage: told });
+    if (JSON.parse(request.body).stream === true) return frames({ type: 'response.completed', response })(request, res, index);
+    sendJson(res, response);
+  };
+  const embed = ['/v1/embeddings', { input: 'hi' }] as Ask;
+  t.match(await toldTo(t, {}, answer, embed, embed, embed, embed, embed), { statuses: [200, 200, 200, 200, 429], spent: { usd: 1.2, unpricedCalls: 0 } });
+  const responses = ['/v1/responses', { input: 'hi' }] as Ask;
+  const streamed = ['/v1/responses', { input: 'hi', stream: true }] as Ask;
+  const chat = ['/v1/chat', { adapter: 'openrouter', model: 'x/new', messages: MESSAGES }] as Ask;
+  const chatted = ['/v1/chat', { adapter: 'openrouter', model: 'x/new', messages: MESSAGES, stream: true }] as Ask;
+  t.match(await toldTo(t, { api: 'responses' }, answer, responses, streamed, chat, chatted, chat), {
+    statuses: [200, 200, 200, 200, 429],
+    spent: { usd: 1.2, unpricedCalls: 0 },
+  });
+  const messages = ['/v1/messages', { max_tokens: 5, messages: MESSAGES }] as Ask;
+  t.match(await toldTo(t, { adapter: 'anthropic' }, answer, messages), { statuses: [403], spent: { calls: 0 } }, 'nobody reads it there');
+});
+
+t.test('with the own key of an account, the cost is the bill of its provider, too', async (t) => {
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }];
+  const usage = { ...USAGE, cost: 0.1, is_byok: true, cost_details: { upstream_inference_cost: 0.6 } };
+  const ask = ['/v1/chat/completions', { messages: MESSAGES }] as Ask;
+  t.match(await toldTo(t, {}, (_request, res) => sendJson(res, { choices, usage }), ask, ask, ask), { statuses: [200, 200, 429], spent: { usd: 1.4 } });
+  const other = { ...usage, is_byok: false };
+  t.match(await toldTo(t, {}, (_request, res) => sendJson(res, { choices, usage: other }), ask), { statuses: [200], spent: { usd: 0.1 } });
+  const untold = { ...USAGE, cost: 0, is_byok: true };
+  t.match(await toldTo(t, {}, (_request, res) => sendJson(res, { choices, usage: untold }), ask, ask), { statuses: [200, 403], spent: { calls: 1 } });
+});
+
+t.test('an answer without its bill costs as much as others of its model, and is the only one where there was none', async (t) => {
+  const whole = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: { ...USAGE, cost: 0.17 } };
+  const answer: Answerer = (request, res) => {
+    if (JSON.parse(request.body).stream !== true) return sendJson(res, whole);
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'text '.repeat(80) } }] })}\n\n`, () => res.destroy());
+  };
+  const broken = ['/v1/chat/completions', { messages: MESSAGES, stream: true }] as Ask;
+  const complete = ['/v1/chat/completions', { messages: MESSAGES }] as Ask;
+  const first = await toldTo(t, {}, answer, broken, broken, complete);
+  t.match(first, { statuses: [200, 403, 403], spent: { calls: 1 } });
+  const other = (await first.server.call('POST', '/api/keys', { body: { name: 'other', usdPerDay: 1, unpriced: 'refuse' } })).json['key'];
+  t.equal(await first.ask(other, complete), 200, 'another key is not shut out');
+  t.equal(await first.ask(first.key, complete), 200, 'nor is the first one, now that there is a bill');
+  const { statuses, spent } = await toldTo(t, {}, answer, complete, broken, broken);
+  t.same(statuses, [200, 200, 429]);
+  t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);
+});
+
 t.test('22: a picture for a model that takes none is refused before the call, on every lane', async (t) => {
   const gpu = await gpuWith(t, { models: { z: { images: false } } });
   const png = { type: 'image', mediaType: 'image/png', data: 'aGk=' };
@@ -506,6 +594,29 @@ t.test('46, 47 and 48: own prices, cache reads apart, a price by name, and the c
   t.same([(await ask('gpu/own')).status, (await ask('gpu/own')).status], [200, 200]);
   t.match(await ask('gpu/own'), { status: 429, text: /cap of 3 USD/ });
   t.match(await ask('gpu/free'), { status: 403 }, 'and a key reaches only the connections that its models allow');
+});
+
+t.test('no spelling of a model has the price of another one, and what a local daemon passes on is not free', async (t) => {
+  const answer: Answerer = (request, res) => {
+    if (request.path.endsWith('/api/show')) return sendJson(res, { model_info: {} });
+    if (request.path.endsWith('/api/chat'))
+      return sendJson(res, { message: { content: 'x' }, done: true, done_reason: 'stop', prompt_eval_count: 12, eval_count: 5 });
+    sendJson(res, { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: USAGE });
+  };
+  const upstream = await startUpstream(t, answer);
+  const models = { dear: { price: { input: 1e5, output: 1e5 } }, 'Large-*': { price: { input: 1e5, output: 1e5 } }, '*': { price: 0 } };
+  const server = await startWith(t, { gpu: entryOf(upstream, { models }), home: { adapter: 'ollama', baseURL: upstream.url } });
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', usdPerDay: 100, unpriced: 'refuse' } })).json;
+  const headers = { authorization: `Bearer ${String(key)}` };
+  const ask = async (adapter: string, model: string) => {
+    const before = (await server.core.accounts?.spentToday('app'))?.usd ?? 0;
+    const { status } = await server.call('POST', '/v1/chat', { body: { adapter, model, messages: MESSAGES }, headers });
+    return [status, Math.round(((await server.core.accounts?.spentToday('app'))?.usd ?? 0) * 10 - before * 10)];
+  };
+  for (const model of ['dear', 'DEAR', 'models/dear', 'large-2', 'models/LARGE-2']) t.same(await ask('gpu', model), [200, 17], model);
+  t.same(await ask('gpu', 'other'), [200, 0]);
+  t.same(await ask('home', 'gemma4'), [200, 0]);
+  for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud']) t.same(await ask('home', model), [403, 0], model);
 });
 
 t.test('a connection that is said to need no key sends none, also where the variable of its preset is set', async (t) => {

@@ -1,7 +1,8 @@
 // Servers that keep one workspace in a database: what is asked of one is done by whichever has the block, once.
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { connectStore } from '../../core/index.ts';
+import { type Core, connectStore } from '../../core/index.ts';
+import { createHttpTransport } from '../../transports/http/index.ts';
 import { RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
@@ -13,6 +14,12 @@ async function servers(t: Test, count: number, options: StartOptions = {}): Prom
   const all: StartedCore[] = [];
   for (let n = 0; n < count; n += 1) all.push(await startCore(t, { ...options, store: await connectStore(store) }));
   return { all, store };
+}
+
+async function listening(t: Test, core: Core): Promise<string> {
+  const transport = createHttpTransport(core);
+  t.teardown(() => transport.close());
+  return transport.listen(0, '127.0.0.1');
 }
 
 const only = <T>([one]: readonly T[]): T => one as T;
@@ -36,6 +43,26 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await next.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
     t.match(await next.core.check(), { checked: { blocks: 1, messages: 4 }, findings: [] });
     t.same(next.factsOf('workspace.fault'), []);
+  });
+
+  t.test('a list of more than 10,000 blocks is given in pages only', async (t) => {
+    const { all, store } = await servers(t, 1);
+    const { blocks } = only(all);
+    await ask(
+      store,
+      `with b as (insert into bh.block (name) select 'b' || to_char(n, 'FM00000') from generate_series(1, 10001) n returning id, name),
+        d as (insert into bh.document (block_id, kind, value) select id, 'config', json_build_object('name', name) from b)
+      insert into bh.block_entry (block_id, name) select id, name from b`,
+    );
+    const { entries, next } = await blocks.page();
+    t.match({ count: entries.length, first: entries[0], next }, { count: 1000, first: { name: 'b00001' }, next: /./ });
+    t.match((await blocks.page({ limit: 1, cursor: next ?? '' })).entries, [{ name: 'b01001' }]);
+    await ask(store, "delete from bh.block where name = 'b10001'");
+    while ((await blocks.counts()).blocks > 10_000) await delay(50); // how many there are is known for a second
+    const whole = await blocks.page();
+    t.match({ count: whole.entries.length, next: whole.next }, { count: 10_000, next: null });
+    await ask(store, 'update bh.block_entry set changed_at = clock_timestamp() where block_id <= 1500');
+    t.equal((await blocks.list()).length, 10_000, 'also when more than a thousand have changed at once');
   });
 
   t.test('of two servers one answers each message, wherever it was posted, in order', async (t) => {
@@ -77,9 +104,39 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await b.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
     t.match(await a.blocks.details('ada'), { config: { enabled: false }, pulse: { state: 'stopped' } });
     t.match(await b.blocks.rename('ada', { name: 'bob' }), { name: 'bob' });
+    t.match([b.factsOf('block.renamed'), b.factsOf('block.archived')], [[{ block: 'bob', from: 'ada' }], []], 'in one step');
+    t.match(await b.blocks.history('bob'), [{ id }, { replyTo: id }]);
     while ((await a.blocks.history('ada').catch(({ code }) => code)) !== 'BLOCK_NOT_FOUND') await delay(50); // within a second
     t.match(await a.blocks.archive('bob'), { archiveName: /^bob_/ });
     t.match(await b.blocks.archives(), [{ originalName: 'bob' }]);
+  });
+
+  t.test('a browser signs in at any server, and is signed in at all of them until the token is replaced', async (t) => {
+    const { all } = await servers(t, 2);
+    const [a, b] = all as [StartedCore, StartedCore];
+    await a.core.token?.ensure();
+    const token = a.core.token?.reveal() ?? '';
+    while (b.core.token?.matches(token) !== true) await delay(20); // within a second
+    const [urlA, urlB] = await Promise.all([a, b].map(({ core }) => listening(t, core)));
+    const call = (url: string | undefined, path: string, bearer?: string, body?: object): Promise<Response> =>
+      fetch(`${url}${path}`, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }), 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    const { code } = (await (await call(urlA, '/api/session/code?printed=true', token, {})).json()) as { code: string };
+    const tries = await Promise.all([urlB, urlA, urlB].map((url) => call(url, '/api/session', undefined, { code })));
+    t.same(tries.map(({ status }) => status).sort(), [200, 401, 401], 'the code opens once');
+    const opened = tries.find(({ status }) => status === 200);
+    const { key } = (await (opened as Response).json()) as { key: string };
+    const seen = async (): Promise<number[]> => Promise.all([urlA, urlB].map(async (url) => (await call(url, '/api/blocks', key)).status));
+    t.same(await seen(), [200, 200]);
+    t.equal((await call(urlB, '/v1/adapters', key)).status, 200);
+    const { ticket } = (await (await call(urlA, '/api/session/ticket', key, {})).json()) as { ticket: string };
+    t.same((await Promise.all([b, a].map(({ core }) => core.sessions?.redeem(ticket)))).sort(), [false, true]);
+    await a.core.token?.renew();
+    while ((await seen()).some((status) => status === 200)) await delay(50); // within a second
+    t.same(await seen(), [401, 401]);
   });
 
   t.test('a restart, a compaction, a halt and an import work on either server', async (t) => {
@@ -106,6 +163,11 @@ t.test('a database', { skip: noPostgres }, async (t) => {
       (await b.blocks.list()).map(({ name }) => name),
       ['ada', 'eve'],
     );
+    t.match(await b.blocks.rename('ada', { name: 'zoe' }), { name: 'zoe' });
+    while ((await a.blocks.history('zoe').catch(({ code }) => code)) === 'BLOCK_NOT_FOUND') await delay(50); // within a second
+    const nine = await a.blocks.post('zoe', { message: 'nine' }, 'api');
+    t.match(await a.blocks.answer('zoe', nine.id, { waitMs: 30_000 }), { answer: { content: 'You said: nine' } }, 'a block that ran runs again');
+    t.match(await a.blocks.costs({ by: 'block', block: 'zoe' }), { total: { calls: 1 } });
   });
 
   t.test('a server that was given up answers nothing, keeps its bill, and joins again', async (t) => {

@@ -129,6 +129,15 @@ async function askOnPage(page: string, token: string, html: string): Promise<str
   return pre.textContent;
 }
 
+t.test('move from LiteLLM', async (t) => {
+  const by = await reader(t);
+  const output = await read('litellm.md', by);
+  t.match(output('blockhouse import --from litellm config.yaml --dry-run'), /left out +model_list\[0\]\.litellm_params\.rpm[\s\S]+Nothing was written/);
+  t.match(output('blockhouse import --from litellm config.yaml\n'), /Wrote auth\.json and models\.json[\s\S]+nothing wrong/);
+  t.match(output('blockhouse alias ls'), /assistant +ollama\/gemma4[\s\S]+big +groq\/llama-3\.3-70b-versatile, then ollama\/gemma4/);
+  t.match(output('curl -s'), ANSWER);
+});
+
 t.test('run it as a service', async (t) => {
   const output = await read('service.md', await reader(t));
   t.match(output('blockhouse service install'), 'Listens on http://127.0.0.1:');

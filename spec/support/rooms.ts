@@ -17,7 +17,7 @@ export const CORE_ROOMS: readonly Room[] = [
   { name: 'bus', holds: ['core/bus.ts', 'core/event-ring.ts'], imports: ['ground'] },
   {
     name: 'store port',
-    holds: ['core/store/claim.ts', 'core/store/client-book.ts', 'core/store/port.ts', 'core/store/setting.ts', 'core/store/store.ts'],
+    holds: ['core/store/claim.ts', 'core/store/client-book.ts', 'core/store/passes.ts', 'core/store/port.ts', 'core/store/setting.ts', 'core/store/store.ts'],
     imports: ['ground', 'schemas', 'bus'],
   },
   { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
@@ -98,6 +98,7 @@ export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
   'core/index.ts': 'exports the lock and the log of the server to the CLI, which are of one machine with any store',
   'core/auth/credentials.ts': 'auth.json is of one machine with any store',
   'core/auth/preset-file.ts': 'presets.json stands beside auth.json',
+  'core/auth/price-file.ts': 'prices.json stands beside auth.json',
   'core/block/doctor.ts': 'the doctor looks at files',
   'core/block/doctor-offline.ts': 'the doctor looks at files',
   'core/block/doctor-workspace.ts': 'the doctor looks at files',

@@ -20,6 +20,7 @@ import {
   KEY_PREFIX,
   type NamedKey,
   type RequestLogLevel,
+  type Sessions,
   toBlockhouseError,
 } from '../../core/index.ts';
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
@@ -221,6 +222,17 @@ export class Front {
 
   /** Not an async function: one that returns a promise costs three turns more than the promise itself. */
   #answer(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal, asked: Asked): Reply | Promise<Reply> {
+    const looking = this.#core.sessions?.isShared === true ? this.#lookAtSession(this.#core.sessions, req) : undefined;
+    return looking === undefined ? this.#route(req, res, requestId, signal, asked) : looking.then(() => this.#route(req, res, requestId, signal, asked));
+  }
+
+  /** Servers that share a store ask it about the session key of a request. */
+  #lookAtSession(sessions: Sessions, req: IncomingMessage): Promise<unknown> | undefined {
+    const looks = gatewayTokens(req).flatMap((token) => (token === undefined ? [] : (sessions.look(token) ?? [])));
+    return looks.length === 0 ? undefined : Promise.all(looks);
+  }
+
+  #route(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal, asked: Asked): Reply | Promise<Reply> {
     const path = targetPath(req);
     const page = this.#page?.answer(req, path);
     if (page !== undefined) return 'allow' in page ? this.#notAllowed(req, page.allow, requestId) : page;

@@ -7,6 +7,7 @@ import { CONNECTION_ROUTES } from './routes/connections.ts';
 import { CREDENTIAL_ROUTES } from './routes/credentials.ts';
 import { GATEWAY_ROUTES } from './routes/gateway.ts';
 import { GATEWAY_LIVE_ROUTES } from './routes/gateway-live.ts';
+import { PRICE_ROUTES } from './routes/prices.ts';
 import { SERVER_ROUTES } from './routes/server.ts';
 import { SESSION_ROUTES } from './routes/session.ts';
 import { WORKSPACE_ROUTES } from './routes/workspace.ts';
@@ -19,6 +20,7 @@ const TABLE = {
   ...SESSION_ROUTES,
   ...CREDENTIAL_ROUTES,
   ...CONNECTION_ROUTES,
+  ...PRICE_ROUTES,
   ...GATEWAY_LIVE_ROUTES,
   ...BLOCK_ROUTES,
   ...CHAT_ROUTES,

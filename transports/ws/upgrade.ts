@@ -103,6 +103,8 @@ export class Door {
     if (HTTP_ONLY_PATHS.has(path)) throw new BlockhouseError('HTTP_ONLY', `${path} has no WebSocket; send the request over HTTP.`);
     if (path !== WS_PATH) throw new BlockhouseError('NOT_FOUND', `There is no WebSocket at ${path.slice(0, 200)}; connect to ${WS_PATH}.`);
     const ticket = wsTicket(req);
+    const looking = core.sessions?.look(wsToken(req) ?? '');
+    if (looking !== undefined) await looking;
     if (ticket === undefined) wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
     else if ((await core.sessions?.redeem(ticket)) !== true) wrongTokensOf(core).refuse(req, WS_TICKET_HINT);
   }

@@ -43,12 +43,18 @@ export function reachedCap(bound: Caps, spent: PeriodSpend, more: Used, now: num
 }
 
 /** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. */
-export function isFar(bound: Caps, spent: PeriodSpend, underWay: Used): boolean {
-  for (const { field, unit, period } of CAPS) {
-    const cap = bound[field];
-    if (cap !== null && spent[period][unit] + 2 * underWay[unit] >= cap / 2) return false;
-  }
-  return true;
+export function isFar(bound: Caps, { day, week, month }: PeriodSpend, { usd, tokens }: Used): boolean {
+  return (
+    isBelowHalf(day.usd, usd, bound.usdPerDay) && // each by its name, since a call asks several times
+    isBelowHalf(day.tokens, tokens, bound.tokensPerDay) &&
+    isBelowHalf(week.usd, usd, bound.usdPerWeek) &&
+    isBelowHalf(month.usd, usd, bound.usdPerMonth) &&
+    isBelowHalf(month.tokens, tokens, bound.tokensPerMonth)
+  );
+}
+
+function isBelowHalf(spent: number, underWay: number, cap: number | null): boolean {
+  return cap === null || spent + 2 * underWay < cap / 2;
 }
 
 /** The one whose period ends later. */

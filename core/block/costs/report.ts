@@ -19,6 +19,7 @@ const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = 
   key: ({ key }) => key ?? NO_KEY,
   model: ({ provider, model }) => `${provider}/${model}`,
   day: ({ at }) => at.slice(0, 10),
+  'day-model': ({ at, provider, model }) => `${at.slice(0, 10)} ${provider}/${model}`,
 };
 
 /** Sums by block, key, model or UTC day, for all blocks or only `block`. Days come newest first, other rows by cost, then by name. */
@@ -33,7 +34,7 @@ export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsRepor
     total = addBucket(total, one);
   }
   const rows = [...buckets].map(([key, bucket]) => ({ key, ...bucket }));
-  return { by, rows: rows.sort(by === 'day' ? newestFirst : dearestFirst), total };
+  return { by, rows: rows.sort(by === 'day' || by === 'day-model' ? newestFirst : dearestFirst), total };
 }
 
 type Row = CostsReport['rows'][number];

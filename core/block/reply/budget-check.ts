@@ -51,7 +51,6 @@ export async function budgetStand(context: BlockContext, config: BlockConfig): P
 
 async function judge({ name, world }: BlockContext, { budget }: BlockConfig, worstCase: WorstCase): Promise<BudgetVerdict> {
   const now = world.now();
-  const day = await world.store.ledger.spend(name, dayStart(now, budget.timezone));
-  const month = await world.store.ledger.spend(name, monthStart(now, budget.timezone));
+  const [day, month] = await world.store.ledger.spend(name, [dayStart(now, budget.timezone), monthStart(now, budget.timezone)]);
   return judgeBudget({ budget, day, month, worstCase, now });
 }

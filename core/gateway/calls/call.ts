@@ -7,6 +7,7 @@ import type { ChatConfig, Usage } from '../../types.ts';
 import type { CallAccounts } from '../account.ts';
 import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
+import { conversationOf } from '../conversation.ts';
 import { LARGEST_OUTPUT } from '../read-on.ts';
 import { NOBODY } from '../tally.ts';
 
@@ -81,6 +82,7 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
   readonly hasOutput: boolean = true;
   readonly #options: CallOptions;
   #promptHash: string | undefined;
+  #conversation: string | undefined;
 
   constructor({ adapter, model, config, signal, requestId, options }: CallParts) {
     this.adapter = adapter;
@@ -89,6 +91,20 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     this.signal = signal;
     this.requestId = requestId;
     this.#options = options;
+  }
+
+  /** What may say which conversation the call belongs to: the request, and the headers besides; undefined for a call that is none. */
+  protected abstract conversationParts(): Readonly<Record<string, unknown>> | undefined;
+
+  /** Which conversation of its client the call belongs to; undefined for none. A block has one. Worked out once, and only where it makes a difference. */
+  conversation(): string | undefined {
+    const { conversation, caller, headers } = this.#options;
+    if (conversation !== undefined) return conversation;
+    if (caller !== undefined) return caller;
+    if (this.#conversation !== undefined) return this.#conversation;
+    const parts = this.conversationParts();
+    this.#conversation = parts && conversationOf(headers, parts);
+    return this.#conversation;
   }
 
   /** Undefined if the caller wants the whole answer. */

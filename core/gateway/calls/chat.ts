@@ -4,7 +4,7 @@ import type { StreamSink } from '../../ports.ts';
 import type { ChatRequest, ContentPart } from '../../types.ts';
 import type { Permit } from '../breaker.ts';
 import type { Prompt } from '../prompt.ts';
-import { promptTokens } from '../prompt-tokens.ts';
+import { promptTokens, rememberTokens } from '../prompt-tokens.ts';
 import type { CheckedMessage } from '../step.ts';
 import { Call, type CallParts, shortened } from './call.ts';
 import { ChatAttempt, type ChatResult } from './chat-attempt.ts';
@@ -56,6 +56,11 @@ export class Chat extends Call<ChatResult> {
     return new ChatAttempt(this, permit, now);
   }
 
+  protected override conversationParts(): Readonly<Record<string, unknown>> {
+    const { messages, tools } = this.request;
+    return { messages, tools, config: this.config };
+  }
+
   protected override content(): string {
     const { system, turns } = this.prompt;
     return JSON.stringify([system, turns.length, turns.slice(-LAST_TURNS)], shortened);
@@ -79,7 +84,7 @@ export class Chat extends Call<ChatResult> {
 
   /** Its tokens are known from then on, and the prompt belongs to this call alone. */
   override forgetRequest(): void {
-    this.inputTokens();
+    rememberTokens(this.prompt);
     this.request = { messages: [] };
     const prompt = this.prompt as Writable<Prompt>;
     prompt.turns = [];

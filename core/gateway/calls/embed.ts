@@ -4,10 +4,10 @@
 // one-for-each: the provider must give one vector of numbers for each input.
 import { callerLeft } from '../../base/abort.ts';
 import { isCount, TokenEstimate } from '../../base/tokens.ts';
-import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
-import type { AdapterCall, EmbedBatch } from '../../ports.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
+import type { Adapter, AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
-import { sumUsage } from '../accumulate.ts';
+import { isCost, sumUsage } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, shortened } from './call.ts';
 
@@ -36,6 +36,10 @@ export class Embed extends Call<AttemptResult> {
 
   override newAttempt(permit: Permit, now: () => number): EmbedAttempt {
     return new EmbedAttempt(this, permit, now);
+  }
+
+  protected override conversationParts(): undefined {
+    return undefined;
   }
 
   protected override content(): string {
@@ -115,7 +119,14 @@ class EmbedAttempt implements Attempt<AttemptResult> {
   #count(inputs: EmbedRequest['inputs'], batch: EmbedBatch | undefined): void {
     const reported = batch?.inputTokens;
     const tokens = isCount(reported) ? reported : tokensOf(inputs);
-    const usage = { inputTokens: tokens, outputTokens: 0, totalTokens: tokens, ...(!isCount(reported) && { estimated: true }) };
+    const costUsd = batch?.costUsd;
+    const usage = {
+      inputTokens: tokens,
+      outputTokens: 0,
+      totalTokens: tokens,
+      ...(!isCount(reported) && { estimated: true }),
+      ...(isCost(costUsd) && { costUsd }),
+    };
     this.#usage = sumUsage(this.#usage, usage);
     this.#call.used = sumUsage(this.#call.used, usage);
   }
@@ -143,4 +154,12 @@ function tokensOf(inputs: EmbedRequest['inputs']): number {
     else ids += input.length;
   }
   return sum.tokens + ids;
+}
+
+/** Throws INVALID_REQUEST naming the field. */
+export function assertEmbeds({ displayName, embedding }: Adapter, { model, inputs }: EmbedRequest): void {
+  if (embedding === undefined) throw invalidRequest('adapter', `must be a provider of embeddings, and ${displayName} makes none`);
+  embedding.batch(model);
+  const ids = embedding.takesTokenIds ? -1 : inputs.findIndex((input) => typeof input !== 'string');
+  if (ids >= 0) throw invalidRequest(`inputs[${ids}]`, `must be text, because ${displayName} takes no token ids`);
 }

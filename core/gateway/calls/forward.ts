@@ -45,6 +45,10 @@ export class Forward extends Call<AttemptResult> {
     return new ForwardAttempt(this, permit, now);
   }
 
+  protected override conversationParts(): Readonly<Record<string, unknown>> {
+    return this.request.fields ?? {};
+  }
+
   protected override content(): Uint8Array {
     return this.request.body;
   }
@@ -54,7 +58,8 @@ export class Forward extends Call<AttemptResult> {
   }
 
   override asksForHourInCache(): boolean {
-    return this.request.body.includes('"1h"');
+    const { body, fields } = this.request;
+    return body.includes('"1h"') || (body.includes('\\u') && JSON.stringify(fields ?? {}).includes('"1h"')); // it may be escaped
   }
 
   protected override get outputLimit(): number | undefined {

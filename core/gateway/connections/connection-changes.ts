@@ -2,30 +2,23 @@
 //
 // given-again: stored secrets belong to the address that they were stored for. A change that leads elsewhere brings them again.
 // variable-at-home: a variable of the server goes only to the address of its preset, because who may call the API could send it to an address of their own otherwise.
+//   On loopback, where any program of this machine may listen, that holds for the preset's own variable alone.
 // command-by-hand: no change writes a command, and none leads the output of one to another address.
 import type { EntryFields } from '../../auth/credentials.ts';
-import type { Entry } from '../../auth/entry.ts';
-import type { Preset } from '../../auth/preset.ts';
 import { originOf, placeOf } from '../../auth/settings.ts';
 import { nearest } from '../../base/closest.ts';
+import { urlOf } from '../../base/url.ts';
 import { invalidRequest } from '../../errors.ts';
 import type { Adapter } from '../../ports.ts';
 import { ENTRY_FIELDS } from '../../schemas/connections.ts';
-import { parseBaseURL } from '../egress.ts';
-
-/** An entry with what it is built on. */
-export interface BuiltEntry {
-  readonly entry: Entry;
-  /** The adapter whose protocol it speaks. */
-  readonly base: Adapter;
-  readonly preset: Preset | undefined;
-}
+import { isLoopbackHost, parseBaseURL } from '../egress.ts';
+import { addressFields, addressIn, type BuiltEntry, homeOf, usualAddress } from './built-entry.ts';
 
 /** Throws INVALID_REQUEST naming the field. `before` is undefined for a new entry, and for one that could not be used. */
 export function assertChange(name: string, change: EntryFields, before: BuiltEntry | undefined, after: BuiltEntry): void {
   assertFields(name, change, after.base);
   if (change['keyCommand'] != null) throw invalidRequest('keyCommand', 'can only be written into auth.json by hand, because it runs a program'); // command-by-hand
-  if (after.entry.settings['baseURL'] !== undefined) parseBaseURL(after.entry.settings['baseURL'], 'baseURL');
+  for (const field of addressFields(after)) if (after.entry.settings[field] !== undefined) parseBaseURL(after.entry.settings[field], field);
   const isMoved = before !== undefined && homeOf(before) !== homeOf(after);
   if (isMoved) assertRenewed(name, change, before, after);
   const readsOthers = before === undefined || String(variablesOf(before)) !== String(variablesOf(after));
@@ -45,13 +38,6 @@ function assertFields(name: string, change: EntryFields, { settings }: Adapter):
   );
 }
 
-/** Where an entry leads, with its path: on a shared host, another path may be another tenant's. */
-function homeOf({ entry, base, preset }: BuiltEntry): string | undefined {
-  const address = entry.settings['baseURL'] ?? preset?.baseURL ?? base.settings['baseURL']?.default;
-  const place = placeOf(address);
-  return place === undefined ? undefined : `${base.id} ${place}`;
-}
-
 /** given-again. */
 function assertRenewed(name: string, change: EntryFields, before: BuiltEntry, after: BuiltEntry): void {
   const { settings, fields } = before.entry;
@@ -62,7 +48,8 @@ function assertRenewed(name: string, change: EntryFields, before: BuiltEntry, af
   if (fields.headers !== undefined) secrets.push('headers');
   const missing = secrets.find((field) => change[field] === undefined);
   if (missing === undefined) return;
-  const from = originOf(before.entry.settings['baseURL'] ?? before.preset?.baseURL) ?? "the adapter's own address";
+  const origins = addressFields(before).map((field) => originOf(addressIn(before, field)));
+  const from = origins.find((origin) => origin !== undefined) ?? "the adapter's own address";
   throw invalidRequest(missing, `of ${name} is needed again, because the stored one belongs to ${from}. Send it with the new address, or remove it with null.`);
 }
 
@@ -76,13 +63,23 @@ function variablesOf({ entry, preset }: BuiltEntry): string[] {
 
 /** variable-at-home. */
 function assertVariableAtHome(name: string, after: BuiltEntry): void {
-  const { entry, preset, base } = after;
-  const [variable] = variablesOf(after);
-  const address = entry.settings['baseURL'];
-  const own = preset === undefined ? base.settings['baseURL']?.default : preset.baseURL;
-  if (variable === undefined || address === undefined || placeOf(address) === placeOf(own)) return;
+  const { entry, preset } = after;
+  const variables = variablesOf(after);
+  const [variable] = variables;
+  if (variable === undefined) return;
+  const { settings, fields } = entry;
+  const foreign = addressFields(after).find((field) => settings[field] !== undefined && placeOf(settings[field]) !== placeOf(usualAddress(after, field)));
+  const cure = `Store the key beside the address (apiKey), or write ${name} into auth.json by hand.`;
+  if (foreign !== undefined)
+    throw invalidRequest(
+      fields.apiKeyEnv === undefined ? foreign : 'apiKeyEnv',
+      `would send the variable ${variable} to ${originOf(settings[foreign])}, which is not the address of its preset. ${cure}`,
+    );
+  const other = variables.find((each) => each !== preset?.variable);
+  const address = addressIn(after, 'baseURL');
+  if (other === undefined || !isLoopbackHost(urlOf(address ?? '')?.hostname ?? '')) return;
   throw invalidRequest(
-    entry.fields.apiKeyEnv === undefined ? 'baseURL' : 'apiKeyEnv',
-    `would send the variable ${variable} to ${originOf(address)}, which is not the address of its preset. Store the key beside the address (apiKey), or write ${name} into auth.json by hand.`,
+    fields.apiKeyEnv === undefined ? 'keys' : 'apiKeyEnv',
+    `would send the variable ${other} to ${originOf(address)}, where any program of this machine may listen. ${cure}`,
   );
 }

@@ -1,17 +1,21 @@
 // Connections as people see and change them. No answer has a secret.
 //
 // only-here: a search for local servers asks 127.0.0.1 and nothing else, by GET alone, and only when somebody wants it.
+// not-strange: the server of another person of this machine is not offered: messages would go there.
 import type { CredentialStore, EntryFields } from '../../auth/credentials.ts';
+import { parseEntry } from '../../auth/entry.ts';
 import type { PresetFile } from '../../auth/preset-file.ts';
 import { type Environment, originOf } from '../../auth/settings.ts';
+import { isListenedOnByPerson } from '../../auth/socket-owner.ts';
 import { urlOf } from '../../base/url.ts';
-import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter } from '../../ports.ts';
 import type { DetectedServer, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
 import type { CallSettings } from '../call-settings.ts';
 import { isLoopbackHost } from '../egress.ts';
-import type { GatewayLoad } from '../live.ts';
+import type { GatewayLoad, PlaceCounts } from '../live.ts';
 import type { Connections } from './connections.ts';
+import type { KeyState } from './key-state.ts';
 
 /** What the store works with. */
 export interface ConnectionStoreOptions {
@@ -22,6 +26,8 @@ export interface ConnectionStoreOptions {
   readonly settings: CallSettings;
   readonly env: Environment;
   load(name: string): GatewayLoad;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
 }
 
 const DETECT_MS = 300;
@@ -44,6 +50,15 @@ export class ConnectionStore {
   /** Changes fields of an entry, or makes one; null removes a field. Rejects with INVALID_REQUEST naming the field. */
   async set(name: string, change: EntryFields): Promise<void> {
     await this.#credentials.update(name, change);
+  }
+
+  /** Checks entries of a file (`CredentialStore.adopt`) as `set` checks one, and adds them. */
+  async adopt(entries: ReadonlyMap<string, EntryFields>, replaces: boolean, isTrial = false): Promise<void> {
+    for (const [name, fields] of entries) {
+      if (fields['keyCommand'] !== undefined) throw invalidRequest(`${name}.keyCommand`, 'can only be written into auth.json by hand');
+      this.#options.connections.built(name, parseEntry(name, fields));
+    }
+    if (!isTrial) await this.#credentials.adopt(entries, replaces);
   }
 
   /** Rejects with CONNECTION_NOT_FOUND for a name without an entry. */
@@ -104,7 +119,7 @@ export class ConnectionStore {
     try {
       const resolved = settings.stored(adapter);
       const { baseURL = null } = resolved.values;
-      const { missing, limits, atWork, waiting, breaker } = load(id);
+      const { missing, limits, atWork, waiting, breaker, counts = NO_COUNTS } = load(id);
       return {
         name: id,
         adapter: connection?.protocol ?? id,
@@ -118,8 +133,8 @@ export class ConnectionStore {
         atWork,
         waiting,
         breaker: breaker.phase,
-        cachedShare: null,
-        keys: this.#keysOf(adapter, resolved.sources['apiKey']),
+        cachedShare: shareOf(counts),
+        keys: this.#keysOf(adapter, resolved.sources['apiKey'], { ...counts, inFlight: atWork }),
       };
     } catch (error) {
       return { ...broken(id, messageOf(error)), adapter: connection?.protocol ?? id };
@@ -131,11 +146,22 @@ export class ConnectionStore {
     return credentials?.content() === undefined ? undefined : credentials.entry(id);
   }
 
-  #keysOf(adapter: Adapter, source: string | undefined): ShownConnectionKey[] {
-    if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey('…', 'keyCommand')];
-    const several = this.#options.settings.keysOf(adapter);
-    if (several.length > 0) return several.map(({ label, variable }) => shownKey(label, variable ?? 'auth.json'));
-    return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''))];
+  #keysOf(adapter: Adapter, source: string | undefined, counts: KeyCounts): ShownConnectionKey[] {
+    const { settings } = this.#options;
+    if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey('…', 'keyCommand', counts)];
+    const ring = settings.entryKeys(adapter)?.ring;
+    if (ring !== undefined) return ring.states.map((state) => this.#shownState(state));
+    const [only] = settings.keysOf(adapter);
+    if (only !== undefined) return [shownKey(only.label, only.variable ?? 'auth.json', counts)];
+    return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''), counts)];
+  }
+
+  #shownState(state: KeyState): ShownConnectionKey {
+    const now = this.#options.now();
+    const { fault, until, models } = state.shown(now);
+    const shown = shownKey(state.label, state.key.variable ?? 'auth.json', state);
+    if (fault === undefined || until === undefined) return shown;
+    return { ...shown, state: fault, until: new Date(Date.now() + Math.max(0, until - now)).toISOString(), models: [...models] };
   }
 
   get #credentials(): CredentialStore {
@@ -145,8 +171,21 @@ export class ConnectionStore {
   }
 }
 
-function shownKey(label: string, source: string): ShownConnectionKey {
-  return { label, source, state: 'ready', until: null, inFlight: null, calls: null, cachedShare: null };
+/** What is known of the calls with a key. */
+interface KeyCounts extends PlaceCounts {
+  readonly inFlight: number;
+}
+
+const NO_COUNTS: PlaceCounts = { calls: 0, inputTokens: 0, cachedTokens: 0 };
+
+function shownKey(label: string, source: string, counts: KeyCounts): ShownConnectionKey {
+  const { inFlight, calls } = counts;
+  return { label, source, state: 'ready', until: null, models: [], inFlight, calls, cachedShare: shareOf(counts) };
+}
+
+/** Null while nothing is known. */
+function shareOf({ inputTokens, cachedTokens }: Pick<PlaceCounts, 'inputTokens' | 'cachedTokens'>): number | null {
+  return inputTokens === 0 ? null : Math.round((cachedTokens / inputTokens) * 1000) / 1000;
 }
 
 function broken(name: string, detail: string): ShownConnection {
@@ -174,7 +213,9 @@ function messageOf(error: unknown): string {
   return message;
 }
 
+/** Of a server that another person runs, nothing is asked: not-strange. */
 async function answersTo(adapter: Adapter, base: URL, marks: readonly { readonly path: string; readonly text: string }[]): Promise<boolean> {
+  if (await isListenedOnByPerson(base.hostname, Number(base.port))) return false;
   const timeouts = { connectMs: DETECT_MS, firstByteMs: DETECT_MS, idleMs: DETECT_MS };
   const home = new Set([base.origin]);
   const egress = { trustedOrigins: home, allowedOrigins: new Set<string>(), ownKey: false, isKeyless: true, home };

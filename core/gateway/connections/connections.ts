@@ -14,7 +14,8 @@ import { urlOf } from '../../base/url.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter, ConnectionProfile } from '../../ports.ts';
 import { isLoopbackHost } from '../egress.ts';
-import { assertChange, type BuiltEntry } from './connection-changes.ts';
+import type { BuiltEntry } from './built-entry.ts';
+import { assertChange } from './connection-changes.ts';
 
 /** What connections are made of. */
 export interface ConnectionsOptions {

@@ -1,4 +1,4 @@
-// The keys of an entry: the one that it has, or the first of several. Pure: no I/O.
+// The keys of an entry: the one that it has, or several. Pure: no I/O.
 import type { Entry } from '../../auth/entry.ts';
 import type { Environment, SettingsSpec } from '../../auth/settings.ts';
 
@@ -8,22 +8,42 @@ export interface UsableKey {
   readonly value: string;
   /** The variable that has it; undefined for auth.json. */
   readonly variable: string | undefined;
+  /** How many conversations it takes, compared with the others. */
+  readonly weight: number;
+  /** The most calls at a time; infinite without a limit. */
+  readonly inFlight: number;
 }
 
 const NONE: readonly UsableKey[] = [];
 
-/** The keys in `keys` that can be used now: a variable that is not set has none. */
+/** The keys in `keys` that can be used now: a variable that is not set has none. Of two that are the same, the first counts. */
 export function entryKeys(entry: Entry | undefined, env: Environment): readonly UsableKey[] {
   if (entry?.fields.keys === undefined) return NONE;
-  return entry.fields.keys.flatMap(({ label, apiKey, apiKeyEnv }): UsableKey[] => {
+  const labels = new Set(entry.fields.keys.map(({ label }) => label));
+  const values = new Set<string>();
+  return entry.fields.keys.flatMap(({ label, apiKey, apiKeyEnv, weight = 1, inFlight = Number.POSITIVE_INFINITY }, index): UsableKey[] => {
     const value = apiKey ?? env[apiKeyEnv ?? '']?.trim();
-    return value === undefined || value === '' ? [] : [{ label: label ?? labelOf(value), value, variable: apiKeyEnv }];
+    if (value === undefined || value === '' || values.has(value)) return [];
+    values.add(value);
+    const own = label ?? labelOf(value, index, labels);
+    labels.add(own);
+    return [{ label: own, value, variable: apiKeyEnv, weight, inFlight }];
   });
 }
 
 /** The end of a key of 20 characters or more says which it is; of a shorter one it would be too much. */
-function labelOf(key: string): string {
-  return key.length < 20 ? '…' : `…${key.slice(-4)}`;
+function labelOf(key: string, index: number, taken: ReadonlySet<string | undefined>): string {
+  const end = `…${key.slice(-4)}`;
+  return key.length < 20 || taken.has(end) ? `#${index + 1}` : end;
+}
+
+/** True if both are the same keys with the same terms. */
+export function areSameKeys(some: readonly UsableKey[], others: readonly UsableKey[]): boolean {
+  return some.length === others.length && some.every((key, index) => isSameKey(key, others[index]));
+}
+
+function isSameKey(one: UsableKey, other: UsableKey | undefined): boolean {
+  return one.value === other?.value && one.label === other.label && one.weight === other.weight && one.inFlight === other.inFlight;
 }
 
 /** The variables that an entry names. */

@@ -1,12 +1,14 @@
 // A workspace in its folder.
 import type { CoreBus } from '../../bus.ts';
+import type { Finding, ServerNode } from '../../types.ts';
 import type { GatewayBook, LedgerStore, Membership } from '../port.ts';
-import type { ArchiveStore, BlockStore, Signals, Store } from '../store.ts';
+import type { ArchiveStore, Signals, Store } from '../store.ts';
 import { BlockFolders } from './block/block-folders.ts';
 import { FileArchive } from './block/file-archive.ts';
 import { FileBlocks } from './block/file-blocks.ts';
 import { GatewayLedger } from './ledger/gateway-ledger.ts';
 import { Ledger } from './ledger/ledger.ts';
+import type { WorkspaceLock } from './lock.ts';
 import { FileMembership, type MembershipOptions } from './membership.ts';
 
 // Together, so that a process that only looks at a ledger loads no further pieces of the program.
@@ -26,13 +28,14 @@ const noop = (): void => undefined;
 
 /** The store of a workspace whose lock this process holds. */
 export class FileStore implements Store {
-  readonly blocks: BlockStore;
+  readonly blocks: FileBlocks;
   readonly archive: ArchiveStore;
   readonly ledger: LedgerStore;
   readonly gateway: GatewayBook;
   readonly signals = NOBODY;
   readonly now: () => number;
   readonly #membership: FileMembership;
+  readonly #lock: WorkspaceLock;
 
   constructor(options: FileStoreOptions) {
     const { workspace, bus, now } = options;
@@ -43,11 +46,24 @@ export class FileStore implements Store {
     this.ledger = new Ledger(workspace, bus, now);
     this.gateway = new GatewayLedger({ workspace, bus, now });
     this.now = now;
+    this.#lock = options.lock;
     this.#membership = new FileMembership({ ...options, enabled: () => blocks.enabled() });
   }
 
   async join(): Promise<Membership> {
     return this.#membership;
+  }
+
+  /** This one: the lock names it. */
+  async nodes(): Promise<readonly ServerNode[]> {
+    const now = new Date(this.now()).toISOString();
+    const { startedAt, url, version } = this.#lock.holder;
+    return [{ id: this.#membership.node, self: true, version, url, startedAt, seenAt: now, alive: true, blocks: this.blocks.count() }];
+  }
+
+  /** The doctor looks at the files itself, since it also does where no server has them. */
+  async check(): Promise<readonly Finding[]> {
+    return [];
   }
 
   announce(url: string): Promise<void> {

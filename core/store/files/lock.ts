@@ -75,6 +75,11 @@ export class WorkspaceLock {
     throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${workspace} is being written by another process; try again in a few seconds.`);
   }
 
+  /** What the lock says of this process. */
+  get holder(): LockHolder {
+    return this.#holder;
+  }
+
   /** Writes the server's address into the lock. Throws WORKSPACE_BUSY when the lock is no longer ours. */
   announce(url: string): Promise<void> {
     return this.#queue.add(async () => {

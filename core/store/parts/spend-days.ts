@@ -67,24 +67,17 @@ export class SpendDays {
   readonly #texts = new Map<string, string>();
   #newest: string | undefined;
 
-  /** Counts a call on the day of its end. */
-  count(call: CountedCall): void {
-    const { key, group } = call;
-    if (key === null || call.usage === null) return;
-    this.#count(call, key, call.usage);
-    if (group !== undefined) this.#count(call, groupAccount(group), call.usage); // as-members
-  }
-
-  #count({ at, costUsd, leastUsd = null }: CountedCall, account: string, usage: Usage): void {
-    const isAnswer = countable(usage.outputTokens) > 0 && usage.estimated !== true;
-    this.add(at.slice(0, DAY_CHARACTERS), account, {
-      usd: countable(costUsd ?? leastUsd),
-      tokens: countable(usage.totalTokens),
-      calls: 1,
-      unpricedCalls: costUsd === null && leastUsd === null ? 1 : 0,
-      output: isAnswer ? usage.outputTokens : 0,
-      answers: isAnswer ? 1 : 0,
-    });
+  /** Counts a call on the day of its end, and also in `other`. */
+  count(call: CountedCall, other?: SpendDays): void {
+    const { at, key, group, usage } = call;
+    if (key === null || usage === null) return;
+    const [day, sums] = [at.slice(0, DAY_CHARACTERS), sumsOf(call, usage)];
+    this.add(day, key, sums);
+    other?.add(day, key, sums);
+    if (group === undefined) return;
+    const account = groupAccount(group); // as-members
+    this.add(day, account, sums);
+    other?.add(day, account, sums);
   }
 
   add(day: string, account: string, more: KeyDay): void {
@@ -184,6 +177,18 @@ export class SpendDays {
     this.#days.delete(oldest);
     this.#texts.delete(oldest);
   }
+}
+
+function sumsOf({ costUsd, leastUsd = null }: CountedCall, usage: Usage): KeyDay {
+  const isAnswer = countable(usage.outputTokens) > 0 && usage.estimated !== true;
+  return {
+    usd: countable(costUsd ?? leastUsd),
+    tokens: countable(usage.totalTokens),
+    calls: 1,
+    unpricedCalls: costUsd === null && leastUsd === null ? 1 : 0,
+    output: isAnswer ? usage.outputTokens : 0,
+    answers: isAnswer ? 1 : 0,
+  };
 }
 
 function addUp(sums: Sums, more: KeyDay): void {

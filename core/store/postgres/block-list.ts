@@ -5,10 +5,12 @@
 // told-once: commits come out of order, so the last seconds are read again; what was read already is left out.
 import type { BlockEntry } from '../../schemas/block-api.ts';
 import { isBlockName } from '../../schemas/names.ts';
+import { wrongCursor } from '../parts/list-query.ts';
 import type { BlockRef } from '../port.ts';
-import type { BlockList, EntrySource } from '../store.ts';
+import type { BlockList, EntrySource, ListPage, ListQuery } from '../store.ts';
+import { sqlStateOf } from './faults.ts';
 import { type FactRow, factsOfRow, standingOf } from './list-facts.ts';
-import { cursorOf, type ListPage, type ListQuery, pageOf } from './list-page.ts';
+import { cursorOf, pageOf } from './list-page.ts';
 import * as blocks from './sql/blocks.ts';
 import * as sql from './sql/list.ts';
 import type { BlockWorld } from './stored-block.ts';
@@ -22,10 +24,15 @@ interface Changed {
   readonly block: number;
   readonly name: string;
   readonly changed_at: Date;
+  /** The same, exactly. */
+  readonly place: string;
   readonly gone: boolean;
   readonly at: Date;
 }
 
+const BEFORE_ALL = { place: '-infinity', block: 0 };
+/** The class of the codes for a value that doesn't fit its type. */
+const BAD_VALUE = '22';
 const KNOWN_MS = 1000;
 const MOST_NAMES = 10_000;
 const LOOK_MS = 500;
@@ -97,13 +104,15 @@ export class PostgresBlockList implements BlockList {
     for (const { entry } of this.#known.values()) this.#stale.add(entry.name);
   }
 
-  /** A page of the blocks that fit. Throws INVALID_REQUEST for a cursor that is none. */
   async page(query: ListQuery): Promise<ListPage> {
-    const { statement, values } = pageOf(query);
-    const rows = await this.#world.database.query<FactRow>(statement, values);
-    const entries = await Promise.all(rows.map((row) => this.#entryOf(row)));
-    const last = rows.at(-1);
-    return { entries, next: last === undefined || rows.length < values[0] ? null : cursorOf(query, last) };
+    const { statement, values, limit } = pageOf(query);
+    const rows = await this.#world.database.query<FactRow>(statement, [...values]).catch((error: unknown) => {
+      throw query.cursor !== undefined && sqlStateOf(error)?.startsWith(BAD_VALUE) === true ? wrongCursor() : error; // all other values fit their types
+    });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const entries = await Promise.all(page.map((row) => this.#entryOf(row)));
+    return { entries, next: last === undefined || rows.length === page.length ? null : cursorOf(query, last) };
   }
 
   /** A block has come or gone, or has another name. */
@@ -147,21 +156,26 @@ export class PostgresBlockList implements BlockList {
   }
 
   async #readChanges(stale: ReadonlySet<string>): Promise<void> {
-    const changed = await this.#world.database.query<Changed>(sql.CHANGES, [this.#since?.toISOString(), AT_ONCE]);
-    const isMore = changed.length === AT_ONCE;
     const ids = new Set<number>();
-    for (const { block, changed_at, gone } of changed) {
-      if (this.#told.get(block) === changed_at.getTime()) continue;
-      this.#told.set(block, changed_at.getTime());
-      if (gone) this.#forget(block);
-      else ids.add(block);
-    }
     for (const [block, { entry }] of this.#known) if (stale.has(entry.name)) ids.add(block);
+    let until: Date | undefined;
+    for (let after: Pick<Changed, 'place' | 'block'> | undefined = BEFORE_ALL; after !== undefined; ) {
+      const changed: Changed[] = await this.#world.database.query<Changed>(sql.CHANGES, [this.#since?.toISOString(), AT_ONCE, after.place, after.block]);
+      until ??= changed[0]?.at;
+      for (const change of changed) this.#take(change, ids);
+      after = changed.length === AT_ONCE ? changed.at(-1) : undefined;
+    }
     await this.#read([...ids]);
-    const until = isMore ? changed.at(-1)?.changed_at : changed.at(-1)?.at;
     if (until !== undefined) this.#since = until;
     if (this.#told.size > MOST_NAMES) this.#told.clear();
-    if (isMore) await this.#readChanges(new Set());
+  }
+
+  /** told-once. */
+  #take({ block, changed_at, gone }: Changed, ids: Set<number>): void {
+    if (this.#told.get(block) === changed_at.getTime()) return;
+    this.#told.set(block, changed_at.getTime());
+    if (gone) this.#forget(block);
+    else ids.add(block);
   }
 
   async #read(ids: readonly number[]): Promise<void> {

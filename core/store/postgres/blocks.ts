@@ -1,13 +1,17 @@
 // The blocks of a workspace in PostgreSQL.
+import { parseConfig } from '../../block/documents/document-codecs.ts';
+import { leaseLost } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import { blockNotFound } from '../../schemas/names.ts';
 import { DOCUMENTS } from '../parts/documents.ts';
-import type { BlockContents, BlockRef, Unconfirmed } from '../port.ts';
-import type { BlockListener, BlockStore, DamageListener, EntrySource, StoredBlock } from '../store.ts';
+import type { BlockContents, BlockRef, Claim, Unconfirmed } from '../port.ts';
+import type { BlockListener, BlockStore, DamageListener, EntrySource, RenameInOneStep, StoredBlock } from '../store.ts';
 import { PostgresBlockList } from './block-list.ts';
 import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
+import { SET_CONFIG } from './sql/archive.ts';
 import * as sql from './sql/blocks.ts';
+import { CARRY, LOCK } from './sql/ledger.ts';
 import { type BlockWorld, PostgresBlock } from './stored-block.ts';
 
 const IS_THERE = '23505';
@@ -66,19 +70,35 @@ export class PostgresBlocks implements BlockStore {
     return undefined;
   }
 
-  /** The two moves of a rename are whole by themselves. */
-  async beginRename(): Promise<void> {
-    await Promise.resolve();
-  }
-
-  async endRename(): Promise<void> {
-    await Promise.resolve();
-  }
+  readonly renaming: RenameInOneStep = { rename: (claim, to) => this.#rename(claim, to) };
 
   /** A block of this name has come or gone. */
   moved(name: string): void {
     this.#forget(name);
     this.#world.signals.tell({ what: 'moved', name });
+  }
+
+  async #rename({ block, name, owner, fence }: Claim, to: string): Promise<void> {
+    const { database, projection, signals, now } = this.#world;
+    await projection.flush();
+    await database
+      .transaction(async (run) => {
+        const [row] = await run<{ value: unknown }>(sql.RENAME, [block, owner, fence, to]);
+        if (row === undefined) throw leaseLost();
+        const at = new Date(now()).toISOString();
+        const before = parseConfig(row.value, name, at);
+        const config = { ...before, name: to, updatedAt: at, rev: before.rev + 1 };
+        const [description, provider, model, tags] = listColumns(config);
+        await run(SET_CONFIG, [block, JSON.stringify(config)]);
+        await run(sql.CONFIGURED, [block, config.enabled, description, provider, model, tags, to, true]);
+        for (const one of [name, to].sort()) await run(LOCK, [one]);
+        await run(CARRY, [name, to]);
+      })
+      .catch((error: unknown) => {
+        throw sqlStateOf(error) === IS_THERE ? nameTaken(to) : error;
+      });
+    for (const one of [name, to]) this.moved(one);
+    signals.tell({ what: 'released', block });
   }
 
   #forget(name: string): void {

@@ -2,7 +2,7 @@
 //
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
 // known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
-//   changed them, or another one has told of a change.
+//   changed them, or another one has told of a change. What the owner changes is changed in them too, if they are of the version before.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
@@ -26,7 +26,7 @@ import type {
   Settled,
 } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
-import { entryOf, type MessageRow, valuesOf } from './message-row.ts';
+import { entryOf, type MessageRow, storedAs, valuesOf } from './message-row.ts';
 import type { Database, Statement } from './pool.ts';
 import * as sql from './sql/conversation.ts';
 
@@ -59,6 +59,12 @@ const KNOWN_MS = 100;
 interface Owned {
   readonly ours: boolean;
   readonly done: boolean;
+}
+
+/** The versions of the block before a change and after it. */
+interface Versions {
+  readonly version_before: string;
+  readonly version: string;
 }
 
 /** One block's conversation. */
@@ -115,6 +121,17 @@ export class PostgresConversation implements Conversation {
     return entries;
   }
 
+  /** known-entries: `changed` are in the place of those with their ids, or new and at the end. */
+  #keep({ version_before, version }: Versions, at: number, changed: Entries): void {
+    if (this.#seen?.version !== version_before) return;
+    const byId = new Map(changed.map((entry) => [entry.id, entry]));
+    const entries = this.#seen.entries.map((entry) => byId.get(entry.id) ?? entry);
+    const known = new Set(entries.map(({ id }) => id));
+    entries.push(...changed.filter(({ id }) => !known.has(id)));
+    const border = entries.length - ACTIVE_ENTRIES;
+    this.#seen = { version, entries: border > 0 ? entries.filter((entry, index) => index >= border || isWaiting(entry)) : entries, at };
+  }
+
   async page({ limit, before, since }: PagePlace): Promise<Entries> {
     const seq = await this.#seqOf(since ?? before);
     if (since !== undefined) return firstOf(this.#entriesOf(await this.#run<MessageRow>(sql.AFTER, [seq, limit])));
@@ -159,9 +176,12 @@ export class PostgresConversation implements Conversation {
   }
 
   async begin(claim: Claim, id: string): Promise<ChatEntry | undefined> {
-    const [row] = await this.#run<MessageRow & Owned>(sql.BEGIN, [...fenceOf(claim), id, this.#at()]);
+    const at = this.#clock();
+    const [row] = await this.#run<MessageRow & Owned & Versions>(sql.BEGIN, [...fenceOf(claim), id, this.#at()]);
     if (row?.ours !== true) throw leaseLost();
-    return this.#entriesOf(row.id === null ? [] : [row])[0];
+    const begun = this.#entriesOf(row.id === null ? [] : [row]);
+    if (begun.length > 0) this.#keep(row, at, begun);
+    return begun[0];
   }
 
   /** An answer whose id is not the greatest gets a new one. Throws LEASE_LOST. */
@@ -170,9 +190,13 @@ export class PostgresConversation implements Conversation {
     const fields = [id, status, finishedAt ?? null, JSON.stringify(error ?? null), error !== undefined, outcome, answer !== undefined];
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
-      const [row] = await this.#run<Owned & { last_id: string }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
+      const at = this.#clock();
+      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
       if (row?.ours !== true) throw leaseLost();
-      if (row.done) return { answer: answer === undefined ? undefined : entry };
+      if (row.done) {
+        this.#keep(row, at, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
+        return { answer: answer === undefined ? undefined : entry };
+      }
       return answer === undefined || entry.id > row.last_id ? false : undefined;
     };
     return ((await try_()) ?? (await this.#growing(try_))) || undefined;

@@ -13,7 +13,7 @@ import { leaseLost } from '../../errors.ts';
 import { groupAccount, SpendDays } from '../parts/spend-days.ts';
 import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
-import { billionthsOf, columnsOf, type GatewayLine, GatewayLines } from './gateway-lines.ts';
+import { billionthsOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD } from './gateway-lines.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
@@ -95,14 +95,12 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   /** A killed server takes what its calls under way cost with it; one that ends counts them. */
-  async note(call: OpenCall): Promise<void> {
+  note(call: OpenCall): undefined {
     this.#open.set(call.id, call);
-    await Promise.resolve();
   }
 
-  async noteEnd(call: OpenCall): Promise<void> {
-    this.#open.set(call.id, call);
-    await Promise.resolve();
+  noteAlone(): void {
+    // Each call is kept by itself.
   }
 
   meanOutput(key: string): number | undefined {
@@ -110,8 +108,8 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   /** Counts a call at once, and writes its line soon. */
-  record(call: GatewayCall): void {
-    if (call.id !== undefined) this.#open.delete(call.id);
+  record(call: GatewayCall, noted?: OpenCall): void {
+    if (noted !== undefined) this.#open.delete(noted.id);
     this.#answers.count(call);
     this.#count(this.#waiting.add(call));
     this.#writeSoon();
@@ -307,10 +305,9 @@ function ofToday(
     return given.length === 0 ? null : Math.min(...given);
   };
   const rest = (cap: number | null, spent: number, today: number): number | null => (cap === null ? null : cap - (spent - today));
-  return [
-    least(usdPerDay, rest(usdPerWeek, week.usd, day.usd), rest(usdPerMonth, month.usd, day.usd)),
-    least(tokensPerDay, rest(tokensPerMonth, month.tokens, day.tokens)),
-  ];
+  const usd = least(usdPerDay, rest(usdPerWeek, week.usd, day.usd), rest(usdPerMonth, month.usd, day.usd));
+  const tokens = least(tokensPerDay, rest(tokensPerMonth, month.tokens, day.tokens));
+  return [usd && Math.min(usd, MOST_USD), tokens && Math.min(tokens, MOST_TOKENS)];
 }
 
 /** Of two answers, the one that lets nothing through for longer. */

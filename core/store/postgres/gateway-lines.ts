@@ -1,5 +1,6 @@
 // The lines of clients' calls that wait to be written, as columns of a statement. Pure: no I/O.
 //
+// always-fits: no line has a value for which the database has no room, since it would keep all lines after it from being written.
 // money-stays: when very many lines wait, because the database is away, further ones of a key, its group, model and day are added up. Their details are lost, their sums are not.
 import type { GatewayCall } from '../port.ts';
 
@@ -17,6 +18,13 @@ export interface GatewayLine {
 /** PostgreSQL has no such texts. */
 const NO_TEXT = /[\p{Surrogate}\0]/gu;
 const DAY_CHARACTERS = '2026-11-22'.length;
+/** An index takes rows of 2,704 bytes at most, and the name of a model is not all of its row. */
+const MODEL_BYTES = 2048;
+/** A sum has nine digits before the point. */
+export const MOST_USD = 999_999_999;
+/** Whole ones, of which sums have room for a thousand. */
+export const MOST_TOKENS = Number.MAX_SAFE_INTEGER;
+const MOST_MS = 2 ** 31 - 1;
 
 /** Nothing that a call says lowers a sum. */
 function countable(value: unknown): number {
@@ -45,7 +53,14 @@ export class GatewayLines {
     const { costUsd, leastUsd = null, usage, error } = call;
     const unpriced = usage !== null && costUsd === null && leastUsd === null ? 1 : 0;
     this.#last += 1;
-    const line = { n: this.#last, call, tokens: Math.ceil(countable(usage?.totalTokens)), calls: 1, failed: error === null ? 0 : 1, unpriced };
+    const line = {
+      n: this.#last,
+      call,
+      tokens: Math.min(Math.ceil(countable(usage?.totalTokens)), MOST_TOKENS),
+      calls: 1,
+      failed: error === null ? 0 : 1,
+      unpriced,
+    };
     if (this.#lines.length < this.#most) this.#lines.push(line);
     else this.#fold(line);
     return line;
@@ -81,9 +96,19 @@ export function billionthsOf({ call }: GatewayLine): number {
   return call.usage === null ? 0 : Math.round(countable(call.costUsd ?? call.leastUsd) * 1e9);
 }
 
-/** The columns in the order of the statement. */
+/** The beginning of a text, with no half of a character at its end. */
+function cut(text: string): string {
+  return Buffer.byteLength(text) <= MODEL_BYTES
+    ? text
+    : Buffer.from(text)
+        .toString('utf8', 0, MODEL_BYTES)
+        .replace(/\ufffd$/, '');
+}
+
+/** The columns in the order of the statement: always-fits. */
 export function columnsOf(lines: readonly GatewayLine[]): unknown[][] {
   const text = (value: string): string => value.replace(NO_TEXT, '\ufffd');
+  const usd = (value: number): number => Math.min(countable(value), MOST_USD);
   const column = (value: (line: GatewayLine) => unknown): unknown[] => lines.map(value);
   return [
     column(({ call }) => call.at),
@@ -92,13 +117,13 @@ export function columnsOf(lines: readonly GatewayLine[]): unknown[][] {
     column(({ call }) => call.key),
     column(({ call }) => call.group ?? null),
     column(({ call }) => text(call.provider)),
-    column(({ call }) => text(call.model)),
+    column(({ call }) => cut(text(call.model))),
     column(({ call }) => (call.usage === null ? null : JSON.stringify(call.usage))),
     column(({ tokens }) => tokens),
-    column(({ call }) => (call.costUsd === null ? null : countable(call.costUsd))),
-    column(({ call }) => (call.leastUsd == null ? null : countable(call.leastUsd))),
-    column(({ call }) => call.firstTextMs),
-    column(({ call }) => call.durationMs),
+    column(({ call }) => (call.costUsd === null ? null : usd(call.costUsd))),
+    column(({ call }) => (call.leastUsd == null ? null : usd(call.leastUsd))),
+    column(({ call }) => (call.firstTextMs === null ? null : Math.min(call.firstTextMs, MOST_MS))),
+    column(({ call }) => Math.min(call.durationMs, MOST_MS)),
     column(({ call }) => call.error),
     column(({ calls }) => calls),
     column(({ failed }) => failed),

@@ -48,6 +48,8 @@ export class PostgresLedger implements LedgerStore {
   readonly #now: () => number;
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
+  /** Calls that may have a reservation. */
+  readonly #held = new Set<string>();
   /** Reservations that ended without a line. */
   #released: string[] = [];
   /** By block: who waits for room beside its calls under way. */
@@ -62,6 +64,7 @@ export class PostgresLedger implements LedgerStore {
 
   async reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved> {
     if (!hasCaps(call.budget)) return (await this.#stand(this.#database.query, call)).alone;
+    this.#held.add(call.id); // also where the answer to the commit is lost
     const reserved = await this.#database.transaction(async (run): Promise<BudgetVerdict | 'beside'> => {
       await run(sql.LOCK, [call.block]); // one-step
       const { alone, beside } = await this.#stand(run, call);
@@ -71,11 +74,13 @@ export class PostgresLedger implements LedgerStore {
       await run(sql.HOLD, [call.id, call.block, this.#node(), moneyOf(usd), Math.ceil(tokens)]);
       return alone;
     });
+    if (reserved === 'beside' || reserved.kind !== 'ok') this.#held.delete(call.id);
     return reserved === 'beside' ? { kind: 'beside', changed: this.#changed(call.block, signal) } : reserved;
   }
 
   /** What can't be taken back now is taken back a second later. */
   release({ block, id }: Pick<CallToReserve, 'block' | 'id'>): void {
+    if (!this.#held.delete(id)) return;
     this.#released.push(id);
     void this.#takeBack(block);
   }
@@ -90,6 +95,7 @@ export class PostgresLedger implements LedgerStore {
     for (let [line] = this.#unwritten; line !== undefined; [line] = this.#unwritten) {
       await this.#database.query(sql.ADD, valuesOf(line)); // counted-once
       this.#unwritten = this.#unwritten.filter((one) => one !== line);
+      if (line.id !== undefined) this.#held.delete(line.id);
       this.#tell(line.block);
     }
   }
@@ -113,9 +119,8 @@ export class PostgresLedger implements LedgerStore {
     await this.ready();
   }
 
-  async spend(block: string, sinceMs: number): Promise<Spend> {
-    const [row] = await this.#database.query<{ usd: number; tokens: number }>(sql.SPEND, [block, isoOf(sinceMs)]);
-    return { usd: row?.usd ?? 0, tokens: row?.tokens ?? 0 };
+  async spend<const T extends readonly number[]>(block: string, sinceMs: T): Promise<{ readonly [I in keyof T]: Spend }> {
+    return (await this.#database.query<Spend>(sql.SPEND, [block, sinceMs.map(isoOf)])) as { [I in keyof T]: Spend };
   }
 
   async newest(block: string): Promise<number | undefined> {

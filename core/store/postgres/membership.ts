@@ -7,11 +7,12 @@
 // reaper-is-sound: only a server whose own renewals went through for a whole lease gives up others, since after a failover all rows look old.
 import { randomUUID } from 'node:crypto';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
+import type { ServerNode } from '../../types.ts';
 import type { BlockRef, Claim, Membership, Rest, Wish } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { PROTOCOL } from './migrate.ts';
 import type { Database } from './pool.ts';
-import { ANNOUNCE, ASK_FOR, CLAIM, JOIN, LEAVE, MINE, OWNER, REAP, RELEASE, RENEW, TAKE, WISHES } from './sql/membership.ts';
+import { ANNOUNCE, ASK_FOR, CLAIM, JOIN, LEAVE, MINE, NODES, OWNER, REAP, RELEASE, RENEW, TAKE, WISHES } from './sql/membership.ts';
 
 /** What a server says of itself. */
 export interface NodeFacts {
@@ -147,6 +148,15 @@ export class PostgresMembership implements Membership {
     const isOurs = (await this.#database.query(RELEASE, [block, owner, fence, state, dueAt])).length > 0;
     if (isOurs) this.#options.tell?.('released', block);
     return isOurs;
+  }
+
+  /** All servers of the workspace. Rejects with STORE_UNREACHABLE. */
+  async nodes(): Promise<readonly ServerNode[]> {
+    type Row = { id: string; version: string; url: string | null; started_at: Date; seen_at: Date; alive: boolean; blocks: number };
+    const rows = await this.#database.query<Row>(NODES, [this.#leaseMs]);
+    return rows.map(({ id, version, url, started_at, seen_at, alive, blocks }) => {
+      return { id, self: id === this.node, version, url, startedAt: started_at.toISOString(), seenAt: seen_at.toISOString(), alive, blocks };
+    });
   }
 
   /** Tells others where this server answers. */

@@ -2,6 +2,7 @@
 //
 // any-text: PostgreSQL has no texts with a NUL or with half a surrogate pair, and JSON escapes both. So such a content is kept in `rest`, which is JSON that is
 // never looked into.
+import { parseJson } from '../../base/json.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 
@@ -86,4 +87,16 @@ export function valuesOf(entry: ChatEntry): unknown[] {
     JSON.stringify(error ?? null),
     rest,
   ];
+}
+
+/** A new entry as it will be read. */
+export function storedAs(entry: ChatEntry): ChatEntry {
+  const [id, role, status, content, , client_id, reply_to, attempts, at, next, started, finished, error, rest] = valuesOf(entry) as [
+    ...[string, ChatEntry['role'], ChatEntry['status'], string, number, string | null, string | null, number],
+    ...[string, string | null, string | null, string | null, string, string],
+  ];
+  const timeOf = (text: string | null): Date | null => (text === null ? null : new Date(text));
+  const times = { at: new Date(at), next_attempt_at: timeOf(next), started_at: timeOf(started), finished_at: timeOf(finished) };
+  const json = { error: parseJson(error) as ChatEntry['error'], outcome: null, rest: parseJson(rest) as Partial<ChatEntry> };
+  return entryOf({ seq: 0, id, role, status, content, client_id, reply_to, attempts, ...times, ...json });
 }

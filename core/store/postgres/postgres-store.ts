@@ -3,16 +3,19 @@
 // the-database's-clock: what servers compare, such as the times of messages and the days of caps, goes by the clock of the database.
 // joined-again: a server that was given up joins under another id, and goes on with the same parts. What it had is lost; bills and lines that wait are kept.
 // gone-in-order: what waits is written before the server leaves.
+import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreOptions } from '../store.ts';
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
+import { checkDatabase } from './check.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
 import { assertMigrated, migrate, planMigrations } from './migrate.ts';
 import { Partitions } from './partitions.ts';
+import { PostgresPasses } from './passes.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
 import { Database } from './pool.ts';
 import { Projection } from './projection.ts';
@@ -49,6 +52,7 @@ export async function connectPostgres(store: string, options: PostgresOptions = 
 class Connection implements ConnectedStore {
   readonly kind = 'postgres';
   readonly settings: PostgresSettings;
+  readonly passes: PostgresPasses;
   readonly #database: Database;
   readonly #direct: StorePlace;
   readonly #options: PostgresOptions;
@@ -57,6 +61,7 @@ class Connection implements ConnectedStore {
   constructor(database: Database, settings: PostgresSettings, direct: StorePlace, options: PostgresOptions) {
     this.#database = database;
     this.settings = settings;
+    this.passes = new PostgresPasses(database);
     this.#direct = direct;
     this.#options = options;
   }
@@ -173,6 +178,14 @@ class PostgresStore implements Store {
     this.#membership = again;
     this.#posts.rejoined(again.node);
     return again;
+  }
+
+  nodes(): Promise<readonly ServerNode[]> {
+    return this.#membership.nodes();
+  }
+
+  async check(): Promise<readonly Finding[]> {
+    return checkDatabase(this.#options.database, await this.nodes());
   }
 
   async announce(url: string): Promise<void> {

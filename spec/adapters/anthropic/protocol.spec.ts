@@ -21,6 +21,17 @@ t.test('the frames with usage, end or error are read, and no other', async (t) =
   for (const odd of ['', 'null', '[]', '{"type":7}', '{']) t.same(MESSAGES.readFrame(odd), {});
 });
 
+t.test('usage that comes with the end is read, and a version whose streams nobody here reads is not asked for', async (t) => {
+  t.match(MESSAGES.readFrame('{"type":"message_stop","usage":{"input_tokens":3,"output_tokens":4}}'), {
+    isEnd: true,
+    usage: { inputTokens: 3, outputTokens: 4 },
+  });
+  const passes = (version: string) => MESSAGES.passesHeader?.('anthropic-version', version);
+  for (const version of ['2023-06-01', '2026-10-21', '2031-01-01']) t.equal(passes(version), true, version);
+  for (const version of ['2023-01-01', '2023-05-31', '', 'v1', '9', '2023-06-01 ', '2023-06-01, 2023-01-01']) t.equal(passes(version), false, version);
+  t.equal(MESSAGES.passesHeader?.('anthropic-beta', 'x'), true);
+});
+
 t.test('the address follows the base URL, with or without a version in it, and keeps the query', async (t) => {
   for (const base of ['http://127.0.0.1:1', 'http://127.0.0.1:1/v1', 'http://127.0.0.1:1/v1/messages']) {
     const settings = settingsFor(createAnthropic(), { env: { ANTHROPIC_BASE_URL: base } });

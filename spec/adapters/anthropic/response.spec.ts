@@ -55,7 +55,7 @@ t.test('gotcha 6: input_tokens excludes cached tokens, ours include them', async
 
 t.test('what a usage leaves out, or has as nonsense, is unknown', async (t) => {
   const unknown = { inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined, reasoningTokens: undefined };
-  for (const usage of [undefined, null, {}, { input_tokens: -1, output_tokens: '7', cache_read_input_tokens: null, output_tokens_details: 3 }])
+  for (const usage of [undefined, null, {}, { input_tokens: -1, output_tokens: 'seven', cache_read_input_tokens: null, output_tokens_details: 3 }])
     t.same(ofType(read({ usage }), 'usage'), [{ type: 'usage', usage: unknown }]);
 });
 

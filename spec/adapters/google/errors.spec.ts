@@ -38,7 +38,7 @@ const table: { fact: string; error: GoogleError & { code: number }; want: Partia
     want: { kind: 'rateLimited', retryAfterMs: 34_000 },
   },
   { fact: 'a wait may have a fraction', error: { code: 429, message: 'm', details: [RETRY('0.5s')] }, want: { kind: 'rateLimited', retryAfterMs: 500 } },
-  { fact: 'a long wait is clamped', error: { code: 429, message: 'm', details: [RETRY('7200s')] }, want: { kind: 'rateLimited', retryAfterMs: 60_000 } },
+  { fact: 'a long wait is clamped', error: { code: 429, message: 'm', details: [RETRY('7200s')] }, want: { kind: 'rateLimited', retryAfterMs: 3_600_000 } },
   { fact: 'a wait that is no duration is ignored', error: { code: 429, message: 'm', details: [RETRY('soon')] }, want: { kind: 'rateLimited' } },
   {
     fact: 'a quota of the day is not retried',

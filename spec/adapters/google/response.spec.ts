@@ -162,6 +162,12 @@ t.test('gotcha 8: thoughts count as output beside the candidate, cached tokens s
     totalTokenCount: 603,
   };
   t.strictSame(usageOf(usageMetadata), { type: 'usage', usage: { inputTokens: 107, outputTokens: 496, cacheReadTokens: 60, reasoningTokens: 478 } });
+  t.match(
+    usageOf({ promptTokenCount: 107, candidatesTokenCount: 18, totalTokenCount: 603 }),
+    { usage: { inputTokens: 107, outputTokens: 496 } },
+    'thoughts in the total alone',
+  );
+  t.match(usageOf({ promptTokenCount: 107, candidatesTokenCount: 18, totalTokenCount: 110 }), { usage: { inputTokens: 107, outputTokens: 18 } });
 });
 
 t.test('counts that the server left out are 0', async (t) => {

@@ -16,6 +16,8 @@ t.test('vectors are put in the order of their index', async (t) => {
     { index: 1, embedding: [2] },
     { index: 0, embedding: [1] },
   ];
-  t.same(EMBEDDING.read({ data, usage: { prompt_tokens: 4 } }), { vectors: [[1], [2]], inputTokens: 4 });
-  t.same(EMBEDDING.read({ data: [{ embedding: [1] }, { embedding: [2] }] }), { vectors: [[1], [2]], inputTokens: undefined });
+  t.same(EMBEDDING.read({ data, usage: { prompt_tokens: 4 } }), { vectors: [[1], [2]], inputTokens: 4, costUsd: undefined });
+  t.same(EMBEDDING.read({ data: [{ embedding: [1] }, { embedding: [2] }] }), { vectors: [[1], [2]], inputTokens: undefined, costUsd: undefined });
+  t.match(EMBEDDING.read({ data, usage: { total_tokens: 6 } }), { inputTokens: 6 }, 'some servers tell the total alone');
+  t.match(EMBEDDING.read({ data, usage: { prompt_tokens: 4, cost: 0.5 } }, 'usage.cost'), { inputTokens: 4, costUsd: 0.5 });
 });

@@ -44,7 +44,13 @@ t.test('events that end a response are read', async (t) => {
   }
   t.match(responses.readFrame('{"type":"response.failed","response":{"error":{"code":"server_error","message":"Broken"}}}'), { error: { message: 'Broken' } });
   t.match(responses.readFrame('{"type":"error","message":"Broken"}'), { error: { message: 'Broken' } });
-  t.same(responses.readFrame('{"type":"response.output_text.delta","delta":"a"}'), {});
+  for (const type of ['response.in_progress', 'response.cancelled']) {
+    const facts = responses.readFrame(JSON.stringify({ type, response: { usage } }));
+    t.match(facts, { usage: { inputTokens: 4, outputTokens: 6 } }, 'and what an answer has used before it breaks off');
+    t.equal(facts.isEnd, undefined);
+  }
+  t.match(responses.readFrame(JSON.stringify({ response: { usage } }), 'response.completed'), { isEnd: true, usage: { outputTokens: 6 } });
+  t.same(responses.readFrame('{"type":"response.output_text.delta","delta":"a"}'), { usage: undefined });
   t.same(responses.readFrame('{'), {});
 });
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { usageOfChat, usageOfResponse } from '../../../adapters/openai/usage.ts';
+import { usageOfChat, usageOfResponse, withCost } from '../../../adapters/openai/usage.ts';
 
 const COUNTS = { inputTokens: 9, outputTokens: 8, cacheReadTokens: 7, cacheWriteTokens: 6, reasoningTokens: 5 };
 
@@ -40,6 +40,40 @@ t.test('reasoning and citations beside all other counts are counted', (t) => {
     'elsewhere they are part of the completion',
   );
   t.end();
+});
+
+t.test('more reasoning than output stands beside it', async (t) => {
+  const details = { completion_tokens_details: { reasoning_tokens: 5000 } };
+  t.match(usageOfChat({ usage: { prompt_tokens: 32, completion_tokens: 9, ...details } }), { outputTokens: 5009, reasoningTokens: 5000 });
+  t.match(usageOfChat({ usage: { prompt_tokens: 32, completion_tokens: 5000, ...details } }), { outputTokens: 5000 });
+});
+
+t.test('a usage counts wherever it stands and under the names of either endpoint, and of a total nothing is lost', async (t) => {
+  const usage = { prompt_tokens: 3, completion_tokens: 20 };
+  const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  for (const told of [{}, zeros, null, undefined]) {
+    t.match(usageOfChat({ usage: told, x_groq: { usage } }), { inputTokens: 3, outputTokens: 20 });
+    t.match(usageOfChat({ usage: told, choices: [{ index: 0, usage }] }), { inputTokens: 3, outputTokens: 20 });
+  }
+  const two = [
+    { index: 0, usage },
+    { index: 1, usage: { ...usage, completion_tokens: 30 } },
+  ];
+  t.match(usageOfChat({ choices: two }), { inputTokens: 3, outputTokens: 50 }, 'each choice tells its own');
+  t.match(usageOfChat({ usage: { ...usage, completion_tokens: 50 }, choices: two }), { inputTokens: 3, outputTokens: 50 });
+  const other = { input_tokens: 3, output_tokens: 20, input_tokens_details: { cached_tokens: 2 } };
+  t.match(usageOfChat({ usage: other }), { inputTokens: 3, outputTokens: 20, cacheReadTokens: 2 });
+  t.match(usageOfResponse({ usage }), { inputTokens: 3, outputTokens: 20 });
+  t.match(usageOfChat({ usage: { total_tokens: 23 } }), { inputTokens: 0, outputTokens: 23 });
+  t.match(usageOfChat({ usage: { prompt_tokens: -1, completion_tokens: 20, total_tokens: 23 } }), { inputTokens: 3, outputTokens: 20 });
+});
+
+t.test('a cost is a number, also one that is written as a text, and may come apart from the usage', async (t) => {
+  const costIn = (cost: unknown) => withCost(undefined, { a: { b: { cost } } }, 'a.b.cost')?.costUsd;
+  for (const [cost, usd] of [[0.25, 0.25], [0, 0], ['0.25', 0.25], ['2', 2], ['2.5e-7', 2.5e-7]]) t.equal(costIn(cost), usd, `${cost}`);
+  for (const none of [-1, '-1', '', ' ', 'free', '1,5', '1e9', '0x1', null, Number.NaN, Number.POSITIVE_INFINITY, {}, [1]]) t.equal(costIn(none), undefined, `${none}`);
+  t.equal(withCost(undefined, {}, 'a.b.cost'), undefined);
+  t.same(withCost({ outputTokens: 3 }, { cost: 1 }, 'cost'), { outputTokens: 3, costUsd: 1 });
 });
 
 t.test('what is no usage is none', async (t) => {

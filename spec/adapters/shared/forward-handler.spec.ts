@@ -14,7 +14,9 @@ const PROTOCOL: Protocol = {
   answerHeaders: /^x-kept$/,
   marks: ['end', 'used', 'broken', 'error'],
   members: ['count'],
+  sumOfChoices: (all) => ({ outputTokens: [...all].reduce((sum, { outputTokens = 0 }) => sum + outputTokens, 0) }),
   readFrame: (data) => ({
+    ofChoices: data.startsWith('used ') ? [{ choice: data[5], usage: { outputTokens: Number(data[7]) } }] : undefined,
     isEnd: data === 'end',
     mayEnd: data === 'may end',
     isCut: data === 'cu',
@@ -95,6 +97,13 @@ t.test('a frame of usage alone is counted, and kept from a client that has not a
     t.equal(got.join(''), hidesUsage ? 'data: a\n\ndata: end\n\n' : 'data: a\n\ndata: used\n\ndata: end\n\n');
     t.same(usage, [{ outputTokens: 3 }]);
   }
+});
+
+t.test('what single choices have used is added up, each once', async (t) => {
+  const { reader, usage } = handler();
+  reader.head(200, STREAM);
+  feed(reader, 'data: used 0 3\n\ndata: used 1 4\n\n', 'data: used 1 5\n\ndata: end\n\n');
+  t.equal(usage.at(-1)?.outputTokens, 8);
 });
 
 t.test('a stream without its end is an error', async (t) => {

@@ -17,10 +17,12 @@ t.test('a count is a whole number from 0 that JavaScript can hold', async (t) =>
     [0, 0],
     [17, 17],
     [1.6, 2],
+    ['5', 5],
     [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
   ])
     t.equal(asCount(value), count);
-  for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, '5', null, undefined, {}, true]) t.equal(asCount(value), undefined);
+  for (const value of [-1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60, '5.', '-5', '', '9'.repeat(17), null, undefined, {}, true])
+    t.equal(asCount(value), undefined);
 });
 
 t.test('a sum counts unknown parts as 0 and is unknown without its first', async (t) => {

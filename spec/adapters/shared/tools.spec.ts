@@ -14,6 +14,20 @@ t.test('ids that the provider takes stay; others are rewritten, the same one alw
   for (const id of long) t.match(id, allowed);
 });
 
+t.test('of very many foreign ids that look alike, each gets one of its own without a look at all others', async (t) => {
+  const allowed = /^[a-zA-Z0-9_-]{1,64}$/;
+  const map = idMapper(allowed);
+  const foreign = Array.from({ length: 30_000 }, (_, n) => `${n}${'x'.repeat(64)}`);
+  const made = foreign.map(map);
+  const again = made.map((id) => map(id)); // a client may also send what was made
+  t.equal(new Set([...made, ...again]).size, 60_000);
+  t.same(foreign.slice(-3).map(map), made.slice(-3));
+  t.equal(
+    [...made, ...again].find((id) => !allowed.test(id)),
+    undefined,
+  );
+});
+
 t.test('parameters are an object schema with properties, and nothing else of them changes', async (t) => {
   t.same(objectSchema(undefined), { type: 'object', properties: {} });
   t.same(objectSchema({ additionalProperties: false }), { additionalProperties: false, type: 'object', properties: {} });

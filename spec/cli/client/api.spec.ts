@@ -30,6 +30,7 @@ const CASES: readonly [call: (api: Api) => Promise<unknown>, request: string, bo
   [(api) => api.import(Buffer.from('zip')), 'POST /api/import', 'zip'],
   [(api) => api.costs('day', 'b'), 'GET /api/costs?by=day&block=b'],
   [(api) => api.costs('model'), 'GET /api/costs?by=model'],
+  [(api) => api.nodes(), 'GET /api/nodes'],
   [(api) => api.check(), 'GET /api/doctor'],
   [(api) => api.halted(), 'GET /api/halt'],
   [(api) => api.halt('why'), 'POST /api/halt', '{"reason":"why"}'],
@@ -38,13 +39,22 @@ const CASES: readonly [call: (api: Api) => Promise<unknown>, request: string, bo
 ];
 
 t.test('each function is one request', async (t) => {
-  const { api, calls } = await startFakeBlockServer(t, (_call, res) => answer(res, {}));
+  const { api, calls } = await startFakeBlockServer(t, (_call, res) => answer(res, { blocks: [] }));
   for (const [call, request, body = ''] of CASES) {
     await call(api);
     const { method, path, body: sent } = calls.at(-1) ?? { method: '', path: '', body: '' };
     t.equal(`${method} ${path}`, request);
     t.equal(String(sent), body, request);
   }
+});
+
+t.test('a list is read page after page', async (t) => {
+  const { api, calls } = await startFakeBlockServer(t, ({ path }, res) => {
+    if (path === '/api/blocks') res.setHeader('link', '</api/blocks?cursor=x>; rel="next"');
+    answer(res, { blocks: [{ name: path }] });
+  });
+  t.same(await api.list(), { blocks: [{ name: '/api/blocks' }, { name: '/api/blocks?cursor=x' }] });
+  t.equal(calls.length, 2);
 });
 
 t.test('a message names its channel, a change of the configuration the revision that was seen', async (t) => {

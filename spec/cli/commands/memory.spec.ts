@@ -27,21 +27,3 @@ t.test('memory is summarised by the model, and that is undone', async (t) => {
   t.equal((await on(['memory', 'one', '--undo'])).code, 0);
   t.notMatch((await on(['memory', 'one'])).stdout, 'Summary');
 });
-
-t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
-  const { on } = await openDesk(t);
-  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
-  await on(['send', 'one', '--wait', 'hi']);
-  t.match(await on(['costs']), {
-    code: 0,
-    stdout: /^BLOCK +CALLS +INPUT +OUTPUT +CACHED +COST\none +1 +3 +2 +0 +1 not counted\ntotal +1 /,
-    stderr: /price of one call is unknown/,
-  });
-  t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m +1 /);
-  t.match(JSON.parse((await on(['costs', '--by', 'day', '--json'])).stdout), { by: 'day', total: { calls: 1 } });
-  t.match((await on(['costs', '--csv'])).stdout, /^block,calls,input,output,cacheRead,cacheWrite,costUsd,unpricedCalls\r\none,1,3,2,0,0,,1\n$/);
-  t.match(await on(['costs', '--by', 'hour']), { code: 2, stderr: /--by must be one of/ });
-  t.match(await on(['costs', 'nope']), { code: 2, stdout: '', stderr: /no block "nope"/ });
-  await on(['new', 'two']);
-  t.match(await on(['costs', 'two']), { code: 0, stdout: /^MODEL/ });
-});

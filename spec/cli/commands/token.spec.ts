@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
 import { runHere, serve } from '../run.ts';
 
@@ -35,6 +37,19 @@ t.test('a running server takes a new token up and refuses the old one', async (t
   })();
   await until('the new token is taken up', () => isTaken);
   t.equal(await accepts(old), false);
+});
+
+t.test('a new token of a database ends the old one for all its servers', { skip: noPostgres }, async (t) => {
+  const store = await postgresStore(t);
+  const [workspace, env] = [t.testdir(), { BLOCKHOUSE_STORE: store }];
+  const renewed = await runHere(t, ['token', '--new-token', '--workspace', workspace], { env });
+  t.match(renewed, { code: 0, stdout: TOKEN_LINE, stderr: '' });
+  t.equal(readFileSync(join(workspace, '.api-token'), 'utf8'), renewed.stdout, 'its text stays here');
+  const [row] = await ask(store, "select value, rev::int from bh.setting where key = 'token'");
+  t.same(row, { value: createHash('sha256').update(renewed.stdout.trim()).digest('hex'), rev: 1 });
+  const again = await runHere(t, ['token', '--new-token', '--workspace', workspace], { env });
+  t.not(again.stdout, renewed.stdout);
+  t.match(await ask(store, "select rev::int from bh.setting where key = 'token'"), [{ rev: 2 }]);
 });
 
 t.test('a damaged token file is reported with its cure, and not echoed', async (t) => {

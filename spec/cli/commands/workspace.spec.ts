@@ -50,6 +50,15 @@ t.test('doctor --online tries what is configured, with a server and without', as
   t.match(refused, { code: 1, stdout: /error +openai: / });
 });
 
+t.test('nodes lists the server of the workspace', async (t) => {
+  const { on } = await openDesk(t);
+  const { stdout, ...rest } = await on(['nodes']);
+  t.match(rest, { code: 0, stderr: '' });
+  t.match(stdout, /^SERVER .*BLOCKS.*\n[0-9a-f-]{36} \* .* now .*\n$/);
+  const json = await on(['nodes', '--json']);
+  t.match(JSON.parse(json.stdout), { nodes: [{ self: true, alive: true, blocks: 0 }] });
+});
+
 t.test('the kill switch is set and released', async (t) => {
   const { on } = await openDesk(t);
   t.match(await on(['halt', 'wrong\x1b[2J prompt']), {

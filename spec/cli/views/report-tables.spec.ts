@@ -1,6 +1,8 @@
 import t from 'tap';
 import { styleFor } from '../../../cli/terminal/output.ts';
-import { archiveTable, costsTable, queueTable } from '../../../cli/views/report-tables.ts';
+import { differenceTable } from '../../../cli/views/bill-table.ts';
+import { priceTable } from '../../../cli/views/price-tables.ts';
+import { archiveTable, costsTable, nodesTable, queueTable } from '../../../cli/views/report-tables.ts';
 import type { ChatEntry, CostsReport } from '../../../core/index.ts';
 
 const now = Date.parse('2026-11-20T14:00:00.000Z');
@@ -23,6 +25,19 @@ t.test('costs end with their sum, and unknown prices are no zero', async (t) => 
     'local/n       2  12,345      10       0          2 not counted',
     'broken/o      2  12,345      10       0                      -',
     'total         6  12,345      10       0  $0.25 + 2 not counted',
+  ]);
+});
+
+t.test('a server that gives no sign of life is marked, and so is the one that answers', async (t) => {
+  const node = { id: 'one', self: true, version: '1.0.0', url: null, startedAt: '2026-11-20T13:00:00.000Z', seenAt: '2026-11-20T14:00:00.000Z' };
+  const nodes = [
+    { ...node, alive: true, blocks: 3 },
+    { ...node, id: 'other', self: false, seenAt: '2026-11-20T13:58:00.000Z', alive: false, blocks: 0, url: 'http://a' },
+  ];
+  t.same(nodesTable(nodes, view), [
+    'SERVER  VERSION  SINCE   LAST SIGN  BLOCKS  ADDRESS',
+    'one *   1.0.0    1h ago  now             3  -',
+    'other   1.0.0    1h ago  2m ago !        0  http://a',
   ]);
 });
 
@@ -52,4 +67,43 @@ t.test('a waiting message shows what keeps it, a failed one its fault', async (t
     'm1  queued      1  30s ago  [retry in 1m] Any news?',
     'm2  failed      4  30s ago  [overloaded] Any news?',
   ]);
+});
+
+t.test('a price says where it comes from, also if it varies or only the answer tells it', async (t) => {
+  const rows = priceTable(
+    [
+      { model: 'a/x', from: 'own', price: { input: 1, output: 2 }, like: 'b/y' },
+      { model: 'a/varies', from: 'data', price: null, like: null },
+      { model: 'a/told', from: 'provider', price: null, like: null },
+      { model: 'a/none', from: null, price: null, like: null },
+    ],
+    view,
+  );
+  t.same(
+    rows.slice(1).map((row) => row.split(/\s{2,}/)),
+    [
+      ['a/x', '1', '2', '1', '1', 'own, like b/y'],
+      ['a/varies', 'varies', 'varies', 'data'],
+      ['a/told', 'told', 'told', 'provider'],
+      ['a/none', 'not known'],
+    ],
+  );
+});
+
+t.test('a difference has a row for each amount that the bill tells', (t) => {
+  const rows = differenceTable(
+    [
+      { date: '2026-11-01', model: 'm', ours: { usd: 1, input: 3, output: 2, unpricedCalls: 1 }, theirs: null },
+      { date: '2026-11-01', model: 'n', ours: null, theirs: { usd: 0.5 } },
+    ],
+    view,
+  );
+  t.same(
+    rows.slice(1).map((row) => row.trim().split(/\s{2,}/)),
+    [
+      ['2026-11-01', 'm', 'usd', '$1.000000', '-', '1'],
+      ['2026-11-01', 'n', 'usd', '-', '$0.500000'],
+    ],
+  );
+  t.end();
 });

@@ -6,7 +6,10 @@ import { testFolder } from '../../support/test-folder.ts';
 import { storeConformance } from './suite.ts';
 
 storeConformance(t, {
-  gaps: { 'two memberships': 'one process holds the folder, and the second is refused with WORKSPACE_BUSY' },
+  gaps: {
+    'two memberships': 'one process holds the folder, and the second is refused with WORKSPACE_BUSY',
+    'a rename in one step': 'a folder and the name in its config.json can not change together',
+  },
   fresh(t) {
     const workspace = testFolder(t);
     return {

@@ -49,7 +49,7 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     const line = lineOf('1');
     await Promise.all([ledger.append(line), ledger.append(line)]);
     await ledger.append(line);
-    t.strictSame(await ledger.spend('ada', NOON - HOUR), { usd: 0.25, tokens: 10 });
+    t.strictSame(await ledger.spend('ada', [NOON - HOUR]), [{ usd: 0.25, tokens: 10 }]);
     t.strictSame(await all(ledger.lines()), [line]);
     await ledger.ready();
   });
@@ -62,7 +62,7 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     t.strictSame(await all(ledger.newestFirst('ada', NOON - 1)), [lines[1], lines[0]]);
     t.strictSame(await all(ledger.newestFirst('ada', NOON)), [lines[1]], 'after the instant');
     t.strictSame(await all(ledger.newestFirst('eve', 0)), []);
-    t.strictSame(await ledger.spend('ada', NOON), { usd: 0.25, tokens: 10 });
+    t.strictSame(await ledger.spend('ada', [NOON]), [{ usd: 0.25, tokens: 10 }]);
     t.equal(await ledger.newest('ada'), NOON + 1);
     t.equal(await ledger.newest('eve'), undefined);
     t.equal(ledger.lines().damagedLines, 0);
@@ -116,7 +116,7 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
 
   t.test(`${store}: what was spent under another name counts once, however often it is carried`, async (t) => {
     const { ledger } = await opened(t);
-    const spent = async (block: string): Promise<number> => (await ledger.spend(block, NOON - HOUR)).usd;
+    const spent = async (block: string): Promise<number> => (await ledger.spend(block, [NOON - HOUR]))[0].usd;
     await ledger.append(lineOf('1', { costUsd: 1 }));
     await ledger.append(lineOf('2', { costUsd: 2, block: 'bob' }));
     await ledger.carry('ada', 'bob');

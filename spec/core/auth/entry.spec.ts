@@ -53,7 +53,19 @@ t.test('a name is short, in lower case, and none of ours', async (t) => {
   for (const name of ['', 'Groq', '1a', 'a_b', 'a/b', 'block', `a${'b'.repeat(32)}`, '__proto__']) t.notOk(isConnectionName(name), name);
 });
 
-t.test('facts of a model: its own id, then the longest pattern; the entry wins over the preset', async (t) => {
+t.test('facts of a model: field by field its own id, then the longest pattern; the entry wins over the preset', async (t) => {
+  const priced = endpointOf('gpu', true, {
+    models: { '*': { price: 0, images: false }, 'x*': { price: 'a/b' }, xy: { contextWindow: 3 }, z: { contextWindow: 4 } },
+  });
+  t.same(
+    ['xy', 'z', 'other', 'xy'].map((model) => priced.factsOf(model)),
+    [
+      { price: 'a/b', images: false, contextWindow: 3 },
+      { price: 0, images: false, contextWindow: 4 },
+      { price: 0, images: false },
+      { price: 'a/b', images: false, contextWindow: 3 },
+    ],
+  );
   const models = { 'qwen*': { contextWindow: 1 }, 'qwen3-*': { contextWindow: 2 }, 'qwen3-x': { contextWindow: 3 } };
   const endpoint = endpointOf('gpu', true, { models, quirks: { images: false }, headers: { 'X-A': 'b' } }, GROQ, [SECRET]);
   t.same(
@@ -102,6 +114,26 @@ t.test('a program is run once for all who wait, again after its time, and its ou
   t.equal(commands.known(entry), undefined);
   await commands.ready('gpu', entry);
   t.not(commands.known(entry), first);
+  const runs = async (): Promise<boolean> => {
+    const run = commands.ready('gpu', entry);
+    await run;
+    return run !== undefined;
+  };
+  commands.refused(entry);
+  t.equal(await runs(), true, 'again after a refusal');
+  for (let refusals = 0; refusals < 3; refusals += 1) {
+    commands.refused(entry);
+    t.equal(await runs(), false, 'but not for each: one client may provoke them for all');
+  }
+  now += 10_000;
+  commands.refused(entry);
+  t.equal(await runs(), true);
+  const failing = entryFor('process.exit(7)');
+  const failure = await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve());
+  now += 999;
+  t.equal(await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve()), failure, 'and a failure holds for a second');
+  now += 1;
+  t.not(await t.rejects(commands.ready('gpu', failing) ?? Promise.resolve()), failure);
   for (const [code, message] of [
     ["console.log('a b')", /printed no key in its first line/],
     [`console.log('${SECRET}'.repeat(1000))`, /printed more than 16384 bytes/],

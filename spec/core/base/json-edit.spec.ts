@@ -22,6 +22,13 @@ t.test('what is not edited stays byte for byte, in its order', async (t) => {
   t.equal(editMembers(bytes, { drop: ['x'], rename: { y: 'z' } }), bytes, 'and nothing is copied without an edit');
 });
 
+t.test('with its commas, the values of a large text are not looked at', async (t) => {
+  const text = '{"a":[[["unread],"b":1,"c":2}';
+  const commas = [text.indexOf(',"b"'), text.indexOf(',"c"')];
+  const edited = editMembers(Buffer.from(text), { set: { d: '3' }, drop: ['b'], rename: { c: 'e' } }, commas);
+  t.equal(edited.toString(), '{"d":3,"a":[[["unread],"e":2}');
+});
+
 t.test('every edit of any object is what the same edit of its value is', async (t) => {
   const names = ['a', 'b', 'c', 'd'];
   const texts = ['{}', '{"a":1}', '{"\\u0061":1,"b":2}', '{"a":"x,}\\"","b":[1,{"a":2}],"c":null}', '{\n"d":0 ,\n"c":{} ,\n"a":"" }', '{"a":1,"a":2,"b":3}'];

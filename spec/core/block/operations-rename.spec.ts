@@ -29,6 +29,7 @@ t.test('a rename tells that the old name is archived and that the new one is res
   const told: unknown[] = [];
   one.core.events.on('block.archived', ({ block, archiveName }) => told.push(['archived', block, archiveName.split('_')[0]]));
   one.core.events.on('block.restored', ({ block, archiveName }) => told.push(['restored', block, archiveName.split('_')[0]]));
+  one.core.events.on('block.renamed', ({ block, from }) => told.push(['renamed', block, from]));
   for (const event of ['block.created', 'archive.removed'] as const) one.core.events.on(event, () => told.push(event));
   one.core.events.on('block.transitioned', ({ block, to, cause }) => {
     if (to === 'stopped' || to === 'starting') told.push([to, block, cause]);
@@ -39,6 +40,7 @@ t.test('a rename tells that the old name is archived and that the new one is res
     ['archived', 'ada', 'ada'],
     ['restored', 'bob', 'ada'],
     ['starting', 'bob', 'start'],
+    ['renamed', 'bob', 'ada'],
   ]);
 });
 

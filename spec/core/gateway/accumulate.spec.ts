@@ -235,6 +235,9 @@ t.test('usages add up, field by field', async (t) => {
   t.strictSame(addUsage(a, b), sum);
   t.strictSame(addUsage(b, a), sum);
   t.notOk('estimated' in addUsage(a, a));
+  const told = { ...a, costUsd: 2 };
+  t.match([addUsage(told, told), addUsage(told, a), addUsage(a, told)], [{ costUsd: 4 }, { costUsd: 2, estimated: true }, { costUsd: 2, estimated: true }]);
+  t.notOk('estimated' in addUsage(told, told));
   t.strictSame(a, { inputTokens: 1, outputTokens: 2, totalTokens: 3, cacheReadTokens: 4 });
 });
 

@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { createOllama } from '../../../adapters/ollama/index.ts';
 import { createOpenAI } from '../../../adapters/openai/index.ts';
@@ -36,6 +39,23 @@ t.test('another key in the environment or in auth.json serves the next call', as
   writeFileSync(join(workspace, 'auth.json'), '{}');
   now += 1000;
   t.throws(key, { code: 'ADAPTER_NOT_CONFIGURED' });
+});
+
+t.test('an adapter that is gone stays in no memory, as a connection does that each change of auth.json makes again', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const calls = new CallSettings({ ...NOWHERE, env: { OPENAI_API_KEY: 'k-1' } });
+  const made = (): WeakRef<object> => {
+    const adapter = createOpenAI();
+    t.equal(calls.configured(adapter, undefined, never).settings.values['apiKey'], 'k-1');
+    return new WeakRef(adapter);
+  };
+  const gone = made();
+  for (let tries = 0; tries < 20 && gone.deref() !== undefined; tries += 1) {
+    await turn();
+    collect();
+  }
+  t.equal(gone.deref(), undefined);
 });
 
 t.test('a request with settings of its own gets them, and leaves nothing behind', async (t) => {

@@ -79,6 +79,7 @@ const SPELLINGS: readonly Spelling[] = [
   ['openai', 'ft:gpt-4o-2024-08-06:acme::abc', 'ft:gpt-4o-2024-08-06'],
   ['openai', 'ft:gpt-4o-mini-2024-07-18:acme:name:abc:ckpt-step-1', 'ft:gpt-4o-mini-2024-07-18'],
   ['openai', 'ft:gpt-4.1-2025-04-14:acme::abc', null],
+  ['openai', 'ft:gpt-4.1-2025-04-14:acme:moderation:abc', null],
   ['openai', 'gpt-4o', 'gpt-4o', { serviceTier: 'default' }],
   ['openai', 'gpt-4o', null, { serviceTier: 'priority' }],
   ['openai', 'gpt-4o', 'gpt-4o', { baseURL: 'https://api.openai.com/v1', apiKey: 'own' }],

@@ -254,6 +254,22 @@ t.test('a told cost is the cost; before the answer and without one, the price th
   t.same([alone.exact(usage(0, 0)), alone.exact(usage(5, 0)), alone.exact(usage(5, 0, { costUsd: 0 }))], [0, null, 0]);
 });
 
+t.test('a bill that does not come is as dear as the dearest', async (t) => {
+  const own = new Prices();
+  const pricer = () => own.pricer({ provider: '', model: 'm', isTold: true });
+  const [nothing, untold] = [usage(0, 0), usage(900, 100)];
+  t.same([(await pricer()).exact(nothing), (await pricer()).exact(untold), (await pricer()).least(untold)], [0, null, null]);
+  for (const none of [untold, nothing, usage(5, 5, { costUsd: 1, estimated: true })]) (await pricer()).learn?.(none);
+  t.equal((await pricer()).least(untold), null, 'a bill of a part is none');
+  for (const costUsd of [2, 1]) (await pricer()).learn?.(usage(900, 100, { costUsd }));
+  (await pricer()).learn?.(untold);
+  t.same([(await pricer()).exact(nothing), (await pricer()).exact(untold), (await pricer()).least(untold)], [0, null, 2]);
+  const part = usage(900, 100, { costUsd: 0.5, estimated: true });
+  t.same([(await pricer()).exact(part), (await pricer()).least(part)], [2, 2]);
+  const known = await own.pricer({ provider: 'gpu', model: 'm', rates: { input: 1000, output: 1000 }, isTold: true });
+  t.same([known.exact(part), known.exact({ ...part, costUsd: 3 })], [1, 3]);
+});
+
 t.test('a price of the data holds only at the hosts of its provider', async (t) => {
   const at = (address: string) => prices.priceNow({ provider: 'groq', model: 'llama-3.3-70b-versatile', address, usage: MILLION });
   t.ok(((await at('https://api.groq.com/openai/v1')) ?? 0) > 0);

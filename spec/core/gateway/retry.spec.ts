@@ -1,6 +1,6 @@
 import t from 'tap';
 import { BlockhouseError, type ErrorCode, type ErrorExtras } from '../../../core/errors.ts';
-import { clampRetryAfter, MAX_RETRY_AFTER_MS, parseRetryAfter, RETRY_LIMIT, RetryBudget, retryDelayMs } from '../../../core/gateway/retry.ts';
+import { clampRetryAfter, parseRetryAfter, RETRY_LIMIT, RetryBudget, retryDelayMs } from '../../../core/gateway/retry.ts';
 
 const delay = (code: ErrorCode, retry: number, random: number, extras: ErrorExtras = {}) =>
   retryDelayMs(new BlockhouseError(code, 'x', extras), retry, () => random);
@@ -67,8 +67,8 @@ t.test('Retry-After is read in every form and is always finite', async (t) => {
     [' 5 ', 5000],
     ['1.5', 1500],
     ['60', 60_000],
-    ['61', 60_000],
-    ['99999999', 60_000],
+    ['61', 61_000],
+    ['99999999', 3_600_000],
     ['1e400', undefined],
     ['0x2', undefined],
     ['soon 2099', undefined],
@@ -79,7 +79,7 @@ t.test('Retry-After is read in every form and is always finite', async (t) => {
     ['Fri, 20 Nov 2026 14:00:07 GMT', 7000],
     ['Fri, 20 Nov 2026 14:00:00 GMT', 0],
     ['Fri, 20 Nov 2026 13:59:00 GMT', undefined],
-    ['Tue, 01 Jan 2099 00:00:00 GMT', 60_000],
+    ['Tue, 01 Jan 2099 00:00:00 GMT', 3_600_000],
   ];
   for (const [header, expected] of cases) t.equal(parseRetryAfter(header, now), expected, String(header));
   const { TZ } = process.env;
@@ -93,7 +93,7 @@ t.test('Retry-After is read in every form and is always finite', async (t) => {
     t.equal(parseRetryAfter('Sun Nov  6 08:49:37 1994', Date.UTC(1994, 10, 6, 8, 49, 17)), 20_000);
   }
   t.equal(clampRetryAfter(Number.NaN), undefined);
-  t.equal(clampRetryAfter(Number.POSITIVE_INFINITY), MAX_RETRY_AFTER_MS);
+  t.equal(clampRetryAfter(Number.POSITIVE_INFINITY), 3_600_000);
 });
 
 /** Calls that reach a provider which always fails, when each request repeats as long as it may. */

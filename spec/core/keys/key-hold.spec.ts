@@ -28,10 +28,8 @@ const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key
 
 function heldCalls() {
   const noted: OpenCall[] = [];
-  const calls = new HeldCalls(
-    async (call) => void noted.push(call),
-    () => undefined,
-  );
+  const note = (call: OpenCall): undefined => void noted.push(call);
+  const calls = new HeldCalls({ note, noteAlone: () => undefined }, () => undefined);
   return { calls, noted };
 }
 

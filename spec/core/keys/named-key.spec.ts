@@ -1,5 +1,16 @@
 import t from 'tap';
-import { assertKeyName, assertMayUse, checkedLimits, hashOfKey, isHeld, mayUse, newKey, parseGroup, parseKey } from '../../../core/keys/named-key.ts';
+import {
+  assertKeyName,
+  assertMayAskFor,
+  assertMayUse,
+  checkedLimits,
+  hashOfKey,
+  isHeld,
+  mayUse,
+  newKey,
+  parseGroup,
+  parseKey,
+} from '../../../core/keys/named-key.ts';
 import { keyWith } from '../../support/key-requests.ts';
 
 t.test('a key is long, random and known by its hash alone', async (t) => {
@@ -104,7 +115,9 @@ t.test('what limits a key, and under which names it may ask', async (t) => {
     t.equal(isHeld(keyWith({}, limits)), true, `of its group: ${JSON.stringify(limits)}`);
   }
   const key = keyWith({ models: ['fast', 'a/*'] });
-  assertMayUse(key, ['fast', 'b/m']);
-  assertMayUse(key, ['a/m', 'm']);
-  t.throws(() => assertMayUse(key, ['b/m', 'm']), { code: 'KEY_FORBIDDEN', message: /"b\/m"; it may use fast, a\/\*/ });
+  assertMayAskFor(key, { key: 'app', askedAs: 'fast', adapterId: 'b', model: 'm' });
+  assertMayAskFor(key, { key: 'app', askedAs: 'm', adapterId: 'a', model: 'm' });
+  const refused = { code: 'KEY_FORBIDDEN', message: /"b\/m"; it may use fast, a\/\*/ };
+  t.throws(() => assertMayAskFor(key, { key: 'app', askedAs: undefined, adapterId: 'b', model: 'm' }), refused);
+  t.throws(() => assertMayUse(key, 'b/m'), refused);
 });

@@ -36,6 +36,13 @@ t.test('the cap of a key holds over workers: of calls in turn, the last one pass
   for (const one of [core, workers[0].core, workers[1].core]) t.match(await one.accounts?.spentToday('app'), { tokens: 3000, calls: 3 });
 });
 
+t.test('a worker knows the server of the workspace: the process that holds it', async (t) => {
+  const { workers, core } = await startWorkers(t, [LONG]);
+  const [own] = await core.nodes();
+  t.match(own, { self: true, alive: true, blocks: 0 });
+  t.match(await workers[0].core.nodes(), [{ id: own?.id, startedAt: own?.startedAt }]);
+});
+
 t.test('calls under way of one worker leave as much less room for the other, and each is in the ledger once', async (t) => {
   const held = gate();
   const wait: Step = async (call) => {

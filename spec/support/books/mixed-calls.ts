@@ -7,10 +7,12 @@
 //   on its way; the ledger has at least the request and what reached the client.
 // untold-is-not-far-more: and it has at most twice as much, apart from what is around a prompt, from the mean output of an answer of which nothing came, and from
 //   the largest output of an answer that its client has left and that broke off.
+// together-is-no-less: calls of the last moments before a kill may have one line together, when many came at once. What the provider has seen of all calls without a line of
+//   their own is then no more than those lines say, and these say no more than twice what such calls are expected to use.
 // once-each: the ledger begins a new file in the midst of it, and each call still has one line.
 // caps-hold: a caller that asks one after the other passes a cap by its last call at most, and one that asks many at a time by those that ran together.
 // refused-is-free: what the provider refused before any work costs nothing.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -68,6 +70,9 @@ const LANES: Readonly<Record<string, Lane>> = {
   'translated responses': { path: '/v1/responses', largest: 128_000, body: (prompt, stream) => ({ model: 'anthropic/m', input: prompt, stream }) },
   'translated ollama': { path: '/ollama/api/chat', largest: 128_000, body: (prompt, stream) => ({ model: 'openai/m', messages: messages(prompt), stream }) },
   embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
+  'connection own': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'gpu', model: 'm', messages: messages(prompt), stream }) },
+  'connection native': { path: '/v1/chat/completions', largest: 128_000, body: (prompt, stream) => ({ model: 'gpu/m', messages: messages(prompt), stream }) },
+  'connection embeddings': { path: '/v1/embeddings', body: (prompt) => ({ model: 'gpu/m', input: prompt }) },
 };
 const HAPPENINGS = ['kill', 'jump', 'rest', 'end', 'rest', 'kill', 'jump'] as const;
 const AT_ONCE = 12;
@@ -85,6 +90,9 @@ const AROUND_PROMPT_TOKENS = 120;
 const USUAL_LARGEST = 4096;
 /** The output that is expected of a call, at least. */
 const EXPECTED_TOKENS = 1000;
+const LONGEST_PROMPT_TOKENS = 200;
+/** A call that came longer ago has a line of its own, on a busy machine, too. */
+const COVERED_MS = 2000;
 
 /** How a call came to its end. */
 type Fate = 'answered' | 'left' | 'killed' | 'ended';
@@ -96,6 +104,9 @@ interface Made {
   readonly largest: number;
   /** Which of the servers, one after the other, it was sent to. */
   readonly session: number;
+  /** The same, but for calls that were sent while a server was being killed: these are of that one. */
+  readonly server: number;
+  readonly madeAt: number;
   /** True once the server has surely read all that the provider has told of it. */
   isSettled: boolean;
   fate: Fate;
@@ -126,6 +137,9 @@ export class MixedCalls {
   #shiftMs = 0;
   #turns = 0;
   #session = 0;
+  #servers = 0;
+  /** By server: when it was killed, and the tokens in the lines that it left for several calls together. */
+  readonly #together = new Map<number, { readonly killedAt: number; readonly tokens: number }>();
   /** What happens to calls that are made now: the server may live on for a moment. */
   #fate: Fate = 'answered';
   readonly #counts = { kills: 0, ends: 0, jumps: 0 };
@@ -139,6 +153,7 @@ export class MixedCalls {
     this.#providerUrl = await this.#provider.listen();
     try {
       this.#fillLedger();
+      this.#connect();
       await this.#start();
       this.#key = await this.#createKey('app', LARGE_CAP);
       const { calls, turnEvery } = this.#options;
@@ -165,6 +180,12 @@ export class MixedCalls {
     const room = this.#options.calls * BYTES_A_LINE * ROTATES_AFTER;
     const count = Math.floor((LEDGER_FILE_BYTES - room) / line.length);
     writeFileSync(join(this.#options.workspace, 'gateway-ledger.jsonl'), line.repeat(count), { mode: 0o600 });
+  }
+
+  /** A named connection to the same provider, some of whose fields change on the way. */
+  #connect(): void {
+    const gpu = { adapter: 'openai', baseURL: `${this.#providerUrl}/v1`, quirks: { maxTokensField: 'max_tokens', drop: ['seed'] } };
+    writeFileSync(join(this.#options.workspace, 'auth.json'), JSON.stringify({ gpu }), { mode: 0o600 });
   }
 
   /** Some calls at a time; in the midst of the last ones something happens to the server. */
@@ -202,6 +223,7 @@ export class MixedCalls {
       },
     });
     const url = await this.#server.url;
+    this.#servers += 1;
     this.#fate = 'answered';
     if (url === undefined) throw new Error(`the server did not start: ${this.#server.stderr}`);
     this.#url = url;
@@ -215,6 +237,7 @@ export class MixedCalls {
     this.#counts.kills += 1;
     this.#meet('killed');
     await this.#server.kill('SIGKILL');
+    this.#together.set(this.#servers, { killedAt: performance.now(), tokens: tokensTogether(join(this.#options.workspace, 'gateway-open.jsonl')) });
   }
 
   async #end(): Promise<void> {
@@ -301,6 +324,8 @@ export class MixedCalls {
       isWhole: !stream,
       largest,
       session: this.#session,
+      server: this.#servers,
+      madeAt: performance.now(),
       isSettled: false,
       fate: this.#fate,
       isOver: false,
@@ -334,12 +359,32 @@ export class MixedCalls {
     });
   }
 
+  /** together-is-no-less. */
+  #togetherFault(
+    server: number,
+    { killedAt, tokens }: { readonly killedAt: number; readonly tokens: number },
+    unlisted: readonly Made[],
+    bySeen: ReadonlyMap<string, readonly Seen[]>,
+  ): string[] {
+    const calls = unlisted.filter((made) => made.server === server);
+    const seen = calls.flatMap(({ id }) => bySeen.get(id) ?? []).filter(({ isBilled }) => isBilled);
+    const least = seen.reduce((sum, { input, output }) => sum + input + output, 0);
+    const recent = this.#made.filter((made) => made.server === server && made.madeAt > killedAt - COVERED_MS);
+    const most = 2 * recent.length * (EXPECTED_TOKENS + LONGEST_PROMPT_TOKENS);
+    if (tokens < least)
+      return [`together-is-no-less: ${calls.map(({ id }) => id).join(', ')}: the provider has ${least}, and the lines for several calls ${tokens}`];
+    return tokens <= most ? [] : [`together-is-no-less: the lines for several calls have ${tokens}, and ${recent.length} calls came in the last moments`];
+  }
+
   #judge(spent: { day: string; tokens: number }, passed: readonly string[]): MixedReport {
     const lines = linesIn(this.#options.workspace);
     const faults: string[] = [...passed];
     const [byCall, bySeen] = [groupBy(lines, (line) => line.requestId), groupBy(this.#provider.seen, ({ id }) => id)];
     const counts = { told: 0, untold: 0 };
+    const unlisted = this.#made.filter(({ id, server }) => this.#together.has(server) && byCall.get(id) === undefined && isBilledIn(bySeen.get(id)));
+    faults.push(...[...this.#together].flatMap(([server, left]) => this.#togetherFault(server, left, unlisted, bySeen)));
     for (const made of this.#made) {
+      if (unlisted.includes(made)) continue;
       const fault = faultOf(made, bySeen.get(made.id) ?? [], byCall.get(made.id) ?? [], counts);
       if (fault !== undefined) faults.push(`${made.id} (${made.what} ${made.fate}): ${fault}`);
     }
@@ -347,6 +392,27 @@ export class MixedCalls {
     if (ofDay !== spent.tokens) faults.push(`the key has spent ${spent.tokens} on ${spent.day}, and its lines say ${ofDay}`);
     return { calls: this.#made.length, requests: this.#provider.seen.length, lines: lines.length, ...counts, ...this.#counts, faults };
   }
+}
+
+/** What the lines for several calls that a killed server has left say together. */
+function tokensTogether(path: string): number {
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  const tokens = new Map<string, number>();
+  for (const line of lines) {
+    let value: { id?: string; requestId?: string; isOver?: boolean; usage?: Line['usage'] };
+    try {
+      value = JSON.parse(line);
+    } catch {
+      continue; // cut by the kill
+    }
+    if (value.id === undefined || (value.requestId !== value.id && value.isOver !== true)) continue;
+    tokens.set(value.id, value.isOver === true ? 0 : (value.usage?.totalTokens ?? 0));
+  }
+  return [...tokens.values()].reduce((sum, each) => sum + each, 0);
+}
+
+function isBilledIn(seen: readonly Seen[] | undefined): boolean {
+  return seen?.some(({ isBilled }) => isBilled) === true;
 }
 
 function faultOf(made: Made, seen: readonly Seen[], lines: readonly Line[], counts: { told: number; untold: number }): string | undefined {

@@ -40,10 +40,13 @@ export class EchoDaemon {
   readonly #server: Server;
   /** The last one of each connection. */
   readonly #lastCalls = new WeakMap<Socket, Call>();
+  readonly #longestPauseMs: number;
   #isKilled = (): boolean => false;
 
-  constructor(seed: number) {
+  /** `longestPauseMs` is that before each piece. */
+  constructor(seed: number, longestPauseMs = LONGEST_PAUSE_MS) {
     this.#random = new Random(seed);
+    this.#longestPauseMs = longestPauseMs;
     this.#server = createServer((req, res) => {
       res.on('error', () => undefined); // servers are killed in mid-answer
       readText(req).then(
@@ -98,7 +101,7 @@ export class EchoDaemon {
     this.moments.emit('called');
     res.writeHead(200, { 'content-type': 'application/x-ndjson' });
     for (const piece of piecesOf(isCounted ? echoOf(asked) : 'They talked.', 1 + this.#random.below(3))) {
-      await delay(this.#random.below(LONGEST_PAUSE_MS));
+      await delay(this.#random.below(this.#longestPauseMs));
       res.write(daemonLine(piece));
     }
     res.end(DAEMON_END);

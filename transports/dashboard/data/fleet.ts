@@ -75,16 +75,19 @@ export function runFleet(): void {
   });
 }
 
-/** Reads the whole list. Rejects with an ApiError. */
+type List = { readonly blocks: readonly Entry[] };
+
+/** Reads the whole list, page after page where it is long. Rejects with an ApiError. */
 export async function readFleet(): Promise<void> {
-  const { status, data, etag } = await call<{ readonly blocks: readonly Entry[] }>(
-    'GET',
-    '/api/blocks',
-    listTag === undefined ? {} : { headers: { 'if-none-match': listTag } },
-  );
+  const { status, data, etag, next } = await call<List>('GET', '/api/blocks', listTag === undefined ? {} : { headers: { 'if-none-match': listTag } });
   if (status === 304) return;
-  listTag = etag;
-  const { blocks } = data;
+  const blocks = [...data.blocks];
+  for (let path = next; path !== undefined; ) {
+    const page = await call<List>('GET', path);
+    blocks.push(...page.data.blocks);
+    path = page.next;
+  }
+  listTag = next === undefined ? etag : undefined;
   const known = rows.peek();
   rows.value = new Map(blocks.map((entry) => [entry.name, placed(known.get(entry.name), entry)]));
   isListed.value = true;

@@ -23,6 +23,8 @@ export interface Answer<T> {
   readonly status: number;
   readonly data: T;
   readonly etag: string | undefined;
+  /** The path of the next page, where the answer is a page of several. */
+  readonly next?: string | undefined;
 }
 
 /** The data of `GET path`. Rejects with an ApiError. */
@@ -42,7 +44,8 @@ export async function call<T>(method: string, path: string, options: Options = {
   const type = response.headers.get('content-type') ?? '';
   const data: unknown = type.includes('json') ? await response.json().catch(() => undefined) : undefined;
   if (!response.ok) throw failureOf(response, data);
-  return { status: response.status, data: data as T, etag: response.headers.get('etag') ?? undefined };
+  const next = /^<(\/[^>]*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
+  return { status: response.status, data: data as T, etag: response.headers.get('etag') ?? undefined, next };
 }
 
 /** The response itself, for files and streams. Rejects with an ApiError unless it is good or a 304. */

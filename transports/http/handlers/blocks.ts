@@ -1,14 +1,21 @@
 // Handlers of `/api/blocks`: blocks, their configuration and their monitors. Each handler makes one call of the core.
-import { type BlockConfigPatch, type CreateBlock, invalidRequest, type LogList, type LogPart } from '../../../core/index.ts';
+import { type BlockConfigPatch, type CreateBlock, invalidRequest, type ListQuery, type LogList, type LogPart } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { tagged } from '../wire/etag.ts';
 import { blockListText } from '../wire/list-text.ts';
-import { etagOf, ifMatchOf, queryChoice, queryNumber, queryValue } from '../wire/query.ts';
+import { etagOf, ifMatchOf, nextPage, queryChoice, queryNumber, queryValue } from '../wire/query.ts';
 import { ok, type Reply, some } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
-/** `{blocks}`, sorted by name; 304 for who has it. */
-export const list = async ({ core, req }: RouteContext) => tagged(req, blockListText(await core.blocks.list()));
+/** `{blocks}`, all or a page of them; 304 for who has it. The header `Link` has the next page. */
+export const list = async ({ core, req }: RouteContext) => {
+  const [cursor, sort, state, tag, text] = ['cursor', 'sort', 'state', 'tag', 'q'].map((field) => queryValue(req, field));
+  const limit = queryNumber(req, 'limit');
+  const states = state?.split(',') as ListQuery['state'];
+  const { entries, next } = await core.blocks.page({ limit, cursor, sort: sort as ListQuery['sort'], state: states, tag, text });
+  const { headers, ...reply } = tagged(req, blockListText(entries));
+  return { ...reply, headers: { ...headers, ...(next !== null && { link: nextPage(req, next) }) } };
+};
 
 /** `{success, name, warnings?}`; the new block is stopped. Fails with NAME_TAKEN. */
 export const create = async (context: RouteContext) => {

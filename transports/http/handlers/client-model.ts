@@ -1,4 +1,7 @@
 // The models that a client's model name means, and the names that it is offered: only those that its key may use.
+//
+// in-steps: a list may have tens of thousands of names, and a key a hundred patterns, so others are served while they are compared.
+import { nextTurn } from '../../../core/base/next-turn.ts';
 import { assertMayUse, type ModelList, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
 import type { RouteContext } from '../wire/route.ts';
 
@@ -17,7 +20,7 @@ async function allowedTargets({ core, key }: Pick<RouteContext, 'core' | 'key'>,
   if (key === undefined) return targets;
   if (mayUse(key, model)) return targets;
   const allowed = targets.filter((target) => mayUse(key, nameOf(target)));
-  if (allowed.length === 0) assertMayUse(key, [model]);
+  if (allowed.length === 0) assertMayUse(key, model);
   return allowed;
 }
 
@@ -27,8 +30,7 @@ export async function offeredTo({ core, key }: Pick<RouteContext, 'core' | 'key'
   if (key === undefined || key.models === null) return offered;
   const isAllowed = async ({ id }: OfferedModel): Promise<boolean> =>
     mayUse(key, id) || (await core.router.resolve(id)).targets.some((target) => mayUse(key, nameOf(target)));
-  const allowed = await Promise.all(offered.map(isAllowed));
-  return offered.filter((_, index) => allowed[index]);
+  return filtered(offered, isAllowed);
 }
 
 /** The models of a provider, without those that the key may not use. */
@@ -36,9 +38,20 @@ export async function listedFor({ core, key }: Pick<RouteContext, 'core' | 'key'
   if (key === undefined || key.models === null) return { provider, models, count: models.length };
   const isAllowed = async (model: string): Promise<boolean> =>
     mayUse(key, `${provider}/${model}`) || (mayUse(key, model) && isTarget(await core.router.resolve(model), { adapter: provider, model }));
-  const allowed = await Promise.all(models.map(isAllowed));
-  const kept = models.filter((_, index) => allowed[index]);
+  const kept = await filtered(models, isAllowed);
   return { provider, models: kept, count: kept.length };
+}
+
+const STEP_NAMES = 50;
+
+/** in-steps. */
+async function filtered<T>(all: readonly T[], isAllowed: (one: T) => Promise<boolean>): Promise<T[]> {
+  const kept: T[] = [];
+  for (const [index, one] of all.entries()) {
+    if (index % STEP_NAMES === STEP_NAMES - 1) await nextTurn();
+    if (await isAllowed(one)) kept.push(one);
+  }
+  return kept;
 }
 
 function isTarget({ targets }: { readonly targets: readonly ModelTarget[] }, { adapter, model }: ModelTarget): boolean {

@@ -161,15 +161,8 @@ function native<E>({ lane: { path, toBody, broken }, warnings }: OpenLane, job: 
   const search = at < 0 ? '' : url.slice(at);
   if (context.key !== undefined) assertMayPass(context.key, dialect.fields, { body: fields, bytes, search, outline });
   const isStream = flag(fields, 'stream') === true; // some providers take a text or a number for a yes, and its usage would pass unread
-  const sent = toBody?.(bytes, fields, target.model, outline);
-  const request = {
-    path,
-    search,
-    headers,
-    body: sent?.body ?? withMembers(bytes, { model: JSON.stringify(target.model) }, outline),
-    fields,
-    hidesUsage: sent?.hidesUsage === true,
-  };
+  const sent = toBody?.(bytes, fields, target.model, outline) ?? { ...withMembers(bytes, { model: JSON.stringify(target.model) }, outline), hidesUsage: false };
+  const request = { path, search, headers, fields, ...sent };
   if (target.isLast) job.release();
   return forward({ target, request, headers: job.headers(target, warnings), broken: isStream ? broken : undefined }, context);
 }
@@ -205,7 +198,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
 }
 
 async function ask<E>(
-  { context: { core, signal, requestId, key, res }, turn }: Job<E>,
+  { context: { core, signal, requestId, key, req, res }, turn }: Job<E>,
   request: DialectRequest<E>,
   { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
@@ -220,6 +213,7 @@ async function ask<E>(
       limitsCalls: true,
       repeats: isLast,
       ofRequest: res,
+      headers: req.headers,
       ...(turn !== undefined && { turn }),
     });
   } catch (error) {

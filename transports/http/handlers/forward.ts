@@ -48,6 +48,7 @@ export async function forward(forwarding: Forwarding, context: RouteContext): Pr
       askedAs: target.askedAs,
       repeats: target.isLast,
       ofRequest: res,
+      headers: request.headers,
     });
     return answer.finish();
   } catch (error) {

@@ -72,13 +72,17 @@ export const end = async (context: RouteContext) => {
   return ok({ success: true as const, message: `The request ${requestId} is ended.` });
 };
 
-function underWay({ requestId, adapter, model, caller, key, phase, queuedMs, firstTextMs, durationMs, usage }: CallState, now: number): GatewayRequest {
+function underWay(
+  { requestId, adapter, model, caller, key, credential, phase, queuedMs, firstTextMs, durationMs, usage }: CallState,
+  now: number,
+): GatewayRequest {
   return {
     requestId,
     adapter,
     model,
     ...(caller !== undefined && { block: caller }),
     ...(key !== undefined && { key }),
+    ...(credential !== undefined && { credential }),
     phase,
     startedAt: new Date(now - durationMs).toISOString(),
     queuedMs: rounded(queuedMs),
@@ -89,13 +93,14 @@ function underWay({ requestId, adapter, model, caller, key, phase, queuedMs, fir
 }
 
 function over({ at, fact }: EndedCall): GatewayRequest {
-  const { requestId, adapter, model, caller, key, queuedMs, firstTextMs, durationMs, usage, code } = fact;
+  const { requestId, adapter, model, caller, key, credential, queuedMs, firstTextMs, durationMs, usage, code } = fact;
   return {
     requestId,
     adapter,
     model,
     ...(caller !== undefined && { block: caller }),
     ...(key !== undefined && { key }),
+    ...(credential !== undefined && { credential }),
     phase: 'ended',
     startedAt: new Date(at - durationMs).toISOString(),
     queuedMs: rounded(queuedMs),

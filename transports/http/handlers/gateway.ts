@@ -7,6 +7,7 @@ import {
   type ChatResponse,
   CONFIG_FIELDS,
   type ModelTarget,
+  mayUse,
   type NamedKey,
   streamOptionsOf,
   toBlockhouseError,
@@ -54,22 +55,29 @@ export const verify = async (context: RouteContext) => {
 export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> => {
   const body = await readJsonBody(context, CHAT_BODY_BYTES, false);
   if (context.key !== undefined) assertMayConfigure(context.key, body);
-  const askedAs = context.key?.models == null ? undefined : await nameOf(context, body);
+  const bareName = nameBesides(context, body);
+  const askedAs = bareName === undefined ? undefined : await ifItMeans(context, bareName);
   if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body, askedAs);
-  const { core, signal, requestId, key } = context;
-  return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name, askedAs }));
+  const { core, signal, requestId, key, req } = context;
+  return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name, askedAs, headers: req.headers }));
 };
 
-/**
- * The model's name without its provider, if it means the same there: the list of a key may have it so. An alias of another provider's model, and
- * an alias of no model, are refused: neither may choose the provider.
- */
-async function nameOf({ core }: RouteContext, body: unknown): Promise<string | undefined> {
+/** The model as the request names it, where the list of the key does not have its full name: it may have the name without its provider. */
+function nameBesides({ core, key }: RouteContext, body: unknown): ModelTarget | undefined {
+  if (key === undefined || key.models === null) return undefined;
   const { adapter, model } = isObject(body) ? body : {};
   if (typeof adapter !== 'string' || typeof model !== 'string') return undefined;
   const id = core.adapterIdOf(adapter);
+  return id === undefined || mayUse(key, `${id}/${model}`) ? undefined : { adapter: id, model };
+}
+
+/**
+ * The model's name without its provider, if it means the same there. An alias of another provider's model, and an alias of no model, are refused: neither may choose
+ * the provider.
+ */
+async function ifItMeans({ core }: RouteContext, { adapter, model }: ModelTarget): Promise<string | undefined> {
   const { targets } = await core.router.resolve(model).catch(unlessUnknown);
-  return targets.some((target) => target.adapter === id && target.model === model) ? model : undefined;
+  return targets.some((target) => target.adapter === adapter && target.model === model) ? model : undefined;
 }
 
 function unlessUnknown(error: unknown): { readonly targets: readonly ModelTarget[] } {
@@ -85,7 +93,11 @@ function assertMayConfigure(key: NamedKey, body: unknown): void {
 }
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
-function streamChat({ core, server, res, signal, requestId, key, rates }: RouteContext, body: unknown, askedAs: string | undefined): Promise<typeof STREAMED> {
+function streamChat(
+  { core, server, req, res, signal, requestId, key, rates }: RouteContext,
+  body: unknown,
+  askedAs: string | undefined,
+): Promise<typeof STREAMED> {
   const options = streamOptionsOf(body);
   const writer = new SseWriter(res, requestId, server.sse, options === undefined ? { rates } : { frames: framesShowing(options), rates });
   const finish = (done: ChatDone): typeof STREAMED => {
@@ -97,5 +109,5 @@ function streamChat({ core, server, res, signal, requestId, key, rates }: RouteC
     writer.fail(failure);
     throw failure; // an open stream has its error frame already; the server only logs this
   };
-  return core.pipe(body, writer, { signal, requestId, key: key?.name, askedAs }).then(finish, fail);
+  return core.pipe(body, writer, { signal, requestId, key: key?.name, askedAs, headers: req.headers }).then(finish, fail);
 }

@@ -26,6 +26,9 @@ async function countsOf(core: Core): Promise<{ readonly blocks: number; readonly
 /** `{authenticated}`: whether the request carries the right token. Fails with TOO_MANY_ATTEMPTS. */
 export const authStatus = ({ core, req }: RouteContext) => ok({ authenticated: wrongTokensOf(core).isRight(core, req, bearerToken(req)) });
 
+/** `{nodes}`: the servers that share the workspace. */
+export const nodes = async ({ core }: RouteContext) => ok({ nodes: await core.nodes() });
+
 /** The OpenAPI document of the server's routes. */
 export const openApi = async ({ server }: RouteContext) => {
   const { openApiText } = await import('../openapi/openapi.ts');

@@ -31,7 +31,7 @@ export const begin = async (context: RouteContext) => {
   if (bearer !== undefined) {
     wrongTokensOf(core).assertRight(core, req, bearer, TOKEN_HINT);
     const sessions = sessionsOf(core);
-    return keyOf(sessions.renewed(bearer) ?? sessions.newKey());
+    return keyOf((await sessions.renewed(bearer)) ?? (await sessions.newKey()));
   }
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkSignIn(body);

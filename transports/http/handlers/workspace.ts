@@ -9,8 +9,8 @@ import { accountsOf } from './keys.ts';
 /** `{by, rows, total}` from the ledger of the blocks, by block, model or day; with `source=gateway` from that of the gateway, by key, model or day. */
 export const costs = async ({ core, req }: RouteContext) => {
   const source = queryChoice(req, 'source', ['blocks', 'gateway']);
-  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', 'model', 'day'])));
-  return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', 'model', 'day']), block: queryValue(req, 'block') }));
+  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', 'model', 'day', 'day-model'])));
+  return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', 'model', 'day', 'day-model']), block: queryValue(req, 'block') }));
 };
 
 /** `{ok, checked, findings}`; changes nothing. */

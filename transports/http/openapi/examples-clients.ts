@@ -83,6 +83,29 @@ export const CLIENT_EXAMPLES = {
   },
   ConnectionStored: { of: 'Done', operations: ['setConnection'], summary: 'It is stored', value: { success: true, message: 'Stored gpu in auth.json.' } },
   ConnectionRemoved: { of: 'Done', operations: ['removeConnection'], summary: 'It is gone', value: { success: true, message: 'Removed gpu from auth.json.' } },
+  PriceList: {
+    of: 'PriceList',
+    summary: 'A price of your own, and one of prices.json',
+    value: {
+      prices: [
+        { model: 'gpu/prod', from: 'own', price: { input: 0.59, output: 0.79, cacheRead: 0.06 }, like: null },
+        { model: 'groq/llama-3.3-70b-versatile', from: 'file', price: { input: 0.59, output: 0.79 }, like: null },
+      ],
+      source: { file: 'prices-2026-11.json', sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', date: '2026-11-27T09:00:00.000Z' },
+    },
+  },
+  SetPrice: { of: 'SetPrice', summary: 'As much as another model', value: { price: 'openai/gpt-4o-mini' } },
+  ShownPrice: {
+    of: 'ShownPrice',
+    summary: 'The price of a model',
+    value: { model: 'gpu/mine', from: 'own', price: { input: 0.15, output: 0.6, cacheRead: 0.075, cacheWrite: 0.15 }, like: 'openai/gpt-4o-mini' },
+  },
+  PriceRemoved: {
+    of: 'Done',
+    operations: ['removePrice'],
+    summary: 'It is gone',
+    value: { success: true, message: 'Removed the price of gpu/mine from auth.json.' },
+  },
   DetectedList: {
     of: 'DetectedList',
     summary: 'One server',

@@ -17,12 +17,12 @@ export const streamed = (whole: SchemaName, frame: SchemaName, description: stri
   200: { description: `${description} ${TOLD}`, content: { 'application/json': { schema: ref(whole) }, [type]: { schema: ref(frame) } } },
 });
 
-/** The request header and the answers of a route that answers 304 to who has the body already. */
-export function tagged(name: SchemaName, description: string) {
+/** The request header and the answers of a route that answers 304 to who has the body already. `further` are more headers of its answer. */
+export function tagged(name: SchemaName, description: string, further: object = {}) {
   const etag = { etag: { description: 'Changes with the body: for `If-None-Match`', schema: { type: 'string' } } };
   return {
     headers: { 'If-None-Match': { schema: { type: 'string' }, description: 'The ETag of an earlier answer' } },
-    answers: { 200: json(name, description, etag), 304: { description: 'Nothing has changed since.', headers: etag, content: {} } },
+    answers: { 200: json(name, description, { ...etag, ...further }), 304: { description: 'Nothing has changed since.', headers: etag, content: {} } },
   } as const;
 }
 

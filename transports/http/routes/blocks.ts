@@ -13,9 +13,21 @@ export const BLOCK_ROUTES = {
     id: 'listBlocks',
     tag: 'Blocks',
     summary: 'List blocks',
-    description: 'All blocks, sorted by name. A damaged block is listed with `configError`.',
-    ...tagged('BlockList', 'The blocks.'),
-    errors: [NO_BLOCKS],
+    description:
+      'All blocks, sorted by name. With a parameter, those that fit, a page at a time: `Link` has the address of the next page. Of more than 10,000 blocks, a request without a parameter gets the first 1,000. A damaged block is listed with `configError`.',
+    query: {
+      limit: { schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 }, description: 'The most blocks of a page' },
+      cursor: { schema: { type: 'string' }, description: 'Where the page begins: from `Link` of the page before' },
+      sort: {
+        schema: { type: 'string', enum: ['name', 'lastMessageAt', 'costUsd', 'state'], default: 'name' },
+        description: 'Times and costs are sorted downwards',
+      },
+      state: { schema: { type: 'string' }, description: 'A state, or several with commas between them' },
+      tag: { schema: { type: 'string' }, description: 'A tag of the block' },
+      q: { schema: { type: 'string' }, description: 'A part of the name or of the description, in any case' },
+    },
+    ...tagged('BlockList', 'The blocks.', { link: { description: '`<address>; rel="next"`: the next page, if there is one', schema: { type: 'string' } } }),
+    errors: ['INVALID_REQUEST', NO_BLOCKS],
     handler: blocks.list,
   },
   'POST /api/blocks': {

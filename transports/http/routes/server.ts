@@ -46,6 +46,14 @@ export const SERVER_ROUTES = {
     errors: ['ADAPTER_NOT_CONFIGURED'],
     handler: gateway.settings,
   },
+  'GET /api/nodes': {
+    id: 'listNodes',
+    tag: 'Server',
+    summary: 'List the servers',
+    description: 'The servers that share the workspace, the oldest first. Without a database there is one.',
+    answers: { 200: json('NodeList', 'The servers.') },
+    handler: server.nodes,
+  },
   'GET /openapi.json': {
     id: 'openApi',
     tag: 'Server',

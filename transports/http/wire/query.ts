@@ -12,6 +12,14 @@ export function queryValue(req: IncomingMessage, name: string): string | undefin
   return values[0];
 }
 
+/** The value of `Link` for the page after this one, whose cursor is given: the same request with that cursor. */
+export function nextPage({ url = '' }: IncomingMessage, cursor: string): string {
+  const [path = '', search] = url.split('?');
+  const query = new URLSearchParams(search);
+  query.set('cursor', cursor);
+  return `<${path}?${query}>; rel="next"`;
+}
+
 /** A whole number in digits; undefined when the parameter is absent. Throws INVALID_REQUEST for anything else. */
 export function queryNumber(req: IncomingMessage, name: string): number | undefined {
   const given = queryValue(req, name);

@@ -13,8 +13,10 @@ const OF_PROVIDER = /^[a-z]+-ratelimit-/;
 
 /** Headers of an answer to a key with limits by the minute; those of any other answer stay as they are. */
 export function withRates(headers: Readonly<Record<string, string>> | undefined, rates: RateHeaders): Readonly<Record<string, string>> {
-  const kept = Object.entries(headers ?? {}).filter(([name]) => !OF_PROVIDER.test(name)); // own-limits
-  return { ...Object.fromEntries(kept), ...rates() };
+  if (headers === undefined) return rates();
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) if (!OF_PROVIDER.test(name)) kept[name] = value; // own-limits
+  return Object.assign(kept, rates());
 }
 
 /** As OpenAI writes it: `x-ratelimit-remaining-requests` and the like; the times as `6m0s`. */

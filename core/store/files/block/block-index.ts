@@ -14,9 +14,10 @@ import { BlockhouseError } from '../../../errors.ts';
 import type { BlockEntry } from '../../../schemas/block-api.ts';
 import { isBlockName } from '../../../schemas/names.ts';
 import type { BlockRef } from '../../port.ts';
-import type { BlockList, EntrySource } from '../../store.ts';
+import type { BlockList, EntrySource, ListPage, ListQuery } from '../../store.ts';
 import { isTemporaryName } from '../atomic-file.ts';
 import { stampOfAll } from '../file-stamp.ts';
+import { pageOfEntries } from './entry-page.ts';
 import { FILE_NAMES } from './files.ts';
 
 interface Known {
@@ -99,6 +100,10 @@ export class BlockIndex implements BlockList {
     this.#lookAround();
     this.#sorted ??= [...this.#known.values()].flatMap(({ entry }) => (entry === undefined ? [] : [entry])).sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.#sorted;
+  }
+
+  async page(query: ListQuery): Promise<ListPage> {
+    return pageOfEntries(await this.list(), query);
   }
 
   markStale(name: string): void {

@@ -5,7 +5,7 @@ import type { CoreBus } from '../../../bus.ts';
 import { faultText } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, BlockRef, Unconfirmed } from '../../port.ts';
-import type { BlockList, BlockListener, BlockStore, DamageListener, EntrySource, Rename, StoredBlock } from '../../store.ts';
+import type { BlockList, BlockListener, BlockStore, DamageListener, EntrySource, RenameByMoves, StoredBlock } from '../../store.ts';
 import { FolderWatches } from '../watch.ts';
 import type { BlockFolders } from './block-folders.ts';
 import { BlockIndex, sweep } from './block-index.ts';
@@ -74,18 +74,20 @@ export class FileBlocks implements BlockStore {
     return unconfirmed;
   }
 
-  beginRename(rename: Rename): Promise<void> {
-    return noteRename(this.#options.folders, rename);
-  }
-
-  endRename(): Promise<void> {
-    return forgetRename(this.#options.folders);
-  }
+  readonly renaming: RenameByMoves = {
+    begin: (rename) => noteRename(this.#options.folders, rename),
+    end: () => forgetRename(this.#options.folders),
+  };
 
   /** The blocks that are to run. */
   async enabled(): Promise<readonly BlockRef[]> {
     const entries = (await this.#index?.list()) ?? [];
     return entries.filter(({ config, configError }) => config.enabled === true || configError !== undefined).map(({ name }) => ({ name, block: 0 }));
+  }
+
+  /** How many blocks there are, as far as the list is used. */
+  count(): number {
+    return this.#index?.names().length ?? 0;
   }
 
   /** A block of this name has come or gone. */

@@ -1,6 +1,8 @@
 // The journal of calls under way: `gateway-open.jsonl`, one line for each call of a key with limits, written before the call is sent. A process that is
 // killed leaves there what its calls may have cost, and the next one counts it.
 //
+// covered-when-busy: when very many calls come, a line is written ahead for all calls of a key at one model (call-covers.ts), since a line for each of them would cost
+//   as much as a fifth of a small request.
 // noted-first: a call is sent only after the system has its line.
 // ended-soon: the end of a call is written in the turn of the event loop in which its client gets the answer. All lines of one turn share one write.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
@@ -9,20 +11,32 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import { keptText } from '../../../base/kept-text.ts';
-import type { OpenCall } from '../../port.ts';
+import type { Usage } from '../../../types.ts';
+import type { GatewayCall, OpenCall } from '../../port.ts';
 import { storageFault } from '../atomic-file.ts';
 import { readRegular, SAFELY } from '../regular-file.ts';
+import { CallCovers, type CoverLine, TURN_MS } from './call-covers.ts';
 
 /** Of lines, most of them of calls that have ended. */
 const MAX_BYTES = 1024 * 1024;
 /** All calls that can be under way leave less. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 const LOOK_EVERY_MS = 100;
+/** The place of a call that has a line of its own. */
+const OWN_LINE = Symbol('own line');
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+/** Of notes within TURN_MS; with fewer, each has a line of its own (covered-when-busy). */
+const BUSY_NOTES = 32;
 
 /** The calls under way of the keys with limits. */
 export class CallJournal {
   readonly #path: string;
+  readonly #onFault: (error: unknown) => void;
+  /** Those with lines of their own. */
   readonly #open = new Map<string, OpenCall>();
+  readonly #covers = new CallCovers();
+  /** Covered calls that are to have lines of their own. */
+  #alone: OpenCall[] = [];
   #file: number | undefined;
   #bytes = 0;
   #waiting = '';
@@ -31,9 +45,16 @@ export class CallJournal {
   #mayBeTorn = false;
   /** The write of this turn. */
   #turn: Promise<void> | undefined;
+  /** Begins another turn of the covers. */
+  #timer: NodeJS.Timeout | undefined;
+  /** Notes since the last turn. */
+  #noted = 0;
+  #wasBusy = false;
 
-  constructor(path: string) {
+  /** `onFault` gets the error of a line for which no call waits. */
+  constructor(path: string, onFault: (error: unknown) => void) {
     this.#path = path;
+    this.#onFault = onFault;
   }
 
   /** The calls that an earlier process has left, the last line of each. */
@@ -43,6 +64,7 @@ export class CallJournal {
     for (const line of bytes?.toString().split('\n') ?? []) {
       const value = tryParseJson(line);
       if (!isObject(value) || typeof value['id'] !== 'string') continue; // damaged: a process may be killed while it writes
+      if (value['isOver'] === true) calls.delete(value['id']);
       const call = asCall({ ...calls.get(value['id']), ...value });
       if (call !== undefined) calls.set(call.id, call);
     }
@@ -50,19 +72,39 @@ export class CallJournal {
     return [...calls.values()];
   }
 
-  /** Resolves when the system has the line; a later line of the same call replaces it. Rejects with STORAGE_FULL, or the system's own error. noted-first. */
-  note(call: OpenCall): Promise<void> {
+  /**
+   * Undefined if the call may be sent at once; else resolves when the system has its line. A later note of the same call replaces the first. Rejects with STORAGE_FULL,
+   * or the system's own error. noted-first.
+   */
+  note(call: OpenCall): Promise<void> | undefined {
+    this.#noted += 1;
+    this.#timer ??= setInterval(() => this.#beginTurn(), TURN_MS).unref();
+    if (this.#covers.has(call) || (call.place === undefined && (this.#wasBusy || this.#noted > BUSY_NOTES)))
+      return this.#covers.take(call) ? undefined : this.#writeSoon();
     this.#add(call);
+    call.place = OWN_LINE;
     return this.#writeSoon();
   }
 
-  /** Writes the end of a call (ended-soon). Rejects as `note` does. */
-  end({ id, at, usage, costUsd, leastUsd, error }: OpenCall): Promise<void> {
+  /** The call lasts longer than most: it gets a line of its own in the next turn. */
+  noteAlone(call: OpenCall): void {
+    if (this.#covers.has(call)) this.#alone.push(call);
+  }
+
+  /** Writes the end of a call (ended-soon), and returns its id if it has a line of its own. */
+  end(noted: OpenCall, call: GatewayCall): string | undefined {
+    if (this.#covers.has(noted)) {
+      if (!this.#covers.end(noted, call)) this.#writeSoon().catch(this.#onFault);
+      return undefined;
+    }
+    const { id } = noted;
+    const { at, usage, costUsd, leastUsd, error } = call;
     const began = this.#open.get(id);
-    const ended = { id, at, usage, costUsd, leastUsd, error };
+    const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd, error };
     if (began !== undefined) this.#open.set(id, { ...began, ...ended });
     this.#waiting += `${JSON.stringify(ended)}\n`; // what the first line says of the call still holds
-    return this.#writeSoon();
+    this.#writeSoon().catch(this.#onFault);
+    return id;
   }
 
   #writeSoon(): Promise<void> {
@@ -81,29 +123,70 @@ export class CallJournal {
     return this.#turn;
   }
 
-  /** Drops the lines of calls whose end is in the ledger. Throws the system's own error. */
+  /** The lines of all calls that have ended by now are being written to the ledger. */
+  beginForget(): void {
+    this.#covers.beginForget();
+  }
+
+  /** They are written: drops what is noted of them, and the lines of these calls. Throws the system's own error. */
   forget(ids: readonly string[]): void {
     for (const id of ids) this.#open.delete(id);
-    if (this.#open.size === 0) this.#waiting = '';
-    if (this.#file === undefined && this.#open.size === 0 && ids.length > 0) this.#file = this.#opened(); // left by an earlier process
+    this.#covers.forget();
+    const isEmpty = this.#open.size === 0 && this.#covers.size === 0;
+    if (isEmpty) this.#waiting = '';
+    if (this.#file === undefined && isEmpty && ids.length > 0) this.#file = this.#opened(); // left by an earlier process
     if (this.#file === undefined) return;
-    if (this.#open.size === 0) {
+    if (isEmpty) {
       ftruncateSync(this.#file, 0);
       this.#bytes = 0;
+      this.#covers.clear();
     } else if (this.#bytes > MAX_BYTES) this.#rewrite();
   }
 
   /** Drops what `forget` has left in the file. Throws the system's own error. */
   compact(): void {
-    if (this.#bytes > 0 || this.#open.size > 0) this.#rewrite();
+    if (this.#bytes > 0 || this.#open.size > 0 || this.#covers.size > 0) this.#rewrite();
   }
 
   close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#closeFile();
+  }
+
+  /** covered-when-busy. */
+  #beginTurn(): void {
+    this.#wasBusy = this.#noted > BUSY_NOTES;
+    if (this.#noted === 0 && this.#covers.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    this.#noted = 0;
+    const lines = this.#covers.turn();
+    const alone = this.#alone.filter((call) => this.#covers.has(call));
+    const waiting = this.#waiting;
+    try {
+      this.#lookForFile();
+      for (const call of alone) this.#add(call);
+      this.#write(lines);
+      for (const call of alone) {
+        this.#covers.leave(call);
+        call.place = OWN_LINE;
+      }
+      this.#alone = [];
+    } catch (error) {
+      for (const { id } of alone) this.#open.delete(id); // their cover still holds
+      this.#waiting = waiting; // its callers have the failure when it is tried again
+      this.#onFault(error);
+    }
+  }
+
+  #closeFile(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
   }
 
-  #add(call: OpenCall): void {
+  #add({ place: _place, ...call }: OpenCall): void {
     const kept = { ...call, requestId: keptText(call.requestId), model: keptText(call.model) };
     this.#open.set(call.id, kept);
     this.#waiting += `${JSON.stringify(kept)}\n`;
@@ -114,11 +197,14 @@ export class CallJournal {
     const now = performance.now();
     if (this.#file === undefined || now - this.#lookedAt < LOOK_EVERY_MS) return;
     this.#lookedAt = now;
-    if (fstatSync(this.#file).nlink === 0) this.close();
+    if (fstatSync(this.#file).nlink > 0) return;
+    this.#closeFile();
+    this.#covers.lost();
   }
 
-  #write(): void {
-    const text = this.#waiting;
+  #write(turnLines: readonly CoverLine[] = []): void {
+    const covers = [...turnLines, ...this.#covers.short()];
+    const text = this.#waiting + covers.map(({ line }) => line).join('');
     if (text === '') return; // its calls are forgotten
     this.#waiting = '';
     try {
@@ -128,6 +214,7 @@ export class CallJournal {
       for (let at = 0; at < lines.length; ) at += writeSync(this.#file, lines, at);
       this.#mayBeTorn = false;
       this.#bytes += lines.length;
+      for (const { written } of covers) written();
     } catch (error) {
       storageFault(error);
     }
@@ -140,10 +227,10 @@ export class CallJournal {
   }
 
   #rewrite(): void {
-    const lines = [...this.#open.values()].map((call) => `${JSON.stringify(call)}\n`).join('');
+    const lines = [...this.#open.values()].map((call) => `${JSON.stringify(call)}\n`).join('') + this.#covers.all();
     writeFileSync(`${this.#path}.tmp`, lines, { mode: 0o600 });
     renameSync(`${this.#path}.tmp`, this.#path);
-    this.close();
+    this.#closeFile();
     this.#bytes = lines.length;
     this.#file = this.#opened();
   }

@@ -95,7 +95,7 @@ export class GatewayLedger implements GatewayBook {
     this.#readsOnly = readsOnly;
     this.#path = join(workspace, NAME);
     this.#spendPath = join(workspace, SPEND);
-    this.#journal = new CallJournal(join(workspace, JOURNAL));
+    this.#journal = new CallJournal(join(workspace, JOURNAL), (error) => this.#fail(JOURNAL, error));
     this.#bus = bus;
     this.#now = now ?? Date.now;
     this.#limits = limits ?? LIMITS;
@@ -116,20 +116,20 @@ export class GatewayLedger implements GatewayBook {
     return this.#reading;
   }
 
-  note(call: OpenCall): Promise<void> {
+  note(call: OpenCall): Promise<void> | undefined {
     return this.#isRead ? this.#journal.note(call) : this.read().then(() => this.#journal.note(call)); // read-first
   }
 
-  noteEnd(call: OpenCall): Promise<void> {
-    return this.#journal.end(call);
+  noteAlone(call: OpenCall): void {
+    this.#journal.noteAlone(call);
   }
 
   /** Counts a call, and writes its line soon. A line that can't be written is tried again with the next ones; the bus tells of it once. */
-  record(call: GatewayCall): void {
-    this.#spent.count(call); // counted-at-once
-    this.#unwritten.count(call);
-    if (!this.#waiting.add(lineOf(call))) this.#isIncomplete = true;
-    if (call.id !== undefined) this.#ended.push(call.id);
+  record(call: GatewayCall, noted?: OpenCall): void {
+    const id = noted === undefined ? call.id : this.#journal.end(noted, call);
+    this.#spent.count(call, this.#unwritten); // counted-at-once
+    if (!this.#waiting.add(lineOf(call, id))) this.#isIncomplete = true;
+    if (id !== undefined) this.#ended.push(id);
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }
 
@@ -142,8 +142,9 @@ export class GatewayLedger implements GatewayBook {
     const now = this.#now();
     let spent: ReachedCap | undefined;
     let close: ReachedCap | undefined;
+    const today = this.#today(now);
     for (const bound of bounds) {
-      const sums = this.sums(bound.kind, bound.name);
+      const sums = this.#spent.spent(today, accountOf(bound.kind, bound.name));
       if (isFar(bound, sums, underWay.roughly(bound))) continue;
       spent = later(spent, reachedCap(bound, sums, NOTHING, now));
       if (spent === undefined) close ??= reachedCap(bound, sums, underWay.exactly(bound), now);
@@ -159,7 +160,7 @@ export class GatewayLedger implements GatewayBook {
 
   /** In earlier processes too, once `read` has resolved. */
   sums(kind: 'key' | 'group', name: string): PeriodSpend {
-    return this.#spent.spent(this.#today(), kind === 'key' ? name : groupAccount(name));
+    return this.#spent.spent(this.#today(this.#now()), accountOf(kind, name));
   }
 
   meanOutput(key: string): number | undefined {
@@ -204,6 +205,7 @@ export class GatewayLedger implements GatewayBook {
   async #writeWaiting(): Promise<void> {
     const [ended, isIncomplete] = [this.#ended.splice(0), this.#isIncomplete];
     this.#isIncomplete = false;
+    this.#journal.beginForget();
     try {
       const isFull = this.#waiting.size > 0 && (await this.#append()) >= this.#limits.fileBytes;
       if (isIncomplete) await this.#saveSums(); // dropped-are-summed
@@ -318,14 +320,17 @@ export class GatewayLedger implements GatewayBook {
     return { sums, place: { files, bytes }, isShorter };
   }
 
-  #today(): string {
-    const now = this.#now();
+  #today(now: number): string {
     if (now < this.#dayStart || now >= this.#dayStart + DAY_MS || this.#day === '') {
       this.#dayStart = Math.floor(now / DAY_MS) * DAY_MS;
       this.#day = new Date(now).toISOString().slice(0, '2026-11-22'.length);
     }
     return this.#day;
   }
+}
+
+function accountOf(kind: 'key' | 'group', name: string): string {
+  return kind === 'key' ? name : groupAccount(name);
 }
 
 async function idOf({ file, size }: OpenedLedger): Promise<string> {

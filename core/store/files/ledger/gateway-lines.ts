@@ -8,11 +8,14 @@ import { SpendDays } from '../../parts/spend-days.ts';
 
 /**
  * JSON, member by member: a busy gateway writes thousands of lines in a second. Texts are cut, so that a line is at most MAX_LINE_BYTES long: a longer one
- * could not be read again, and its call would count for nothing.
+ * could not be read again, and its call would count for nothing. `id` is that of its line in the journal, if it has one.
  */
-export function lineOf({ at, requestId, key, group, provider, model, usage, costUsd, leastUsd, firstTextMs, durationMs, error, id }: GatewayCall): string {
+export function lineOf(
+  { at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, firstTextMs, durationMs, error }: GatewayCall,
+  id?: string,
+): string {
   return (
-    `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)}${group === undefined ? '' : `,"group":${quoted(group)}`},"provider":${quoted(provider)},"model":${quoted(model)},` +
+    `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)}${group === undefined ? '' : `,"group":${quoted(group)}`},"provider":${quoted(provider)}${credential === undefined ? '' : `,"credential":${quoted(credential)}`},"model":${quoted(model)},` +
     `"usage":${usage === null ? null : usageText(usage)},"costUsd":${costUsd}${typeof leastUsd === 'number' ? `,"leastUsd":${leastUsd}` : ''},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
     `"error":${error === null ? null : quoted(error)}${id === undefined ? '' : `,"id":${quoted(id)}`}}\n`
   );

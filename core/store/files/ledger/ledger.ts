@@ -89,8 +89,9 @@ export class Ledger implements LedgerStore {
     }
   }
 
-  async spend(block: string, sinceMs: number): Promise<Spend> {
-    return (await this.#loaded()).spend(block, sinceMs);
+  async spend<const T extends readonly number[]>(block: string, sinceMs: T): Promise<{ readonly [I in keyof T]: Spend }> {
+    const book = await this.#loaded();
+    return sinceMs.map((since) => book.spend(block, since)) as { [I in keyof T]: Spend };
   }
 
   async newest(block: string): Promise<number | undefined> {

@@ -1,7 +1,8 @@
 // Notices between servers, as payloads of NOTIFY. Pure: no I/O.
 //
 // fits: PostgreSQL takes payloads of less than 8,000 bytes, so one that would be longer becomes several.
-// other-versions: a notice of another version, or one that can't be read, is left out. Nothing is true because of a notice, so nothing is lost.
+// other-versions: a notice of another version, or one that can't be read, is left out, and so is an item of another form. Nothing is true because of a notice, so
+//   nothing is lost.
 import { isObject, tryParseJson } from '../../../base/json.ts';
 import type { StreamFrame } from '../../../types.ts';
 import { pieces } from './pieces.ts';
@@ -76,7 +77,46 @@ export function noticeOf(payload: string): Notice | undefined {
   if (!isObject(value)) return undefined;
   const { v, from, items } = value;
   if (v !== VERSION || typeof from !== 'string' || !Array.isArray(items)) return undefined;
-  return { from, items: items.filter((item) => typeof (item as Partial<Item> | null)?.is === 'string') };
+  return { from, items: items.filter(isItem) };
+}
+
+/** An answer has fewer. */
+const MOST_PARTS = 100_000;
+type Fields = Readonly<Record<string, unknown>>;
+const hasBlock = ({ block }: Fields): boolean => Number.isSafeInteger(block);
+const hasId = ({ id }: Fields): boolean => typeof id === 'string';
+
+/** The form of each item. */
+const FORMS: ReadonlyMap<unknown, (item: Fields) => boolean> = new Map<Item['is'], (item: Fields) => boolean>([
+  ['work', hasBlock],
+  ['wish', hasBlock],
+  ['released', hasBlock],
+  ['document', (item) => hasBlock(item) && typeof item['kind'] === 'string'],
+  ['moved', ({ name }) => typeof name === 'string'],
+  ['setting', () => true],
+  ['follow', (item) => hasBlock(item) && Number.isSafeInteger(item['since'])],
+  ['step', (item) => hasBlock(item) && isStep(item['step'])],
+  ['question', hasId],
+  ['answer', (item) => hasId(item) && typeof item['text'] === 'string' && isPart(item)],
+  ['test', hasId],
+]);
+
+/** other-versions. */
+function isItem(item: unknown): item is Item {
+  return isObject(item) && FORMS.get(item['is'])?.(item) === true;
+}
+
+function isStep(step: unknown): boolean {
+  if (!isObject(step) || typeof step['id'] !== 'string' || typeof step['event'] !== 'string' || !Number.isSafeInteger(step['seq'])) return false;
+  return step['event'] !== 'content' || typeof step['text'] === 'string';
+}
+
+function isPart({ part, parts }: Fields): boolean {
+  return isIndex(part) && isIndex(parts) && part < parts && parts <= MOST_PARTS;
+}
+
+function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** An answer, in pieces that fit. */

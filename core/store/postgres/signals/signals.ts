@@ -4,11 +4,12 @@
 // collected: what a server tells is sent after its commit, together with all of the next 20 ms, on a connection of its own. Nothing waits for it, and what can't be sent is dropped.
 // followed: the steps of a reply come from the server that writes it, to those that follow the block. Their numbers count from the time at which that server got the
 //   block, so whoever has it later has greater ones, and what an earlier owner still says is left out.
+// unguessed: every user of a database may listen to each channel, and speak on it. So the names of ours are made of a secret that only those know who may read the schema.
 // gaps: after a connection that broke, whoever shows something reads it again.
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { StorePlace } from '../place.ts';
 import type { Database } from '../pool.ts';
-import { FOLLOWED, LIVING, NOTIFY } from '../sql/signals.ts';
+import { CHANNELS, FOLLOWED, LIVING, NOTIFY } from '../sql/signals.ts';
 import { Listener } from './listener.ts';
 import { type Item, noticeOf, payloadsOf, type Step } from './notices.ts';
 import { type Gathered, Questions } from './questions.ts';
@@ -74,6 +75,8 @@ interface Row {
 /** The signals of one server. */
 export class PostgresSignals {
   readonly #options: SignalsOptions;
+  /** unguessed. */
+  readonly #secret: string;
   readonly #listener: Listener;
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #own = new Set<(hint: { readonly what: 'work' | 'wish' | 'released'; readonly block: number }) => void>();
@@ -91,8 +94,9 @@ export class PostgresSignals {
   #isClosed = false;
   #lookTurn: Promise<void> | undefined;
 
-  private constructor(options: SignalsOptions) {
+  private constructor(options: SignalsOptions, secret: string) {
     this.#options = options;
+    this.#secret = secret;
     this.#node = options.node;
     this.#listener = new Listener({
       place: options.direct,
@@ -105,9 +109,11 @@ export class PostgresSignals {
     this.#looking.unref();
   }
 
-  /** Rejects with the error of the driver when the database can't be reached. */
+  /** Rejects with STORE_UNREACHABLE, or the error of the driver, when the database can't be reached. */
   static async open(options: SignalsOptions): Promise<PostgresSignals> {
-    const signals = new PostgresSignals(options);
+    const [row] = await options.database.query<{ value: string }>(CHANNELS, [randomBytes(32).toString('base64url')]);
+    if (row === undefined) throw new Error('the channels have no name');
+    const signals = new PostgresSignals(options, row.value);
     try {
       await signals.#listener.open();
     } catch (error) {
@@ -208,9 +214,9 @@ export class PostgresSignals {
     await this.#listener.close();
   }
 
-  /** Of this workspace, or of one server. The name of a schema may be as long as that of a channel. */
+  /** Of this workspace, or of one server. unguessed. */
   #channel(node = ''): string {
-    return `bh_${createHash('sha256').update(`${this.#options.database.place.schema} ${node}`).digest('hex').slice(0, 40)}`;
+    return `bh_${createHash('sha256').update(`${this.#secret} ${node}`).digest('hex').slice(0, 40)}`;
   }
 
   #followed(block: number): Followed {

@@ -77,10 +77,13 @@ x as (delete from bh.block_tag where block_id = $1 and (name <> $7 or tag <> all
 insert into bh.block_tag (tag, name, block_id) select distinct u.tag, $7, $1::bigint from unnest($6::text[]) as u (tag) on conflict do nothing`,
 };
 
-/** Under another name, in one step. $1 block, $2 owner, $3 fence, $4 the name. 23505: it is taken. */
+/** Under another name, and nobody's. Its configuration comes back. $1 block, $2 owner, $3 fence, $4 the name. 23505: it is taken. */
 export const RENAME = {
   name: 'block-rename',
-  text: 'update bh.block set name = $4 where id = $1 and owner = $2 and fence = $3 and archive_name is null returning id',
+  text: `
+update bh.block set name = $4, owner = null, wish = false, give_back = false, due_at = case when queued + processing > 0 then clock_timestamp() end
+where id = $1 and owner = $2 and fence = $3 and archive_name is null
+returning (select d.value from bh.document d where d.block_id = $1 and d.kind = 'config') as value`,
 };
 
 /**

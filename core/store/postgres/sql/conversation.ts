@@ -8,7 +8,9 @@ const COLUMNS = 'id, role, status, content, bytes, client_id, reply_to, attempts
 const SHOWN =
   'm.seq, m.id, m.role, m.status, m.content, m.client_id, m.reply_to, m.attempts, m.at, m.next_attempt_at, m.started_at, m.finished_at, m.error, m.outcome, m.rest';
 /** Of the owner alone: $1 the block, $2 its owner, $3 the fence. */
-const OWNED = 'select * from bh.block where id = $1 and owner = $2 and fence = $3 for update';
+const OWNED = 'select *, xmin::text as version from bh.block where id = $1 and owner = $2 and fence = $3 for update';
+/** The version of a block before this statement, and after it if it has changed the block. */
+const VERSIONS = 'b.version as version_before, pg_current_xact_id()::xid::text as version';
 const WAITING = "('queued', 'processing')";
 
 /** The values $from and following for COLUMNS. */
@@ -49,7 +51,7 @@ m as (
   from b where b.processing = 0 and m.block_id = $1 and m.id = $4 and m.status = 'queued'
   returning m.*),
 u as (update bh.block k set queued = k.queued - 1, processing = k.processing + 1 from m where k.id = m.block_id)
-select b.id is not null as ours, ${SHOWN} from (select) one left join b on true left join m on true`,
+select b.id is not null as ours, ${VERSIONS}, ${SHOWN} from (select) one left join b on true left join m on true`,
 };
 
 /** $4 the message, $5 status, $6 finished at, $7 error (left as it is without $8), $9 more of the outcome, $10 whether there is an answer, $11 and following the answer. */
@@ -63,7 +65,7 @@ old as (
 m as (
   update bh.message m set status = $5, finished_at = coalesce($6::timestamptz, m.finished_at), next_attempt_at = null,
     error = case when $8::boolean then $7::json else m.error end, outcome = coalesce($9::json, m.outcome)
-  from old where m.block_id = $1 and m.seq = old.seq returning m.seq),
+  from old where m.block_id = $1 and m.seq = old.seq returning m.*),
 a as (insert into bh.message (block_id, seq, ${COLUMNS}) select b.id, b.next_seq + 1, ${entryValues(11)} from b, m where $10::boolean),
 u as (
   update bh.block k set queued = k.queued - (old.status = 'queued')::int, processing = k.processing - (old.status = 'processing')::int,
@@ -71,7 +73,8 @@ u as (
     next_seq = k.next_seq + $10::boolean::int, last_id = case when $10::boolean then $11::text else k.last_id end,
     due_at = case when k.queued - (old.status = 'queued')::int > 0 then clock_timestamp() end, wish = k.give_back
   from old, m where k.id = $1)
-select b.id is not null as ours, m.seq is not null as done, b.last_id from (select) one left join b on true left join m on true`,
+select b.id is not null as ours, m.seq is not null as done, b.last_id, ${VERSIONS}, ${SHOWN}
+from (select) one left join b on true left join m on true`,
 };
 
 /** $4 the message, $5 next attempt, $6 error (left as it is without $7), $8 whether the attempt counts. */

@@ -1,11 +1,15 @@
 // The statements of clients' calls and of what servers may spend for a key. Pure: no I/O.
 //
+// never-too-large: a sum that is larger than its column stays at the largest that it can hold. It would keep its line, and all after it, from being written.
 // lock-order: the row of a key's day is locked before rows of its grants, and several days in their order, so that nobody waits in a circle.
 
 const DAY = "(at at time zone 'UTC')::date";
 const COLUMNS =
   'at, node, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced';
 const COST = 'coalesce(cost_usd, least_usd, 0)::numeric';
+/** never-too-large. Where `most` is null, there is no limit. */
+const usd = (sum: string, most = '999999999'): string => `least(${sum}, ${most})`;
+const tokens = (sum: string, most = '9000000000000000000'): string => `least(${sum}, ${most})`;
 
 /** $1 the book, $2 and following the columns of the lines, $19 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
 export const FLUSH = {
@@ -19,21 +23,21 @@ with l as (
     as u (at, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced)
   on conflict do nothing returning *),
 x as (
-  select a.account as key, ${DAY} as day, sum(${COST}) as usd, sum(tokens) as tokens, sum(calls) as calls, sum(unpriced) as unpriced
+  select a.account as key, ${DAY} as day, ${usd(`sum(${COST})`)} as usd, ${tokens('sum(tokens)')} as tokens, sum(calls) as calls, sum(unpriced) as unpriced
   from l cross join lateral (values (l.key), ('group:' || l.grp)) as a (account)
   where l.key is not null and a.account is not null and usage is not null group by 1, 2),
 k as (
   insert into bh.key_day as d (key, day, usd, tokens, calls, unpriced) select key, day, usd, tokens, calls, unpriced from x order by 1, 2
-  on conflict (key, day) do update set usd = d.usd + excluded.usd, tokens = d.tokens + excluded.tokens, calls = d.calls + excluded.calls,
+  on conflict (key, day) do update set usd = ${usd('d.usd + excluded.usd')}, tokens = ${tokens('d.tokens::numeric + excluded.tokens')}, calls = d.calls + excluded.calls,
     unpriced = d.unpriced + excluded.unpriced
   returning key, day),
 g as (
-  update bh.key_grant g set usd = g.usd - x.usd, tokens = g.tokens - x.tokens
+  update bh.key_grant g set usd = g.usd - ${usd('x.usd', 'g.usd + 999999999')}, tokens = g.tokens - ${tokens('x.tokens', 'g.tokens::numeric + 9000000000000000000')}
   from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $19))
 insert into bh.gateway_day as s (day, key, provider, model, calls, failed, tokens, cost_usd, unpriced)
-select ${DAY}, coalesce(key, ''), provider, model, sum(calls), sum(failed), sum(tokens), sum(${COST}), sum(unpriced) from l group by 1, 2, 3, 4 order by 1, 2, 3, 4
+select ${DAY}, coalesce(key, ''), provider, model, sum(calls), sum(failed), ${tokens('sum(tokens)')}, ${usd(`sum(${COST})`)}, sum(unpriced) from l group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (day, key, provider, model) do update set calls = s.calls + excluded.calls, failed = s.failed + excluded.failed,
-  tokens = s.tokens + excluded.tokens, cost_usd = s.cost_usd + excluded.cost_usd, unpriced = s.unpriced + excluded.unpriced`,
+  tokens = ${tokens('s.tokens::numeric + excluded.tokens')}, cost_usd = ${usd('s.cost_usd + excluded.cost_usd')}, unpriced = s.unpriced + excluded.unpriced`,
 };
 
 /** The lock under which servers share what is left. $1 key, $2 day. */

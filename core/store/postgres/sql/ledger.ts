@@ -61,12 +61,14 @@ insert into bh.lineage (part, before, is_rename)
 select nf.part, f.part, false from nf, f union all select nt.part, t.part, false from nt, t union all select nt.part, f.part, true from nt, f`,
 };
 
-/** Since $2; the quarter of an hour that it falls into counts whole. */
+/** Since each of $2, in their order; the quarter of an hour that one falls into counts whole. */
 export const SPEND = {
   name: 'ledger-spend',
   text: `${PARTS}
 select coalesce(sum(s.cost_usd), 0) as usd, coalesce(sum(s.tokens), 0) as tokens
-from p join bh.spend s on s.part = p.part and s.quarter >= date_bin(${QUARTER}$2::timestamptz, timestamptz 'epoch')`,
+from unnest($2::timestamptz[]) with ordinality i (since, place)
+left join (p join bh.spend s on s.part = p.part) on s.quarter >= date_bin(${QUARTER}i.since, timestamptz 'epoch')
+group by i.place order by i.place`,
 };
 export const NEWEST = { name: 'ledger-newest', text: `${PARTS} select max(s.newest) as at from p join bh.spend s on s.part = p.part` };
 

@@ -1,4 +1,5 @@
 // The statements of the list of blocks. Pure: no I/O.
+import type { ListSort } from '../../store.ts';
 import type { Statement } from '../pool.ts';
 
 /** What an entry is made of. The numbers of the blocks come from `w`, with their order in `place`. */
@@ -33,16 +34,14 @@ ${FACTS}`,
 
 export const CLOCK: Statement = { name: 'list-clock', text: 'select clock_timestamp() as at' };
 
-/** What has changed since $1; commits come out of order, so five seconds before it are told again. $2 at most. */
+/** What has changed since $1; commits come out of order, so five seconds before it are told again. $2 at most, after the block $4 that changed at $3. */
 export const CHANGES: Statement = {
   name: 'list-changes',
   text: `
-select e.block_id as block, e.name, e.changed_at, e.gone_at is not null as gone, clock_timestamp() as at from bh.block_entry e
-where e.changed_at > $1::timestamptz - interval '5 s' order by e.changed_at limit $2`,
+select e.block_id as block, e.name, e.changed_at, e.changed_at::text as place, e.gone_at is not null as gone, clock_timestamp() as at from bh.block_entry e
+where e.changed_at > $1::timestamptz - interval '5 s' and (e.changed_at, e.block_id) > ($3::timestamptz, $4::bigint)
+order by e.changed_at, e.block_id limit $2`,
 };
-
-/** How a page is sorted. */
-export type ListSort = 'name' | 'lastMessageAt' | 'costUsd' | 'state';
 
 const ORDER: Readonly<Record<ListSort, { readonly key: string; readonly type: string; readonly last: string; readonly direction: 'asc' | 'desc' }>> = {
   name: { key: 'e.name', type: 'text', last: 'e.block_id', direction: 'asc' },

@@ -77,5 +77,14 @@ from bh.block b left join bh.message m on m.block_id = b.id and m.status = 'proc
 where b.owner = $1 and b.wish and (b.give_back or m.id is not null)`,
 };
 
+/** All servers, the oldest first. $1 the lease in ms, which is the same for all: a lease runs from the last sign of life. */
+export const NODES = {
+  name: 'nodes',
+  text: `
+select n.id, n.version, n.url, n.started_at, n.expires_at - $1::float8 * interval '1 ms' as seen_at, n.expires_at > clock_timestamp() as alive,
+  (select count(*) from bh.block b where b.owner = n.id) as blocks
+from bh.node n order by n.started_at, n.id`,
+};
+
 /** Where a server answers. */
 export const ANNOUNCE = { name: 'node-announce', text: 'update bh.node set url = $2 where id = $1' };

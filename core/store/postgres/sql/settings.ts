@@ -3,11 +3,14 @@
 /** $1 the names. */
 export const SETTINGS = { name: 'settings', text: 'select key, value, rev from bh.setting where key = any($1::text[])' };
 
-/** Only while the revision is $3, and 0 where there is nothing yet: otherwise no row comes back. $1 the name, $2 the text. */
+/** Only while the revision is $3, and 0 where there is nothing yet: otherwise no row comes back. $1 the name, $2 the text. A new token ends all passes. */
 export const SET = {
   name: 'setting-set',
   text: `
-insert into bh.setting as s (key, value, rev) values ($1, $2, $3::bigint + 1)
-on conflict (key) do update set value = excluded.value, rev = s.rev + 1 where s.rev = $3
-returning rev`,
+with s as (
+  insert into bh.setting as s (key, value, rev) values ($1, $2, $3::bigint + 1)
+  on conflict (key) do update set value = excluded.value, rev = s.rev + 1 where s.rev = $3
+  returning rev),
+d as (delete from bh.pass where $1 = 'token' and exists (select from s))
+select rev from s`,
 };

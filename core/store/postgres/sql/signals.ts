@@ -13,3 +13,9 @@ from bh.block b where b.id = any($1::bigint[])`,
 };
 
 export const LIVING = { name: 'signals-living', text: 'select id from bh.node where expires_at > clock_timestamp()' };
+
+/** What the names of channels are made of: the first server makes it up ($1), and all have the same. */
+export const CHANNELS = {
+  name: 'signals-channels',
+  text: "insert into bh.setting as s (key, value) values ('channels', $1) on conflict (key) do update set value = s.value returning s.value",
+};

@@ -47,7 +47,7 @@ t.test('a call is in the ledger when its bill resolves', async (t) => {
     { id: 'c2', costUsd: null, failed: undefined },
   ]);
   t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
-  t.equal((await ledger.spend('ada', 0)).tokens, 2200);
+  t.equal((await ledger.spend('ada', [0]))[0].tokens, 2200);
 });
 
 t.test('the worst case of a call that may fill a cache is that it does', async (t) => {

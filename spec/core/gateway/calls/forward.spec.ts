@@ -79,6 +79,16 @@ t.test('of a request that passes as it is, the answer may have as much output as
   t.end();
 });
 
+t.test('a request asks for an hour in the cache in whatever way that is written', async (t) => {
+  const asks = (body: string): boolean => {
+    const request = { ...REQUEST, body: Buffer.from(body), fields: JSON.parse(body) as Record<string, unknown> };
+    const parts = { adapter: steppedAdapter([]), model: 'm', signal: new AbortController().signal, requestId: '1', options: {}, target: target() };
+    return new Forward({ ...parts, request }).asksForHourInCache();
+  };
+  for (const hour of ['"1h"', '"\\u0031h"', '"1\\u0068"']) t.equal(asks(`{"system":[{"cache_control":{"ttl":${hour}}}]}`), true, hour);
+  for (const other of ['"5m"', '"\\u0035m"']) t.equal(asks(`{"system":[{"cache_control":{"ttl":${other}}}]}`), false, other);
+});
+
 t.test('after its client has left, a stream is read on for so many bytes and no more', async (t) => {
   const adapter = steppedAdapter();
   const parts = { adapter, model: 'm', signal: new AbortController().signal, requestId: 'r', options: {} };

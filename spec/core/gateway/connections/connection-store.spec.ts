@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import t from 'tap';
 import { createAdapters } from '../../../../adapters/index.ts';
 import { ConnectionStore } from '../../../../core/gateway/connections/connection-store.ts';
 import type { Adapter } from '../../../../core/ports.ts';
+import { startAsOther, withOtherUser } from '../../../support/other-user.ts';
 import { startServer } from '../../../support/server.ts';
 
 /** The adapters, with presets at ports of this test. */
@@ -53,4 +55,11 @@ t.test('only-here: local servers are known by their marks, GET alone and no key 
       .map(({ name }) => name),
     ['own'],
   );
+});
+
+t.test('the server of another person of this machine is none that is found', withOtherUser, async (t) => {
+  const script = `require('node:http').createServer((req, res) => res.end('{"owned_by":"vllm"}')).listen(0, '127.0.0.1', function () { console.log(this.address().port); });`;
+  const [port] = (await once(startAsOther(t, script).stdout, 'data')) as [Buffer];
+  const server = await startServer(t, { adapters: adaptersAt({ vllm: Number(String(port)) }), env: {} });
+  t.same((await server.call('POST', '/api/connections/detect')).json, { servers: [] });
 });

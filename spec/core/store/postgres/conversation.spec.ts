@@ -188,6 +188,48 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal((await conversation.page({ limit: 1000 })).length, 700);
   });
 
+  t.test('what the owner changes is known without another reading, as anybody reads it', async (t) => {
+    const { a, b, block, ask } = await servers(t);
+    await ask(
+      `with m as (
+        insert into bh.message (block_id, seq, id, role, status, content, bytes, at)
+        select $1, n, 'a' || n, 'user', 'done', 'x', 1, clock_timestamp() from generate_series(1, 499) n)
+      update bh.block set next_seq = 499 where id = $1`,
+      [block],
+    );
+    let readings = 0;
+    const counting = new Proxy(a.database, {
+      get: (database, name) => {
+        if (name !== 'query') return Reflect.get(database, name, database);
+        return (statement: { name: string }, values: unknown[]) => {
+          if (statement.name === 'messages-active') readings += 1;
+          return database.query(statement as never, values);
+        };
+      },
+    });
+    // Its clock stands still, so what was read stays good until it is told of a change.
+    const own = owned(new PostgresConversation({ database: counting, block, at: () => new Date().toISOString(), clock: () => 0 }), await a.take(block));
+    const asRead = (): Promise<unknown> => b.conversation(block).entries();
+    for (const content of ['one', 'two \0 \ud800', 'three']) {
+      const { entry } = (await own.append(message(content, { clientId: content.slice(0, 3) }))) as { entry: { id: string } };
+      await own.entries();
+      const before = readings;
+      await own.begin(entry.id);
+      t.same(await own.entries(), await asRead());
+      const outcome =
+        content === 'three' ? ({ status: 'failed', error: { code: 'X', message: 'no', retryable: false } } as const) : ({ status: 'done' } as const);
+      const answer = content === 'three' ? undefined : fullAnswer(own, entry.id, { content, clientId: `to ${content.slice(0, 3)}` });
+      await own.settle(entry.id, { ...outcome, finishedAt: new Date().toISOString(), model: 'm' }, answer);
+      t.same(await own.entries(), await asRead());
+      t.equal(readings, before, 'it was not read again');
+    }
+    const { entry } = (await own.append(message('four'))) as { entry: { id: string } };
+    await own.entries();
+    await b.conversation(block).append(message('five'));
+    await own.begin(entry.id);
+    t.same(await own.entries(), await asRead(), 'also where another server has changed something before it');
+  });
+
   t.test('a page has so many bytes at most, and one entry at least', async (t) => {
     const { a, block } = await servers(t);
     const conversation = a.conversation(block);

@@ -131,6 +131,25 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(await ask('select count(*)::int as n from bh.gateway_call'), [{ n: 2 }]);
   });
 
+  t.test('nothing that a call says keeps it or the calls of others from being written', async (t) => {
+    const { database, ask } = await migrated(t);
+    const book = await bookOn(t, database);
+    const model = Array.from({ length: 2048 }, (_, index) => String.fromCodePoint(0x4e00 + ((index * 7919) % 20_000))).join('');
+    const tokens = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER, totalTokens: 2 * Number.MAX_SAFE_INTEGER };
+    book.record(callOf('long', { key: 'other', model }));
+    t.equal(await roomIn(book, keyWith({ name: 'rich', usdPerDay: 1e12, tokensPerDay: 1e300 })), true);
+    for (let n = 0; n < 2; n += 1) {
+      for (let call = 0; call < 300; call += 1) book.record(callOf(`dear ${n} ${call}`, { key: 'rich', costUsd: 1e10, usage: tokens, durationMs: 1e12 }));
+      await book.flush();
+    }
+    book.record(callOf('own'));
+    t.match((await book.spent('key', 'app')).day, { usd: 0.25, calls: 1 });
+    t.match((await book.spent('key', 'other')).day, { usd: 0.25, calls: 1 });
+    t.match((await book.spent('key', 'rich')).day, { usd: 999_999_999, calls: 600 });
+    t.match(await roomIn(book, keyWith({ name: 'rich', usdPerDay: 1e6 })), { isUnderWay: false });
+    t.strictSame(await ask('select count(*)::int as n from bh.gateway_call'), [{ n: 602 }]);
+  });
+
   t.test('while the database is away a key works as far as its grant, and its lines wait', async (t) => {
     const { openByProxy } = await migrated(t);
     const { database, proxy } = await openByProxy();

@@ -43,7 +43,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const { database, proxy } = await openByProxy();
     const ledger = ledgerOn(database);
     await ledger.ready();
-    await ledger.spend('ada', 0);
+    await ledger.spend('ada', [0]);
     proxy.loseAnswerTo('insert into');
     await t.rejects(ledger.append(lineOf('1')), { code: 'STORE_UNREACHABLE' });
     proxy.refuse();
@@ -54,7 +54,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await t.rejects(ledger.append(lineOf('3')), { message: 'the ledger is closed' });
     proxy.heal();
     await ledger.ready();
-    t.strictSame(await ledger.spend('ada', NOON), { usd: 0.5, tokens: 20 });
+    t.strictSame(await ledger.spend('ada', [NOON]), [{ usd: 0.5, tokens: 20 }]);
     t.strictSame(await ask('select count(*)::int as n from bh.ledger'), [{ n: 2 }]);
   });
 
@@ -99,6 +99,6 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const ledger = ledgerOn((await migrated(t)).database);
     await ledger.append(lineOf('1', { model: 'a\0b', costUsd: 1e12 }));
     for await (const { model, costUsd } of ledger.lines()) t.strictSame([model, costUsd], ['a\ufffdb', 1e12]);
-    t.equal((await ledger.spend('ada', 0)).usd, 99_999_999);
+    t.equal((await ledger.spend('ada', [0]))[0].usd, 99_999_999);
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { ask, createBlock, historyOf, RUNNABLE, revisionOf } from '../../../support/block-calls.ts';
-import { startServer, until } from '../../../support/server.ts';
+import { type Answer, startServer, until } from '../../../support/server.ts';
 
 t.test('a block is created, listed, shown and archived', async (t) => {
   const server = await startServer(t);
@@ -53,6 +53,30 @@ t.test('the list shows a change of a block at once', async (t) => {
       { name: 'b', queue: 0 },
     ],
   });
+});
+
+t.test('a list is given whole, or in pages with the address of the next one', async (t) => {
+  const server = await startServer(t);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await createBlock(server, name, { tags: ['x & y'] });
+  const names = ({ json }: Answer): string[] => (json['blocks'] as { name: string }[]).map(({ name }) => name);
+  const whole = await server.call('GET', '/api/blocks');
+  t.same([names(whole), whole.headers.link], [['a', 'b', 'c', 'd', 'e'], undefined]);
+  const pages: string[][] = [];
+  for (let path: string | undefined = '/api/blocks?limit=2&tag=x+%26+y'; path !== undefined; ) {
+    const page = await server.call('GET', path);
+    pages.push(names(page));
+    path = /^<(\/api\/blocks\?\S*)>; rel="next"$/.exec(String(page.headers.link))?.[1];
+    t.match(await server.call('GET', `/api/blocks?limit=2`, { headers: { 'if-none-match': page.headers.etag ?? '' } }), {
+      status: pages.length === 1 ? 304 : 200,
+    });
+  }
+  t.same(pages, [['a', 'b'], ['c', 'd'], ['e']]);
+  t.same(names(await server.call('GET', '/api/blocks?state=unconfigured,failed&q=C')), ['c']);
+  t.same(names(await server.call('GET', '/api/blocks?tag=')), []);
+  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'limit=1&limit=2', 'cursor=x', 'cursor=', 'sort=x', 'sort=', 'state=x', 'state=']) {
+    const field = query.split('=')[0];
+    t.match(await server.call('GET', `/api/blocks?${query}`), { status: 400, json: { code: 'INVALID_REQUEST', error: new RegExp(`^${field} `) } }, query);
+  }
 });
 
 t.test('a taken or bad name, and a bad config, make no block', async (t) => {

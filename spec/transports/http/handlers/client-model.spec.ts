@@ -1,5 +1,5 @@
 import t from 'tap';
-import { targetsOf } from '../../../../transports/http/handlers/client-model.ts';
+import { offeredTo, targetsOf } from '../../../../transports/http/handlers/client-model.ts';
 import { scriptedAdapter } from '../../../support/scripted-adapter.ts';
 import { startServer } from '../../../support/server.ts';
 
@@ -15,6 +15,27 @@ t.test('a key is kept to its models, also where a list of models falls back to o
   t.same(await find(['both']), ['one/a', 'two/b']);
   t.same(await find(['two/*']), ['two/b']);
   await t.rejects(find(['three/*']), { code: 'KEY_FORBIDDEN' });
+});
+
+t.test('others are served while a long list is compared with the models of a key', async (t) => {
+  const { core } = await startServer(t);
+  const offered = Array.from({ length: 400 }, (_, n) => ({ id: `one/m${n}`, adapter: 'one' }));
+  const router = { offered: async () => offered, resolve: async (id: string) => ({ targets: [{ adapter: 'one', model: id.slice('one/'.length) }] }) };
+  const models = [...Array.from({ length: 99 }, (_, n) => `*x*${n}`), 'one/m39*'];
+  const key = core.keys?.find((await core.keys.create('long', { models })) ?? '');
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const found = await offeredTo({ core: { ...core, router } as unknown as typeof core, key });
+  clearImmediate(next);
+  t.same(
+    found.map(({ id }) => id),
+    ['one/m39', ...Array.from({ length: 10 }, (_, n) => `one/m39${n}`)],
+  );
+  t.ok(turns >= 5, `${turns} turns of the event loop`);
 });
 
 t.test('a key with a list sees its own models alone, by whatever route it asks', async (t) => {

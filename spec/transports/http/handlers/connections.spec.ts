@@ -1,6 +1,7 @@
 import t from 'tap';
 import { createAdapters } from '../../../../adapters/index.ts';
 import * as handlers from '../../../../transports/http/handlers/connections.ts';
+import * as prices from '../../../../transports/http/handlers/prices.ts';
 import { startServer } from '../../../support/server.ts';
 import { sendJson } from '../../../support/upstream.ts';
 
@@ -69,4 +70,20 @@ t.test('presets say which variables this server has, and only the workspace may 
     t.match((await server.call(method, path, { headers, body: {} })).status, /^(401|403)$/, `${method} ${path}`);
     t.equal((await server.call(method, path, { token: false, body: {} })).status, 401);
   }
+});
+
+t.test('a price is read, set and removed by the name of its model, whose slashes are escaped', async (t) => {
+  t.equal(Object.keys(prices).length, 3);
+  const server = await startServer(t, { adapters: createAdapters(), env: {} });
+  await server.call('PUT', '/api/connections/gpu', { body: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none' } });
+  const path = `/api/prices/${encodeURIComponent('gpu/x/y')}`;
+  t.match(await server.call('PUT', path, { body: { price: { input: 1, output: 2 } } }), { status: 200, json: { model: 'gpu/x/y', from: 'own' } });
+  t.match(await server.call('GET', '/api/prices'), { status: 200, json: { prices: [{ model: 'gpu/x/y' }], source: null } });
+  t.match(await server.call('DELETE', path), { status: 200, json: { message: 'Removed the price of gpu/x/y from auth.json.' } });
+  t.match(await server.call('DELETE', path), { status: 200, json: { message: 'auth.json has no price of gpu/x/y.' } });
+  t.match(await server.call('PUT', path, { body: '[]' }), { status: 400 });
+  for (const method of ['GET', 'PUT', 'DELETE']) t.equal((await server.call(method, method === 'GET' ? '/api/prices' : path, { token: false })).status, 401);
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app' } })).json;
+  const asApp = { token: false, headers: { authorization: `Bearer ${String(key)}` } } as const;
+  t.equal((await server.call('PUT', path, { ...asApp, body: { price: 0 } })).status, 403, 'no application makes its own calls free');
 });

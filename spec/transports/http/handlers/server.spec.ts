@@ -15,6 +15,14 @@ t.test('GET /api/health tells how the server is, without a token', async (t) => 
   t.ok((answer.json['uptimeSeconds'] as number) >= 0);
 });
 
+t.test('GET /api/nodes lists the servers, for the token alone', async (t) => {
+  const server = await startServer(t);
+  const { status, json } = await server.call('GET', '/api/nodes');
+  t.equal(status, 200);
+  t.match(json, { nodes: [{ self: true, version: server.core.version, alive: true, blocks: 0 }] });
+  t.match(await server.call('GET', '/api/nodes', { token: false }), { status: 401 });
+});
+
 t.test('the uptime counts from the start of the server, not of the program', async (t) => {
   while (process.uptime() < 0.5) await delay(10);
   const begin = performance.now();

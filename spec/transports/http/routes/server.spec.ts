@@ -1,6 +1,7 @@
 import t from 'tap';
 import { CONNECTION_ROUTES } from '../../../../transports/http/routes/connections.ts';
 import { CREDENTIAL_ROUTES } from '../../../../transports/http/routes/credentials.ts';
+import { PRICE_ROUTES } from '../../../../transports/http/routes/prices.ts';
 import { SERVER_ROUTES } from '../../../../transports/http/routes/server.ts';
 import { SESSION_ROUTES } from '../../../../transports/http/routes/session.ts';
 
@@ -27,8 +28,8 @@ t.test('a change of credentials says how it may fail', async (t) => {
     if (!key.startsWith('GET')) t.ok((route.errors as readonly string[]).includes('WRONG_STATE'), key);
 });
 
-t.test('connections are the business of the workspace alone', async (t) => {
-  for (const [key, route] of Object.entries(CONNECTION_ROUTES)) t.notOk('public' in route || 'keys' in route, key);
+t.test('connections and prices are the business of the workspace alone', async (t) => {
+  for (const [key, route] of Object.entries({ ...CONNECTION_ROUTES, ...PRICE_ROUTES })) t.notOk('public' in route || 'keys' in route, key);
 });
 
 t.test('only the exchange for a session key needs no token', async (t) => {

@@ -11,7 +11,7 @@ export function toNative(bytes: Buffer, body: Readonly<Record<string, unknown>>,
   assertPlain(options);
   const hidesUsage = body['stream'] === true && options['include_usage'] !== true;
   const usage = hidesUsage ? { stream_options: JSON.stringify({ ...options, include_usage: true }) } : {};
-  return { body: withMembers(bytes, { model: JSON.stringify(model), ...usage }, outline), hidesUsage };
+  return { ...withMembers(bytes, { model: JSON.stringify(model), ...usage }, outline), hidesUsage };
 }
 
 /** Some servers take other values for a yes or a no, and some ignore the case of a name, so that another spelling could turn the usage off again. */

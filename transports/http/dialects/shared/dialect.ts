@@ -1,6 +1,7 @@
 // The interface of a dialect: another provider's protocol in front of the gateway. A dialect knows no provider, an adapter knows no dialect. Pure: types only.
 import type { JsonOutline } from '../../../../core/base/json-members.ts';
 import type { AnswerPiece, BlockhouseError, ChatDone, ChatRequest, RequestFields, Warning } from '../../../../core/index.ts';
+import type { EditedText } from './json-edit.ts';
 
 /** A client's request, understood. `E` is what the answer repeats or depends on, such as the tools. */
 export interface DialectRequest<E = unknown> {
@@ -52,8 +53,7 @@ export interface DialectError {
 }
 
 /** A request that goes to a provider which speaks the dialect itself. */
-export interface NativeBody {
-  readonly body: Buffer;
+export interface NativeBody extends EditedText {
   /** True if the client has not asked for the frame that has only the usage. */
   readonly hidesUsage: boolean;
 }

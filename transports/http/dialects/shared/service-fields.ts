@@ -162,6 +162,8 @@ export const SERVICE_FIELDS: RequestFields = {
   prompt_id: UNSEEN,
   thread_id: UNSEEN,
 
+  usage: { decides: 'price', members: ['include'], except: [true] }, // whether the answer tells what it costs
+
   // How the answer is made or written.
   chat_template_kwargs: 'answer',
   grammar: 'answer',
@@ -177,6 +179,5 @@ export const SERVICE_FIELDS: RequestFields = {
   session_id: 'answer',
   structured_outputs: 'answer',
   thinking: 'answer',
-  usage: 'answer',
   user_id: 'answer',
 };

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { damagedEntry, entryOf } from '../../../../../core/block/status/list-entry.ts';
 import type { BlockEntry } from '../../../../../core/schemas/block-api.ts';
 import { BlockIndex, sweep } from '../../../../../core/store/files/block/block-index.ts';
+import { pageOfEntries } from '../../../../../core/store/files/block/entry-page.ts';
 import { openFiles } from '../../../../../core/store/files/block/files.ts';
 import type { BlockContents } from '../../../../../core/store/port.ts';
 import { AT } from '../../../../support/block-files.ts';
@@ -306,4 +307,16 @@ t.test("only temporary files are removed, and one that can't be is reported", (t
   sweepIt(join(folder, 'missing'));
   t.same(faults, ['sweep ENOENT']);
   t.end();
+});
+
+t.test('blocks with the same cost or the same last message are sorted by name', async (t) => {
+  const entries = ['a', 'b', 'c', 'd'].map((name, n) => ({
+    ...damagedEntry(name, 'x'),
+    costs: { totalInput: 0, totalOutput: 0, totalCost: [1, 10, null, 10][n] ?? null, calls: 0 },
+    lastMessageAt: [null, AT, AT, null][n] ?? null,
+  }));
+  const first = pageOfEntries(entries, { sort: 'costUsd', limit: 1 });
+  t.same(namesOf(first.entries), ['b']);
+  t.same(namesOf(pageOfEntries(entries, { sort: 'costUsd', cursor: first.next ?? '' }).entries), ['d', 'a', 'c']);
+  t.same(namesOf(pageOfEntries(entries, { sort: 'lastMessageAt' }).entries), ['b', 'c', 'a', 'd']);
 });

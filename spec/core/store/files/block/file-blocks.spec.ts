@@ -72,12 +72,12 @@ t.test('a rename that broke off is ended when the blocks are opened, and a fault
   const { blocks, folders, faults, listener } = await open(t);
   await blocks.create(configOf());
   const rename = { from: 'a', to: 'b', wasRunning: true, at: AT };
-  await blocks.beginRename(rename);
+  await blocks.renaming.begin(rename);
   await blocks.open();
   t.match(await blocks.contents('a', listener), { config: { enabled: true } });
   t.same(readdirSync(folders.archive), []);
-  await blocks.beginRename(rename);
-  await blocks.endRename();
+  await blocks.renaming.begin(rename);
+  await blocks.renaming.end();
   t.same(readdirSync(folders.archive), []);
   mkdirSync(join(folders.archive, '.rename.json'));
   await blocks.open();

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { CallJournal } from '../../../../../core/store/files/ledger/call-journal.ts';
-import type { OpenCall } from '../../../../../core/store/port.ts';
+import type { GatewayCall, OpenCall } from '../../../../../core/store/port.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1000, totalTokens: 1001, estimated: true };
 const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({
@@ -18,6 +19,21 @@ const call = (id: string, fields: Partial<OpenCall> = {}): OpenCall => ({
   error: 'SHUTTING_DOWN',
   ...fields,
 });
+const ended = (fields: Partial<GatewayCall> = {}): GatewayCall => ({
+  at: '2026-11-22T12:00:00.000Z',
+  requestId: 'r',
+  key: 'app',
+  provider: 'openai',
+  model: 'gpt-5',
+  usage,
+  costUsd: null,
+  firstTextMs: null,
+  durationMs: 1,
+  error: null,
+  ...fields,
+});
+const faults: unknown[] = [];
+const journalAt = (path: string): CallJournal => new CallJournal(path, (error) => faults.push(error));
 const idsIn = (path: string): string[] =>
   readFileSync(path, 'utf8')
     .split('\n')
@@ -26,7 +42,7 @@ const idsIn = (path: string): string[] =>
 
 t.test('calls that are noted in one turn are written together, and a call that has ended is forgotten', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
-  const journal = new CallJournal(path);
+  const journal = journalAt(path);
   const noted = ['a', 'b'].map((id) => journal.note(call(id)));
   t.equal(noted[0], noted[1]);
   t.equal(existsSync(path), false);
@@ -43,35 +59,37 @@ t.test('calls that are noted in one turn are written together, and a call that h
 
 t.test('ends are written with the notes of their turn', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
-  const journal = new CallJournal(path);
-  const noted = journal.note(call('a'));
-  t.equal(journal.end(call('a', { costUsd: 1, error: null })), noted);
+  const journal = journalAt(path);
+  const a = call('a');
+  const noted = journal.note(a);
+  t.equal(journal.end(a, ended({ costUsd: 1 })), 'a');
   await noted;
   t.same(idsIn(path), ['a', 'a']);
   journal.close();
-  t.same(await new CallJournal(path).left(), [call('a', { costUsd: 1, error: null })], 'the next process finds the call as it ended');
+  t.same(await journalAt(path).left(), [call('a', { costUsd: 1, error: null })], 'the next process finds the call as it ended');
 });
 
 t.test('lines that wait are not written once their calls are forgotten', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
-  const journal = new CallJournal(path);
-  await journal.note(call('a'));
-  const ended = journal.end(call('a', { error: null }));
+  const journal = journalAt(path);
+  const a = call('a');
+  await journal.note(a);
+  journal.end(a, ended());
   journal.forget(['a']);
-  await ended;
-  t.same(idsIn(path), []);
+  await journal.note(call('b'));
+  t.same(idsIn(path), ['b']);
   journal.close();
 });
 
 t.test('the next process finds the last note of each call, and no torn line', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
-  const journal = new CallJournal(path);
+  const journal = journalAt(path);
   await journal.note(call('a'));
   await journal.note(call('b'));
   await journal.note(call('a', { costUsd: 0.5 }));
   journal.close();
   writeFileSync(path, `${readFileSync(path, 'utf8')}{"id":"c","at":"2026-11`);
-  const next = new CallJournal(path);
+  const next = journalAt(path);
   t.same(await next.left(), [call('a', { costUsd: 0.5 }), call('b')]);
   next.forget(['a', 'b']);
   t.same(idsIn(path), []);
@@ -80,21 +98,106 @@ t.test('the next process finds the last note of each call, and no torn line', as
 
 t.test('a journal that has grown is written anew with the calls under way', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
-  const journal = new CallJournal(path);
-  await journal.note(call('open'));
-  const ids = Array.from({ length: 4000 }, (_, index) => `call-${index}-${'x'.repeat(200)}`);
-  await Promise.all(ids.map((id) => journal.note(call(id))));
-  journal.forget(ids);
+  const journal = journalAt(path);
+  const open = call('open');
+  await journal.note(open);
+  const long = call('long', { model: 'x'.repeat(200) });
+  await journal.note(long);
+  await Promise.all(Array.from({ length: 4000 }, () => journal.note(long)));
+  journal.forget(['long']);
   t.same(idsIn(path), ['open']);
-  await journal.note(call('later'));
-  t.same(idsIn(path), ['open', 'later']);
+  journal.end(open, ended());
+  await journal.note(open);
+  t.same(idsIn(path), ['open', 'open', 'open'], 'and written on');
+  journal.close();
+});
+
+const tokensIn = (calls: readonly OpenCall[]): number => calls.reduce((sum, { usage: { totalTokens } }) => sum + totalTokens, 0);
+/** So many calls at once that they share lines; the first of them have lines of their own. */
+const busy = (fields: Partial<OpenCall> = {}): OpenCall[] => Array.from({ length: 200 }, (_, index) => call(`busy-${index}`, fields));
+const noteAll = async (journal: CallJournal, calls: readonly OpenCall[]): Promise<void> => void (await Promise.all(calls.map((one) => journal.note(one))));
+/** Ends calls, and has their lines in the ledger. */
+function settle(journal: CallJournal, calls: readonly OpenCall[]): void {
+  const ids = calls.map((one) => journal.end(one, ended())).filter((id) => id !== undefined);
+  journal.beginForget();
+  journal.forget(ids);
+}
+
+t.test('of very many calls at once, a killed process leaves what they may use, and at most twice as much', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const [calls, more] = [busy({ costUsd: 0.5, group: 'team' }), call('more', { costUsd: 0.5, group: 'team' })];
+  await noteAll(journal, calls);
+  const left = await journalAt(path).left();
+  t.ok(left.length < 50, `${left.length} lines`);
+  const cover = left.find(({ id, requestId }) => id === requestId);
+  t.match(cover, { key: 'app', group: 'team', provider: 'openai', model: 'gpt-5', error: 'SHUTTING_DOWN', usage: { estimated: true } });
+  const tokens = tokensIn(left);
+  t.ok(tokens >= 200 * 1001 && tokens <= 2 * 200 * 1001, `${tokens} tokens`);
+  t.ok(left.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0) >= 100);
+  t.equal(journal.note(more), undefined, 'one more needs no line');
+  await journal.note(call('other', { model: 'gpt-5-mini' }));
+  t.match((await journalAt(path).left()).at(-1), { model: 'gpt-5-mini', usage: { totalTokens: Number } }, 'another model has a line of its own');
+  journal.close();
+});
+
+t.test('what calls of many have used is covered until the ledger has it, also if it is more than was expected', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const calls = busy();
+  await noteAll(journal, calls);
+  const [large, ...others] = [...calls].reverse() as [OpenCall, ...OpenCall[]];
+  journal.end(large, ended({ usage: { inputTokens: 1, outputTokens: 1_000_000, totalTokens: 1_000_001 } }));
+  await delay(0);
+  t.ok(tokensIn(await journalAt(path).left()) >= 1_000_001 + 199 * 1001);
+  journal.beginForget();
+  const last = others.pop() as OpenCall;
+  t.equal(journal.end(last, ended()), last.id, 'one that had a line of its own');
+  for (const one of others) journal.end(one, ended());
+  journal.forget([]);
+  while (tokensIn(await journalAt(path).left()) >= 1_000_001) await delay(5);
+  t.ok(tokensIn(await journalAt(path).left()) >= 199 * 1001, 'those that ended meanwhile still count');
+  journal.beginForget();
+  journal.forget([last, ...others].map(({ id }) => id));
+  t.same(idsIn(path), []);
+  journal.close();
+});
+
+t.test('a call of many that goes on gets a line of its own', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const calls = busy();
+  await noteAll(journal, calls);
+  const [slow, ...others] = [...calls].reverse() as [OpenCall, ...OpenCall[]];
+  settle(journal, others);
+  const notForgotten = async () => (await journalAt(path).left()).filter(({ id }) => others.every((other) => other.id !== id));
+  t.match(await notForgotten(), [{ id: /-1$/, requestId: /-1$/ }], 'all together');
+  journal.noteAlone(slow);
+  while ((await notForgotten())[0]?.id !== slow.id || (await notForgotten()).length > 1) await delay(5);
+  t.match(await notForgotten(), [{ id: slow.id, requestId: 'r', usage }]);
+  settle(journal, [slow]);
+  t.same(idsIn(path), []);
+  journal.close();
+});
+
+t.test('lines for many are written again when the file was removed by hand, and kept when it is written anew', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const calls = busy();
+  await noteAll(journal, calls);
+  settle(journal, calls.slice(0, 32));
+  journal.compact();
+  t.ok(tokensIn(await journalAt(path).left()) >= 168 * 1001, 'written anew');
+  rmSync(path);
+  while (!existsSync(path)) await delay(5);
+  t.ok(tokensIn(await journalAt(path).left()) >= 168 * 1001, 'removed');
   journal.close();
 });
 
 t.test('a journal that was removed by hand begins again, and one that is a link or a folder is not written', async (t) => {
   const folder = t.testdir({});
   const path = join(folder, 'open.jsonl');
-  const journal = new CallJournal(path);
+  const journal = journalAt(path);
   await journal.note(call('a'));
   rmSync(path);
   await journal.note(call('b'));
@@ -102,35 +205,35 @@ t.test('a journal that was removed by hand begins again, and one that is a link 
   journal.close();
   rmSync(path);
   symlinkSync(join(folder, 'elsewhere'), path);
-  await t.rejects(new CallJournal(path).note(call('c')), { code: 'ELOOP' });
+  await t.rejects(async () => journalAt(path).note(call('c')), { code: 'ELOOP' });
   t.equal(existsSync(join(folder, 'elsewhere')), false);
   rmSync(path);
   mkdirSync(path);
-  await t.rejects(new CallJournal(path).left());
+  await t.rejects(journalAt(path).left());
 });
 
 t.test('of a long name, the beginning is written', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
-  const journal = new CallJournal(path);
+  const journal = journalAt(path);
   await journal.note(call('a', { model: 'A'.repeat(1_000_000) }));
   journal.close();
   t.ok(readFileSync(path).length < 5000);
-  t.match(await new CallJournal(path).left(), [{ id: 'a', usage }]);
+  t.match(await journalAt(path).left(), [{ id: 'a', usage }]);
 });
 
 t.test('a line after a torn one is read, in the next process, too', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   writeFileSync(path, '{"id":"torn","at":"2026-11');
-  const journal = new CallJournal(path);
+  const journal = journalAt(path);
   await journal.note(call('a'));
   await journal.note(call('b'));
   journal.close();
-  t.same(await new CallJournal(path).left(), [call('a'), call('b')]);
+  t.same(await journalAt(path).left(), [call('a'), call('b')]);
 });
 
 t.test('a compacted journal has only the calls under way', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
-  const journal = new CallJournal(path);
+  const journal = journalAt(path);
   journal.compact();
   t.equal(existsSync(path), false);
   await journal.note(call('a'));
@@ -158,12 +261,23 @@ t.test('a write that a full disk cuts short does not swallow the next line', asy
     fs.writeSync = write;
     syncBuiltinESMExports();
   });
-  const journal = new CallJournal(path);
+  const journal = journalAt(path);
   await journal.note(call('a'));
   isFull = true;
-  await t.rejects(journal.note(call('b')), { code: 'STORAGE_FULL' });
+  await t.rejects(async () => journal.note(call('b')), { code: 'STORAGE_FULL' });
   isFull = false;
   await journal.note(call('c'));
+  t.same(await journalAt(path).left(), [call('a'), call('c')]);
+  isFull = true;
+  const answers = await Promise.allSettled(busy().map(async (one) => journal.note(one)));
+  t.ok(
+    answers.every(({ status }) => status === 'rejected'),
+    'no call of many is sent without its line',
+  );
+  await t.rejects(async () => journal.note(call('d')), { code: 'STORAGE_FULL' }, 'nor the next one');
+  while (!faults.some((error) => (error as { code?: string }).code === 'STORAGE_FULL')) await delay(5);
+  isFull = false;
+  await journal.note(call('e'));
+  t.ok(tokensIn(await journalAt(path).left()) > 170 * 1001);
   journal.close();
-  t.same(await new CallJournal(path).left(), [call('a'), call('c')]);
 });

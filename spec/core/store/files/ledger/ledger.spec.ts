@@ -27,8 +27,8 @@ function open(workspace: string): { ledger: Ledger; faults: unknown[] } {
   return { ledger: new Ledger(workspace, bus, () => NOW), faults };
 }
 
-function spend(ledger: Ledger, block: string, sinceMs: number): Promise<Spend> {
-  return ledger.spend(block, sinceMs);
+async function spend(ledger: Ledger, block: string, sinceMs: number): Promise<Spend> {
+  return (await ledger.spend(block, [sinceMs]))[0];
 }
 
 async function all(ledger: Ledger): Promise<LedgerLine[]> {

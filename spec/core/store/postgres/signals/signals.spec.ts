@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { assertMigrated } from '../../../../../core/store/postgres/migrate.ts';
 import { parseStorePlace } from '../../../../../core/store/postgres/place.ts';
-import { type Item, noticeOf, payloadsOf, type Step } from '../../../../../core/store/postgres/signals/notices.ts';
+import type { Item, Step } from '../../../../../core/store/postgres/signals/notices.ts';
 import { pieces } from '../../../../../core/store/postgres/signals/pieces.ts';
 import { Questions } from '../../../../../core/store/postgres/signals/questions.ts';
 import { RemoteFollowers } from '../../../../../core/store/postgres/signals/remote-followers.ts';
@@ -15,31 +16,6 @@ const start = (seq: number, id = 'm1'): Step => ({ id, seq, event: 'start', prov
 const content = (seq: number, text: string, id = 'm1'): Step => ({ id, seq, event: 'content', text });
 const done = (seq: number, id = 'm1'): Step => ({ id, seq, event: 'done', answerId: 'a', status: 'done', stopReason: 'end_turn' });
 const textOf = (steps: readonly Step[]): string => steps.map((step) => (step.event === 'content' ? step.text : '')).join('');
-
-t.test('notices fit, whatever their text, and say the same when they are read', async (t) => {
-  const text = `${'😀'.repeat(4000)}${'"\\\n\0é\u20ac'.repeat(3000)}\ud83d`;
-  const items: Item[] = [
-    { is: 'work', block: 1 },
-    { is: 'work', block: 1 },
-    { is: 'step', block: 2, step: content(7 + text.length, text) },
-    { is: 'document', block: 3, kind: 'config' },
-  ];
-  const payloads = payloadsOf('me', items);
-  for (const payload of payloads) t.ok(Buffer.byteLength(payload) < 8000);
-  const read = payloads.flatMap((payload) => noticeOf(payload)?.items ?? []);
-  t.same(
-    read.filter(({ is }) => is !== 'step'),
-    [items[0], items[3]],
-  );
-  const mirror = new ReplyMirror();
-  mirror.take(start(7));
-  const seen: Step[] = [];
-  mirror.join((step) => seen.push(step), 7);
-  for (const item of read) if (item.is === 'step') t.equal(mirror.take(item.step), true);
-  t.equal(textOf(seen), text);
-  t.same(payloadsOf('me', []), []);
-  for (const bad of ['', 'null', '{"v":2,"from":"me","items":[]}', '{"v":1}']) t.equal(noticeOf(bad), undefined);
-});
 
 t.test('steps that come twice are left out, and missing ones are noticed', async (t) => {
   const mirror = new ReplyMirror();
@@ -141,6 +117,30 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await until('all are heard', () => b.hints.length === 4);
     t.match(b.hints, [{ what: 'work', block: 1 }, { what: 'document', block: 2 }, { what: 'wish', block: 3 }, { what: 'setting' }]);
     t.same(a.hints, [], 'a server knows what it has done');
+  });
+
+  t.test('who may not read the schema does not know where its servers talk', async (t) => {
+    const world = await migrated(t);
+    const channels = async (): Promise<string[]> => {
+      const rows = await world.ask("select query from pg_stat_activity where application_name = 'blockhouse-listener'");
+      return rows.flatMap(({ query }) => String(query).match(/bh_[0-9a-f]+/g) ?? []);
+    };
+    const others = await channels();
+    const first = await server(t, world, 'a');
+    const known = (await channels()).filter((channel) => !others.includes(channel));
+    t.equal(known.length, 2);
+    await first.signals.close();
+    await world.ask(`drop schema ${world.database.place.schema} cascade`);
+    await assertMigrated(world.database);
+    const again = await server(t, world, 'a');
+    t.same(
+      (await channels()).filter((channel) => known.includes(channel)),
+      [],
+      'another schema of the same name, and a server of the same id, have other channels',
+    );
+    const hints = (await server(t, world, 'b')).hints;
+    again.signals.tell({ what: 'work', block: 1 });
+    await until('servers of one schema hear each other', () => hints.length === 1);
   });
 
   t.test('a reader elsewhere gets the whole reply, however late it comes', async (t) => {

@@ -1,7 +1,9 @@
 import t from 'tap';
+import { membersBetween, membersOf } from '../../../../../core/base/json-members.ts';
+import { parseInSlices } from '../../../../../core/base/json-slices.ts';
 import { withMembers } from '../../../../../transports/http/dialects/shared/json-edit.ts';
 
-const edit = (text: string, members: Record<string, string>): string => withMembers(Buffer.from(text), members).toString();
+const edit = (text: string, members: Record<string, string>): string => withMembers(Buffer.from(text), members).body.toString();
 
 t.test('only the bytes of the named values change', async (t) => {
   const text = '{ "n":1.0,"e":1e3,"s":"a\\/b \\"model\\":1","model" : "x/y" ,\n"model2":[{"model":"keep","deep":{"model":[1]}}],"b":true,"z":null}';
@@ -54,5 +56,10 @@ t.test('the result parses to the same object with the new value, whatever the ob
     const value = { first: make(0), model: make(0), last: make(0) };
     const text = JSON.stringify(value, null, random(2) * 2);
     t.same(JSON.parse(edit(text, { model: '"new"' })), { ...value, model: 'new' });
+    const outline = { commas: [], members: 0 };
+    await parseInSlices(Buffer.from(text), { values: 10_000, outline });
+    const { body, commas = [] } = withMembers(Buffer.from(text), { model: '"né,w"', added: '{"a":[1,2]}', other: '"é"' }, outline);
+    const names = ['first', 'model', 'last', 'added', 'other'];
+    t.same(membersBetween(body, names, commas), membersOf(body, names), 'and its commas are known');
   }
 });

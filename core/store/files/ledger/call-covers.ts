@@ -1,0 +1,243 @@
+// The calls of busy keys that have no line of their own in the journal. One line covers all calls of a key at one model: it says how much they may use together, and
+// is written again only when that is used up. Pure: no I/O.
+//
+// covered-first: a call is sent only while the line on the disk says no less than what all calls of its cover may use.
+// bounded: a line says at most twice what its calls used at their most within a turn or two of TURN_MS. So much too much is counted at most if the process is killed.
+// until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
+import { randomUUID } from 'node:crypto';
+import { keptText } from '../../../base/kept-text.ts';
+import { countable } from '../../parts/spend-days.ts';
+import type { GatewayCall, OpenCall } from '../../port.ts';
+
+/** How often the lines are made as small as they may be. */
+export const TURN_MS = 100;
+
+/** What calls use together. */
+interface Sums {
+  calls: number;
+  input: number;
+  tokens: number;
+  usd: number;
+}
+
+/** One key at one model. */
+interface Cover {
+  readonly id: string;
+  readonly key: string;
+  readonly group: string | undefined;
+  readonly provider: string;
+  readonly model: string;
+  /** When a call has changed it last: ISO 8601. */
+  at: string;
+  /** True if a call had a price of its own. */
+  isPriced: boolean;
+  /** By all its calls. */
+  readonly used: Sums;
+  /** Of that, by those that have ended (until-written), and by those of them whose lines are being written. */
+  readonly ended: Sums;
+  readonly leaving: Sums;
+  /** The most that was used since the last turn. */
+  peak: Sums;
+  /** What its line on the disk says. */
+  room: Sums;
+}
+
+/** A call under way that is covered, as its `place`. */
+class Covered {
+  readonly cover: Cover;
+  input = 0;
+  tokens = 0;
+  usd = 0;
+
+  constructor(cover: Cover) {
+    this.cover = cover;
+  }
+}
+
+/** A line that is to be written, and what to do when it is. */
+export interface CoverLine {
+  readonly line: string;
+  written(): void;
+}
+
+/** All calls without lines of their own. */
+export class CallCovers {
+  /** By key, group, provider and model. */
+  readonly #covers = new Map<string, Cover>();
+  /** Most calls are of the same key and model as the last one. */
+  #recent: Cover | undefined;
+  readonly #idStart = randomUUID();
+  #ids = 0;
+  #size = 0;
+
+  /** How many calls are covered, those included that have ended. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** True for a call under way that has no line of its own. */
+  has({ place }: OpenCall): boolean {
+    return place instanceof Covered;
+  }
+
+  /** The call is covered from now on; what it was noted with before is replaced. False while a line must be written first (covered-first). */
+  take(call: OpenCall): boolean {
+    const { place, usage } = call;
+    const covered = place instanceof Covered ? place : this.#join(call);
+    return use(covered, countable(usage.inputTokens), countable(usage.totalTokens), countable(call.costUsd ?? call.leastUsd), call);
+  }
+
+  /** A covered call has ended with this (until-written). False while a line must be written. */
+  end(call: OpenCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
+    const covered = call.place as Covered;
+    call.place = undefined;
+    const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), { at, costUsd });
+    move(covered, covered.cover.ended, 1);
+    return isEnough;
+  }
+
+  /** The call has a line of its own. */
+  leave(call: OpenCall): void {
+    const covered = call.place as Covered;
+    call.place = undefined;
+    move(covered, covered.cover.used, -1);
+    this.#size -= 1;
+  }
+
+  /** The lines of all calls that have ended by now are being written to the ledger. */
+  beginForget(): void {
+    for (const { ended, leaving } of this.#covers.values()) {
+      move(ended, leaving, ended.calls);
+      Object.assign(ended, nothing());
+    }
+  }
+
+  /** They are written. */
+  forget(): void {
+    for (const { leaving, used } of this.#covers.values()) {
+      this.#size -= leaving.calls;
+      move(leaving, used, -leaving.calls);
+      if (used.calls === 0) Object.assign(used, nothing()); // no rest of a rounding stays
+      Object.assign(leaving, nothing());
+    }
+  }
+
+  /** The lines of covers whose calls may use more than what the disk says. */
+  short(): CoverLine[] {
+    const lines: CoverLine[] = [];
+    for (const cover of this.#covers.values()) if (exceeds(cover.used, cover.room)) lines.push(roomLine(cover, twice(cover.used)));
+    return lines;
+  }
+
+  /** bounded. The lines of covers that say more than that. Begins another turn. */
+  turn(): CoverLine[] {
+    const lines: CoverLine[] = [];
+    for (const cover of this.#covers.values()) {
+      const { room, peak, used } = cover;
+      if (used.calls === 0) lines.push(this.#overLine(cover));
+      else if (exceeds(room, twice(peak))) lines.push(roomLine(cover, peak));
+      cover.peak = { ...used };
+    }
+    return lines;
+  }
+
+  /** All lines that are on the disk, for a file that is written again. */
+  all(): string {
+    return [...this.#covers.values()].map((cover) => lineOf(cover, cover.room)).join('');
+  }
+
+  /** The file is gone, and with it all lines. */
+  lost(): void {
+    for (const cover of this.#covers.values()) cover.room = nothing();
+  }
+
+  /** Nothing is covered, and the file is empty. */
+  clear(): void {
+    this.#covers.clear();
+    this.#recent = undefined;
+  }
+
+  #join(call: OpenCall): Covered {
+    const covered = new Covered(this.#coverOf(call));
+    call.place = covered;
+    covered.cover.used.calls += 1;
+    this.#size += 1;
+    return covered;
+  }
+
+  #coverOf({ key, group, provider, model, at }: OpenCall): Cover {
+    const recent = this.#recent;
+    if (recent !== undefined && recent.key === key && recent.model === model && recent.provider === provider && recent.group === group) return recent;
+    const name = `${key}\n${group ?? ''}\n${provider}\n${model}`;
+    let cover = this.#covers.get(name);
+    if (cover === undefined) {
+      this.#ids += 1;
+      const sums = { used: nothing(), ended: nothing(), leaving: nothing(), peak: nothing(), room: nothing() };
+      cover = { id: `${this.#idStart}-${this.#ids}`, key, group, provider, model, at, isPriced: false, ...sums };
+      this.#covers.set(name, cover);
+    }
+    this.#recent = cover;
+    return cover;
+  }
+
+  #overLine(cover: Cover): CoverLine {
+    const written = (): void => {
+      if (cover.used.calls > 0) return;
+      for (const [name, other] of this.#covers) if (other === cover) this.#covers.delete(name);
+      if (this.#recent === cover) this.#recent = undefined;
+    };
+    return { line: `${JSON.stringify({ id: cover.id, isOver: true })}\n`, written };
+  }
+}
+
+const nothing = (): Sums => ({ calls: 0, input: 0, tokens: 0, usd: 0 });
+
+/** True if the line on the disk covers it. */
+function use(covered: Covered, input: number, tokens: number, usd: number, { at, costUsd }: Pick<OpenCall, 'at' | 'costUsd'>): boolean {
+  const { cover } = covered;
+  const { used, peak } = cover;
+  used.input += input - covered.input;
+  used.tokens += tokens - covered.tokens;
+  used.usd += usd - covered.usd;
+  covered.input = input;
+  covered.tokens = tokens;
+  covered.usd = usd;
+  cover.at = at;
+  if (costUsd !== null) cover.isPriced = true;
+  if (used.input > peak.input) peak.input = used.input;
+  if (used.tokens > peak.tokens) peak.tokens = used.tokens;
+  if (used.usd > peak.usd) peak.usd = used.usd;
+  return !exceeds(used, cover.room);
+}
+
+/** Adds what these calls use, or with a negative number takes it away. */
+function move({ input, tokens, usd }: Pick<Sums, 'input' | 'tokens' | 'usd'>, to: Sums, calls: number): void {
+  const sign = Math.sign(calls);
+  to.calls += calls;
+  to.input += sign * input;
+  to.tokens += sign * tokens;
+  to.usd += sign * usd;
+}
+
+function exceeds(one: Sums, other: Sums): boolean {
+  return one.tokens > other.tokens || one.usd > other.usd || one.input > other.input;
+}
+
+function twice({ calls, input, tokens, usd }: Sums): Sums {
+  return { calls, input: 2 * input, tokens: 2 * tokens, usd: 2 * usd };
+}
+
+function roomLine(cover: Cover, room: Sums): CoverLine {
+  const written = (): void => {
+    cover.room = room;
+  };
+  return { line: lineOf(cover, room), written };
+}
+
+/** As the line of a call, whose request has the id of the cover: the next process counts it as one call that was under way. */
+function lineOf({ id, at, key, group, provider, model, isPriced }: Cover, { input, tokens, usd }: Sums): string {
+  const usage = { inputTokens: Math.min(input, tokens), outputTokens: Math.max(0, tokens - input), totalTokens: tokens, estimated: true };
+  const costUsd = isPriced || usd > 0 ? usd : null;
+  const line: OpenCall = { id, at, requestId: id, key, group, provider, model: keptText(model), usage, costUsd, error: 'SHUTTING_DOWN' };
+  return `${JSON.stringify(line)}\n`;
+}

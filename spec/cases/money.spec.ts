@@ -1,0 +1,122 @@
+// Money: the prices that an operator gives, in which order they count, and the comparison with a provider's bill. The numbers are those of the cases in the design.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { createAdapters } from '../../adapters/index.ts';
+import { openDesk, runHere } from '../cli/run.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { type Answerer, sendJson, startUpstream } from '../support/upstream.ts';
+
+const MESSAGES = [{ role: 'user', content: 'hi' }];
+const USAGE = { prompt_tokens: 1_000_000, completion_tokens: 100_000, total_tokens: 1_100_000 };
+const answer: Answerer = (_request, res) =>
+  sendJson(res, { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: USAGE });
+
+interface Rig extends TestServer {
+  /** What one call of a model has cost. */
+  costOf(model: string): Promise<number | null>;
+  /** Writes prices.json as a person does. */
+  filed(content: unknown): Promise<void>;
+  cli(...args: string[]): ReturnType<typeof runHere>;
+}
+
+async function startRig(t: Test, entry: Record<string, unknown> = {}): Promise<Rig> {
+  const upstream = await startUpstream(t, answer);
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const gpu = { adapter: 'openai', baseURL: `${upstream.url}/v1`, ...entry };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ gpu }), { mode: 0o600 });
+  const filed = async (content: unknown): Promise<void> => {
+    writeFileSync(join(server.workspace, 'prices.json'), typeof content === 'string' ? content : JSON.stringify(content));
+    await delay(210); // the server looks at the file at most five times a second
+  };
+  const costOf = async (model: string): Promise<number | null> => {
+    const key = `gpu/${model}`;
+    const total = async () => (await server.core.accounts?.costs('model'))?.rows.find((row) => row.key === key);
+    const before = await total();
+    const called = await server.call('POST', '/v1/chat', { body: { adapter: 'gpu', model, messages: MESSAGES, config: { user: String(Math.random()) } } });
+    t.equal(called.status, 200, called.text);
+    const after = await total();
+    return after?.unpricedCalls === (before?.unpricedCalls ?? 0) ? (after?.costUsd ?? 0) - (before?.costUsd ?? 0) : null;
+  };
+  const cli = (...args: string[]) => runHere(t, [...args, '--workspace', server.workspace]);
+  await delay(210);
+  return { ...server, costOf, filed, cli };
+}
+
+const MINUTE = { input: 1, output: 0 };
+
+t.test('49: `prices update` shows what changes and asks, writes prices.json with its origin, and refuses rubbish', async (t) => {
+  const gpu = await startRig(t);
+  const file = join(gpu.workspace, 'new-prices.json');
+  const update = async (content: unknown, ...more: string[]) => {
+    writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+    return gpu.cli('prices', 'update', file, ...more);
+  };
+  const two = { models: { 'gpu/a': MINUTE, 'gpu/b': MINUTE } };
+  t.match(await update(two), { code: 2, stdout: 'new     gpu/a\nnew     gpu/b\n', stderr: /add --yes/ });
+  t.notOk(existsSync(join(gpu.workspace, 'prices.json')), 'nothing is written without an answer');
+  t.match(await update(two, '--yes'), { code: 0, stderr: /prices\.json is written/ });
+  const changed = { models: { 'gpu/b': { input: 2, output: 0, cacheRead: 0.1 }, 'gpu/c': MINUTE } };
+  t.match(JSON.parse((await update(changed, '--yes', '--json')).stdout), { written: true, added: ['gpu/c'], changed: ['gpu/b'], gone: ['gpu/a'] });
+  t.match(await update(changed, '--yes'), { code: 0, stderr: /Nothing changes/ });
+  t.match(JSON.parse(readFileSync(join(gpu.workspace, 'prices.json'), 'utf8')), {
+    source: { file: 'new-prices.json', sha256: /^[0-9a-f]{64}$/, date: /Z$/ },
+    models: changed.models,
+  });
+  await delay(210);
+  t.same([await gpu.costOf('b'), await gpu.costOf('c')], [2, 1]);
+  for (const [rubbish, problem] of [
+    ['{', /new-prices\.json can't be used: it is not valid JSON/],
+    ['[]', /no price of any model/],
+    ['"text"', /neither/],
+    ['{}', /models/],
+    [{ models: { 'gpu/a': { input: '1', output: 0 } } }, /models\.gpu\/a\.input/],
+    [{ models: { 'gpu/a': { input: 1e300, output: 0 } } }, /models\.gpu\/a\.input/],
+    [{ models: { a: MINUTE } }, /models\["a"\] must be named connection\/model/],
+    [[{ id: 'openai', models: [{ price: 1 }] }], /without an id/],
+    [[{ name: 'openai' }], /no provider/],
+  ] as const)
+    t.match(await update(rubbish, '--yes'), { code: 2, stderr: problem }, JSON.stringify(rubbish));
+  await gpu.filed('{');
+  t.match(await update(two, '--yes'), { stderr: /prices\.json of the workspace can't be used/ }, 'what can not be read is not overwritten');
+  t.equal(readFileSync(join(gpu.workspace, 'prices.json'), 'utf8'), '{');
+});
+
+t.test('50: the bill is compared with both ledgers: equal, one line off, and a call outside of Blockhouse', async (t) => {
+  const { workspace, on } = await openDesk(t);
+  await on(['prices', 'set', 'ollama/m', '--input', '1000', '--output', '2000']);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  await on(['send', 'one', '--wait', 'hi']); // the ledger of blocks
+  const { url } = JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')) as { url: string };
+  const authorization = `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}`;
+  const called = await fetch(`${url}/v1/chat`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ adapter: 'ollama', model: 'm', messages: MESSAGES }),
+  });
+  t.equal(called.status, 200); // the ledger of clients
+  const report = JSON.parse((await on(['costs', '--by', 'model', '--json'])).stdout) as { rows: { input: number; output: number; costUsd: number }[] };
+  const [one] = report.rows;
+  const usd = (one?.costUsd ?? 0) * 2;
+  t.ok(usd > 0);
+  const day = new Date().toISOString().slice(0, 10);
+  const file = join(workspace, 'bill.csv');
+  const reconcile = async (...lines: string[]) => {
+    writeFileSync(file, ['Day,Model,Cost', ...lines].join('\n'));
+    const outcome = await on(['costs', '--reconcile', file, '--columns', 'date=Day,model=Model,usd=Cost', '--json']);
+    return { code: outcome.code, ...(JSON.parse(outcome.stdout) as { matched: number; differs: object[] }) };
+  };
+  t.same(await reconcile(`${day},m,${usd}`), { code: 0, matched: 1, differs: [] });
+  t.match(await reconcile(`${day},m,${usd * 1.01}`), {
+    code: 1,
+    matched: 0,
+    differs: [{ date: day, model: 'm', ours: { usd, calls: 2 }, theirs: { usd: usd * 1.01 } }],
+  });
+  t.match(await reconcile(`${day},m,${usd}`, `${day},n,1`), { code: 1, matched: 1, differs: [{ date: day, model: 'n', ours: null, theirs: { usd: 1 } }] });
+  t.match(await on(['costs', '--reconcile', file, '--columns', 'date=Day,model=Model,usd=Cost']), {
+    code: 1,
+    stdout: /n +usd +- +\$1\.000000/,
+    stderr: /1 line of ollama agrees, 1 differs/,
+  });
+});

@@ -1,0 +1,216 @@
+// Kills and freezes servers of one database again and again while people post to all of them, and asks the database in the end what is left.
+//
+// Nothing here knows how a server works: messages go in over HTTP, and what has become of them is read by statements of its own.
+import { setTimeout as delay } from 'node:timers/promises';
+import { ask } from '../postgres.ts';
+import { EchoDaemon, echoOf } from './echo-daemon.ts';
+import { Fleet } from './fleet.ts';
+import { Random } from './random.ts';
+
+export interface FleetLoopOptions {
+  /** Absolute path of an empty folder. */
+  readonly folder: string;
+  /** The value of BLOCKHOUSE_STORE. */
+  readonly store: string;
+  readonly seed: number;
+  /** Kills and freezes. */
+  readonly ends: number;
+  readonly servers?: number;
+  readonly blocks?: number;
+  readonly leaseMs?: number;
+  /** Each so many of the ends is a freeze of one and a half leases. */
+  readonly freezeEach?: number;
+  /** Told after each end. */
+  readonly onEnd?: (count: number) => void;
+}
+
+export interface FleetReport {
+  readonly kills: number;
+  readonly freezes: number;
+  readonly seconds: number;
+  /** Acknowledged messages. */
+  readonly messages: number;
+  /** Of the model, as the provider has counted them. */
+  readonly calls: number;
+  /** Lines in the ledger. */
+  readonly bills: number;
+  /** Messages whose answer was made more than once. */
+  readonly repeated: number;
+  /** Milliseconds until others had what a killed server had. */
+  readonly takeoverMs: readonly number[];
+  /** From the last post until all was answered. */
+  readonly quietAfterMs: number;
+  readonly faults: readonly string[];
+}
+
+const LONGEST_PIECE_MS = 60;
+const BETWEEN_ENDS_MS = 2000;
+const BETWEEN_POSTS_MS = 3200;
+/** A block goes on within a lease and two seconds; this is far more. */
+const QUIET_WITHIN_MS = 300_000;
+
+interface Posted {
+  readonly text: string;
+  readonly id: string;
+}
+
+/** Posts to one block, one message after the other, each until it is acknowledged by one of the servers. */
+class Poster {
+  readonly block: string;
+  readonly posted: Posted[] = [];
+  readonly faults: string[] = [];
+  readonly #fleet: Fleet;
+  readonly #random: Random;
+
+  constructor(fleet: Fleet, block: string, random: Random) {
+    this.#fleet = fleet;
+    this.block = block;
+    this.#random = random;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    for (let n = 0; !signal.aborted; n += 1) {
+      const text = `msg ${this.block}-${n}`;
+      this.posted.push({ text, id: await this.#post(text, `${this.block}-${n}`) });
+      await delay(this.#random.below(BETWEEN_POSTS_MS));
+    }
+  }
+
+  async #post(message: string, clientId: string): Promise<string> {
+    for (;;) {
+      const { alive } = this.#fleet;
+      const client = alive.length === 0 ? undefined : this.#fleet.client(this.#random.pick(alive));
+      const reply = await client?.call('POST', `/api/blocks/${this.block}/chat`, { message, clientId });
+      if (reply !== undefined && reply.status < 300) return String(reply.json['id']);
+      if (reply !== undefined && reply.status !== 503) this.faults.push(`${clientId} got ${reply.status} ${JSON.stringify(reply.json)}`);
+      await delay(50);
+    }
+  }
+}
+
+/** Resolves once all is quiet again and was looked at. */
+export async function endServersAgainAndAgain({
+  folder,
+  store,
+  seed,
+  ends,
+  servers = 3,
+  blocks = 40,
+  leaseMs = 8000,
+  freezeEach = 8,
+  onEnd,
+}: FleetLoopOptions): Promise<FleetReport> {
+  const begin = performance.now();
+  const random = new Random(seed);
+  const daemon = new EchoDaemon(seed, LONGEST_PIECE_MS);
+  const fleet = new Fleet({ folder, store, daemonUrl: await daemon.listen(), servers, leaseMs });
+  const takeoverMs: number[] = [];
+  let freezes = 0;
+  try {
+    await fleet.start();
+    const posters = Array.from({ length: blocks }, (_, index) => new Poster(fleet, `scale-${index}`, random.fork()));
+    for (const { block } of posters) await makeBlock(fleet, block);
+    const stop = new AbortController();
+    const posting = posters.map((poster) => poster.run(stop.signal));
+    const takeovers: Promise<number | undefined>[] = [];
+    const thaws: Promise<void>[] = [];
+    for (let count = 1; count <= ends; count += 1) {
+      await delay(random.below(BETWEEN_ENDS_MS));
+      const place = random.pick(fleet.alive);
+      if (count % freezeEach === 0) {
+        freezes += 1;
+        thaws.push(fleet.freeze(place, leaseMs * 1.5));
+      } else takeovers.push((await fleet.kill(place)).taken);
+      onEnd?.(count);
+    }
+    await Promise.all(thaws);
+    stop.abort();
+    await Promise.all(posting);
+    takeoverMs.push(...(await Promise.all(takeovers)).filter((ms) => ms !== undefined));
+    const faults = posters.flatMap((poster) => poster.faults);
+    const lastPost = performance.now();
+    faults.push(...(await untilQuiet(store)));
+    const quietAfterMs = performance.now() - lastPost;
+    await fleet.stop();
+    faults.push(...(await look(store, posters)), ...unexpected(fleet.said));
+    const [bills] = await ask(store, 'select count(*)::int as count from bh.ledger');
+    return {
+      kills: ends - freezes,
+      freezes,
+      seconds: (performance.now() - begin) / 1000,
+      messages: posters.reduce((sum, { posted }) => sum + posted.length, 0),
+      calls: [...daemon.calls.values()].reduce((sum, count) => sum + count, 0),
+      bills: Number(bills?.['count']),
+      repeated: [...daemon.calls.values()].filter((count) => count > 1).length,
+      takeoverMs,
+      quietAfterMs,
+      faults,
+    };
+  } finally {
+    await fleet.stop();
+    daemon.close();
+  }
+}
+
+async function makeBlock(fleet: Fleet, name: string): Promise<void> {
+  const config = { adapter: { provider: 'ollama', model: 'm' }, retry: { maxAttempts: 100 } };
+  const client = fleet.client(0);
+  for (const [path, body] of [['/api/blocks', { name, config }], [`/api/blocks/${name}/start`]] as const) {
+    const reply = await client?.call('POST', path, body);
+    if (reply === undefined || reply.status >= 300) throw new Error(`${path} got ${JSON.stringify(reply)}`);
+  }
+}
+
+const OPEN = "select b.name, m.id, m.status from bh.message m join bh.block b on b.id = m.block_id where m.status in ('queued', 'processing') limit 5";
+
+/** What is not answered after a long time. */
+async function untilQuiet(store: string): Promise<string[]> {
+  const until = performance.now() + QUIET_WITHIN_MS;
+  for (;;) {
+    const open = await ask(store, OPEN);
+    if (open.length === 0) return [];
+    if (performance.now() > until) return [`still open after ${QUIET_WITHIN_MS} ms: ${JSON.stringify(open)}`];
+    await delay(200);
+  }
+}
+
+/** Statements whose rows are faults. */
+const NONE_OF: Readonly<Record<string, string>> = {
+  'not done': "select block_id, id, status, error from bh.message where role = 'user' and status <> 'done'",
+  'answered twice': 'select block_id, reply_to from bh.message where reply_to is not null group by 1, 2 having count(*) > 1',
+  'answers out of order': `select a.block_id, a.id from bh.message a join bh.message q on q.block_id = a.block_id and q.id = a.reply_to
+    join bh.message a2 on a2.block_id = a.block_id and a2.seq > a.seq join bh.message q2 on q2.block_id = a2.block_id and q2.id = a2.reply_to where q2.seq < q.seq`,
+  'ids that do not grow': 'select m.block_id, m.id from bh.message m join bh.message n on n.block_id = m.block_id and n.seq > m.seq and n.id <= m.id',
+  'counters that are not those of the rows': `select * from (select b.name, b.queued, b.processing, b.failed, count(*) filter (where status = 'queued')::int as q,
+    count(*) filter (where status = 'processing')::int as p, count(*) filter (where status = 'failed')::int as f
+    from bh.block b left join bh.message m on m.block_id = b.id group by b.id) c where (queued, processing, failed) is distinct from (q, p, f)`,
+  'sums that are not those of the lines': `select l.part, l.count, s.calls from (select part, count(*) from bh.ledger group by 1) l
+    full join (select part, sum(calls) as calls from bh.spend group by 1) s using (part) where l.count is distinct from s.calls`,
+  'answers without a bill': `select m.block_id, m.reply_to from bh.message m where m.reply_to is not null and not exists (select from bh.ledger l where l.message_id = m.reply_to)`,
+  'reservations left': 'select call_id, block from bh.reservation',
+  'blocks that nobody gave back': 'select name, owner from bh.block where owner is not null',
+};
+
+async function look(store: string, posters: readonly Poster[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [what, statement] of Object.entries(NONE_OF)) {
+    for (const row of (await ask(store, statement)).slice(0, 5)) faults.push(`${what}: ${JSON.stringify(row)}`);
+  }
+  const messages = 'select m.id, m.content, a.content as answer from bh.message m join bh.block b on b.id = m.block_id';
+  const answers = "left join bh.message a on a.block_id = m.block_id and a.reply_to = m.id where b.name = $1 and m.role = 'user' order by m.seq";
+  for (const { block, posted } of posters) {
+    const found = await ask(store, `${messages} ${answers}`, [block]);
+    const [is, should] = [
+      found.map(({ id, content, answer }) => `${id} ${content}: ${answer}`),
+      posted.map(({ id, text }) => `${id} ${text}: ${echoOf(text)}`),
+    ];
+    const at = should.findIndex((line, index) => line !== is[index]);
+    if (at !== -1 || is.length !== should.length) faults.push(`${block}: ${is.length} messages of ${should.length}; ${should[at]} is ${is[at]}`);
+  }
+  return faults;
+}
+
+/** Lines of servers that no kill explains. */
+function unexpected(said: string): string[] {
+  return said.split('\n').filter((line) => /uncaught|unhandled|TypeError|INTERNAL/i.test(line));
+}

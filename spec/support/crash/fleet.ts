@@ -1,0 +1,151 @@
+// Servers of one database, as processes of their own, to be killed and frozen.
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ask } from '../postgres.ts';
+import type { ServerClient } from './server-client.ts';
+import { ServerProcess } from './server-process.ts';
+
+export interface FleetOptions {
+  /** Absolute path of an empty folder; each server has one of its own below it. */
+  readonly folder: string;
+  /** The value of BLOCKHOUSE_STORE. */
+  readonly store: string;
+  readonly daemonUrl: string;
+  readonly servers: number;
+  readonly leaseMs: number;
+}
+
+const LOOK_EVERY_MS = 100;
+const TOKEN_FILE = '.api-token';
+
+/** One place of the fleet: a server, or the one that took its place. */
+class Place {
+  readonly #options: FleetOptions;
+  readonly #workspace: string;
+  #server: ServerProcess | undefined;
+  /** Undefined while it is killed or frozen. */
+  client: ServerClient | undefined;
+  /** What its servers have said on stderr. */
+  said = '';
+
+  constructor(options: FleetOptions, index: number) {
+    this.#options = options;
+    this.#workspace = join(options.folder, `server-${index}`);
+    mkdirSync(this.#workspace, { recursive: true });
+  }
+
+  /** Milliseconds until it answered. Throws where it does not. */
+  async start(): Promise<number> {
+    this.#takeToken();
+    const { store, leaseMs, daemonUrl } = this.#options;
+    const server = new ServerProcess({
+      workspace: this.#workspace,
+      daemonUrl,
+      env: { BLOCKHOUSE_STORE: store, BLOCKHOUSE_LEASE_MS: String(leaseMs) },
+    });
+    this.#server = server;
+    const ready = await server.ready();
+    if (ready === undefined) throw new Error(`a server did not start: ${server.stderr}`);
+    this.client = ready.client;
+    return ready.ms;
+  }
+
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    this.client?.close();
+    this.client = undefined;
+    await this.#server?.kill(signal);
+    this.said += this.#server?.stderr ?? '';
+  }
+
+  /** It stands still for so long, and goes on as if nothing had been. */
+  async freeze(ms: number): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    this.#server?.child.kill('SIGSTOP');
+    await delay(ms);
+    this.#server?.child.kill('SIGCONT');
+    this.client = client;
+  }
+
+  /** The token of a database lies in the folder of the first server. */
+  #takeToken(): void {
+    const [from, to] = [join(this.#options.folder, 'server-0', TOKEN_FILE), join(this.#workspace, TOKEN_FILE)];
+    if (!existsSync(to) && existsSync(from)) copyFileSync(from, to);
+  }
+}
+
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #places: readonly Place[];
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#places = Array.from({ length: options.servers }, (_, index) => new Place(options, index));
+  }
+
+  /** What all servers have said on stderr so far, those included that were killed. */
+  get said(): string {
+    return this.#places.map(({ said }) => said).join('');
+  }
+
+  /** Places whose server answers. */
+  get alive(): readonly number[] {
+    return this.#places.flatMap(({ client }, index) => (client === undefined ? [] : [index]));
+  }
+
+  /** Of the server at a place; undefined while it is killed or frozen. */
+  client(place: number): ServerClient | undefined {
+    return this.#places[place]?.client;
+  }
+
+  /** One after the other: the first one makes the tables and the token. */
+  async start(): Promise<void> {
+    for (const place of this.#places) await place.start();
+  }
+
+  /** How many blocks the server at a place has. */
+  owned(index: number): Promise<number> {
+    return this.#ownedBy(this.#at(index).client?.url ?? '');
+  }
+
+  /** Its place stays empty. */
+  lose(index: number): Promise<void> {
+    return this.#at(index).end('SIGKILL');
+  }
+
+  /** Resolves once another server has its place; `taken` is the milliseconds until others had all that the killed one had, undefined if it had nothing. */
+  async kill(index: number): Promise<{ readonly taken: Promise<number | undefined> }> {
+    const place = this.#at(index);
+    const url = place.client?.url ?? '';
+    await place.end('SIGKILL');
+    const taken = (await this.#ownedBy(url)) === 0 ? Promise.resolve(undefined) : this.#untilNobodyIs(url, performance.now());
+    await place.start();
+    return { taken };
+  }
+
+  freeze(index: number, ms: number): Promise<void> {
+    return this.#at(index).freeze(ms);
+  }
+
+  /** In order. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#places.map((place) => place.end('SIGTERM')));
+  }
+
+  async #untilNobodyIs(url: string, from: number): Promise<number> {
+    while ((await this.#ownedBy(url)) > 0) await delay(LOOK_EVERY_MS);
+    return performance.now() - from;
+  }
+
+  async #ownedBy(url: string): Promise<number> {
+    const [row] = await ask(this.#options.store, 'select count(*)::int as count from bh.block b join bh.node n on n.id = b.owner where n.url = $1', [url]);
+    return Number(row?.['count']);
+  }
+
+  #at(index: number): Place {
+    const place = this.#places[index];
+    if (place === undefined) throw new Error(`there is no place ${index}`);
+    return place;
+  }
+}
