@@ -21,6 +21,7 @@ import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
+import type { PriceBook } from './gateway/price-book.ts';
 import { PriceStore } from './gateway/price-store.ts';
 import { Prices } from './gateway/pricing.ts';
 import { listed } from './gateway/registry.ts';
@@ -117,7 +118,7 @@ export interface Core {
   /** Named upstreams besides the adapters: entries of auth.json, presets, local servers. */
   readonly connections: ConnectionStore;
   /** What models cost; undefined without a workspace. */
-  readonly prices: PriceStore | undefined;
+  readonly prices: PriceBook | undefined;
   /** The ids of the adapters, without the echo provider. */
   adapterIds(): string[];
   /** The id of the adapter with this id or alias; undefined if there is none. */
