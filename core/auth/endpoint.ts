@@ -90,10 +90,8 @@ function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsO
 
 /** The id of a model without what servers may read over: other letters, blanks around it, `models/` before it. */
 export function plainModel(model: string): string {
-  return model
-    .trim()
-    .toLowerCase()
-    .replace(/^models\//, '');
+  const plain = model.trim().toLowerCase();
+  return plain.startsWith('models/') ? plain.slice('models/'.length) : plain;
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -21,8 +21,16 @@ const call = (fields: Partial<GatewayCall>): GatewayCall => ({
 
 t.test('a line is the JSON of its call, whatever the names in it', async (t) => {
   for (const text of hostileTexts().map(keptText)) {
-    for (const fields of [{ requestId: text }, { key: text }, { group: text }, { provider: text }, { model: text }, { id: text }]) {
-      const line = lineOf(call(fields));
+    for (const fields of [
+      { requestId: text },
+      { key: text },
+      { group: text },
+      { provider: text },
+      { credential: text },
+      { model: text },
+      { id: text },
+    ] as Partial<GatewayCall>[]) {
+      const line = lineOf(call(fields), fields.id);
       t.equal(line.indexOf('\n'), line.length - 1);
       t.same(JSON.parse(line), JSON.parse(JSON.stringify(call(fields))));
     }
