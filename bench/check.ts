@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { loadStreams, loadWhole } from './harness/load.ts';
 import { column, interleave } from './harness/rounds.ts';
 import { measureStarts } from './harness/starts.ts';
+import type { Server } from './harness/processes.ts';
 import { ratioOf } from './harness/stats.ts';
 import { gatewayTarget, makeKeys, providerTarget, type Target } from './harness/targets.ts';
 import { takeTurns, turnRatio } from './harness/turns.ts';
@@ -35,8 +36,10 @@ const measures: Readonly<Record<string, (targets: readonly Target[]) => Promise<
     cpuRatio(targets, (target) => loadStreams(target, target.stream(ROUND_MS / EVERY_MS, EVERY_MS), { concurrency: 16, ms: 0 })),
 };
 
-/** The name of the connection to the upstream of the bench (harness/processes.ts). */
+/** The names of the connections to the upstream of the bench (harness/processes.ts): with one key, and with four. */
 const CONNECTION = 'upstream';
+const FOUR_KEYS = 'fourkeys';
+const CONVERSATIONS = 1000;
 
 interface Compared {
   readonly name: string;
@@ -50,7 +53,31 @@ const COMPARED: readonly Compared[] = [
   { name: 'CPU per small request of a key with a cap beside a key without', target: 'capped', base: 'plain', bar: 1.02 },
   { name: 'CPU per small request of a key with every limit beside the token', target: 'limited', base: 'gateway', bar: 1.08 },
   { name: 'CPU per small request of a connection beside the plain gateway', target: CONNECTION, base: 'gateway', bar: 1.03 },
+  {
+    name: 'CPU per small request of a connection with four keys beside the plain gateway, 1000 conversations that say what they are',
+    target: 'fourkeys session',
+    base: 'gateway session',
+    bar: 1.08,
+  },
+  {
+    name: 'CPU per small request of a connection with four keys beside the plain gateway, 1000 conversations known by their beginnings',
+    target: 'fourkeys beginning',
+    base: 'gateway beginning',
+    bar: 1.08,
+  },
 ];
+
+/** The same conversations at the plain gateway and at the connection with four keys. */
+function conversing(gateway: Server): Target[] {
+  return (['session', 'beginning'] as const).flatMap((by) => {
+    const conversations = { count: CONVERSATIONS, by };
+    const plain = gatewayTarget(gateway, 'openai-chat', { conversations });
+    return [
+      { ...plain, name: `gateway ${by}` },
+      { ...gatewayTarget(gateway, 'openai-chat', { connection: FOUR_KEYS, conversations }), name: `${FOUR_KEYS} ${by}` },
+    ];
+  });
+}
 
 async function cpuRatio(targets: readonly Target[], measure: (target: Target) => Promise<{ readonly cpuUs: number }>): Promise<number> {
   const rounds = await interleave(targets, ROUNDS, measure);
@@ -80,7 +107,12 @@ async function compareAll(recorded: Ratios): Promise<Record<string, number>> {
   return inWorld({}, async ({ gateway }) => {
     const keys = await makeKeys(gateway);
     const ofKeys = Object.entries(keys).map(([name, token]) => ({ ...gatewayTarget(gateway, 'openai-chat', { token }), name }));
-    const targets = [gatewayTarget(gateway, 'openai-chat'), gatewayTarget(gateway, 'openai-chat', { connection: CONNECTION }), ...ofKeys];
+    const targets = [
+      gatewayTarget(gateway, 'openai-chat'),
+      gatewayTarget(gateway, 'openai-chat', { connection: CONNECTION }),
+      ...ofKeys,
+      ...conversing(gateway),
+    ];
     const measure = async (): Promise<Record<string, number>> => {
       const turns = await takeTurns(targets, TURNS);
       return Object.fromEntries(COMPARED.map(({ name, target, base }) => [name, turnRatio(turns, target, base)]));

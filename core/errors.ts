@@ -191,7 +191,12 @@ export interface ErrorExtras {
   /** True if somebody gave up waiting for a model that may be at work: Blockhouse, the provider or a proxy. True for UPSTREAM_TIMEOUT after the request was sent. */
   readonly isTimeout?: boolean;
   readonly providerFault?: ProviderFault;
+  /** What a provider refused about a request that another model may take: it is too long, or a filter does not let it pass. */
+  readonly refusedFor?: RefusalReason;
 }
+
+/** See `ErrorExtras.refusedFor`. */
+export type RefusalReason = 'context' | 'content';
 
 /** The body of every error answer, and the data of an SSE `error` frame. */
 export interface ErrorBody {
@@ -217,6 +222,7 @@ export class BlockhouseError extends Error {
   readonly isTimeout: boolean;
   readonly usage: Usage | undefined;
   readonly providerFault: ProviderFault | undefined;
+  readonly refusedFor: RefusalReason | undefined;
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -232,6 +238,7 @@ export class BlockhouseError extends Error {
     this.details = extras.details;
     this.usage = extras.usage;
     this.providerFault = extras.providerFault;
+    this.refusedFor = extras.refusedFor;
   }
 }
 
@@ -294,13 +301,14 @@ export function internalError(cause: unknown): BlockhouseError {
 /** A copy of the error with the usage of its call; the error itself if `usage` is undefined. */
 export function withUsage(error: BlockhouseError, usage: Usage | undefined): BlockhouseError {
   if (usage === undefined) return error;
-  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, providerFault } = error;
+  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, providerFault, refusedFor } = error;
   return new BlockhouseError(code, message, {
     ...(cause !== undefined && { cause }),
     ...(details !== undefined && { details }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(upstreamStatus !== undefined && { upstreamStatus }),
     ...(providerFault !== undefined && { providerFault }),
+    ...(refusedFor !== undefined && { refusedFor }),
     isTimeout,
     retryable,
     mayHaveRun,

@@ -44,12 +44,15 @@ export {
   internalError,
   invalidRequest,
   type ProviderFault,
+  type RefusalReason,
   toBlockhouseError,
 } from './errors.ts';
 export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export { AnswerSize } from './gateway/answer-size.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
+export { conversationOf } from './gateway/conversation.ts';
 export type { CallState, PausedSource } from './gateway/live.ts';
+export { bodyTokens } from './gateway/media-tokens.ts';
 export { type EndedCall, WINDOWS, type Window } from './gateway/meter.ts';
 export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
@@ -83,6 +86,8 @@ export type {
   TokenCountCall,
   UpstreamTimeouts,
 } from './ports.ts';
+export { drawn, fitting, hasWeights } from './routing/fallback.ts';
+export { classOf, type FallbackClass, mayAskNext } from './gateway/fallback-classes.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
 export type { ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';

@@ -71,6 +71,8 @@ export interface AdapterCall {
    * this fires. An adapter that ends with `signal` all the same makes the call count as if it had used all that it might.
    */
   readonly until?: AbortSignal | undefined;
+  /** Given for a host that may be a server like this one: how many of them the call has passed with this one. The adapter sends it as `x-blockhouse-hop`. */
+  readonly hop?: number | undefined;
 }
 
 /** What an attempt at a chat request gets in addition. */

@@ -135,6 +135,8 @@ export interface Core {
   models(id: string, options?: CallOptions): Promise<ModelList>;
   /** The most tokens that a prompt and its answer may have together, as a local daemon or, after `start`, the price data says; undefined where that is not known. */
   contextLength(id: string, model: string, options?: CallOptions): Promise<number | undefined>;
+  /** How much a model can read, as its entry, the list of its server or the price data says, without asking anybody; undefined where that is not known. */
+  windowOf(id: string, model: string): Promise<number | undefined>;
   /** Where servers of this core listen. A provider's address that leads there is refused. */
   readonly ownAddresses: OwnAddresses;
   /** Finds what a model name means without its provider: aliases, lists, prefixes. */
@@ -330,6 +332,11 @@ function assemble(options: CoreOptions, worker?: Worker) {
       const known = gateway.statedWindow(id, model) ?? (await gateway.contextTokens(id, model, call));
       const name = gateway.pricedAs({ provider: id, model })?.model ?? model;
       return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, name)) ?? undefined));
+    },
+    windowOf: async (id, model) => {
+      const stated = gateway.statedWindow(id, model);
+      const priced = stated === undefined ? gateway.pricedAs({ provider: id, model }) : undefined;
+      return stated ?? (priced === undefined ? undefined : ((await session?.prices?.contextWindow(priced.provider, priced.model)) ?? undefined));
     },
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
     ownAddresses,

@@ -1674,6 +1674,9 @@ export interface ModelNames {
   readonly aliases: readonly {
     readonly name: string;
     readonly targets: readonly string[];
+    readonly weights?: readonly (number | null)[];
+    /** The failures after which the next model is asked; all but content without it */
+    readonly on?: readonly ('rate' | 'down' | 'key' | 'context' | 'content')[];
   }[];
   readonly models: readonly {
     readonly id: string;
@@ -1689,13 +1692,23 @@ export interface ModelResolved {
   readonly targets: readonly {
     readonly adapter: string;
     readonly model: string;
+    /** How often it is drawn among its neighbours with a weight */
+    readonly weight?: number;
   }[];
+  /** The failures after which the next model is asked; all but content without it */
+  readonly on?: readonly ('rate' | 'down' | 'key' | 'context' | 'content')[];
 }
 
 /** The body of PUT `/api/models/{name}`. */
 export interface SetAlias {
-  /** provider/model each; the next is asked when the one before it fails */
-  readonly targets: readonly string[];
+  /** provider/model each, or an object with its weight; the next is asked when the one before it fails */
+  readonly targets: readonly (string | {
+    readonly model: string;
+    /** How often it is drawn among its neighbours with a weight */
+    readonly weight?: number;
+  })[];
+  /** The failures after which the next model is asked; all but content without it */
+  readonly on?: readonly ('rate' | 'down' | 'key' | 'context' | 'content')[];
 }
 
 /** The body of PUT `/api/models`. */

@@ -1,5 +1,5 @@
 // OpenAI's errors: `{"error": {message, type, param, code}}` as a body, and the three shapes inside a stream. Pure: no I/O.
-import type { BlockhouseError } from '../../core/index.ts';
+import type { BlockhouseError, RefusalReason } from '../../core/index.ts';
 import { type ErrorAnswer, fallbackMessage, kindOfCode, kindOfStatus, type ProviderError, type ProviderErrorKind } from '../shared/provider-errors.ts';
 import { asObject, asString } from '../shared/read.ts';
 
@@ -23,6 +23,16 @@ const KINDS = new Map<string, ProviderErrorKind>([
   ['timeout', 'timedOut'],
   ['timeout_error', 'timedOut'],
 ]);
+/** What is refused about a request, by `code`. */
+const REASONS = new Map<string, RefusalReason>([
+  ['context_length_exceeded', 'context'],
+  ['exceed_context_size_error', 'context'],
+  ['content_filter', 'content'],
+  ['content_policy_violation', 'content'],
+  ['invalid_prompt', 'content'],
+  ['bio_policy', 'content'],
+  ['misalignment_policy_violation', 'content'],
+]);
 const MISSING_PERMISSION = /missing scopes?|insufficient permissions?/i;
 const ABOUT_THE_KEY = /\b(invalid|incorrect|wrong|expired|revoked|missing|no)\b[^.]{0,40}\b(api[ _-]?key|credentials?|token)\b/i;
 
@@ -31,7 +41,7 @@ export function readError(answer: ErrorAnswer): ProviderError {
   const error = errorIn(answer.json);
   const message = error.message ?? fallbackMessage(answer);
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
-  return { kind: kindOfAnswer(answer.status, error, message), message, retryable: shouldRetry(answer) };
+  return { kind: kindOfAnswer(answer.status, error, message), message, retryable: shouldRetry(answer), refusedFor: reasonOf(error) };
 }
 
 /** An error after HTTP 200: in an `error` event, in a failed response, or as the only content of a body. */
@@ -39,7 +49,11 @@ export function streamError(value: unknown): ProviderError {
   const error = errorIn(value);
   const message = error.message ?? error.names[0] ?? 'it reported an error without a message';
   if (error.isFinal) return { kind: 'rateLimited', message, retryable: false };
-  return { kind: error.kind ?? 'failed', message };
+  return { kind: error.kind ?? 'failed', message, refusedFor: reasonOf(error) };
+}
+
+function reasonOf({ names }: ErrorText): RefusalReason | undefined {
+  return names.map((name) => REASONS.get(name)).find((reason) => reason !== undefined);
 }
 
 /** True if the key may run models but not list them. */

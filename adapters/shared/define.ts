@@ -213,6 +213,7 @@ function send(upstream: Upstream, provider: Provider, call: AdapterCall, request
   const { endpoint } = call.settings;
   const sendWith = (headers: Record<string, string>): Promise<void> => {
     for (const name in headers) request.headers[name] ??= headers[name] ?? '';
+    if (call.hop !== undefined) request.headers['x-blockhouse-hop'] = String(call.hop);
     if (endpoint !== undefined) addHeaders(request.headers, endpoint, call.settings);
     return upstream.send(call, request, handler);
   };

@@ -80,7 +80,7 @@ export class ForwardHandler implements UpstreamHandler {
 
   head(status: number, headers: IncomingHttpHeaders): void {
     const secrets = this.#secrets();
-    this.#headers = pick(headers, this.#protocol.answerHeaders, secrets);
+    this.#headers = pick(headers, this.#protocol.answerHeaders, secrets, this.#call.settings.endpoint?.hasSeveralKeys);
     const type = headers['content-type'] ?? 'application/json';
     if (type.startsWith('text/event-stream') && status >= 200 && status < 300) return;
     this.#headers['content-type'] = withoutEcho(type, secrets);
@@ -342,7 +342,7 @@ function isNull(frames: Buffer, nameEnd: number): boolean {
 
 function withFault(failure: BlockhouseError, providerFault: ProviderFault | undefined): BlockhouseError {
   if (providerFault === undefined) return failure;
-  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout } = failure;
+  const { code, message, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, refusedFor } = failure;
   return new BlockhouseError(code, message, {
     providerFault,
     retryable,
@@ -350,14 +350,16 @@ function withFault(failure: BlockhouseError, providerFault: ProviderFault | unde
     isTimeout,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(upstreamStatus !== undefined && { upstreamStatus }),
+    ...(refusedFor !== undefined && { refusedFor }),
   });
 }
 
-function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly string[]): Record<string, string> {
+/** Limits of one of several keys say nothing of the next call. */
+function pick(headers: IncomingHttpHeaders, wanted: RegExp, secrets: readonly string[], hasSeveralKeys = false): Record<string, string> {
   const picked: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (typeof value === 'string' && wanted.test(name)) picked[name] = withoutEcho(value, secrets); // no-echo
+    if (typeof value === 'string' && wanted.test(name) && !(hasSeveralKeys && name.includes('ratelimit'))) picked[name] = withoutEcho(value, secrets); // no-echo
   }
   return picked;
 }

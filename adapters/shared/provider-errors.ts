@@ -1,7 +1,7 @@
 // Turns a provider's error answer into one of our errors. Pure: no I/O.
 import type { IncomingHttpHeaders } from 'node:http';
 import { tryParseJson } from '../../core/base/json.ts';
-import { BlockhouseError, type ErrorCode, parseRetryAfter } from '../../core/index.ts';
+import { BlockhouseError, type ErrorCode, parseRetryAfter, type RefusalReason } from '../../core/index.ts';
 import { redact } from './redact.ts';
 
 /**
@@ -21,6 +21,8 @@ export interface ProviderError {
   readonly retryAfterMs?: number | undefined;
   /** For an error inside a 200 before any part of the answer: true if the model has run anyway. */
   readonly mayHaveRun?: boolean | undefined;
+  /** What is refused about a request; where the adapter does not say it, by the words. */
+  readonly refusedFor?: RefusalReason | undefined;
 }
 
 /** The body of an answer with an error status, up to the cap. */
@@ -73,6 +75,18 @@ export function fallbackMessage(answer: ErrorAnswer): string {
   return text.startsWith('<') ? 'it answered with a web page instead of an error message' : text;
 }
 
+/** How providers and servers of their protocols say that a prompt is too long. */
+const TOO_LONG =
+  /(?:prompt|input|request|messages?)\b.{0,40} (?:is|are) too (?:long|large)\b|context[ _](?:length|size|window|limit)|maximum (?:number of |input )?tokens?(?: allowed)?|too many (?:input |prompt )?tokens\b/i;
+/** How they say that a filter refused it. */
+const FILTERED = /content[ _-](?:management[ _-])?(?:filter|policy)|\bflagged\b|safety (?:system|filter|policy)|usage polic(?:y|ies)/i;
+
+function reasonIn({ kind, refusedFor, message }: ProviderError): RefusalReason | undefined {
+  if (kind !== 'rejected' || refusedFor !== undefined) return refusedFor;
+  if (TOO_LONG.test(message)) return 'context';
+  return FILTERED.test(message) ? 'content' : undefined;
+}
+
 /** Our error for a provider's, with secrets redacted. `status` is undefined for an error inside a stream that began with 200. */
 export function fromProviderError(
   error: ProviderError,
@@ -86,12 +100,14 @@ export function fromProviderError(
   },
 ): BlockhouseError {
   const message = redact(error.message.slice(0, SEARCHED_CHARACTERS), from.secrets).slice(0, MAX_MESSAGE_CHARACTERS);
+  const refusedFor = reasonIn({ ...error, message });
   const retryAfterMs = from.headers === undefined ? error.retryAfterMs : (headerWait(from.headers) ?? error.retryAfterMs);
   return new BlockhouseError(CODES[error.kind], `${from.name}${from.status === undefined ? '' : ` (HTTP ${from.status})`}: ${message}`, {
     ...(from.status !== undefined && { upstreamStatus: from.status }),
     ...(error.retryable !== undefined && { retryable: error.retryable }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(from.mayHaveRun !== undefined && { mayHaveRun: from.mayHaveRun }),
+    ...(refusedFor !== undefined && { refusedFor }),
     ...(error.kind === 'timedOut' && { mayHaveRun: true, isTimeout: true }),
   });
 }

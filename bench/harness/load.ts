@@ -84,9 +84,12 @@ interface Repetition {
 
 async function repeatWhole(connection: Connection, name: string, call: WholeCall, { right, until, times }: Repetition): Promise<void> {
   const parts: Buffer[] = [];
+  const { others = [call.request] } = call;
+  let at = Math.floor(Math.random() * others.length); // the connections are in different conversations
   while (performance.now() < until) {
     parts.length = 0;
-    const { status, ms } = await connection.exchange(call.request, (bytes) => parts.push(bytes));
+    at = (at + 1) % others.length;
+    const { status, ms } = await connection.exchange(others[at] ?? call.request, (bytes) => parts.push(bytes));
     const body = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
     // right-answers-only. A gateway may number its answers, so only the text is compared then.
     if (status !== 200 || !body.equals(right)) assertWhole(name, status, body.toString('utf8'), call.text);

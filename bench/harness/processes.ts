@@ -117,7 +117,9 @@ export interface GatewayOptions {
   readonly args?: readonly string[];
 }
 
-/** The built gateway with its defaults, all five providers and the connection `upstream` at the mock. */
+const KEYS = ['a', 'b', 'c', 'd'].map((label) => ({ label, apiKey: `bench-key-${label}-of-fourkeys` }));
+
+/** The built gateway with its defaults, all five providers and the connections `upstream`, with one key, and `fourkeys` at the mock. */
 export async function startGateway(
   upstream: Server,
   { api = 'chat', flags = [], dist = DIST, env = {}, models = {}, args: more = [] }: GatewayOptions = {},
@@ -125,7 +127,11 @@ export async function startGateway(
   const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-bench-'));
   writeFileSync(
     join(workspace, 'auth.json'),
-    JSON.stringify({ openai: { api }, upstream: { adapter: 'openai', baseURL: `${upstream.url}/v1`, apiKey: 'bench-key-of-upstream', api } }),
+    JSON.stringify({
+      openai: { api },
+      upstream: { adapter: 'openai', baseURL: `${upstream.url}/v1`, apiKey: 'bench-key-of-upstream', api },
+      fourkeys: { adapter: 'openai', baseURL: `${upstream.url}/v1`, keys: KEYS, api },
+    }),
     { mode: 0o600 },
   );
   writeFileSync(join(workspace, 'models.json'), JSON.stringify(models));

@@ -6,6 +6,8 @@ import type { Server } from './processes.ts';
 
 export interface WholeCall {
   readonly request: Buffer;
+  /** The same question in other conversations, sent in turn after it; undefined for none. */
+  readonly others?: readonly Buffer[];
   /** The text that must stand in the answer. */
   readonly text: string;
 }
@@ -40,20 +42,36 @@ interface Shape {
   readonly body: (model: string, prompt: string, stream: boolean) => string;
   readonly endMark: string;
   readonly headers?: string;
+  readonly conversations?: Conversations | undefined;
+}
+
+/** So many conversations, told apart by a header, or by what they begin with. */
+export interface Conversations {
+  readonly count: number;
+  readonly by: 'session' | 'beginning';
 }
 
 export function targetOf(server: Server, name: string, shape: Shape): Target {
-  const call = (model: string, prompt: string, stream: boolean): Buffer => {
+  const call = (model: string, prompt: string, stream: boolean, headers = ''): Buffer => {
     const body = shape.body(model, prompt, stream);
     const head = `POST ${shape.path(model, stream)} HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\ncontent-type: application/json\r\n`;
-    return Buffer.from(`${head}${shape.headers ?? ''}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    return Buffer.from(`${head}${shape.headers ?? ''}${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  };
+  const others = (size: number): Pick<WholeCall, 'others'> => {
+    const { conversations: { count, by } = { count: 0, by: 'beginning' } } = shape;
+    if (count === 0) return {};
+    const of = (each: number): Buffer =>
+      by === 'session'
+        ? call(wholeModel(size), promptOf(size), false, `x-blockhouse-session: session-${10_000 + each}\r\n`)
+        : call(wholeModel(size), `${10_000 + each} ${promptOf(size).slice(6)}`, false);
+    return { others: Array.from({ length: count }, (_, each) => of(each)) };
   };
   const { endMark } = shape;
   return {
     name,
     port: server.port,
     pid: server.pid,
-    whole: (size) => ({ request: call(wholeModel(size), promptOf(size), false), text: answerOf(size) }),
+    whole: (size) => ({ request: call(wholeModel(size), promptOf(size), false), text: answerOf(size), ...others(size) }),
     stream: (frames, everyMs) => ({ request: call(streamModel(frames, everyMs), SHORT_PROMPT, true), frames, endMark }),
     silent: () => ({ request: call(SILENT_MODEL, SHORT_PROMPT, true), frames: 1, endMark }),
   };
@@ -72,6 +90,7 @@ export function providerTarget(server: Server, framing: FramingName): Target {
 interface GatewayTargetOptions {
   readonly connection?: string;
   readonly token?: string;
+  readonly conversations?: Conversations;
 }
 
 /** Keys of which no limit is reached: one without limits, one with a cap, and one with every limit, in a group with every limit. */
@@ -94,12 +113,13 @@ export async function makeKeys(server: Server): Promise<Readonly<Record<'plain' 
 }
 
 /** `connection`: a connection to the same upstream, instead of the adapter. `token`: the key of another caller. */
-export function gatewayTarget(server: Server, framing: FramingName, { connection, token = server.token }: GatewayTargetOptions = {}): Target {
+export function gatewayTarget(server: Server, framing: FramingName, { connection, token = server.token, conversations }: GatewayTargetOptions = {}): Target {
   const adapter = connection ?? WIRE[framing].adapter;
   return targetOf(server, connection ?? 'gateway', {
     path: () => '/v1/chat',
     body: (model, prompt, stream) => JSON.stringify({ adapter, model, messages: [{ role: 'user', content: prompt }], ...(stream && { stream }) }),
     headers: `authorization: Bearer ${token}\r\n`,
+    conversations,
     endMark: 'event: done',
   });
 }

@@ -54,9 +54,12 @@ async function takeTurn({ target, call, connections }: Side): Promise<number> {
 
 async function repeat(connection: Connection, name: string, call: WholeCall, until: number): Promise<number> {
   let count = 0;
+  const { others = [call.request] } = call;
+  let at = Math.floor(Math.random() * others.length); // the connections are in different conversations
   do {
     const parts: Buffer[] = [];
-    const { status } = await connection.exchange(call.request, (bytes) => parts.push(bytes));
+    at = (at + 1) % others.length;
+    const { status } = await connection.exchange(others[at] ?? call.request, (bytes) => parts.push(bytes));
     assertWhole(name, status, Buffer.concat(parts).toString('latin1'), call.text);
     count += 1;
   } while (performance.now() < until);

@@ -1,5 +1,5 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, BlockConfig, BlockEntry, ChatEntry, LogFile } from '../../core/index.ts';
+import type { ArchiveInfo, BlockConfig, BlockEntry, ChatEntry, LogFile, SetAlias } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -182,8 +182,8 @@ export class Api {
     return this.#call('GET /api/models/:name', { name }, { hurry: false });
   }
 
-  setAlias(name: string, targets: readonly string[]) {
-    return this.#call('PUT /api/models/:name', { name }, { body: { targets } });
+  setAlias(name: string, { targets, on }: SetAlias) {
+    return this.#call('PUT /api/models/:name', { name }, { body: { targets, ...(on !== undefined && { on }) } });
   }
 
   removeAlias(name: string) {

@@ -1,5 +1,6 @@
 // `blockhouse alias`: aliases, which are other names of models.
 import { Command, Option } from 'clipanion';
+import type { SetAlias } from '../../core/index.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -15,25 +16,42 @@ export class AliasSetCommand extends ServerCommand {
     description: 'Let a model name stand for another model',
     details: `
       Clients that ask for the name get the model. With a * at its end, the name stands for all that begin so. With several models, the next is asked
-      when the one before it fails before its answer begins.
+      when the one before it fails before its answer begins. Of neighbours with a weight, such as a/x@3 b/y@1, one is drawn by weight, and each conversation
+      stays with the one that it has drawn; the others follow when that fails.
+
+      --on names the failures after which the next is asked: rate (a limit, no quota), down, key (refused, or none), context (the prompt is too long), content (a
+      filter refused it). Without it, these are all but content.
     `,
     examples: [
       ['Another model for a client that knows only one name', '$0 alias set small-model <provider>/<model>'],
       ['For all names that begin so, with a second choice', '$0 alias set "small-*" <provider>/<model> <other>/<model>'],
+      ['Three of four conversations here, the fourth there', '$0 alias set coder <provider>/<model>@3 <other>/<model>@1 --on rate,down'],
     ],
   });
 
+  on = Option.String('--on', { description: 'The failures that lead on: rate,down,key,context,content' });
   name = Option.String({ name: 'name' });
   targets = Option.Rest({ name: 'provider/model', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
     return this.withServer(async (api) => {
-      const changed = await api.setAlias(this.name, this.targets);
+      const changed = await api.setAlias(this.name, { targets: this.targets.map(weighed), ...(this.on !== undefined && { on: classesIn(this.on) }) });
       await this.print(changed, []);
       await this.say(oneLine(changed.message));
       return 'ok';
     });
   }
+}
+
+/** `provider/model@3` is a model with the weight 3. A name that ends so itself needs a weight, too. */
+function weighed(text: string): SetAlias['targets'][number] {
+  const [, model, weight] = /^(.+)@(\d{1,4})$/.exec(text) ?? [];
+  return model === undefined ? text : { model, weight: Number(weight) };
+}
+
+/** The server says which of them are none. */
+function classesIn(text: string): NonNullable<SetAlias['on']> {
+  return text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])) as NonNullable<SetAlias['on']>;
 }
 
 /** Prints `{defaultProvider, aliases}`, or a table. */

@@ -26,12 +26,15 @@ export class AuthSetCommand extends BaseCommand {
 
       Any other name is that of a connection: a preset (\`$0 auth presets\`), or a server of your own with --adapter and --base-url.
       For a preset whose variable is set, Enter takes the variable, and nothing but the name is stored.
+
+      With --add, a connection gets one more key under a --label; the one that it has already is kept beside it.
     `,
     examples: [
       ['Type the key', '$0 auth set <id>'],
       ['From a password manager', 'pass show my-key | $0 auth set <id>'],
       ['A preset', '$0 auth set groq'],
       ['A server of your own', '$0 auth set gpu --adapter <id> --base-url http://10.0.0.7:8000/v1 --no-key'],
+      ['A second key', 'echo $KEY | $0 auth set groq --add --label b'],
       ['One field alone', 'echo http://10.0.0.5:11434 | $0 auth set <id> --field baseURL'],
     ],
   });
@@ -41,6 +44,8 @@ export class AuthSetCommand extends BaseCommand {
   baseURL = Option.String('--base-url', { description: 'The address of a connection' });
   preset = Option.String('--preset', { description: 'The preset of a connection whose name is another one' });
   noKey = Option.Boolean('--no-key', false, { description: 'The connection needs no key' });
+  add = Option.Boolean('--add', false, { description: 'Add a key to those of a connection' });
+  label = Option.String('--label', { description: 'What lists and ledgers call the added key: 1 to 16 of a-z, 0-9 and -' });
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
@@ -48,6 +53,8 @@ export class AuthSetCommand extends BaseCommand {
     const config = await this.config();
     return this.interruptible((signal) =>
       this.withCore(async (core) => {
+        if (this.label !== undefined && !this.add) throw new CliError('usage', '--label names a key that --add adds.');
+        if (this.add) return this.#addKey(core, signal, (work) => inWorkspace(config, work));
         if (this.#isConnection(core)) return this.#setConnection(core, signal, (work) => inWorkspace(config, work));
         const adapter = adapterOf(core, this.id);
         const values = await this.#values(adapter, core.credentials?.read(adapter.id) ?? {}, signal);
@@ -90,6 +97,22 @@ export class AuthSetCommand extends BaseCommand {
     await inWorkspace(() => core.connections.set(name, change));
     await this.print({ adapter: name, fields: Object.keys(change) }, []);
     await this.say(`Stored ${name} in auth.json. Check it with \`${this.command} verify ${name}\`.`);
+    return 'ok';
+  }
+
+  async #addKey(core: Core, signal: AbortSignal, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+    const { id: name, label } = this;
+    if (this.adapter ?? this.preset ?? this.baseURL ?? this.field) throw new CliError('usage', '--add adds a key alone; set the rest without it.');
+    if (!NAME.test(name) || core.credentials?.ids().includes(name) !== true)
+      throw new CliError('usage', `There is no such connection yet; \`${this.command} auth set <name>\` stores its first key.`);
+    const apiKey = await this.#connectionKey(name, undefined, signal);
+    if (apiKey === undefined) return 'ok';
+    let labels: string[] = [];
+    await inWorkspace(async () => {
+      labels = await core.connections.addKey(name, { apiKey, ...(label !== undefined && { label }) });
+    });
+    await this.print({ adapter: name, keys: labels }, []);
+    await this.say(`${name} has ${labels.length} keys now: ${labels.join(', ')}.`);
     return 'ok';
   }
 
@@ -153,17 +176,22 @@ export class AuthRemoveCommand extends BaseCommand {
   static override readonly paths = [['auth', 'rm']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Remove everything stored for a provider',
-    details: 'Environment variables stay as they are.',
-    examples: [['Forget a key', '$0 auth rm <id>']],
+    description: 'Remove everything stored for a provider, or one key of a connection',
+    details: 'Environment variables stay as they are. With --key, the other keys of a connection stay; GET /api/connections lists the labels.',
+    examples: [
+      ['Forget a key', '$0 auth rm <id>'],
+      ['One key of several', '$0 auth rm groq --key b'],
+    ],
   });
 
+  key = Option.String('--key', { description: 'The label of the one key to remove' });
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
     const { inWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
+      if (this.key !== undefined) return this.#removeKey(core, this.key, (work) => inWorkspace(config, work));
       // An entry that belongs to no provider can be removed, too.
       const id = core.credentials?.ids().includes(this.id) ? this.id : adapterOf(core, this.id).id;
       const removed = await inWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
@@ -171,6 +199,17 @@ export class AuthRemoveCommand extends BaseCommand {
       await this.say(removed ? `Removed ${id} from auth.json.` : `auth.json has no entry for ${id}.`);
       return 'ok';
     });
+  }
+
+  async #removeKey(core: Core, label: string, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+    if (!NAME.test(this.id) || core.credentials?.ids().includes(this.id) !== true) throw new CliError('usage', 'auth.json has no such connection.');
+    let labels: string[] = [];
+    await inWorkspace(async () => {
+      labels = await core.connections.removeKey(this.id, label);
+    });
+    await this.print({ adapter: this.id, removed: true, keys: labels }, []);
+    await this.say(`Removed the key ${label} of ${this.id}; ${labels.join(', ')} ${labels.length === 1 ? 'stays' : 'stay'}.`);
+    return 'ok';
   }
 }
 

@@ -48,7 +48,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"auth","paths":[["auth"]],"description":"Store, list and remove credentials"},
   {"module":"auth","paths":[["auth","set"]],"category":"Credentials","description":"Store the key of a provider, or add a connection"},
   {"module":"auth","paths":[["auth","list"],["auth","ls"]],"category":"Credentials","description":"Show what is stored or set, with secrets masked"},
-  {"module":"auth","paths":[["auth","rm"]],"category":"Credentials","description":"Remove everything stored for a provider"},
+  {"module":"auth","paths":[["auth","rm"]],"category":"Credentials","description":"Remove everything stored for a provider, or one key of a connection"},
   {"module":"auth","paths":[["auth","presets"]],"category":"Credentials","description":"List the services that a connection can be built on"},
   {"module":"auth","paths":[["auth","detect"]],"category":"Credentials","description":"Look for local model servers"},
   {"module":"prices","paths":[["prices","show"],["prices"]],"category":"Prices","description":"Show what models cost, and where the price comes from"},

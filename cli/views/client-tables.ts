@@ -73,7 +73,10 @@ const ALIASES: readonly Column[] = [{ title: 'NAME' }, { title: 'STANDS FOR', mi
 export function aliasTable(aliases: ModelNames['aliases'], view: Omit<View, 'now'>): string[] {
   return table(
     ALIASES,
-    aliases.map(({ name, targets }) => [name, targets.join(', then ')]),
+    aliases.map(({ name, targets, weights = [], on }) => [
+      name,
+      `${targets.map((target, index) => (weights[index] == null ? target : `${target}@${weights[index]}`)).join(', then ')}${on === undefined ? '' : ` (on ${on.join(', ') || 'nothing'})`}`,
+    ]),
     view,
   );
 }

@@ -16,6 +16,8 @@ export interface Endpoint {
   readonly keyHeader: string | undefined;
   /** Everything that no text may show, besides the secrets among the settings. */
   readonly secrets: readonly string[];
+  /** True if its calls take turns with several keys, so that limits of one say nothing of the next. */
+  readonly hasSeveralKeys: boolean;
   /** The models that lists show; undefined for all. */
   readonly offer: readonly string[] | undefined;
   /** The exact ids that the entry knows. */
@@ -42,6 +44,7 @@ export function endpointOf(name: string, isConnection: boolean, entry: Connectio
     headers,
     keyHeader: (entry.keyHeader ?? preset.keyHeader)?.toLowerCase(),
     secrets: [...Object.values(headers), ...keys],
+    hasSeveralKeys: keys.length > 1,
     offer: entry.offer ?? preset.offer,
     named: Object.keys(models).filter((id) => !id.endsWith('*')),
     limits: { ...preset.limits, ...entry.limits },

@@ -115,6 +115,9 @@ function connectionFindings(name: string, { entry, base, preset }: BuiltEntry): 
     findings.push(
       warning('auth.json', `the key of ${name} goes to ${url.origin} without encryption`, 'Use https, or a tunnel, if anybody can listen on the way.'),
     );
+  const values = (fields.keys ?? []).map(({ apiKey, apiKeyEnv }) => apiKey ?? `$${apiKeyEnv}`);
+  const twice = values.findIndex((value, index) => values.indexOf(value) < index);
+  if (twice >= 0) findings.push(warning('auth.json', `${name}.keys[${twice}] is the same key as one before it, so it has no effect`, 'Remove one of the two.'));
   return findings;
 }
 

@@ -8,6 +8,7 @@
 // next-key: A failure that says something of the key alone is followed by an attempt with another key at once, in the same place, whatever else allows repetitions; only
 //   while the caller has got nothing. Where no other key can be used, the call ends.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
+import type { ResolvedSettings } from '../auth/settings.ts';
 import { assertOpen, callerLeft, endWhenCallerLeaves, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
@@ -252,20 +253,23 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   };
 
   #makeWith(prepared: ConfiguredCall): Promise<T> {
-    const { now } = this.#options;
-    const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), now);
+    const attempt = this.#call.newAttempt(this.#destination.breaker.admit(this.#call), this.#options.now);
     this.#count += 1;
     this.#destination.counts.calls += 1;
     this.#wasMade = true;
-    this.#sentAt = now();
+    this.#sentAt = this.#options.now();
     this.#attempt = attempt;
+    if (prepared.countsHops) prepared.hop = this.#call.hop;
     return attempt.make(prepared);
   }
 
   #makeKeyed(prepared: ConfiguredCall, keys: EntryKeys): Promise<T> {
     this.#turns ??= new KeyTurns(this.#call, this.#options.now);
-    const attempt = this.#turns.make(keys, (settings) => this.#makeWith({ ...prepared, settings }), this.#keyFailed);
-    return attempt ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#sendNow);
+    const makeWith = (settings: ResolvedSettings): Promise<T> => {
+      prepared.settings = settings;
+      return this.#makeWith(prepared);
+    };
+    return this.#turns.make(keys, makeWith, this.#keyFailed) ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#sendNow);
   }
 
   /** next-key. */

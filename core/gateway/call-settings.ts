@@ -8,6 +8,7 @@ import { type Endpoint, endpointOf } from '../auth/endpoint.ts';
 import type { Entry } from '../auth/entry.ts';
 import type { KeyCommands } from '../auth/key-command.ts';
 import { type Environment, originOf, placeOf, type ResolvedSettings, resolveSettings, type SettingSource } from '../auth/settings.ts';
+import type { Writable } from '../base/writable.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
@@ -32,12 +33,16 @@ export interface CallSettingsOptions {
   readonly commands?: KeyCommands;
   /** Of connections with several keys. */
   readonly rings?: KeyRings;
+  /** Origins that are known to be no server like this one. */
+  readonly services?: ReadonlySet<string>;
 }
 
-/** A call whose settings have the first key of its connection. */
-export interface ConfiguredCall extends AdapterCall {
+/** A call whose settings have the first key of its connection. It belongs to its caller, who completes it in place: a copy would cost every request several times as much. */
+export interface ConfiguredCall extends Writable<AdapterCall> {
   /** Set if its connection has several; the call is made with the settings of one of them. */
   readonly keys: EntryKeys | undefined;
+  /** True if it leads to a host that may be a server like this one. */
+  readonly countsHops: boolean;
 }
 
 /** A call without its caller. */
@@ -94,6 +99,12 @@ export class CallSettings {
   /** The keys of an entry with several that can be used now. Throws what `checked` throws. */
   keysOf(adapter: Adapter): readonly UsableKey[] {
     return entryKeys(this.#stored(adapter), this.#options.env);
+  }
+
+  /** How many calls its keys may have at a time; infinite where one of them has no limit. Throws what `checked` throws. */
+  placesOf(adapter: Adapter): number {
+    const keys = this.keysOf(adapter);
+    return keys.length === 0 ? Number.POSITIVE_INFINITY : keys.reduce((sum, { inFlight }) => sum + inFlight, 0);
   }
 
   /** Resolves when the key of a program is there; undefined where there is none to wait for. Rejects with ADAPTER_NOT_CONFIGURED; throws what `checked` throws. */
@@ -195,6 +206,7 @@ export class CallSettings {
       return withEndpoint(boundCall(adapter, { settings: one.found, configured: one.configured, env, allowedOrigins }).settings, endpoint);
     };
     const prepared = {
+      countsHops: url !== undefined && this.#options.services?.has(url.origin) === false,
       settings,
       egress,
       keys: ring === undefined ? undefined : { ring, settingsOf: settingsByKey(withOne) },
@@ -251,8 +263,8 @@ function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSe
 }
 
 /** Field by field: a spread costs several times as much, and every request passes here. */
-function withCaller({ settings, egress, timeouts, keys }: Prepared, signal: AbortSignal, until?: AbortSignal): ConfiguredCall {
-  return { settings, egress, timeouts, keys, signal, until };
+function withCaller({ settings, egress, timeouts, keys, countsHops }: Prepared, signal: AbortSignal, until?: AbortSignal): ConfiguredCall {
+  return { settings, egress, timeouts, signal, until, hop: undefined, keys, countsHops };
 }
 
 /** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */

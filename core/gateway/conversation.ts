@@ -15,6 +15,9 @@ const SESSION_HEADER = /^(?:[a-z]+-){0,4}session(?:[-_](?:id|affinity))?$/;
 const MAX_CHARACTERS = 64 * 1024;
 const MAX_VALUES = 4096;
 const MAX_DEPTH = 32;
+const MIXED_CHARACTERS = 1024;
+/** What comes before the turns, in the protocols. */
+const BEFORE_TURNS = ['tools', 'system', 'instructions'] as const;
 /** Longer ids are hashed. */
 const MAX_ID = 64;
 
@@ -56,33 +59,45 @@ function conversationIn({ conversation }: Fields): string | undefined {
 
 /** A digest of the beginning; undefined if there is none. */
 function beginningOf(body: Fields): string | undefined {
-  const turns = firstTurns(body['messages'] ?? body['input'] ?? body['prompt'] ?? body['contents']);
-  if (turns === undefined) return undefined;
+  const turns = body['messages'] ?? body['input'] ?? body['prompt'] ?? body['contents'];
+  const count = turnsBegun(turns);
+  if (count === 0) return undefined;
   const beginning = new Beginning();
-  beginning.add([body['tools'], body['system'], body['instructions'], turns], 0);
-  return digest(`${beginning.length} ${beginning.text}`);
+  for (const name of BEFORE_TURNS) if (body[name] !== undefined) beginning.add(body[name], 0);
+  if (Array.isArray(turns)) for (let index = 0; index < count; index += 1) beginning.add(turns[index], 0);
+  else beginning.add(turns, 0);
+  return beginning.digest();
 }
 
-/** Up to the first turn of the user and with it. */
-function firstTurns(turns: unknown): unknown {
-  if (typeof turns === 'string') return turns;
-  if (!Array.isArray(turns) || turns.length === 0) return undefined;
-  const first = turns.findIndex((turn) => isObject(turn) && turn['role'] === 'user');
-  return first === turns.length - 1 ? turns : turns.slice(0, first + 1 || 1);
+/** How many turns there are up to the first one of the user and with it. */
+function turnsBegun(turns: unknown): number {
+  if (typeof turns === 'string') return 1;
+  if (!Array.isArray(turns)) return 0;
+  for (let index = 0; index < turns.length; index += 1) {
+    const turn: unknown = turns[index];
+    if (isObject(turn) && turn['role'] === 'user') return index + 1;
+  }
+  return isObject(turns[0]) ? 1 : turns.length; // a list of texts has no turns
 }
 
-/** Collects the texts of a value in order. */
+/**
+ * Takes the texts of a value in order, without a copy. Two hashes of 32 bits tell conversations of one client apart; who makes two that are equal gets one key for
+ * both. A long text is hashed by a faster function.
+ */
 class Beginning {
-  text = '';
-  length = 0;
+  #one = 0x811c9dc5;
+  #two = 0x9747b28c;
+  #length = 0;
+  #read = 0;
   #values = 0;
 
   add(value: unknown, depth: number): void {
     this.#values += 1;
     if (this.#values > MAX_VALUES || depth > MAX_DEPTH) return;
-    if (Array.isArray(value)) {
-      this.length += value.length;
-      for (const one of value) this.add(one, depth + 1);
+    if (typeof value === 'string') this.#take(value);
+    else if (Array.isArray(value)) {
+      this.#length += value.length;
+      for (let index = 0; index < value.length && this.#values <= MAX_VALUES; index += 1) this.add(value[index], depth + 1);
     } else if (isObject(value)) {
       for (const name in value) {
         if (name === 'cache_control' || name === 'cache') continue; // a mark that moves with the turns
@@ -92,11 +107,29 @@ class Beginning {
     } else if (value !== undefined) this.#take(String(value));
   }
 
+  digest(): string {
+    return `${(this.#one >>> 0).toString(36)} ${(this.#two >>> 0).toString(36)} ${this.#length}`;
+  }
+
   /** bounded. */
   #take(text: string): void {
-    this.length += text.length;
-    const room = MAX_CHARACTERS - this.text.length;
-    if (room > 0) this.text += `${text.length <= room ? text : text.slice(0, room)}\n`;
+    this.#length += text.length + 1;
+    const room = MAX_CHARACTERS - this.#read;
+    if (room <= 0) return;
+    const read = text.length <= room ? text : text.slice(0, room);
+    this.#read += read.length;
+    this.#mix(read.length <= MIXED_CHARACTERS ? read : digest(read));
+  }
+
+  #mix(text: string): void {
+    let [one, two] = [this.#one, this.#two];
+    for (let index = 0; index < text.length; index += 1) {
+      const code = text.charCodeAt(index);
+      one = Math.imul(one ^ code, 0x01000193);
+      two = Math.imul(two ^ code, 0x5bd1e995) ^ (two >>> 15);
+    }
+    this.#one = Math.imul(one ^ 0x1f, 0x01000193);
+    this.#two = Math.imul(two ^ 0x1f, 0x5bd1e995);
   }
 }
 

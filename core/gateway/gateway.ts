@@ -34,6 +34,7 @@ import { Connections, presetsOf } from './connections/connections.ts';
 import { KeyRings } from './connections/key-rings.ts';
 import { Destinations } from './destinations.ts';
 import { parseBaseURL } from './egress.ts';
+import { assertFewHops, serviceOrigins } from './hops.ts';
 import { type CallToPrice, type KnownPrice, priceOf } from './known-price.ts';
 import type { CallState, GatewayLoad, LiveCall } from './live.ts';
 import type { OwnAddresses } from './own-addresses.ts';
@@ -106,7 +107,7 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { adapters, bus, retries, now, random, accounts } = options;
     this.#options = options;
-    this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now), rings: new KeyRings({ bus, now }) });
+    this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now), rings: new KeyRings({ bus, now }), services: serviceOrigins(adapters) });
     const presets = new PresetFile(options.workspace, presetsOf(adapters), now);
     this.connections = new Connections({ adapters, credentials: options.credentials, presets, names: options.connections ?? [] });
     this.#registry = new AdapterRegistry(adapters, this.connections);
@@ -117,7 +118,6 @@ export class Gateway {
       presets,
       settings: this.#settings,
       load: (name) => this.load(name),
-      now,
     });
     this.#destinations = new Destinations(adapters, {
       ...options,
@@ -263,6 +263,7 @@ export class Gateway {
     try {
       const adapter = this.#registry.inBody(name, 'adapter');
       assertOpen(this.#closing.signal);
+      assertFewHops(options.headers);
       this.#settings.addressOf(adapter, undefined); // checked-first
       const requestId = options.requestId ?? this.#options.newRequestId();
       const call = new Forward({ adapter, model, request, target, signal: options.signal ?? never(), requestId, options });
@@ -302,6 +303,7 @@ export class Gateway {
     checkEmbed(request);
     const adapter = this.#registry.inBody(request.adapter, 'adapter');
     assertEmbeds(adapter, request);
+    assertFewHops(options.headers);
     assertOpen(this.#closing.signal);
     this.#settings.addressOf(adapter, undefined); // checked-first
     const requestId = options.requestId ?? this.#options.newRequestId();
@@ -350,7 +352,7 @@ export class Gateway {
     try {
       const { limits = {} } = this.#settings.endpointOf(adapter) ?? {};
       return {
-        limits: { concurrency: limits.inFlight ?? queue.concurrency, waiting: limits.waiting ?? queue.waiting },
+        limits: { concurrency: Math.min(limits.inFlight ?? queue.concurrency, this.#settings.placesOf(adapter)), waiting: limits.waiting ?? queue.waiting },
         place: this.#settings.placeOf(adapter),
       };
     } catch (error) {
@@ -363,6 +365,7 @@ export class Gateway {
   #run<T>(body: unknown, sink: StreamSink | undefined, options: CallOptions, resultOf: (answered: ChatResult, chat: Chat) => T): Promise<T> {
     try {
       checkChat(body);
+      assertFewHops(options.headers);
       const adapter = this.#registry.inBody(body.adapter, 'adapter');
       const asked = promptFor(body, adapter, options.leavesTokenLimit);
       assertOpen(this.#closing.signal);

@@ -165,10 +165,13 @@ export class Questions {
     return this.ask(adapter, { key, signal }, probe);
   }
 
-  /** Throws ADAPTER_NOT_CONFIGURED, SHUTTING_DOWN (closed-is-closed) or INVALID_REQUEST. */
+  /** With a key that can be used, if there are several. Throws ADAPTER_NOT_CONFIGURED, SHUTTING_DOWN (closed-is-closed) or INVALID_REQUEST. */
   configuredCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
     assertOpen(this.#options.closing);
-    return this.#settings.configured(adapter, config, signal);
+    const call = this.#settings.configured(adapter, config, signal);
+    const ready = call.keys?.ring.ready();
+    if (ready !== undefined && call.keys !== undefined) call.settings = call.keys.settingsOf(ready);
+    return call;
   }
 
   /** Like `configuredCall`, but a credential may be missing. */

@@ -1,13 +1,19 @@
 // The settings of all adapters with their sources, for people; secrets are masked.
 import type { CredentialStore, StoredSettings } from '../auth/credentials.ts';
+import type { Entry } from '../auth/entry.ts';
 import { toBlockhouseError } from '../errors.ts';
 import { collectSettings, describeSettings, type Environment, maskSecret } from '../auth/settings.ts';
 import { unusedSettings } from '../auth/unused-settings.ts';
 import type { Adapter } from '../ports.ts';
 import type { ShownSetting } from '../schemas/adapter.ts';
+import { entryKeys } from './connections/entry-keys.ts';
 
 /** Every value in auth.json or the environment; auth.json wins. Throws ADAPTER_NOT_CONFIGURED for a damaged auth.json. */
-export function shownSettings(adapters: readonly Adapter[], credentials: Pick<CredentialStore, 'ids' | 'read'> | undefined, env: Environment): ShownSetting[] {
+export function shownSettings(
+  adapters: readonly Adapter[],
+  credentials: Pick<CredentialStore, 'ids' | 'read' | 'entry'> | undefined,
+  env: Environment,
+): ShownSetting[] {
   const known = adapters.map(({ id }) => id);
   const foreign = credentials?.ids().filter((id) => !known.includes(id)) ?? [];
   const rows = (id: string, show: (stored: StoredSettings | undefined) => ShownSetting[]): ShownSetting[] => {
@@ -19,7 +25,13 @@ export function shownSettings(adapters: readonly Adapter[], credentials: Pick<Cr
     }
   };
   return [
-    ...adapters.flatMap((adapter) => rows(adapter.id, (stored) => [...ofAdapter(adapter, stored, env), ...unused(adapters, adapter.id, stored)])),
+    ...adapters.flatMap((adapter) =>
+      rows(adapter.id, (stored) => {
+        const keys = severalKeys(adapter.id, credentials?.entry(adapter.id), env);
+        const own = ofAdapter(adapter, stored, env);
+        return [...(keys.length === 0 ? own : own.filter(({ field }) => field !== 'apiKey')), ...keys, ...unused(adapters, adapter.id, stored)];
+      }),
+    ),
     ...foreign.flatMap((id) => rows(id, (stored) => unused(adapters, id, stored))),
   ];
 }
@@ -29,6 +41,16 @@ function ofAdapter(adapter: Adapter, stored: StoredSettings | undefined, env: En
   return Object.entries(describeSettings(adapter.settings, settings))
     .filter(([, { source }]) => source !== 'default')
     .map(([field, { value, source }]) => ({ adapter: adapter.id, field, value, source: source.replace(/^env:/, '') }));
+}
+
+/** One row for each key of several, by its label; a variable that is not set has none. */
+function severalKeys(adapter: string, entry: Entry | undefined, env: Environment): ShownSetting[] {
+  return entryKeys(entry, env).map(({ label, value, variable }) => ({
+    adapter,
+    field: `keys.${label}`,
+    value: maskSecret(value),
+    source: variable ?? 'auth.json',
+  }));
 }
 
 /** Fields that no adapter reads are shown too, masked: one may be a key under a mistyped name. */

@@ -3,12 +3,16 @@ import { nearest } from '../base/closest.ts';
 import { isObject } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
+import { FALLBACK_CLASSES } from '../schemas/gateway-api.ts';
+import type { FallbackClass } from '../gateway/fallback-classes.ts';
 
 /** A model of one provider. */
 export interface ModelTarget {
   /** The adapter's own id. */
   readonly adapter: string;
   readonly model: string;
+  /** How often it is drawn among its neighbours with a weight; undefined for a model that comes in its turn. */
+  readonly weight?: number;
 }
 
 /** An alias of one model, or of several that are asked one after the other. */
@@ -16,6 +20,8 @@ export interface ModelAlias {
   /** As it is written in the file. With a `*` at its end it is a pattern. */
   readonly name: string;
   readonly targets: readonly ModelTarget[];
+  /** The classes of failures after which the next one is asked; undefined for the usual ones. */
+  readonly on?: ReadonlySet<FallbackClass>;
 }
 
 /** The content of models.json. */
@@ -38,14 +44,33 @@ export const EMPTY_TABLE: ModelTable = { defaultProvider: undefined, aliases: ne
 const MAX_NAME = 256;
 const MAX_TARGETS = 8;
 
+/** A model of an alias as it is written. */
+export type AliasTarget = string | { readonly model: string; readonly weight?: number };
+/** An alias as it is written: a model, several in turn, or several with their terms. */
+export type AliasValue = string | readonly AliasTarget[] | { readonly targets: readonly AliasTarget[]; readonly on?: readonly FallbackClass[] };
+
 /** The JSON form of models.json. */
 export interface ModelsDocument {
   readonly defaultProvider?: string;
-  readonly aliases?: Readonly<Record<string, string | readonly string[]>>;
+  readonly aliases?: Readonly<Record<string, AliasValue>>;
   readonly native?: Readonly<Record<string, boolean>>;
 }
 
-const target = { type: 'string', minLength: 1, maxLength: MAX_NAME } as const;
+const MAX_WEIGHT = 1000;
+const name = { type: 'string', minLength: 1, maxLength: MAX_NAME } as const;
+const target = {
+  anyOf: [
+    name,
+    {
+      type: 'object',
+      additionalProperties: false,
+      required: ['model'],
+      properties: { model: name, weight: { type: 'integer', minimum: 1, maximum: MAX_WEIGHT } },
+    },
+  ],
+} as const;
+const targets = { type: 'array', minItems: 1, maxItems: MAX_TARGETS, items: target } as const;
+const on = { type: 'array', uniqueItems: true, items: { type: 'string', enum: FALLBACK_CLASSES } } as const;
 
 /** The schema of models.json. */
 export const ModelsDocument = {
@@ -56,8 +81,10 @@ export const ModelsDocument = {
     aliases: {
       type: 'object',
       maxProperties: 1000,
-      additionalProperties: { anyOf: [target, { type: 'array', minItems: 1, maxItems: MAX_TARGETS, items: target }] },
-      description: 'provider/model, or a list of them, by the name that clients send. A name may end with *',
+      additionalProperties: {
+        anyOf: [name, targets, { type: 'object', additionalProperties: false, required: ['targets'], properties: { targets, on } }],
+      },
+      description: 'provider/model, a list of them, or targets with weights and on, by the name that clients send. A name may end with *',
     },
     native: { type: 'object', additionalProperties: { type: 'boolean' }, description: 'False translates every request to this provider' },
   },
@@ -104,18 +131,25 @@ function checkObject(document: unknown): asserts document is ModelsDocument {
 }
 
 /** Throws INVALID_REQUEST. */
-export function parseAlias(name: string, value: string | readonly string[], adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): ModelAlias {
+export function parseAlias(name: string, value: AliasValue, adapterIdOf: AdapterIdOf, adapterIds: readonly string[]): ModelAlias {
   const field = `aliases[${JSON.stringify(name)}]`;
   if (name === '' || name.length > MAX_NAME || name.trim() !== name) {
     throw invalidRequest(field, `needs a name of 1 to ${MAX_NAME} characters without blanks at its ends`);
   }
   if (name.slice(0, -1).includes('*')) throw invalidRequest(field, 'may have one *, at the end of the name');
-  const targets = (typeof value === 'string' ? [value] : value).map((one) => {
-    const split = splitTarget(one, adapterIdOf);
-    if (split === undefined) throw invalidRequest(field, targetFault(one, adapterIds));
-    return split;
+  const { targets: written, on } = partsOf(value);
+  const targets = written.map((one): ModelTarget => {
+    const { model, weight } = typeof one === 'string' ? { model: one } : one;
+    const split = splitTarget(model, adapterIdOf);
+    if (split === undefined) throw invalidRequest(field, targetFault(model, adapterIds));
+    return weight === undefined ? split : { ...split, weight };
   });
-  return { name, targets };
+  return { name, targets, ...(on !== undefined && { on: new Set(on) }) };
+}
+
+function partsOf(value: AliasValue): { readonly targets: readonly AliasTarget[]; readonly on?: readonly FallbackClass[] | undefined } {
+  if (typeof value === 'string') return { targets: [value] };
+  return 'targets' in value ? value : { targets: value };
 }
 
 function targetFault(target: string, adapterIds: readonly string[]): string {

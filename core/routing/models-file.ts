@@ -9,7 +9,18 @@ import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
-import { type AdapterIdOf, EMPTY_TABLE, type ModelsDocument, type ModelTable, parseAlias, parseModelTable, parseProvider } from './model-table.ts';
+import type { FallbackClass } from '../gateway/fallback-classes.ts';
+import {
+  type AdapterIdOf,
+  type AliasTarget,
+  type AliasValue,
+  EMPTY_TABLE,
+  type ModelsDocument,
+  type ModelTable,
+  parseAlias,
+  parseModelTable,
+  parseProvider,
+} from './model-table.ts';
 
 /** The name of the file in a workspace. */
 export const MODELS_FILE = 'models.json';
@@ -52,13 +63,12 @@ export class ModelsFile {
   }
 
   /** Sets an alias, or removes it with `undefined`. Resolves with false if there was none to remove. Throws INVALID_REQUEST, or WORKSPACE_DAMAGED for a file that can't be read. */
-  async setAlias(name: string, targets: readonly string[] | undefined): Promise<boolean> {
+  async setAlias(name: string, targets: readonly AliasTarget[] | undefined, on?: readonly FallbackClass[]): Promise<boolean> {
     if (targets !== undefined) this.#codec.checkAlias(name, targets); // may-come-back
     return this.#change((document) => {
       const { [name]: _old, ...others } = document.aliases ?? {};
       if (targets === undefined && !Object.hasOwn(document.aliases ?? {}, name)) return undefined;
-      const [first, ...more] = targets ?? [];
-      const aliases = first === undefined ? others : { ...document.aliases, [name]: more.length === 0 ? first : [first, ...more] };
+      const aliases = targets === undefined ? others : { ...document.aliases, [name]: shortest(targets, on) };
       return { ...document, aliases };
     });
   }
@@ -109,6 +119,13 @@ export class ModelsFile {
   }
 }
 
+/** In its shortest form. */
+function shortest(targets: readonly AliasTarget[], on: readonly FallbackClass[] | undefined): AliasValue {
+  const [first] = targets;
+  if (on !== undefined) return { targets, on };
+  return targets.length === 1 && typeof first === 'string' ? first : targets;
+}
+
 function damage({ fault }: SettingState<Models>): BlockhouseError {
   return new BlockhouseError('WORKSPACE_DAMAGED', `${MODELS_FILE} of the workspace can't be used: ${fault}. Repair it or remove it.`);
 }
@@ -118,7 +135,7 @@ export interface ModelsCodec extends SettingCodec<Models> {
   /** Throws INVALID_REQUEST naming the field. */
   read(document: unknown): Models;
   /** Throws INVALID_REQUEST for an alias that leads to nothing that is there now. */
-  checkAlias(name: string, targets: readonly string[]): void;
+  checkAlias(name: string, targets: readonly AliasTarget[]): void;
   /** Throws INVALID_REQUEST for what is no provider now. */
   checkProvider(name: string): void;
 }

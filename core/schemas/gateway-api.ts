@@ -1,7 +1,7 @@
 // The bodies and answers of `/api` that concern the clients of the gateway: their keys, and the names of models. Pure: no I/O.
 import type * as types from '../types.ts';
 import { Warning } from './chat.ts';
-import { count, listOf, money, object, oneOf, orNull, string, time } from './fields.ts';
+import { closedObject, count, listOf, money, object, oneOf, orNull, string, time } from './fields.ts';
 
 const tokens = orNull({ type: 'number', minimum: 0 });
 const wholeNumber = orNull({ type: 'integer', minimum: 1 });
@@ -83,20 +83,36 @@ export type KeyChanged = types.KeyChanged;
 export const KeyGroupSet = object({ success: { type: 'boolean', const: true }, group: ShownKeyGroup });
 export type KeyGroupSet = types.KeyGroupSet;
 
-const target = object({ adapter: string, model: string });
+/** The classes of failures after which the next model of an alias may be asked. */
+export const FALLBACK_CLASSES = ['rate', 'down', 'key', 'context', 'content'] as const;
+
+const weight = { type: 'integer', minimum: 1, maximum: 1000, description: 'How often it is drawn among its neighbours with a weight' } as const;
+const target = object({ adapter: string, model: string, weight }, ['weight']);
+/** The classes of an alias. */
+const on = {
+  type: 'array',
+  items: oneOf(FALLBACK_CLASSES),
+  description: 'The failures after which the next model is asked; all but content without it',
+} as const;
 
 /** GET `/api/models`. */
 export const ModelNames = object({
   defaultProvider: orNull(string),
-  aliases: listOf(object({ name: string, targets: listOf(string) })),
+  aliases: listOf(object({ name: string, targets: listOf(string), weights: { type: 'array', items: orNull(weight) }, on }, ['weights', 'on'])),
   models: listOf(object({ id: string, adapter: string })),
 });
 export type ModelNames = types.ModelNames;
 
 /** GET `/api/models/{name}`: what the name means, the model that is asked first coming first. */
 export const ModelResolved = object(
-  { name: string, by: oneOf(['alias', 'provider', 'list', 'prefix', 'default']), rule: string, targets: listOf({ ...target, required: [...target.required] }) },
-  ['rule'],
+  {
+    name: string,
+    by: oneOf(['alias', 'provider', 'list', 'prefix', 'default']),
+    rule: string,
+    targets: listOf({ ...target, required: [...target.required] }),
+    on,
+  },
+  ['rule', 'on'],
 );
 export type ModelResolved = types.ModelResolved;
 
@@ -106,7 +122,14 @@ export const SetAlias = {
   additionalProperties: false,
   required: ['targets'],
   properties: {
-    targets: { type: 'array', minItems: 1, maxItems: 8, items: string, description: 'provider/model each; the next is asked when the one before it fails' },
+    targets: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 8,
+      items: { anyOf: [string, closedObject({ model: string, weight }, ['weight'])] },
+      description: 'provider/model each, or an object with its weight; the next is asked when the one before it fails',
+    },
+    on,
   },
 } as const;
 export type SetAlias = types.SetAlias;

@@ -26,6 +26,8 @@ export interface LedgerLine {
   readonly at: string;
   readonly block: string;
   readonly provider: string;
+  /** The label of the key of the connection, where it has several. */
+  readonly credential?: string | undefined;
   readonly model: string;
   readonly purpose: CallPurpose;
   /** Null when the provider reported none. */

@@ -1,10 +1,10 @@
 // Several keys of a connection: which key a conversation has, and what happens when one can't be used. The numbers are those of the cases in the design.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
 import type { ShownConnection } from '../../core/types.ts';
-import { framesOf, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { framesOf, startServer, type TestServer, type TestServerOptions, until } from '../support/server.ts';
 import { type Answerer, type FakeUpstream, type RecordedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
 const KEYS = ['a', 'b', 'c'].map((label) => ({ label, apiKey: `key-canary-of-${label}-0123456789` }));
@@ -290,6 +290,55 @@ t.test('30: ledgers, lists of requests, and facts say the label, never the key; 
   await rig.chat();
   const [last] = (await rig.call('GET', '/api/gateway/requests')).json['ended'] as object[];
   t.notOk(Object.hasOwn(last ?? {}, 'credential'));
+});
+
+t.test('30: the ledger of blocks says the label, too', async (t) => {
+  const rig = await rigWith(t);
+  await rig.call('POST', '/api/blocks', { body: { name: 'helper' } });
+  await rig.call('PUT', '/api/blocks/helper/config', { body: { adapter: { provider: 'gpu', model: 'z' } } });
+  await rig.call('POST', '/api/blocks/helper/start');
+  await rig.call('POST', '/api/blocks/helper/chat?wait=10', { body: { message: 'hi' } });
+  const line = JSON.parse(readFileSync(join(rig.workspace, 'ledger.jsonl'), 'utf8').trim()) as object;
+  t.match(line, { provider: 'gpu', credential: rig.used()[0], model: 'z' });
+  await rig.chat({}, session('s'));
+  await rig.core.accounts?.costs('model');
+  t.match(readFileSync(join(rig.workspace, 'gateway-ledger.jsonl'), 'utf8'), `"provider":"gpu","credential":"${rig.used()[1]}","model":"z"`);
+});
+
+t.test("limits of a provider's headers are not passed on with several keys, since they say nothing of the next call", async (t) => {
+  const answer: Answerer = (_request, res) =>
+    sendJson(res, { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }] }, 200, {
+      'x-ratelimit-remaining-requests': '7',
+      'x-request-id': 'r',
+    });
+  const several = await (await rigWith(t, answer)).native();
+  t.same([several.status, several.headers['x-ratelimit-remaining-requests']], [200, undefined]);
+  const one = await (await rigWith(t, answer, { keys: KEYS.slice(0, 1) })).native();
+  t.equal(one.headers['x-ratelimit-remaining-requests'], '7');
+});
+
+t.test('a check of the connection, and its list, use a key that works', async (t) => {
+  const rig = await rigWith(t, (request, res, index) =>
+    labelOf(request) === 'a' ? sendJson(res, { error: { message: 'Incorrect API key', code: 'invalid_api_key' } }, 401) : hello(request, res, index),
+  );
+  for (let each = 0; each < 6; each += 1) await rig.chat({}, session(`s${each}`));
+  t.match(await rig.call('POST', '/v1/adapters/gpu/verify'), { status: 200 });
+  t.match((await rig.call('GET', '/v1/models')).text, 'gpu/z');
+});
+
+t.test('a connection whose keys may have three calls at a time lets the fourth wait in its line', async (t) => {
+  const open: (() => void)[] = [];
+  const rig = await rigWith(t, (request, res, index) => void open.push(() => void hello(request, res, index)), {
+    keys: KEYS.map((key) => ({ ...key, inFlight: 1 })),
+  });
+  const calls = Array.from({ length: 4 }, (_, each) => rig.chat({}, session(`s${each}`)));
+  await rig.upstream.arrived(2);
+  await until(async () => (await rig.shown()).waiting === 1, 'the fourth waits');
+  t.match((await rig.shown()).keys, [{ inFlight: 1 }, { inFlight: 1 }, { inFlight: 1 }]);
+  open.shift()?.();
+  await rig.upstream.arrived(3);
+  for (const answer of open) answer();
+  for (const answer of await Promise.all(calls)) t.equal(answer.status, 200);
 });
 
 t.test('31: two clients who say the same id have two conversations', async (t) => {

@@ -1,5 +1,6 @@
 // The data of one attempt at a message, and the rules for another one. Pure: no I/O.
 import type { BlockhouseError } from '../../errors.ts';
+import { mayAskNext } from '../../gateway/fallback-classes.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
 import { backoffMs, isStale, judgeFailure, longestWaitMs } from '../actor/backoff.ts';
@@ -38,6 +39,11 @@ export function retryDelayMs(failure: BlockhouseError, attempt: Attempt, { now, 
   // A provider that asks for less than the shortest wait would use up all attempts within a moment.
   const wait = retryAfterMs >= config.retry.baseMs ? retryAfterMs : backoffMs(config.retry, Math.max(message.attempts ?? 1, failures + 1), random);
   return Math.min(wait, longestWaitMs(config.retry));
+}
+
+/** True if a fallback may answer: after the same failures as the next model of an alias, and where the first model is not there or not allowed. A request that is wrong is so for all. */
+export function mayAskFallback(failure: BlockhouseError): boolean {
+  return mayAskNext(failure) || judgeFailure(failure) === 'block';
 }
 
 /** True if the message fails unless this attempt brings an answer. */

@@ -213,7 +213,7 @@ class RunningCall implements CallAccounts, Hold {
   }
 
   /** billed-first. */
-  settle({ usage, code, durationMs, firstTextMs }: CoreEvents['call.finished']): void {
+  settle({ usage, code, durationMs, firstTextMs, credential }: CoreEvents['call.finished']): void {
     if (usage === undefined) return;
     const { block, candidate, purpose, messageId } = this.#call;
     const isEndedByUs = code !== undefined && this.text.isCut; // cut-answer
@@ -223,6 +223,7 @@ class RunningCall implements CallAccounts, Hold {
       candidate,
       purpose,
       messageId,
+      credential,
       pricedAs: this.#pricedAs,
       usage: isEndedByUs ? { ...usage, estimated: true } : usage,
       latencyMs: Math.round(durationMs),

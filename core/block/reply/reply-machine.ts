@@ -4,6 +4,7 @@
 // counted-first: the attempt is counted on disk, in `beginning`, before a model is called.
 // no-call-no-attempt: an attempt counts only if a provider may have worked on it, not if the kill switch or a cap prevented the call.
 // fallbacks-last: a fallback is asked only after the first model has failed permanently, and the failure of the first one decides.
+// by-class: no fallback is asked after a failure that says that the request itself is wrong (gateway/fallback-classes.ts).
 // text-is-kept: an attempt that a stop ended keeps the text so far as an interrupted answer. Without any text the message waits for the next run.
 // one-end: every attempt ends in exactly one outcome for the monitor. Only a fault of the disk, or a defect, is thrown, through `broken`.
 import { assign, fromPromise, type SnapshotFrom, sendTo, setup } from 'xstate';
@@ -33,6 +34,8 @@ export interface CallFailure extends Fault {
   readonly reason: Reason;
   readonly mayHaveRun: boolean;
   readonly countsAsAttempt: boolean;
+  /** True if another model may answer; false where the request itself is at fault. */
+  readonly mayAskNext: boolean;
   /** Until the next attempt at the same model; null if this was the last. */
   readonly retryMs: number | null;
 }
@@ -160,6 +163,7 @@ function setUpReply(stepsOf: (system: ActorSystem) => ReplySteps) {
       asksNext: ({ context: { asked, first, plan } }, called: Called) =>
         called.kind === 'failed' &&
         called.failure.kind !== 'cancelled' &&
+        called.failure.mayAskNext && // by-class
         (first ?? called.failure).retryMs === null &&
         asked + 1 < (plan?.candidates.length ?? 0),
     },

@@ -14,7 +14,7 @@ import type { ReplyOutcome } from '../actor/types.ts';
 import { type Candidate, candidatesOf, usableCandidates } from '../status/candidates.ts';
 import { faultReason } from '../status/reasons.ts';
 import { AnswerText } from './answer-text.ts';
-import { type Attempt, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, retryDelayMs } from './attempt.ts';
+import { type Attempt, countsAsAttempt, ELSEWHERE, type Fault, isLastAttempt, mayAskFallback, retryDelayMs } from './attempt.ts';
 import type { BlockContext } from './block-context.ts';
 import { recordCall, updateWindow } from './bookkeeping.ts';
 import { checkBudget, reserveCall } from './budget-check.ts';
@@ -145,7 +145,13 @@ class Reply implements ReplySteps {
     const { world, name } = this.#context;
     const { code, message, retryable, mayHaveRun } = error;
     const retryMs = retryDelayMs(error, attempt, { now: world.now(), failures: this.#context.failures(), random: () => world.random() }) ?? null;
-    const judged = { kind: judgeFailure(error), reason: faultReason(name, error), countsAsAttempt: countsAsAttempt(error, attempt.candidates), retryMs };
+    const judged = {
+      kind: judgeFailure(error),
+      reason: faultReason(name, error),
+      countsAsAttempt: countsAsAttempt(error, attempt.candidates),
+      mayAskNext: mayAskFallback(error),
+      retryMs,
+    };
     const failure: CallFailure = { code, message, retryable, mayHaveRun, ...judged };
     return { kind: 'failed', failure, bill: null, content: [] };
   }

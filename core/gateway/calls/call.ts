@@ -8,6 +8,7 @@ import type { CallAccounts } from '../account.ts';
 import type { Permit, Sourced } from '../breaker.ts';
 import type { CallOptions } from '../call-options.ts';
 import { conversationOf } from '../conversation.ts';
+import { hopsIn } from '../hops.ts';
 import { LARGEST_OUTPUT } from '../read-on.ts';
 import { NOBODY } from '../tally.ts';
 
@@ -142,6 +143,11 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
   /** As `AccountedCall` says. */
   asksForHourInCache(): boolean {
     return false;
+  }
+
+  /** How many servers the request has passed with this one. */
+  get hop(): number {
+    return hopsIn(this.#options.headers) + 1;
   }
 
   /** Who makes the call, if the caller says so. */

@@ -5,16 +5,18 @@
 import type { CredentialStore, EntryFields } from '../../auth/credentials.ts';
 import { parseEntry } from '../../auth/entry.ts';
 import type { PresetFile } from '../../auth/preset-file.ts';
+import type { Entry } from '../../auth/entry.ts';
 import { type Environment, originOf } from '../../auth/settings.ts';
 import { isListenedOnByPerson } from '../../auth/socket-owner.ts';
 import { urlOf } from '../../base/url.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter } from '../../ports.ts';
-import type { DetectedServer, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
+import type { DetectedServer, EntryKey, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
 import type { CallSettings } from '../call-settings.ts';
 import { isLoopbackHost } from '../egress.ts';
 import type { GatewayLoad, PlaceCounts } from '../live.ts';
 import type { Connections } from './connections.ts';
+import { labelsOf } from './entry-keys.ts';
 import type { KeyState } from './key-state.ts';
 
 /** What the store works with. */
@@ -64,6 +66,47 @@ export class ConnectionStore {
   /** Rejects with CONNECTION_NOT_FOUND for a name without an entry. */
   async remove(name: string): Promise<void> {
     if (!(await this.#credentials.remove(name))) throw new BlockhouseError('CONNECTION_NOT_FOUND', 'auth.json has no entry of this name.');
+  }
+
+  /**
+   * Adds a key to an entry, beside the one or those that it has, and resolves with the labels of all. Rejects with INVALID_REQUEST for an entry whose key comes from a
+   * program, and for a label that is taken.
+   */
+  async addKey(name: string, key: EntryKey): Promise<string[]> {
+    const { settings, fields } = this.#stored(name);
+    const { keys, apiKeyEnv, keyCommand } = fields;
+    if (keyCommand !== undefined) throw invalidRequest('keys', `can't stand beside keyCommand, from which ${name} has its key; change auth.json by hand`);
+    const { apiKey } = settings;
+    const { base, preset } = this.#options.connections.built(name, { settings, fields });
+    const usual = preset?.variable ?? (base.id === name ? base.settings['apiKey']?.env?.[0] : undefined);
+    const variable = apiKeyEnv ?? (usual !== undefined && this.#options.env[usual] !== undefined ? usual : undefined);
+    const first: EntryKey | undefined = apiKey !== undefined ? { apiKey } : variable === undefined ? undefined : { apiKeyEnv: variable };
+    return this.#setKeys(name, [...(keys ?? (first === undefined ? [] : [first])), key]);
+  }
+
+  /** Removes a key of several by its label, and resolves with the labels of the others. Rejects with INVALID_REQUEST. */
+  async removeKey(name: string, label: string): Promise<string[]> {
+    const entry = this.#stored(name);
+    const keys = entry.fields.keys ?? [];
+    const index = labelsOf(keys, this.#options.env).indexOf(label);
+    if (index < 0)
+      throw invalidRequest('key', `must be one of ${labelsOf(keys, this.#options.env).join(', ') || 'several keys, which the entry does not have'}`);
+    if (keys.length === 1) throw invalidRequest('key', `is the only one of ${name}; \`blockhouse auth rm ${name}\` removes the entry`);
+    return this.#setKeys(
+      name,
+      keys.filter((_, at) => at !== index),
+    );
+  }
+
+  async #setKeys(name: string, keys: readonly EntryKey[]): Promise<string[]> {
+    await this.#credentials.update(name, { keys, apiKey: null, apiKeyEnv: null });
+    return labelsOf(keys, this.#options.env);
+  }
+
+  #stored(name: string): Entry {
+    const entry = this.#credentials.entry(name);
+    if (entry === undefined) throw new BlockhouseError('CONNECTION_NOT_FOUND', 'auth.json has no entry of this name.');
+    return entry;
   }
 
   /** All presets, in the order of their names. */

@@ -2,6 +2,7 @@
 //
 // bounded: So many conversations are kept, for so long after their last call. When there is no room, the client with the most conversations loses its oldest one, so that
 //   a client who makes up conversations pushes out none of the others'.
+// seldom-moved: A conversation moves to the end of its client's list once in a minute at most, since to move it costs as much as the rest of a look-up several times over.
 // own-conversations: A conversation belongs to its client. Two clients who say the same id have two.
 
 /** Conversations of a connection at most. */
@@ -17,7 +18,11 @@ export interface Known<K> {
   away: K | undefined;
   /** When it was last called: monotonic milliseconds. */
   at: number;
+  /** When it was last moved. */
+  movedAt: number;
 }
+
+const MOVE_EVERY_MS = 60_000;
 
 /** The conversations of one connection, by client. */
 export class Conversations<K> {
@@ -33,18 +38,21 @@ export class Conversations<K> {
     return this.#size;
   }
 
-  /** The conversation, which is the newest from now on; undefined for a new one, and for one that is too old. */
+  /** The conversation, which is among the newest from now on; undefined for a new one, and for one that is too old. */
   find(client: string, id: string, now: number): Known<K> | undefined {
     const own = this.#byClient.get(client);
     const known = own?.get(id);
     if (own === undefined || known === undefined) return undefined;
-    own.delete(id);
     if (known.at <= now - CONVERSATION_MS) {
+      own.delete(id);
       this.#size -= 1;
       if (own.size === 0) this.#byClient.delete(client);
       return undefined;
     }
     known.at = now;
+    if (known.movedAt > now - MOVE_EVERY_MS) return known; // seldom-moved
+    known.movedAt = now;
+    own.delete(id);
     own.set(id, known);
     return known;
   }
@@ -57,7 +65,7 @@ export class Conversations<K> {
     own = this.#byClient.get(client) ?? new Map();
     this.#byClient.set(client, own);
     if (!own.has(id)) this.#size += 1;
-    own.set(id, { home, away: undefined, at: now });
+    own.set(id, { home, away: undefined, at: now, movedAt: now });
   }
 
   /** Forgets the conversations of a key. */

@@ -19,15 +19,23 @@ const NONE: readonly UsableKey[] = [];
 /** The keys in `keys` that can be used now: a variable that is not set has none. Of two that are the same, the first counts. */
 export function entryKeys(entry: Entry | undefined, env: Environment): readonly UsableKey[] {
   if (entry?.fields.keys === undefined) return NONE;
-  const labels = new Set(entry.fields.keys.map(({ label }) => label));
+  const labels = labelsOf(entry.fields.keys, env);
   const values = new Set<string>();
-  return entry.fields.keys.flatMap(({ label, apiKey, apiKeyEnv, weight = 1, inFlight = Number.POSITIVE_INFINITY }, index): UsableKey[] => {
+  return entry.fields.keys.flatMap(({ apiKey, apiKeyEnv, weight = 1, inFlight = Number.POSITIVE_INFINITY }, index): UsableKey[] => {
     const value = apiKey ?? env[apiKeyEnv ?? '']?.trim();
     if (value === undefined || value === '' || values.has(value)) return [];
     values.add(value);
-    const own = label ?? labelOf(value, index, labels);
-    labels.add(own);
-    return [{ label: own, value, variable: apiKeyEnv, weight, inFlight }];
+    return [{ label: labels[index] ?? '', value, variable: apiKeyEnv, weight, inFlight }];
+  });
+}
+
+/** The labels of keys in their order; those of variables that are not set by their number. */
+export function labelsOf(keys: NonNullable<Entry['fields']['keys']>, env: Environment): string[] {
+  const taken = new Set(keys.map(({ label }) => label));
+  return keys.map(({ label, apiKey, apiKeyEnv }, index) => {
+    const own = label ?? labelOf(apiKey ?? env[apiKeyEnv ?? '']?.trim() ?? '', index, taken);
+    taken.add(own);
+    return own;
   });
 }
 

@@ -39,3 +39,18 @@ t.test('costs --gateway shows the calls of clients by key, and takes no block', 
   t.match(await on(['costs', '--gateway', 'ada']), { code: 2, stderr: /takes no block/ });
   t.match(await on(['costs', '--gateway', '--by', 'block']), { code: 2, stderr: /--by must be one of key, model, day/ });
 });
+
+t.test('models have weights, and an alias says after which failures the next one is asked', async (t) => {
+  const { on } = await openDesk(t);
+  t.match(await on(['alias', 'set', 'coder', 'ollama/a@3', 'ollama/b:7b@1', 'ollama/c', '--on', 'rate,down']), {
+    code: 0,
+    stderr: 'coder stands for ollama/a (weight 3), then ollama/b:7b (weight 1), then ollama/c.\n',
+  });
+  t.match((await on(['alias', 'ls'])).stdout, /coder +ollama\/a@3, then ollama\/b:7b@1, then ollama\/c \(on rate, down\)\n/);
+  t.match(JSON.parse((await on(['models', 'coder', '--json'])).stdout), {
+    on: ['rate', 'down'],
+    targets: [{ model: 'a', weight: 3 }, { model: 'b:7b', weight: 1 }, { model: 'c' }],
+  });
+  t.match(await on(['alias', 'set', 'coder', 'ollama/a', '--on', 'rain']), { code: 2, stderr: /on\[0\] must be one of/ });
+  t.match(await on(['alias', 'set', 'coder', 'ollama/a@0']), { code: 2, stderr: /weight/ });
+});

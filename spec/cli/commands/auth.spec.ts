@@ -135,3 +135,33 @@ t.test('presets and detect say what a connection can be built on', async (t) => 
   const detect = await runHere(t, ['auth', 'detect', '--json', '--workspace', workspace]);
   t.match(detect, { code: 0, stdout: /^\{"servers":\[.*\],"added":\[\]\}\n$/ });
 });
+
+t.test('a connection gets further keys under labels, and loses one by its label; no value is shown', async (t) => {
+  const workspace = t.testdir({ 'auth.json': JSON.stringify({ groq: { apiKey: KEY }, gpu: { adapter: 'openai', keyCommand: ['print-key'] } }) });
+  const auth = (args: string[], input = '') => runHere(t, ['auth', ...args, '--workspace', workspace], { input });
+  const stored = () => (JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')) as Record<string, unknown>)['groq'];
+  const added = await auth(['set', 'groq', '--add', '--label', 'b'], 'gsk-second-0123456789-abcd\n');
+  t.match(added, { code: 0, stderr: /groq has 2 keys now: …wxyz, b\./ });
+  t.same(stored(), { keys: [{ apiKey: KEY }, { apiKey: 'gsk-second-0123456789-abcd', label: 'b' }] });
+  t.match((await auth(['set', 'groq', '--add', '--json'], 'gsk-third-0123456789-efgh')).stdout, /"keys": ?\[\s*"…wxyz",\s*"b",\s*"…efgh"/);
+  const list = await auth(['ls']);
+  t.match(list.stdout, /groq +keys\.…wxyz +••••wxyz +auth\.json\n/);
+  t.match(list.stdout, /groq +keys\.b +••••abcd +auth\.json\n/);
+  t.match(await auth(['rm', 'groq', '--key', 'b']), { code: 0, stderr: /Removed the key b of groq; …wxyz, …efgh stay\./ });
+  t.match(await auth(['rm', 'groq', '--key', '…efgh']), { code: 0, stderr: /…wxyz stays\./ });
+  t.same(stored(), { keys: [{ apiKey: KEY }] });
+  for (const [args, input, told] of [
+    [['rm', 'groq', '--key', '…wxyz'], '', /key is the only one of groq/],
+    [['rm', 'groq', '--key', 'nobody'], '', /key must be one of …wxyz/],
+    [['rm', 'nobody', '--key', 'b'], '', /no such connection/],
+    [['set', 'nobody', '--add'], KEY, /no such connection yet/],
+    [['set', 'groq', '--add', '--label', 'NOT'], KEY, /keys\[1\]\.label does not have the allowed form/],
+    [['set', 'groq', '--add', '--base-url', 'http://x'], KEY, /adds a key alone/],
+    [['set', 'groq', '--label', 'b'], KEY, /--label names a key that --add adds/],
+    [['set', 'gpu', '--add'], KEY, /keys can't stand beside keyCommand/],
+  ] as const) {
+    const refused = await auth([...args], input);
+    t.match(refused, { code: 2, stderr: told }, `${args.join(' ')} ${refused.stderr}`);
+    t.notMatch(refused.stdout + refused.stderr, 'canary');
+  }
+});

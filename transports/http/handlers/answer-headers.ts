@@ -8,10 +8,12 @@ export function headersOf(
   { adapter, model }: ModelTarget,
   warnings: readonly { readonly field: string }[],
   ofDialect?: Readonly<Record<string, string>>,
+  passed: readonly string[] = [],
 ): Record<string, string> {
   const headers: Record<string, string> = { 'x-blockhouse-model': headerText(`${adapter}/${model}`) };
   if (ofDialect !== undefined) Object.assign(headers, ofDialect);
   if (warnings.length > 0) headers['x-blockhouse-warnings'] = headerText([...new Set(warnings.map(({ field }) => field))].join('; ')).slice(0, 2048);
+  if (passed.length > 0) headers['x-blockhouse-fallback'] = headerText(passed.join('; ')).slice(0, 2048);
   return headers;
 }
 

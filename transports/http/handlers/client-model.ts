@@ -2,26 +2,37 @@
 //
 // in-steps: a list may have tens of thousands of names, and a key a hundred patterns, so others are served while they are compared.
 import { nextTurn } from '../../../core/base/next-turn.ts';
-import { assertMayUse, type ModelList, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
+import { assertMayUse, type FallbackClass, type ModelList, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
 import type { RouteContext } from '../wire/route.ts';
+
+/** What a name means. */
+export interface ModelRoute {
+  readonly targets: readonly ModelTarget[];
+  /** The classes of failures after which the next one is asked; undefined for the usual ones. */
+  readonly on: ReadonlySet<FallbackClass> | undefined;
+}
 
 /**
  * In the order in which they are asked; at least one. A key that may not use the name itself may use those of its models that it is made for. At once where
  * nothing must be asked or read, which is the usual case and saves several promises. Rejects with MODEL_NOT_FOUND and KEY_FORBIDDEN; the core checks caps when the
  * call has its place.
  */
-export function targetsOf(context: Pick<RouteContext, 'core' | 'key'>, model: string): readonly ModelTarget[] | Promise<readonly ModelTarget[]> {
+export function routeOf(context: Pick<RouteContext, 'core' | 'key'>, model: string): ModelRoute | Promise<ModelRoute> {
   const named = context.key === undefined ? context.core.router.named(model) : undefined;
-  return named?.targets ?? allowedTargets(context, model);
+  return named === undefined ? allowedRoute(context, model) : { targets: named.targets, on: named.on };
 }
 
-async function allowedTargets({ core, key }: Pick<RouteContext, 'core' | 'key'>, model: string): Promise<readonly ModelTarget[]> {
-  const { targets } = await core.router.resolve(model);
-  if (key === undefined) return targets;
-  if (mayUse(key, model)) return targets;
+/** The same without the classes of failures. */
+export async function targetsOf(context: Pick<RouteContext, 'core' | 'key'>, model: string): Promise<readonly ModelTarget[]> {
+  return (await routeOf(context, model)).targets;
+}
+
+async function allowedRoute({ core, key }: Pick<RouteContext, 'core' | 'key'>, model: string): Promise<ModelRoute> {
+  const { targets, on } = await core.router.resolve(model);
+  if (key === undefined || mayUse(key, model)) return { targets, on };
   const allowed = targets.filter((target) => mayUse(key, nameOf(target)));
   if (allowed.length === 0) assertMayUse(key, model);
-  return allowed;
+  return { targets: allowed, on };
 }
 
 /** The names that are offered, without those that the key may not use. */

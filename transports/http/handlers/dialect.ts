@@ -9,7 +9,9 @@ import {
   assertMayPass,
   BlockhouseError,
   type ChatDone,
+  classOf,
   invalidRequest,
+  mayAskNext,
   type ModelTarget,
   type StreamSink,
   toBlockhouseError,
@@ -23,23 +25,9 @@ import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply
 import type { RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 import { headersOf } from './answer-headers.ts';
-import { targetsOf } from './client-model.ts';
 import { Collector } from './collector.ts';
 import { type Candidate, faultReply, forward } from './forward.ts';
-
-/** Failures of one model after which another may still answer. */
-const NEXT: ReadonlySet<string> = new Set([
-  'UPSTREAM_UNREACHABLE',
-  'UPSTREAM_TIMEOUT',
-  'UPSTREAM_FAILED',
-  'UPSTREAM_MALFORMED',
-  'UPSTREAM_RATE_LIMITED',
-  'UPSTREAM_AUTH',
-  'ADAPTER_NOT_CONFIGURED',
-  'PRICE_UNKNOWN',
-  'QUEUE_FULL',
-  'TOO_MANY_CONNECTIONS',
-]);
+import { type ModelPlan, passedOver, planOf } from './model-plan.ts';
 
 const NO_BYTES = Buffer.alloc(0);
 
@@ -53,6 +41,10 @@ class Job<E> {
   /** Set for a large body. */
   readonly turn: (() => Promise<void>) | undefined;
   #request: DialectRequest<E> | undefined;
+  /** The models that are passed over, each with its reason. */
+  readonly passed: string[] = [];
+  /** The conversation that the request belongs to, if it had to be known. */
+  conversation: string | undefined;
 
   constructor(dialect: Dialect<E>, context: RouteContext, { bytes, value, outline, turn }: CompatibleBody) {
     this.dialect = dialect;
@@ -69,7 +61,7 @@ class Job<E> {
   }
 
   headers(target: ModelTarget, warnings: readonly { readonly field: string }[]): Record<string, string> {
-    return headersOf(target, warnings, this.dialect.answerHeaders?.(this.context.requestId));
+    return headersOf(target, warnings, this.dialect.answerHeaders?.(this.context.requestId), this.passed);
   }
 
   /** No other model will be asked: what only another one would need is not kept while this one answers. */
@@ -79,11 +71,6 @@ class Job<E> {
   }
 }
 
-/** True for a failure of one model after which another may still answer. */
-export function mayAskNext(error: unknown): boolean {
-  return NEXT.has(toBlockhouseError(error).code);
-}
-
 /** The handler of a dialect's route. */
 export const speak =
   <E>(dialect: Dialect<E>) =>
@@ -91,10 +78,10 @@ export const speak =
     const job = new Job(dialect, context, await readCompatibleBody(context, dialect.anyType));
     if (context.key !== undefined) assertMayAsk(context.key, dialect.fields, job.body);
     const model = askedModel(job);
-    const found = targetsOf(context, model);
-    const targets = found instanceof Promise ? await found : found;
+    const found = planOf(context, model, { value: job.body, bytes: job.bytes.length });
+    const plan = found instanceof Promise ? await found : found;
     const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
-    return ready === undefined ? await answerOf(job, targets, model) : ok(ready);
+    return ready === undefined ? await answerOf(job, plan, model) : ok(ready);
   };
 
 function askedModel<E>(job: Job<E>): string {
@@ -107,8 +94,10 @@ export const faultOf =
   (dialect: Dialect) =>
   (failure: BlockhouseError, requestId: string): JsonReply => ({ ...dialect.error(failure, requestId) });
 
-async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: string): Promise<Reply<object>> {
+async function answerOf<E>(job: Job<E>, { targets, on, passed, conversation }: ModelPlan, asked: string): Promise<Reply<object>> {
   let failure: unknown;
+  if (passed.length > 0) job.passed.push(...passed);
+  job.conversation = conversation;
   for (let index = 0; index < targets.length; index += 1) {
     const { adapter, model } = targets[index] as ModelTarget;
     const target = { adapter, model, isLast: index === targets.length - 1, askedAs: asked };
@@ -122,7 +111,10 @@ async function answerOf<E>(job: Job<E>, targets: readonly ModelTarget[], asked: 
     } catch (error) {
       failure = error;
       if (job.context.res.headersSent) break;
-      if (!target.isLast && mayAskNext(error)) continue; // next-before-first-byte
+      if (!target.isLast && mayAskNext(error, on)) {
+        job.passed.push(passedOver(target, classOf(toBlockhouseError(error)) ?? 'price'));
+        continue; // next-before-first-byte
+      }
       const reply = faultReply(toBlockhouseError(error), job.headers(target, []));
       if (reply !== undefined) return reply;
       break;
@@ -164,7 +156,8 @@ function native<E>({ lane: { path, toBody, broken }, warnings }: OpenLane, job: 
   const sent = toBody?.(bytes, fields, target.model, outline) ?? { ...withMembers(bytes, { model: JSON.stringify(target.model) }, outline), hidesUsage: false };
   const request = { path, search, headers, fields, ...sent };
   if (target.isLast) job.release();
-  return forward({ target, request, headers: job.headers(target, warnings), broken: isStream ? broken : undefined }, context);
+  const { conversation } = job;
+  return forward({ target, request, headers: job.headers(target, warnings), broken: isStream ? broken : undefined, conversation }, context);
 }
 
 async function whole<E>(job: Job<E>, target: Candidate): Promise<Reply<object>> {
@@ -198,7 +191,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
 }
 
 async function ask<E>(
-  { context: { core, signal, requestId, key, req, res }, turn }: Job<E>,
+  { context: { core, signal, requestId, key, req, res }, turn, conversation }: Job<E>,
   request: DialectRequest<E>,
   { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
@@ -214,6 +207,7 @@ async function ask<E>(
       repeats: isLast,
       ofRequest: res,
       headers: req.headers,
+      conversation,
       ...(turn !== undefined && { turn }),
     });
   } catch (error) {

@@ -28,6 +28,8 @@ export interface Forwarding {
   readonly headers: Readonly<Record<string, string>>;
   /** The last frames of a stream that broke off; undefined if the client wants the whole answer. */
   readonly broken: ((failure: BlockhouseError) => string) | undefined;
+  /** The conversation that the request belongs to, if it had to be known. */
+  readonly conversation: string | undefined;
 }
 
 /** Of ours, a forwarded stream has only comments and its error. */
@@ -35,7 +37,7 @@ const FRAMES = { done: () => '', keepAlive: () => COMMENT };
 
 /** The answer of the provider, its own error answer included. Rejects with a BlockhouseError. */
 export async function forward(forwarding: Forwarding, context: RouteContext): Promise<Reply<object>> {
-  const { target, request, headers, broken } = forwarding;
+  const { target, request, headers, broken, conversation } = forwarding;
   const { core, signal, requestId, key, res, server, rates } = context;
   const writer =
     broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers: () => headers, rates });
@@ -49,6 +51,7 @@ export async function forward(forwarding: Forwarding, context: RouteContext): Pr
       repeats: target.isLast,
       ofRequest: res,
       headers: request.headers,
+      conversation,
     });
     return answer.finish();
   } catch (error) {

@@ -20,14 +20,20 @@ const checkDefault: Validator<SetDefaultProvider> = compile(schemas.SetDefaultPr
 /** `{defaultProvider, aliases, models}`. */
 export const list = async ({ core }: RouteContext) => {
   const { defaultProvider = null, aliases, patterns } = core.router.table();
-  const shown = [...aliases.values(), ...patterns].map(({ name, targets }) => ({ name, targets: targets.map(nameOf) }));
+  const shown = [...aliases.values(), ...patterns].map(({ name, targets, on }) => ({
+    name,
+    targets: targets.map(nameOf),
+    ...(targets.some(({ weight }) => weight !== undefined) && { weights: targets.map(({ weight = null }) => weight) }),
+    ...(on !== undefined && { on: [...on] }),
+  }));
   return ok({ defaultProvider, aliases: shown, models: await core.router.offered() });
 };
 
 /** `{name, by, targets}`. Fails with MODEL_NOT_FOUND. */
 export const resolve = async (context: RouteContext) => {
   const name = param(context, 'name');
-  return ok({ name, ...(await context.core.router.resolve(name)) });
+  const { on, ...resolved } = await context.core.router.resolve(name);
+  return ok({ name, ...resolved, ...(on !== undefined && { on: [...on] }) });
 };
 
 /** Sets the default provider; `{success, message}`. */
@@ -43,8 +49,8 @@ export const setAlias = async (context: RouteContext) => {
   const name = param(context, 'name');
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkAlias(body);
-  await fileOf(context.core).setAlias(name, body.targets);
-  return ok({ success: true, message: `${name} stands for ${body.targets.join(', then ')}.` });
+  await fileOf(context.core).setAlias(name, body.targets, body.on);
+  return ok({ success: true, message: `${name} stands for ${inWords(body.targets)}.` });
 };
 
 /** Removes an alias; `{success, message}`. Fails with MODEL_NOT_FOUND. */
@@ -54,6 +60,10 @@ export const removeAlias = async (context: RouteContext) => {
     throw new BlockhouseError('MODEL_NOT_FOUND', `There is no alias ${JSON.stringify(name.slice(0, 64))}.`);
   return ok({ success: true, message: `The alias ${name} is removed.` });
 };
+
+function inWords(targets: SetAlias['targets']): string {
+  return targets.map((one) => (typeof one === 'string' ? one : `${one.model}${one.weight === undefined ? '' : ` (weight ${one.weight})`}`)).join(', then ');
+}
 
 function nameOf({ adapter, model }: ModelTarget): string {
   return `${adapter}/${model}`;

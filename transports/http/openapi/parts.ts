@@ -10,7 +10,8 @@ export const json = (name: SchemaName, description: string, headers?: object) =>
 });
 
 /** The headers of an answer. */
-const TOLD = 'The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored.';
+const TOLD =
+  'The header x-blockhouse-model says which model answered, x-blockhouse-warnings what was ignored, x-blockhouse-fallback which models were passed over and why.';
 
 /** The answer of a route that gives it whole, or with `stream: true` as frames of this media type. */
 export const streamed = (whole: SchemaName, frame: SchemaName, description: string, type = 'text/event-stream') => ({

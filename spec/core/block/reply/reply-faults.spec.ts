@@ -237,7 +237,7 @@ t.test('a bad key stops all calls of the block until auth.json changes', async (
 t.test('fallbacks are asked in order, and only after the first model has failed for good', async (t) => {
   const daemon = heldDaemon((call, index) => {
     if (call.asked.model === 'third') return call.answer('Third.');
-    return call.asked.model === 'm' ? call.refuse(index === 0 ? 503 : 400, 'not I') : call.refuse(500, 'nor I');
+    return call.asked.model === 'm' ? call.refuse(index === 0 ? 503 : 404, 'not I') : call.refuse(500, 'nor I');
   });
   const fallbacks = [
     { provider: 'ollama', model: 'second' },

@@ -40,7 +40,13 @@ function planOf(models: readonly string[]): Plan {
 
 function failed(failure: Partial<CallFailure> = {}, rest: Partial<Failed> = {}): Failed {
   const plain = { code: 'UPSTREAM_REJECTED', message: 'No.', retryable: false, kind: 'message', reason: REASON } as const;
-  return { kind: 'failed', failure: { ...plain, mayHaveRun: false, countsAsAttempt: true, retryMs: null, ...failure }, bill: null, content: [], ...rest };
+  return {
+    kind: 'failed',
+    failure: { ...plain, mayHaveRun: false, countsAsAttempt: true, mayAskNext: true, retryMs: null, ...failure },
+    bill: null,
+    content: [],
+    ...rest,
+  };
 }
 
 const ANSWERED: Called = {

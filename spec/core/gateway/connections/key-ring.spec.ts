@@ -2,7 +2,6 @@
 import t from 'tap';
 import { createBus } from '../../../../core/bus.ts';
 import { BlockhouseError } from '../../../../core/errors.ts';
-import { CONVERSATION_MS, Conversations, MAX_CONVERSATIONS } from '../../../../core/gateway/connections/conversations.ts';
 import { entryKeys, type UsableKey } from '../../../../core/gateway/connections/entry-keys.ts';
 import { KeyRing } from '../../../../core/gateway/connections/key-ring.ts';
 import { KeyRings } from '../../../../core/gateway/connections/key-rings.ts';
@@ -144,22 +143,6 @@ t.test('a call is made with each key once, also when the pause of one is over me
   t.end();
 });
 
-t.test('conversations are bounded: an old one is forgotten, and a client who makes many up loses its own', (t) => {
-  const known = new Conversations<string>();
-  for (let each = 0; each < 100; each += 1) known.add('key app', `${each}`, 'a', 0);
-  for (let each = 0; each < MAX_CONVERSATIONS * 2; each += 1) known.add('key flood', `${each}`, 'b', 1);
-  t.equal(known.size, MAX_CONVERSATIONS);
-  for (let each = 0; each < 100; each += 1) t.equal(known.find('key app', `${each}`, 2)?.home, 'a');
-  t.equal(known.find('key flood', '0', 2), undefined);
-  t.equal(known.find('key flood', `${MAX_CONVERSATIONS * 2 - 1}`, 2)?.home, 'b');
-  t.equal(known.find('key app', '0', 2 + CONVERSATION_MS), undefined);
-  t.equal(known.find('key app', '1', 1 + CONVERSATION_MS)?.home, 'a', 'an hour after its last call');
-  t.equal(known.find('token', '1', 1), undefined);
-  known.forget((home) => home === 'b');
-  t.equal(known.size, 99);
-  t.end();
-});
-
 t.test('keys without a label have the end of a long key, or their number', (t) => {
   const keys = [
     { apiKey: 'a-long-key-that-ends-in-1234' },
@@ -178,5 +161,38 @@ t.test('keys without a label have the end of a long key, or their number', (t) =
       ['own', 'of-a-variable'],
     ],
   );
+  t.end();
+});
+
+t.test('what the calls of one client bring about keeps that client from the keys, and all others when a second one has failed', (t) => {
+  for (const [fault, extras] of [
+    ['empty', { upstreamStatus: 402, retryable: false }],
+    ['cooling', { upstreamStatus: 429 }],
+    ['refused', { upstreamStatus: 401 }],
+    ['refused', { upstreamStatus: 403 }],
+  ] as const) {
+    const { ring, clock } = ringOf([key('a'), key('b')]);
+    const failsOf = (client: string): void => {
+      for (const state of ring.states) {
+        clock.ms += 1;
+        ring.fail(state, 'm', fault, new BlockhouseError('UPSTREAM_REJECTED', `words for ${client}`, extras), clock.ms, client);
+      }
+    };
+    const takes = (client: string) => () => ring.take(call(undefined, client), undefined)?.label;
+    failsOf('key greedy');
+    t.throws(takes('key greedy'), { code: /^UPSTREAM_/ }, fault);
+    t.type(takes('key other')(), 'string', fault);
+    t.type(takes('token')(), 'string', fault);
+    failsOf('key other');
+    for (const client of ['key greedy', 'key other', 'key third']) {
+      const text = String(t.throws(takes(client), { code: /^UPSTREAM_/ }, `${fault} ${client}`));
+      t.notMatch(text, /words for|\(a, b\)/, 'and no application reads what was said to another one, or which keys there are');
+    }
+    t.throws(takes('token'), { message: /\(a, b\).*words for key other/ }, 'the owner does');
+  }
+  const { ring } = ringOf([key('a')]);
+  const turns = new KeyTurns(call(undefined, 'key one'), () => 1);
+  turns.take({ ring, settingsOf: () => ({ values: {}, sources: {} }) });
+  t.match(turns.failed(limited()), { message: /slow down/ }, 'its own answer it does read');
   t.end();
 });
