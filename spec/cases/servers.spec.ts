@@ -170,6 +170,33 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await a.blocks.costs({ by: 'block', block: 'zoe' }), { total: { calls: 1 } });
   });
 
+  t.test('a summary of a server that was given up changes nothing', async (t) => {
+    let isHeld = false;
+    const held: (() => void)[] = [];
+    const answer: Answerer = (request, res, ...rest) => {
+      if (!isHeld || request.path === '/api/tags') return repeatingDaemon(request, res, ...rest);
+      held.push(() => repeatingDaemon(request, res, ...rest));
+    };
+    const { all, store } = await servers(t, 1, { answer });
+    const one = only(all);
+    await one.create('ada', { ...RUNNABLE, memory: { maxContextTokens: 4096, thresholdPercent: 90, keepMessages: 2 } });
+    await one.blocks.start('ada');
+    for (const text of ['one', 'two', 'three', 'four', 'five', 'six']) await one.ask('ada', text);
+    await one.inState('ada', 'idle');
+    isHeld = true;
+    const compacting = one.blocks.compact('ada').then(
+      () => 'done',
+      ({ code }) => code,
+    );
+    await until('the model is asked', () => held.length === 1);
+    await ask(store, 'delete from bh.node'); // as if it had not renewed its lease
+    held[0]?.();
+    t.equal(await compacting, 'STORE_UNREACHABLE');
+    t.match(await ask(store, "select value ->> 'compactionCount' as count, value ->> 'summary' as summary from bh.document where kind = 'memory'"), [
+      { count: '0', summary: '' },
+    ]);
+  });
+
   t.test('a server that was given up answers nothing, keeps its bill, and joins again', async (t) => {
     let isHeld = true;
     const held: (() => void)[] = [];

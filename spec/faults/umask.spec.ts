@@ -20,7 +20,7 @@ t.test(
     const home = testFolder(t);
     const desk = await openDeskOfProcess(t, undefined, { HOME: home, BLOCKHOUSE_REQUEST_LOG: 'info' });
     const run = async (...args: string[]): Promise<string> => {
-      const { code, stdout, stderr } = await desk.begin(args, { input: 'sk-a-key-of-a-test\n', env: { HOME: home } }).ended;
+      const { code, stdout, stderr } = await desk.on(args, { input: 'sk-a-key-of-a-test\n', env: { HOME: home } }); // this process has the umask, too
       t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
       return stdout;
     };

@@ -19,11 +19,14 @@ export async function recordCall(context: BlockContext, bill: Bill, purpose: Cal
 
 /** Counts the window again. Resolves with true when it has passed its threshold. */
 export async function updateWindow(context: BlockContext): Promise<boolean> {
-  const { files } = context;
+  const { files, claim } = context;
   const config = await fittedConfig(context);
   const history = await files.conversation.entries();
-  return files.memory.update((memory) => {
-    const window = windowStand({ config, memory, history });
-    return { value: { ...memory, window }, result: needsCompaction(window.tokens, config) };
-  });
+  return files.memory.update(
+    (memory) => {
+      const window = windowStand({ config, memory, history });
+      return { value: { ...memory, window }, result: needsCompaction(window.tokens, config) };
+    },
+    { claim },
+  );
 }

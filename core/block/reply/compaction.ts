@@ -1,6 +1,7 @@
 // Moves the window of a block's memory, and has the block's model summarise the messages that leave it. Nothing is deleted, and undo is possible.
 //
 // never-back: if the memory was reset or moved in the meantime, nothing is changed, so that the window never moves back.
+// one-claim: the memory is written with the claim with which the compaction began, so that the summary of a server that was given up meanwhile changes nothing.
 // halt-holds: while the kill switch is set, no model is called for a summary either, and one that is being written ends.
 import { randomBytes } from 'node:crypto';
 import { estimateTokens } from '../../base/tokens.ts';
@@ -8,6 +9,7 @@ import { BlockhouseError } from '../../errors.ts';
 import { textOf } from '../../gateway/parts.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { BlockMemory, Compaction } from '../../schemas/block-memory.ts';
+import type { Claim } from '../../store/port.ts';
 import { CallRefused } from '../actor/call-refused.ts';
 import { candidatesOf } from '../status/candidates.ts';
 import { haltReason } from '../status/reasons.ts';
@@ -24,7 +26,7 @@ const OVERFULL_PERCENT = 100;
 
 /** Resolves with the new memory. A failure of the model is written into memory.json and then thrown. Call it once at a time for each block. */
 export async function compact(context: BlockContext, trigger: 'threshold' | 'manual', signal: AbortSignal): Promise<BlockMemory> {
-  const { files } = context;
+  const { files, claim } = context;
   assertNotHalted(context);
   const config = await files.config.read();
   const memory = await files.memory.read();
@@ -32,7 +34,7 @@ export async function compact(context: BlockContext, trigger: 'threshold' | 'man
   if (plan === undefined) return memory;
   context.setTask({ messageId: null, startedAt: context.at(), attempt: 1, phase: 'compacting', outputChars: 0 });
   try {
-    return await carryOut(context, { config, memory, plan, trigger: triggerOf(trigger, memory) }, signal);
+    return await carryOut(context, { config, memory, plan, trigger: triggerOf(trigger, memory), claim }, signal);
   } finally {
     context.endTask(null);
   }
@@ -54,6 +56,8 @@ interface Job {
   readonly memory: BlockMemory;
   readonly plan: CompactionPlan;
   readonly trigger: Compaction['trigger'];
+  /** one-claim. */
+  readonly claim: Claim;
 }
 
 async function carryOut(context: BlockContext, job: Job, signal: AbortSignal): Promise<BlockMemory> {
@@ -121,15 +125,18 @@ type Facts = Pick<Compaction, 'outcome'> & { readonly model: string | null; read
 async function move(context: BlockContext, job: Job, facts: Facts, summary: string | undefined): Promise<BlockMemory> {
   const config = await fittedConfig(context);
   const history = await context.files.conversation.entries();
-  const moved = await context.files.memory.update((memory) => {
-    if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // never-back
-    const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: context.at() };
-    const before = { ...kept, window: { ...kept.window, firstKeptId: job.plan.firstKeptId } };
-    const window = windowStand({ config, memory: before, history });
-    const noted = withRecord(before, record(context, job, facts, memory, window.tokens));
-    const value = { ...noted, window, compactionCount: memory.compactionCount + 1 };
-    return { value, result: value };
-  });
+  const moved = await context.files.memory.update(
+    (memory) => {
+      if (memory.window.firstKeptId !== job.memory.window.firstKeptId) throw new BlockhouseError('WRONG_STATE', MOVED); // never-back
+      const kept = summary === undefined ? memory : { ...memory, summary, summaryUpdatedAt: context.at() };
+      const before = { ...kept, window: { ...kept.window, firstKeptId: job.plan.firstKeptId } };
+      const window = windowStand({ config, memory: before, history });
+      const noted = withRecord(before, record(context, job, facts, memory, window.tokens));
+      const value = { ...noted, window, compactionCount: memory.compactionCount + 1 };
+      return { value, result: value };
+    },
+    { claim: job.claim },
+  );
   report(context, job, facts);
   return moved;
 }
@@ -137,10 +144,13 @@ async function move(context: BlockContext, job: Job, facts: Facts, summary: stri
 const MOVED = 'The memory was changed while it was being summarised, so the summary was discarded.';
 
 async function note(context: BlockContext, job: Job, facts: Facts): Promise<void> {
-  await context.files.memory.update((memory) => ({
-    value: withRecord(memory, record(context, job, facts, memory, job.plan.tokensBefore)),
-    result: undefined,
-  }));
+  await context.files.memory.update(
+    (memory) => ({
+      value: withRecord(memory, record(context, job, facts, memory, job.plan.tokensBefore)),
+      result: undefined,
+    }),
+    { claim: job.claim },
+  );
   report(context, job, facts);
 }
 

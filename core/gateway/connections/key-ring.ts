@@ -4,6 +4,7 @@
 //   comes back.
 // least-used: A new conversation gets the key with the fewest calls under way for its weight, then with the fewest tokens in the last minute for its weight. Of equal ones,
 //   it is the one that every server and every process picks for this conversation.
+// own-words: What a provider has said about the call of one application is for no other one, and the labels of keys are for none: without a name of their own, they are the ends of keys.
 // once: No call is made twice with the same key.
 // kept-state: An edit of the entry keeps what is known of the keys that stay, except that a refused or empty one is tried again.
 import { BlockhouseError } from '../../errors.ts';
@@ -84,7 +85,7 @@ export class KeyRing {
     const known = conversation === undefined ? undefined : this.#conversations.find(call.client, conversation, now);
     const state = known === undefined ? this.#least(call, conversation, tried, now) : this.#keyOf(known, call, conversation, tried, now);
     if (state === undefined) {
-      const refusal = this.refusal(call.model, tried);
+      const refusal = this.refusal(call, tried);
       if (refusal !== undefined) throw refusal;
       return undefined;
     }
@@ -117,27 +118,28 @@ export class KeyRing {
     if (state.succeed(model, takenAt)) this.#facts.recovered(state.label, model);
   }
 
-  fail(state: KeyState, model: string, fault: KeyFault, failure: BlockhouseError, takenAt: number): void {
+  /** Without a `client`, it concerns all of them. */
+  fail(state: KeyState, model: string, fault: KeyFault, failure: BlockhouseError, takenAt: number, client?: string): void {
     const now = this.#now();
-    const pause = state.fail(model, fault, failure, { takenAt, now });
+    const pause = state.fail(model, fault, failure, { takenAt, now, client });
     if (pause !== undefined) this.#facts.cooled(state.label, { ...pause, model, forMs: pause.until - now });
   }
 
   /** same-key. */
   #keyOf(known: Known<KeyState>, call: KeyedCall, conversation: string | undefined, tried: ReadonlySet<KeyState> | undefined, now: number) {
-    if (isUsable(known.home, call.model, tried, now)) return known.home;
-    if (known.away !== undefined && isUsable(known.away, call.model, tried, now)) return known.away;
+    if (isUsable(known.home, call, tried, now)) return known.home;
+    if (known.away !== undefined && isUsable(known.away, call, tried, now)) return known.away;
     const other = this.#least(call, conversation, tried, now);
     known.away = other ?? known.away;
     return other;
   }
 
   /** least-used. */
-  #least({ client, model }: KeyedCall, conversation: string | undefined, tried: ReadonlySet<KeyState> | undefined, now: number): KeyState | undefined {
+  #least(call: KeyedCall, conversation: string | undefined, tried: ReadonlySet<KeyState> | undefined, now: number): KeyState | undefined {
     let best: KeyState | undefined;
     let seed: number | undefined;
     for (const state of this.#states) {
-      if (!isUsable(state, model, tried, now)) continue;
+      if (!isUsable(state, call, tried, now)) continue;
       if (best === undefined) {
         best = state;
         continue;
@@ -145,7 +147,7 @@ export class KeyRing {
       let difference = state.inFlight * best.key.weight - best.inFlight * state.key.weight;
       if (difference === 0) difference = state.tokens(now) * best.key.weight - best.tokens(now) * state.key.weight;
       if (difference === 0) {
-        seed ??= hashOf(conversation ?? '', hashOf(client));
+        seed ??= hashOf(conversation ?? '', hashOf(call.client));
         difference = hashOf(best.label, seed) - hashOf(state.label, seed);
       }
       if (difference < 0) best = state;
@@ -153,30 +155,36 @@ export class KeyRing {
     return best;
   }
 
-  /** What a call fails with if all keys are paused for this model or `tried`; undefined otherwise, however busy the others are. */
-  refusal(model: string, tried: ReadonlySet<KeyState> | undefined): BlockhouseError | undefined {
+  /** What a call fails with if all keys are paused for it or `tried`, the last time with `own`; undefined otherwise, however busy the others are. */
+  refusal(
+    { client, model }: Pick<KeyedCall, 'client' | 'model'>,
+    tried: ReadonlySet<KeyState> | undefined,
+    own?: BlockhouseError,
+  ): BlockhouseError | undefined {
     const now = this.#now();
     const pauses: Pause[] = [];
     for (const state of this.#states) {
-      const pause = state.pauseFor(model, now);
+      const pause = state.pauseFor(model, now, client);
       if (pause === undefined && tried?.has(state) !== true) return undefined;
       if (pause !== undefined) pauses.push(pause);
     }
-    return this.#refused(pauses, now);
+    return this.#refused(pauses, now, client.startsWith('key ') ? { words: own?.message } : undefined);
   }
 
-  #refused(pauses: readonly Pause[], now: number): BlockhouseError {
+  /** `told`: what alone an application may read. own-words. */
+  #refused(pauses: readonly Pause[], now: number, told: { readonly words: string | undefined } | undefined): BlockhouseError {
     const soonest = pauses.filter(({ fault }) => fault !== 'refused').sort((one, other) => one.until - other.until)[0];
-    const labels = this.#states.map(({ label }) => label).join(', ');
+    const labels = told === undefined ? ` (${this.#states.map(({ label }) => label).join(', ')})` : '';
     const last = [...pauses].sort((one, other) => other.since - one.since)[0];
-    const words = last === undefined ? '' : ` The last answer: ${last.words}`;
+    const said = told === undefined ? last?.words : told.words;
+    const words = said === undefined ? '' : ` The last answer: ${said}`;
     if (soonest === undefined && pauses.length === this.#states.length) {
       const cure = `Set others: \`blockhouse auth set ${this.#name} --add\`, or ${this.#name}.keys in auth.json.`;
-      return new BlockhouseError('UPSTREAM_AUTH', `All keys of ${this.#name} (${labels}) are refused. ${cure}${words}`);
+      return new BlockhouseError('UPSTREAM_AUTH', `All keys of ${this.#name}${labels} are refused. ${cure}${words}`);
     }
     const retryAfterMs = Math.max(soonest === undefined ? 0 : soonest.until - now, SHORTEST_RETRY_AFTER_MS);
     const when = `The next one may be used in ${Math.ceil(retryAfterMs / 1000)} s.`;
-    return new BlockhouseError('UPSTREAM_RATE_LIMITED', `No key of ${this.#name} (${labels}) can be used for this model now. ${when}${words}`, {
+    return new BlockhouseError('UPSTREAM_RATE_LIMITED', `No key of ${this.#name}${labels} can be used for this model now. ${when}${words}`, {
       retryAfterMs,
     });
   }
@@ -186,8 +194,8 @@ export class KeyRing {
   }
 }
 
-function isUsable(state: KeyState, model: string, tried: ReadonlySet<KeyState> | undefined, now: number): boolean {
-  return !state.isFull && state.pauseFor(model, now) === undefined && tried?.has(state) !== true; // once
+function isUsable(state: KeyState, { client, model }: KeyedCall, tried: ReadonlySet<KeyState> | undefined, now: number): boolean {
+  return !state.isFull && state.pauseFor(model, now, client) === undefined && tried?.has(state) !== true; // once
 }
 
 /** FNV-1a with a mixed end, so that texts that differ in their last character alone are far apart. */

@@ -3,6 +3,8 @@
 // one-model: A rate limit, or a 403, pauses the key for the model that was asked, since most providers count by model, and a client may ask for one that the key does not
 //   have. An empty account and a key that is refused concern all models.
 // one-probe: When the pause of an empty or refused key is over, one call tries it. Others may when that call has succeeded, or PROBE_MS later.
+// one-client: A pause that the calls of one client alone have brought about holds for that client, until a call of another one fails in the same way. Else one client could
+//   shut out all others: a 402 may come of a request that is too large for the account, and a 429 of one that is too large for a minute.
 // not-older: What a call tells that was sent before a pause began neither ends the pause nor makes it longer.
 import { keptText } from '../../base/kept-text.ts';
 import type { BlockhouseError } from '../../errors.ts';
@@ -35,6 +37,8 @@ export interface Pause {
   until: number;
   /** Pauses in a row. */
   readonly strikes: number;
+  /** one-client. Undefined if it holds for all. */
+  readonly client: string | undefined;
 }
 
 /** What a failure says of the key that the call was made with; undefined for nothing. A failure of the provider says nothing, and neither does a call that may have run. */
@@ -87,21 +91,21 @@ export class KeyState {
     this.cachedTokens += cached;
   }
 
-  /** What keeps the key from being used for a model now; undefined if nothing does. */
-  pauseFor(model: string, now: number): Pause | undefined {
-    if (this.#pause !== undefined && this.#pause.until > now) return this.#pause;
+  /** What keeps a client, or all of them, from using the key for a model now; undefined if nothing does. */
+  pauseFor(model: string, now: number, client?: string): Pause | undefined {
+    if (this.#pause !== undefined && holds(this.#pause, now, client)) return this.#pause;
     if (this.#models.size === 0) return undefined;
     const pause = this.#models.get(model);
-    return pause !== undefined && pause.until > now ? pause : undefined;
+    return pause !== undefined && holds(pause, now, client) ? pause : undefined;
   }
 
   /** A call is being made with it. one-probe. */
   take(model: string, now: number): void {
     this.inFlight += 1;
     this.calls += 1;
-    if (this.#pause !== undefined) this.#pause.until = now + PROBE_MS;
+    if (this.#pause !== undefined && this.#pause.until <= now) this.#pause.until = now + PROBE_MS;
     const ofModel = this.#models.size === 0 ? undefined : this.#models.get(model);
-    if (ofModel !== undefined && ofModel.fault !== 'cooling') ofModel.until = now + PROBE_MS;
+    if (ofModel !== undefined && ofModel.fault !== 'cooling' && ofModel.until <= now) ofModel.until = now + PROBE_MS;
   }
 
   /** A call that was sent at `takenAt` has succeeded. True if that ends a pause. */
@@ -119,12 +123,27 @@ export class KeyState {
   }
 
   /** A call that was sent at `takenAt` has failed, which pauses the key. Undefined if the pause is there already. */
-  fail(model: string, fault: KeyFault, failure: BlockhouseError, { takenAt, now }: { readonly takenAt: number; readonly now: number }): Pause | undefined {
+  fail(
+    model: string,
+    fault: KeyFault,
+    failure: BlockhouseError,
+    { takenAt, now, client }: { readonly takenAt: number; readonly now: number; readonly client?: string | undefined },
+  ): Pause | undefined {
     const isOfModel = fault === 'cooling' || failure.upstreamStatus === 403; // one-model
     const before = isOfModel ? this.#models.get(model) : this.#pause;
-    if (before !== undefined && takenAt <= before.since) return undefined; // not-older
+    const isOthers = before !== undefined && before.client !== undefined && before.client !== client;
+    if (before !== undefined && takenAt <= before.since && !isOthers) return undefined; // not-older
     const strikes = before?.fault === fault ? before.strikes + 1 : 1;
-    const pause: Pause = { fault, code: failure.code, words: failure.message, since: now, until: now + pauseMs(fault, strikes, failure.retryAfterMs), strikes };
+    const whose = before === undefined || before.client === client ? client : undefined; // one-client
+    const pause: Pause = {
+      fault,
+      code: failure.code,
+      words: failure.message,
+      since: now,
+      until: now + pauseMs(fault, strikes, failure.retryAfterMs),
+      strikes,
+      client: whose,
+    };
     if (isOfModel) this.#keep(keptText(model), pause);
     else this.#pause = pause;
     return pause;
@@ -160,6 +179,10 @@ export class KeyState {
     else for (let past = this.#slot + 1; past <= slot; past += 1) this.#tokens[past % SLOTS] = 0;
     this.#slot = slot;
   }
+}
+
+function holds(pause: Pause, now: number, client: string | undefined): boolean {
+  return pause.until > now && (pause.client === undefined || client === undefined || pause.client === client); // one-client
 }
 
 function pauseMs(fault: KeyFault, strikes: number, retryAfterMs: number | undefined): number {

@@ -68,10 +68,10 @@ export class KeyTurns {
     this.giveBack();
     const fault = keyFaultOf(failure);
     if (ring === undefined || state === undefined || fault === undefined) return undefined;
-    ring.fail(state, this.#call.model, fault, failure, this.#takenAt);
+    ring.fail(state, this.#call.model, fault, failure, this.#takenAt, this.#call.client);
     this.#tried ??= new Set();
     this.#tried.add(state); // once
-    return ring.refusal(this.#call.model, this.#tried) ?? 'another';
+    return ring.refusal(this.#call, this.#tried, failure) ?? 'another';
   }
 
   /** given-back. */

@@ -1,6 +1,7 @@
 // What this server writes each half second of the blocks that it has changed: documents that can be made again, and what the list is sorted by.
 //
 // all-together: it is one statement for all blocks. What can't be written now is written with the next ones.
+// given-up: what a server has changed before it was given up is not stored any more, also when it has joined again.
 // before-release: a block is given back after its part is written, so that the next owner reads it.
 import type { Database } from './pool.ts';
 import { PROJECT } from './sql/blocks.ts';
@@ -23,8 +24,8 @@ export interface ProjectionOptions {
 }
 
 interface Waiting {
-  /** Texts by kind. */
-  readonly documents: Map<string, string>;
+  /** Texts by kind, and the server's membership when they were changed. given-up. */
+  readonly documents: Map<string, { readonly text: string; readonly node: string }>;
   shown: Shown;
 }
 
@@ -52,7 +53,7 @@ export class Projection {
 
   /** Stores the text of a document. */
   store(block: number, kind: string, text: string, shown: Shown = {}): void {
-    this.#of(block).documents.set(kind, text);
+    this.#of(block).documents.set(kind, { text, node: this.#options.node() });
     this.touch(block, shown);
   }
 
@@ -79,7 +80,7 @@ export class Projection {
   }
 
   #of(block: number): Waiting {
-    const waiting = this.#waiting.get(block) ?? { documents: new Map<string, string>(), shown: {} };
+    const waiting = this.#waiting.get(block) ?? { documents: new Map<string, { readonly text: string; readonly node: string }>(), shown: {} };
     this.#waiting.set(block, waiting);
     this.#later();
     return waiting;
@@ -116,10 +117,10 @@ export class Projection {
 
   async #write(part: readonly (readonly [number, Waiting])[]): Promise<void> {
     const sorted = part.toSorted(([a], [b]) => a - b);
-    const documents = sorted.flatMap(([block, waiting]) => [...waiting.documents].map(([kind, text]) => ({ block, kind, text })));
+    const documents = sorted.flatMap(([block, waiting]) => [...waiting.documents].map(([kind, { text, node }]) => ({ block, kind, text, node })));
     const shown = sorted.map(([, waiting]) => waiting.shown);
     await this.#options.database.query(PROJECT, [
-      this.#options.node(),
+      documents.map(({ node }) => node),
       documents.map(({ block }) => block),
       documents.map(({ kind }) => kind),
       documents.map(({ text }) => text),

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { isoTime } from '../../../core/base/iso-time.ts';
 import { monthOf, nextUtcDay, nextUtcMonth, nextUtcWeek, weekOf } from '../../../core/base/utc-periods.ts';
 
 const at = (ms: number): string => new Date(ms).toISOString();
@@ -19,4 +20,8 @@ t.test('a week begins on Monday, a month on its first day, also across a year', 
       [day, week, month].map((date) => `${date}T00:00:00.000Z`),
       now,
     );
+});
+
+t.test('a time is written as ISO 8601, again and again', async (t) => {
+  for (const ms of [0, 0, 1, 1_763_820_202_123, 0]) t.equal(isoTime(ms), new Date(ms).toISOString());
 });

@@ -163,3 +163,36 @@ t.test('keys without a label have the end of a long key, or their number', (t) =
   );
   t.end();
 });
+
+t.test('what the calls of one client bring about keeps that client from the keys, and all others when a second one has failed', (t) => {
+  for (const [fault, extras] of [
+    ['empty', { upstreamStatus: 402, retryable: false }],
+    ['cooling', { upstreamStatus: 429 }],
+    ['refused', { upstreamStatus: 401 }],
+    ['refused', { upstreamStatus: 403 }],
+  ] as const) {
+    const { ring, clock } = ringOf([key('a'), key('b')]);
+    const failsOf = (client: string): void => {
+      for (const state of ring.states) {
+        clock.ms += 1;
+        ring.fail(state, 'm', fault, new BlockhouseError('UPSTREAM_REJECTED', `words for ${client}`, extras), clock.ms, client);
+      }
+    };
+    const takes = (client: string) => () => ring.take(call(undefined, client), undefined)?.label;
+    failsOf('key greedy');
+    t.throws(takes('key greedy'), { code: /^UPSTREAM_/ }, fault);
+    t.type(takes('key other')(), 'string', fault);
+    t.type(takes('token')(), 'string', fault);
+    failsOf('key other');
+    for (const client of ['key greedy', 'key other', 'key third']) {
+      const text = String(t.throws(takes(client), { code: /^UPSTREAM_/ }, `${fault} ${client}`));
+      t.notMatch(text, /words for|\(a, b\)/, 'and no application reads what was said to another one, or which keys there are');
+    }
+    t.throws(takes('token'), { message: /\(a, b\).*words for key other/ }, 'the owner does');
+  }
+  const { ring } = ringOf([key('a')]);
+  const turns = new KeyTurns(call(undefined, 'key one'), () => 1);
+  turns.take({ ring, settingsOf: () => ({ values: {}, sources: {} }) });
+  t.match(turns.failed(limited()), { message: /slow down/ }, 'its own answer it does read');
+  t.end();
+});
