@@ -36,7 +36,7 @@ export interface Endpoint {
 /** The endpoint of an entry on its preset. A field of the entry wins over that of the preset as a whole, a quirk over the same quirk. */
 export function endpointOf(name: string, isConnection: boolean, entry: ConnectionEntry, preset: Partial<Preset> = {}, keys: readonly string[] = []): Endpoint {
   const models = { ...preset.models, ...entry.models };
-  const headers = lowerCased(entry.headers ?? {});
+  const headers = Object.fromEntries(Object.entries(entry.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   return {
     name,
     isConnection,
@@ -92,8 +92,4 @@ function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsO
 export function plainModel(model: string): string {
   const plain = model.trim().toLowerCase();
   return plain.startsWith('models/') ? plain.slice('models/'.length) : plain;
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
