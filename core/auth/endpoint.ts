@@ -81,10 +81,9 @@ function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsO
     if (remembered.has(model)) return remembered.get(model);
     const fitting = patterns.filter(([pattern]) => fitsPattern(pattern, plainModel(model))).map(([, facts]) => facts);
     const all = [exact.get(model) ?? meant.get(plainModel(model)), ...fitting].filter((facts) => facts !== undefined);
-    const facts = all.length < 2 ? all[0] : (Object.assign({}, ...all.reverse()) as ModelFacts);
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(model, facts);
-    return facts;
+    remembered.set(model, all.length < 2 ? all[0] : (Object.assign({}, ...all.reverse()) as ModelFacts));
+    return remembered.get(model);
   };
 }
 

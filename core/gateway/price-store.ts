@@ -11,7 +11,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import { SetPrice } from '../schemas/prices.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { ModelFacts, PriceDocument, PriceList, ShownPrice } from '../types.ts';
+import type { ModelFacts, PriceList, ShownPrice } from '../types.ts';
 import type { Gateway } from './gateway.ts';
 import type { PriceBook, PriceUpdate } from './price-book.ts';
 import type { PricedModel, Prices } from './pricing.ts';
