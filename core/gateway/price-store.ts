@@ -13,7 +13,7 @@ import { SetPrice } from '../schemas/prices.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { ModelFacts, PriceList, ShownPrice } from '../types.ts';
 import type { Gateway } from './gateway.ts';
-import type { PriceBook, PriceUpdate } from './price-book.ts';
+import type { PriceBook, PriceUpdate } from './books.ts';
 import type { PricedModel, Prices } from './pricing.ts';
 import { readPublished } from './published-prices.ts';
 
