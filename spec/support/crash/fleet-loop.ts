@@ -47,7 +47,7 @@ const LONGEST_PIECE_MS = 60;
 const BETWEEN_ENDS_MS = 2000;
 const BETWEEN_POSTS_MS = 3200;
 /** A block goes on within a lease and two seconds; this is far more. */
-const QUIET_WITHIN_MS = 300_000;
+const QUIET_WITHIN_MS = 120_000;
 
 interface Posted {
   readonly text: string;
@@ -169,9 +169,22 @@ async function untilQuiet(store: string): Promise<string[]> {
   for (;;) {
     const open = await ask(store, OPEN);
     if (open.length === 0) return [];
-    if (performance.now() > until) return [`still open after ${QUIET_WITHIN_MS} ms: ${JSON.stringify(open)}`];
+    if (performance.now() > until) return [`still open after ${QUIET_WITHIN_MS} ms: ${JSON.stringify(open)}`, ...(await stuck(store))];
     await delay(200);
   }
+}
+
+/** What is known of a block that nobody works on. */
+async function stuck(store: string): Promise<string[]> {
+  const block = 'select id from bh.block where queued + processing > 0 limit 1';
+  const rows = await ask(store, `select *, clock_timestamp() as now from bh.block where id in (${block})`);
+  const pulse = await ask(store, `select value from bh.document where kind = 'pulse' and block_id in (${block})`);
+  const lines = await ask(
+    store,
+    `select convert_from(bytes, 'UTF8') as line from bh.log_line where block_id in (${block}) order by at desc, place desc limit 25`,
+  );
+  const nodes = await ask(store, 'select id, url, expires_at from bh.node');
+  return [rows, pulse, nodes].map((each) => JSON.stringify(each)).concat(lines.map(({ line }) => String(line).trim()));
 }
 
 /** Statements whose rows are faults. */
