@@ -8,6 +8,7 @@
 // refused-once: of a model whose price only answers tell, a key that refuses unknown prices gets one answer without a bill, and then none until one has come. Other
 //   keys ask on: what one of them does shuts nobody else out.
 // held-until-counted: a call counts as under way until its line counts.
+import { plainModel } from '../auth/endpoint.ts';
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -303,9 +304,9 @@ function assertPriced(key: NamedKey, call: AccountedCall, { exact, least }: Pric
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
 }
 
-/** No name of a key has a blank. */
+/** No name of a key has a blank. A server may take another spelling for the same model. */
 function uncountedName({ key, adapterId, model }: AccountedCall): string {
-  return `${key} ${adapterId}/${model}`;
+  return `${key} ${adapterId}/${plainModel(model)}`;
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {

@@ -547,10 +547,12 @@ t.test('an answer without its bill costs as much as others of its model, and is 
   const complete = ['/v1/chat/completions', { messages: MESSAGES }] as Ask;
   const first = await toldTo(t, {}, answer, broken, broken, complete);
   t.match(first, { statuses: [200, 403, 403], spent: { calls: 1 } });
+  const shouted = ['/v1/chat/completions', { messages: MESSAGES, stream: true, model: 'openrouter/X/NEW' }] as Ask;
+  t.equal(await first.ask(first.key, shouted), 403, 'in other letters, too');
   const other = (await first.server.call('POST', '/api/keys', { body: { name: 'other', usdPerDay: 1, unpriced: 'refuse' } })).json['key'];
   t.equal(await first.ask(other, complete), 200, 'another key is not shut out');
   t.equal(await first.ask(first.key, complete), 200, 'nor is the first one, now that there is a bill');
-  const { statuses, spent } = await toldTo(t, {}, answer, complete, broken, broken);
+  const { statuses, spent } = await toldTo(t, {}, answer, complete, shouted, broken);
   t.same(statuses, [200, 200, 429]);
   t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);
 });
