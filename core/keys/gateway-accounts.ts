@@ -7,6 +7,7 @@
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
 // refused-once: of a model whose price only answers tell, a key that refuses unknown prices gets one answer without a bill, and then none until one has come. Other
 //   keys ask on: what one of them does shuts nobody else out.
+// first-alone: until then such a key has one call of that model under way, and the others wait for it. Else each of very many at once would be the first.
 // held-until-counted: a call counts as under way until its line counts.
 import { plainModel } from '../auth/endpoint.ts';
 import { isoTime } from '../base/iso-time.ts';
@@ -60,6 +61,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #places = new KeyPlaces();
   /** refused-once. */
   readonly #uncounted = new Set<string>();
+  /** first-alone. */
+  readonly #first = new Map<string, FirstCall>();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
@@ -153,6 +156,25 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUncounted(hold);
     this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
+    this.#endFirst(hold);
+  }
+
+  /** first-alone: resolves when the call has ended that this one waits for. Undefined if it is the first itself. */
+  #firstBefore(hold: KeyHold): Promise<void> | undefined {
+    if (hold.hasEnded) return undefined; // it will not be sent
+    const name = uncountedName(hold.call);
+    const known = this.#first.get(name);
+    if (known === undefined) this.#first.set(name, new FirstCall(hold));
+    return known === undefined || known.hold === hold ? undefined : known.ended;
+  }
+
+  #endFirst(hold: KeyHold): void {
+    if (this.#first.size === 0) return;
+    const name = uncountedName(hold.call);
+    const first = this.#first.get(name);
+    if (first?.hold !== hold) return;
+    this.#first.delete(name);
+    first.end();
   }
 
   async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
@@ -190,7 +212,11 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { ledger, now } = this.#options;
     const key = this.#stillAllowed(hold.call, hash);
     hold.key = key;
-    if (key.refusesUnpriced) assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
+    if (key.refusesUnpriced) {
+      assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
+      const first = pricer.least(HOUR_IN_CACHE) === null ? this.#firstBefore(hold) : undefined;
+      if (first !== undefined) return first.then(() => this.#reserveAt(hold, hash, pricer));
+    }
     const room = ledger.room(key, this.#held.beside(hold));
     if (room instanceof Promise) {
       return room.then((answer) => {
@@ -273,6 +299,20 @@ class KeyPass implements Hold {
 
   reserve(): Promise<void> | undefined {
     return this.#admit();
+  }
+}
+
+/** first-alone. */
+class FirstCall {
+  readonly hold: KeyHold;
+  readonly ended: Promise<void>;
+  end: () => void = () => undefined;
+
+  constructor(hold: KeyHold) {
+    this.hold = hold;
+    this.ended = new Promise((resolve) => {
+      this.end = resolve;
+    });
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
-import { framesOf, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { framesOf, startServer, type TestServer, type TestServerOptions, until } from '../support/server.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../support/upstream.ts';
 
 const KEY = 'gsk-canary-0123456789abcdef';
@@ -555,6 +555,35 @@ t.test('an answer without its bill costs as much as others of its model, and is 
   const { statuses, spent } = await toldTo(t, {}, answer, complete, shouted, broken);
   t.same(statuses, [200, 200, 429]);
   t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);
+});
+
+t.test('until the first bill of a model has come, the calls of a key that refuses unknown prices are made one after the other', async (t) => {
+  const whole = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: { ...USAGE, cost: 0.0001 } };
+  const answers: (() => void)[] = [];
+  const answer: Answerer = (_request, res) => void answers.push(() => sendJson(res, whole));
+  const { server, ask, key } = await toldTo(t, {}, answer);
+  const burst = Array.from({ length: 5 }, () => ask(key, ['/v1/chat/completions', { messages: MESSAGES }]));
+  await until(() => answers.length === 1);
+  const others = ask(key, ['/v1/chat/completions', { messages: MESSAGES, model: 'openrouter/another' }]);
+  await until(() => answers.length === 2);
+  answers[1]?.();
+  t.equal(await others, 200, 'another model is asked meanwhile');
+  t.equal(answers.length, 2);
+  answers[0]?.();
+  await until(() => answers.length === 6);
+  for (const end of answers.slice(2)) end();
+  t.same(await Promise.all(burst), [200, 200, 200, 200, 200]);
+  t.match(await server.core.accounts?.spentToday('app'), { calls: 6, unpricedCalls: 0 });
+
+  const cuts: (() => void)[] = [];
+  const cut = await toldTo(t, {}, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'text '.repeat(80) } }] })}\n\n`, () => void cuts.push(() => res.destroy()));
+  });
+  const streams = Array.from({ length: 5 }, () => cut.ask(cut.key, ['/v1/chat/completions', { messages: MESSAGES, stream: true }]));
+  await until(() => cuts.length === 1);
+  cuts[0]?.();
+  t.same((await Promise.all(streams)).sort(), [200, 403, 403, 403, 403], 'and one without a bill is the only one');
 });
 
 t.test('22: a picture for a model that takes none is refused before the call, on every lane', async (t) => {
