@@ -563,14 +563,14 @@ t.test('until the first bill of a model has come, the calls of a key that refuse
   const answer: Answerer = (_request, res) => void answers.push(() => sendJson(res, whole));
   const { server, ask, key } = await toldTo(t, {}, answer);
   const burst = Array.from({ length: 5 }, () => ask(key, ['/v1/chat/completions', { messages: MESSAGES }]));
-  await until(() => answers.length === 1);
+  await until(() => answers.length === 1, 'the first is asked');
   const others = ask(key, ['/v1/chat/completions', { messages: MESSAGES, model: 'openrouter/another' }]);
-  await until(() => answers.length === 2);
+  await until(() => answers.length === 2, 'the other model is asked');
   answers[1]?.();
   t.equal(await others, 200, 'another model is asked meanwhile');
   t.equal(answers.length, 2);
   answers[0]?.();
-  await until(() => answers.length === 6);
+  await until(() => answers.length === 6, 'all are asked');
   for (const end of answers.slice(2)) end();
   t.same(await Promise.all(burst), [200, 200, 200, 200, 200]);
   t.match(await server.core.accounts?.spentToday('app'), { calls: 6, unpricedCalls: 0 });
@@ -581,7 +581,7 @@ t.test('until the first bill of a model has come, the calls of a key that refuse
     res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'text '.repeat(80) } }] })}\n\n`, () => void cuts.push(() => res.destroy()));
   });
   const streams = Array.from({ length: 5 }, () => cut.ask(cut.key, ['/v1/chat/completions', { messages: MESSAGES, stream: true }]));
-  await until(() => cuts.length === 1);
+  await until(() => cuts.length === 1, 'the first is asked');
   cuts[0]?.();
   t.same((await Promise.all(streams)).sort(), [200, 403, 403, 403, 403], 'and one without a bill is the only one');
 });
