@@ -586,6 +586,26 @@ t.test('until the first bill of a model has come, the calls of a key that refuse
   t.same((await Promise.all(streams)).sort(), [200, 403, 403, 403, 403], 'and one without a bill is the only one');
 });
 
+t.test('the cap of a block counts an answer without its bill as the dearest one of its model, too', async (t) => {
+  const told = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }], usage: { ...USAGE, cost: 0.17 } };
+  let asked = 0;
+  const { server } = await toldTo(t, {}, (_request, res) => {
+    asked += 1;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (asked === 1) res.end(`data: ${JSON.stringify(told)}\n\ndata: [DONE]\n\n`);
+    else res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'text '.repeat(80) } }] })}\n\n`, () => res.destroy());
+  });
+  await server.call('POST', '/api/blocks', { body: { name: 'helper' } });
+  const config = { adapter: { provider: 'openrouter', model: 'x/new' }, budget: { dailyUsd: 1 }, retry: { maxAttempts: 1 } };
+  await server.call('PUT', '/api/blocks/helper/config', { body: config });
+  await server.call('POST', '/api/blocks/helper/start');
+  for (const message of ['one', 'two']) await server.call('POST', '/api/blocks/helper/chat?wait=10', { body: { message } });
+  const lines = readFileSync(join(server.workspace, 'ledger.jsonl'), 'utf8').trim().split('\n');
+  const costs = lines.map((line) => JSON.parse(line).costUsd);
+  t.equal(costs[0], 0.17);
+  t.ok(costs[1] > 0.83, `${costs[1]}`);
+});
+
 t.test('22: a picture for a model that takes none is refused before the call, on every lane', async (t) => {
   const gpu = await gpuWith(t, { models: { z: { images: false } } });
   const png = { type: 'image', mediaType: 'image/png', data: 'aGk=' };
