@@ -15,12 +15,13 @@ import { assertOptions, type CoreOptions } from './core-options.ts';
 import { EventRing, type RecentEvents } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
-import type { ConnectionStore } from './gateway/connections/connection-store.ts';
+import type { ConnectionBook } from './gateway/books.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
+import type { PriceBook } from './gateway/books.ts';
 import { PriceStore } from './gateway/price-store.ts';
 import { Prices } from './gateway/pricing.ts';
 import { listed } from './gateway/registry.ts';
@@ -115,9 +116,9 @@ export interface Core {
   /** The model of the echo provider; undefined if there is none. */
   readonly standIn: BlockAdapter | undefined;
   /** Named upstreams besides the adapters: entries of auth.json, presets, local servers. */
-  readonly connections: ConnectionStore;
+  readonly connections: ConnectionBook;
   /** What models cost; undefined without a workspace. */
-  readonly prices: PriceStore | undefined;
+  readonly prices: PriceBook | undefined;
   /** The ids of the adapters, without the echo provider. */
   adapterIds(): string[];
   /** The id of the adapter with this id or alias; undefined if there is none. */

@@ -36,7 +36,7 @@ export interface Endpoint {
 /** The endpoint of an entry on its preset. A field of the entry wins over that of the preset as a whole, a quirk over the same quirk. */
 export function endpointOf(name: string, isConnection: boolean, entry: ConnectionEntry, preset: Partial<Preset> = {}, keys: readonly string[] = []): Endpoint {
   const models = { ...preset.models, ...entry.models };
-  const headers = lowerCased(entry.headers ?? {});
+  const headers = Object.fromEntries(Object.entries(entry.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   return {
     name,
     isConnection,
@@ -81,21 +81,14 @@ function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsO
     if (remembered.has(model)) return remembered.get(model);
     const fitting = patterns.filter(([pattern]) => fitsPattern(pattern, plainModel(model))).map(([, facts]) => facts);
     const all = [exact.get(model) ?? meant.get(plainModel(model)), ...fitting].filter((facts) => facts !== undefined);
-    const facts = all.length < 2 ? all[0] : (Object.assign({}, ...all.reverse()) as ModelFacts);
     if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(model, facts);
-    return facts;
+    remembered.set(model, all.length < 2 ? all[0] : (Object.assign({}, ...all.reverse()) as ModelFacts));
+    return remembered.get(model);
   };
 }
 
 /** The id of a model without what servers may read over: other letters, blanks around it, `models/` before it. */
 export function plainModel(model: string): string {
-  return model
-    .trim()
-    .toLowerCase()
-    .replace(/^models\//, '');
-}
-
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const plain = model.trim().toLowerCase();
+  return plain.startsWith('models/') ? plain.slice('models/'.length) : plain;
 }

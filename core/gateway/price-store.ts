@@ -11,8 +11,9 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import { SetPrice } from '../schemas/prices.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { ModelFacts, PriceDocument, PriceList, ShownPrice } from '../types.ts';
+import type { ModelFacts, PriceList, ShownPrice } from '../types.ts';
 import type { Gateway } from './gateway.ts';
+import type { PriceBook, PriceUpdate } from './books.ts';
 import type { PricedModel, Prices } from './pricing.ts';
 import { readPublished } from './published-prices.ts';
 
@@ -26,22 +27,11 @@ export interface PriceStoreOptions {
   readonly now: () => number;
 }
 
-/** What `update` would do. */
-export interface PriceUpdate {
-  readonly document: PriceDocument;
-  /** connection/model. */
-  readonly added: readonly string[];
-  readonly changed: readonly string[];
-  readonly gone: readonly string[];
-  /** Models of the price data that have no single price. */
-  readonly skipped: number;
-}
-
 const check: Validator<SetPrice> = compile(SetPrice);
 const MAX_MODEL = 256;
 
 /** The prices. */
-export class PriceStore {
+export class PriceStore implements PriceBook {
   readonly #options: PriceStoreOptions;
 
   constructor(options: PriceStoreOptions) {

@@ -126,8 +126,8 @@ export interface GatewayBook {
   /** A noted call lasts longer than most: from the next moments on it counts by itself if the process is killed. */
   noteAlone(call: OpenCall): void;
   /**
-   * Counts a call, and writes its line soon. `noted` is what was noted of it last: from the end of this turn of the event loop on, the call counts with no less than this
-   * if the process is killed. A line that can't be written is tried again with the next ones; the bus reports it once.
+   * Counts a call, and writes its line soon. `noted` is what was noted of it last: from now on, the call counts with no less than this if the process is killed; one of
+   * many that count together, from the end of this turn of the event loop on. A line that can't be written is tried again with the next ones; the bus reports it once.
    */
   record(call: GatewayCall, noted?: OpenCall): void;
   /**

@@ -97,6 +97,10 @@ function declarationsOf(file: string): Declarations {
     .replace(/\/\*[\s\S]*?\*\//g, '')
     .replace(/^\s*\/\/.*$/gm, '')
     .replace(/^\s*\n/gm, '');
+  return declarationsIn(file, /^ \S/m.test(text) ? text.replace(/^ +/gm, (blanks) => blanks.repeat(4)) : text); // the build indents some of them less (cli/build.ts)
+}
+
+function declarationsIn(file: string, text: string): Declarations {
   const own = new Map<string, string>();
   const imported = new Map<string, readonly [string, string]>();
   const exported = new Set<string>();

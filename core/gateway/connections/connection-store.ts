@@ -15,6 +15,7 @@ import type { DetectedServer, EntryKey, ShownConnection, ShownConnectionKey, Sho
 import type { CallSettings } from '../call-settings.ts';
 import { isLoopbackHost } from '../egress.ts';
 import type { GatewayLoad, PlaceCounts } from '../live.ts';
+import type { ConnectionBook } from '../books.ts';
 import type { Connections } from './connections.ts';
 import { labelsOf } from './entry-keys.ts';
 import type { KeyState } from './key-state.ts';
@@ -36,25 +37,22 @@ const DETECT_MS = 300;
 const LOCAL_HOST = '127.0.0.1';
 
 /** The connections of a workspace. */
-export class ConnectionStore {
+export class ConnectionStore implements ConnectionBook {
   readonly #options: ConnectionStoreOptions;
 
   constructor(options: ConnectionStoreOptions) {
     this.#options = options;
   }
 
-  /** The adapters, which are the connections of their own names, and all others. */
   list(): ShownConnection[] {
     const { adapters, connections } = this.#options;
     return [...adapters.map((adapter) => this.#shown(adapter)), ...connections.names().map((name) => this.#named(name))];
   }
 
-  /** Changes fields of an entry, or makes one; null removes a field. Rejects with INVALID_REQUEST naming the field. */
   async set(name: string, change: EntryFields): Promise<void> {
     await this.#credentials.update(name, change);
   }
 
-  /** Checks entries of a file (`CredentialStore.adopt`) as `set` checks one, and adds them. */
   async adopt(entries: ReadonlyMap<string, EntryFields>, replaces: boolean, isTrial = false): Promise<void> {
     for (const [name, fields] of entries) {
       if (fields['keyCommand'] !== undefined) throw invalidRequest(`${name}.keyCommand`, 'can only be written into auth.json by hand');
@@ -63,15 +61,10 @@ export class ConnectionStore {
     if (!isTrial) await this.#credentials.adopt(entries, replaces);
   }
 
-  /** Rejects with CONNECTION_NOT_FOUND for a name without an entry. */
   async remove(name: string): Promise<void> {
     if (!(await this.#credentials.remove(name))) throw new BlockhouseError('CONNECTION_NOT_FOUND', 'auth.json has no entry of this name.');
   }
 
-  /**
-   * Adds a key to an entry, beside the one or those that it has, and resolves with the labels of all. Rejects with INVALID_REQUEST for an entry whose key comes from a
-   * program, and for a label that is taken.
-   */
   async addKey(name: string, key: EntryKey): Promise<string[]> {
     const { settings, fields } = this.#stored(name);
     const { keys, apiKeyEnv, keyCommand } = fields;
@@ -84,7 +77,6 @@ export class ConnectionStore {
     return this.#setKeys(name, [...(keys ?? (first === undefined ? [] : [first])), key]);
   }
 
-  /** Removes a key of several by its label, and resolves with the labels of the others. Rejects with INVALID_REQUEST. */
   async removeKey(name: string, label: string): Promise<string[]> {
     const entry = this.#stored(name);
     const keys = entry.fields.keys ?? [];
@@ -109,7 +101,6 @@ export class ConnectionStore {
     return entry;
   }
 
-  /** All presets, in the order of their names. */
   presets(): ShownPreset[] {
     const { presets, env } = this.#options;
     return presets.names().flatMap((name): ShownPreset[] => {
@@ -121,7 +112,7 @@ export class ConnectionStore {
     });
   }
 
-  /** only-here. The local servers that answer by the marks of a preset; of several presets of one port, the first that fits. */
+  /** only-here. */
   async detect(): Promise<DetectedServer[]> {
     const { adapters, connections } = this.#options;
     const known = new Map(connections.names().map((name) => [this.#originOf(name), name]));

@@ -70,8 +70,16 @@ t.test('a usage counts wherever it stands and under the names of either endpoint
 
 t.test('a cost is a number, also one that is written as a text, and may come apart from the usage', async (t) => {
   const costIn = (cost: unknown) => withCost(undefined, { a: { b: { cost } } }, 'a.b.cost')?.costUsd;
-  for (const [cost, usd] of [[0.25, 0.25], [0, 0], ['0.25', 0.25], ['2', 2], ['2.5e-7', 2.5e-7]]) t.equal(costIn(cost), usd, `${cost}`);
-  for (const none of [-1, '-1', '', ' ', 'free', '1,5', '1e9', '0x1', null, Number.NaN, Number.POSITIVE_INFINITY, {}, [1]]) t.equal(costIn(none), undefined, `${none}`);
+  for (const [cost, usd] of [
+    [0.25, 0.25],
+    [0, 0],
+    ['0.25', 0.25],
+    ['2', 2],
+    ['2.5e-7', 2.5e-7],
+  ])
+    t.equal(costIn(cost), usd, `${cost}`);
+  for (const none of [-1, '-1', '', ' ', 'free', '1,5', '1e9', '0x1', null, Number.NaN, Number.POSITIVE_INFINITY, {}, [1]])
+    t.equal(costIn(none), undefined, `${none}`);
   t.equal(withCost(undefined, {}, 'a.b.cost'), undefined);
   t.same(withCost({ outputTokens: 3 }, { cost: 1 }, 'cost'), { outputTokens: 3, costUsd: 1 });
 });

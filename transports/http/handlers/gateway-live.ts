@@ -14,7 +14,7 @@ export const figures = async ({ core, req }: RouteContext) => {
   const figures = await core.view.figures(window);
   return ok({
     window,
-    adapters: figures.map(({ id, load: { breaker, paused, missing, ...load }, series }) => {
+    adapters: figures.map(({ id, load: { breaker, paused, missing, atWork, waiting, limits }, series }) => {
       const { displayName, defaultModel } = core.adapter(id);
       return {
         id,
@@ -26,7 +26,9 @@ export const figures = async ({ core, req }: RouteContext) => {
         breaker: breaker.phase,
         openUntil: breaker.phase === 'open' ? inTime(breaker.opensInMs) : null,
         paused: paused.map(pausedSource),
-        ...load,
+        atWork,
+        waiting,
+        limits,
         series: series.map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
       };
     }),

@@ -38,6 +38,7 @@ const INLINE = [
   'ModelId',
   'OutputFormat',
   'PresetFields',
+  'PriceDocument',
   'QueueCounts',
   'Reason',
   'Reasoning',

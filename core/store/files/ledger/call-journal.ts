@@ -4,7 +4,7 @@
 // covered-when-busy: when very many calls come, a line is written ahead for all calls of a key at one model (call-covers.ts), since a line for each of them would cost
 //   as much as a fifth of a small request.
 // noted-first: a call is sent only after the system has its line.
-// ended-soon: the end of a call is written in the turn of the event loop in which its client gets the answer. All lines of one turn share one write.
+// ended-soon: the end of a call that has a line of its own is written before its client gets the answer. What is noted in one turn of the event loop shares one write.
 // written-before-forgotten: a line is dropped only after the ledger has the line of the call's end.
 // torn-line-closed: a line that a full disk or a crash has torn is closed with a newline before the next one, which is whole.
 
@@ -104,7 +104,12 @@ export class CallJournal {
     const ended = { id, at, usage: usage ?? NO_USAGE, costUsd, leastUsd, error };
     if (began !== undefined) this.#open.set(id, { ...began, ...ended });
     this.#waiting += `${JSON.stringify(ended)}\n`; // what the first line says of the call still holds
-    this.#writeSoon().catch(this.#onFault);
+    try {
+      this.#lookForFile();
+      this.#write();
+    } catch (error) {
+      this.#onFault(error); // the line of the ledger waits and is tried again
+    }
     return id;
   }
 
@@ -177,7 +182,7 @@ export class CallJournal {
       this.#alone.clear();
     } catch (error) {
       for (const { id } of alone) this.#open.delete(id); // their cover still holds
-      this.#waiting = waiting; // its callers have the failure when it is tried again
+      this.#waiting = waiting;
       this.#onFault(error);
     }
   }
@@ -207,6 +212,7 @@ export class CallJournal {
     const covers = [...turnLines, ...this.#covers.short()];
     const text = this.#waiting + covers.map(({ line }) => line).join('');
     if (text === '') return; // its calls are forgotten
+    const waiting = this.#waiting;
     this.#waiting = '';
     try {
       this.#file ??= this.#opened();
@@ -217,6 +223,7 @@ export class CallJournal {
       this.#bytes += lines.length;
       for (const { written } of covers) written();
     } catch (error) {
+      if (this.#turn !== undefined) this.#waiting = waiting; // who waits for this turn gets the failure when it is tried again
       storageFault(error);
     }
   }

@@ -57,12 +57,13 @@ t.test('calls that are noted in one turn are written together, and a call that h
   journal.close();
 });
 
-t.test('ends are written with the notes of their turn', async (t) => {
+t.test('ends are written at once, with what was noted before', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
   const a = call('a');
   const noted = journal.note(a);
   t.equal(journal.end(a, ended({ costUsd: 1 })), 'a');
+  t.same(idsIn(path), ['a', 'a']);
   await noted;
   t.same(idsIn(path), ['a', 'a']);
   journal.close();
@@ -72,10 +73,9 @@ t.test('ends are written with the notes of their turn', async (t) => {
 t.test('lines that wait are not written once their calls are forgotten', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
-  const a = call('a');
-  await journal.note(a);
-  journal.end(a, ended());
+  const noted = journal.note(call('a'));
   journal.forget(['a']);
+  await noted;
   await journal.note(call('b'));
   t.same(idsIn(path), ['b']);
   journal.close();
@@ -294,6 +294,11 @@ t.test('a write that a full disk cuts short does not swallow the next line', asy
   await journal.note(call('c'));
   t.same(await journalAt(path).left(), [call('a'), call('c')]);
   isFull = true;
+  const [before, pending] = [faults.length, call('pending')];
+  const refused = Promise.allSettled([journal.note(pending)]);
+  journal.end(call('a'), ended());
+  t.equal(faults.length, before + 1, 'an end that could not be written is reported');
+  t.match(await refused, [{ status: 'rejected', reason: { code: 'STORAGE_FULL' } }], 'and what was noted before it is still refused');
   const answers = await Promise.allSettled(busy().map(async (one) => journal.note(one)));
   t.ok(
     answers.every(({ status }) => status === 'rejected'),

@@ -21,8 +21,16 @@ const call = (fields: Partial<GatewayCall>): GatewayCall => ({
 
 t.test('a line is the JSON of its call, whatever the names in it', async (t) => {
   for (const text of hostileTexts().map(keptText)) {
-    for (const fields of [{ requestId: text }, { key: text }, { group: text }, { provider: text }, { model: text }, { id: text }]) {
-      const line = lineOf(call(fields));
+    for (const fields of [
+      { requestId: text },
+      { key: text },
+      { group: text },
+      { provider: text },
+      { credential: text },
+      { model: text },
+      { id: text },
+    ] as Partial<GatewayCall>[]) {
+      const line = lineOf(call(fields), fields.id);
       t.equal(line.indexOf('\n'), line.length - 1);
       t.same(JSON.parse(line), JSON.parse(JSON.stringify(call(fields))));
     }
@@ -43,7 +51,8 @@ t.test('what is no call is left out', async (t) => {
 
 t.test('lines are added to what was counted before them', async (t) => {
   const sums = new FileSums();
-  for (const fields of [{}, { key: 'other', group: 'team' }, { key: null }, { id: 'x' }]) sums.add(lineOf(call(fields)));
+  for (const fields of [{}, { key: 'other', group: 'team' }, { key: null }]) sums.add(lineOf(call(fields)));
+  sums.add(lineOf(call({}), 'x'));
   sums.add('{"torn');
   t.same([...sums.ids], ['x']);
   const after = new FileSums(sums.spent);
@@ -55,7 +64,7 @@ t.test('lines are added to what was counted before them', async (t) => {
 
 t.test('every line is short enough to be read again, with its counts, whatever a client has sent', (t) => {
   const longest = '\0'.repeat(5_000_000);
-  const text = lineOf(call({ requestId: longest, key: longest, provider: longest, model: longest, id: longest }));
+  const text = lineOf(call({ requestId: longest, key: longest, provider: longest, model: longest }), longest);
   t.ok(Buffer.byteLength(text) <= MAX_LINE_BYTES, `${Buffer.byteLength(text)} bytes`);
   t.match(parseCall(text), { usage: call({}).usage, costUsd: 0.25, model: /^\0{2048}$/ });
   t.end();
