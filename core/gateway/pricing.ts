@@ -16,6 +16,7 @@ import type { OwnRates } from '../types.ts';
 import type { PricedModel } from './account.ts';
 
 export type { PricedModel } from './account.ts';
+export { plainModel } from '../auth/endpoint.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 

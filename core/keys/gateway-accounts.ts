@@ -9,7 +9,6 @@
 //   keys ask on: what one of them does shuts nobody else out.
 // first-alone: until then such a key has one call of that model under way, and the others wait for it. Else each of very many at once would be the first.
 // held-until-counted: a call counts as under way until its line counts.
-import { plainModel } from '../auth/endpoint.ts';
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -17,7 +16,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
-import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
+import { NO_PRICE, plainModel, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
