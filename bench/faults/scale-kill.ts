@@ -40,7 +40,12 @@ async function run(): Promise<void> {
   verdict.tell('all was answered after the last post', `${report.quietAfterMs.toFixed(0)} ms`);
   const [median, worst] = [quantile(report.takeoverMs, 0.5), quantile(report.takeoverMs, 1)];
   const limit = leaseMs + LONGEST_TAKEOVER_MS;
-  verdict.say('others have what a killed server had', `${median.toFixed(0)} ms (median), ${worst.toFixed(0)} ms (worst)`, `below ${limit} ms`, worst < limit);
+  verdict.say(
+    'others have what a killed server had',
+    `${report.takeoverMs.length} times, ${median.toFixed(0)} ms (median), ${worst.toFixed(0)} ms (worst)`,
+    `below ${limit} ms`,
+    worst < limit,
+  );
   verdict.sayFaults('lost, doubled, out of order, miscounted', report.faults);
   verdict.end();
   for (const end of teardowns) await end();

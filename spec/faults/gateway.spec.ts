@@ -465,7 +465,7 @@ t.test('G104, G107, G108, G112, G113, G120 to G123: what a provider answers', as
     await world.settle(t, 'G112');
   });
 
-  await t.test('G113 a Retry-After of any size is handed on as a second to a minute, or not at all', async (t) => {
+  await t.test('G113 a Retry-After of any size is handed on as a second to an hour, or not at all', async (t) => {
     const waits = ['99999999', '-1', 'NaN', 'Infinity', '1e9', '0', 'Fri, 01 Jan 2099 00:00:00 GMT', 'tomorrow', '120'];
     await Promise.all(
       [429, 503, 529].flatMap((status) =>
@@ -478,8 +478,9 @@ t.test('G104, G107, G108, G112, G113, G120 to G123: what a provider answers', as
           const answer = await world.chat(anthropic, { ...parts, stream: true });
           t.equal(answer.status, status === 429 ? 429 : 502, `${status} ${wait}`);
           const told = answer.headers.get('retry-after');
-          t.match(told ?? '1', /^([1-9]|[1-5]\d|60)$/, `${status} ${wait}: ${told}`);
-          if (['99999999', '120', 'Fri, 01 Jan 2099 00:00:00 GMT'].includes(wait)) t.equal(told, '60', `${status} ${wait}`);
+          t.ok(told === null || (Number(told) >= 1 && Number(told) <= 3600), `${status} ${wait}: ${told}`);
+          if (['99999999', 'Fri, 01 Jan 2099 00:00:00 GMT'].includes(wait)) t.equal(told, '3600', `${status} ${wait}`);
+          if (wait === '120') t.equal(told, wait, `${status} ${wait}`);
         }),
       ),
     );

@@ -21,7 +21,7 @@ t.test('never-in-the-way: an answer that says nothing leaves the limit to the se
   const answers: (() => Promise<unknown>)[] = [
     async () => ({}),
     async () => null,
-    async () => shown('8192'),
+    async () => shown('eight'),
     async () => shown(0),
     async () => ({ model_info: { 'llama.context_length': 8192 } }),
     async () => Promise.reject(new BlockhouseError('UPSTREAM_REJECTED', '404 page not found', { upstreamStatus: 404 })),

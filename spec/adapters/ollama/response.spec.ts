@@ -46,7 +46,10 @@ t.test('gotcha 9: counts of zero are left out by the server; without any, nothin
 });
 
 t.test('counts that are none are unknown, not zero', async (t) => {
-  t.same(readLine({ done: true, prompt_eval_count: -1, eval_count: '3' })[0], { type: 'usage', usage: { inputTokens: undefined, outputTokens: undefined } });
+  t.same(readLine({ done: true, prompt_eval_count: -1, eval_count: 'three' })[0], {
+    type: 'usage',
+    usage: { inputTokens: undefined, outputTokens: undefined },
+  });
 });
 
 t.test('what is not marked as done is no answer', async (t) => {

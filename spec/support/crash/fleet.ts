@@ -26,6 +26,8 @@ class Place {
   #server: ServerProcess | undefined;
   /** Undefined while it is killed or frozen. */
   client: ServerClient | undefined;
+  /** Since when its server answers without a break, in monotonic milliseconds. */
+  steadySince = Number.POSITIVE_INFINITY;
   /** What its servers have said on stderr. */
   said = '';
 
@@ -48,12 +50,14 @@ class Place {
     const ready = await server.ready();
     if (ready === undefined) throw new Error(`a server did not start: ${server.stderr}`);
     this.client = ready.client;
+    this.steadySince = performance.now();
     return ready.ms;
   }
 
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     this.client?.close();
     this.client = undefined;
+    this.steadySince = Number.POSITIVE_INFINITY;
     await this.#server?.kill(signal);
     this.said += this.#server?.stderr ?? '';
   }
@@ -62,10 +66,12 @@ class Place {
   async freeze(ms: number): Promise<void> {
     const client = this.client;
     this.client = undefined;
+    this.steadySince = Number.POSITIVE_INFINITY;
     this.#server?.child.kill('SIGSTOP');
     await delay(ms);
     this.#server?.child.kill('SIGCONT');
     this.client = client;
+    this.steadySince = performance.now();
   }
 
   /** The token of a database lies in the folder of the first server. */
@@ -114,7 +120,10 @@ export class Fleet {
     return this.#at(index).end('SIGKILL');
   }
 
-  /** Resolves once another server has its place; `taken` is the milliseconds until others had all that the killed one had, undefined if it had nothing. */
+  /**
+   * Resolves once another server has its place; `taken` is the milliseconds until others had all that the killed one had. Undefined if it had nothing, or if no
+   * other server had answered for a lease then and went on: only such a server gives up others.
+   */
   async kill(index: number): Promise<{ readonly taken: Promise<number | undefined> }> {
     const place = this.#at(index);
     const url = place.client?.url ?? '';
@@ -133,9 +142,10 @@ export class Fleet {
     await Promise.all(this.#places.map((place) => place.end('SIGTERM')));
   }
 
-  async #untilNobodyIs(url: string, from: number): Promise<number> {
+  async #untilNobodyIs(url: string, from: number): Promise<number | undefined> {
     while ((await this.#ownedBy(url)) > 0) await delay(LOOK_EVERY_MS);
-    return performance.now() - from;
+    const ms = performance.now() - from;
+    return this.#places.some(({ steadySince }) => steadySince < from - this.#options.leaseMs) ? ms : undefined;
   }
 
   async #ownedBy(url: string): Promise<number> {

@@ -261,6 +261,24 @@ export const BLOCK_EXAMPLES = {
   },
   Costs: { of: 'CostsReport', summary: 'The costs of one block', value: { by: 'block', rows: [{ key: 'ada', ...BUCKET }], total: BUCKET } },
   Healthy: { of: 'DoctorReport', summary: 'Nothing is wrong', value: { ok: true, checked: { blocks: 1, files: 5, messages: 2 }, findings: [] } },
+  Nodes: {
+    of: 'NodeList',
+    summary: 'One server',
+    value: {
+      nodes: [
+        {
+          id: '6b0d7f5e-3a53-4d0c-9c9e-0f6b6c1c5a10',
+          self: true,
+          version: '0.1.0',
+          url: 'http://127.0.0.1:8420',
+          startedAt: CREATED_AT,
+          seenAt: CREATED_AT,
+          alive: true,
+          blocks: 1,
+        },
+      ],
+    },
+  },
   NotHalted: { of: 'HaltState', operations: ['getHalt', 'releaseHalt'], summary: 'It is not set', value: { halted: false, since: null, reason: null } },
   Halt: { of: 'SetHalt', summary: 'With a reason', value: { reason: 'The costs are too high.' } },
   Halted: {

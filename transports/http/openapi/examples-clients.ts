@@ -71,7 +71,7 @@ export const CLIENT_EXAMPLES = {
           waiting: 0,
           breaker: 'closed',
           cachedShare: null,
-          keys: [{ label: 'a', source: 'GPU_KEY', state: 'ready', until: null, inFlight: null, calls: null, cachedShare: null }],
+          keys: [{ label: 'a', source: 'GPU_KEY', state: 'ready', until: null, models: [], inFlight: 2, calls: 180, cachedShare: 0.42 }],
         },
       ],
     },

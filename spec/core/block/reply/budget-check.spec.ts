@@ -130,7 +130,7 @@ async function stepping(t: Parameters<typeof startCore>[0], steps: readonly Step
 }
 
 t.test('a fallback is not asked if the cost of the first call leaves no room under the cap', async (t) => {
-  const refusal = new BlockhouseError('UPSTREAM_REJECTED', 'no', { upstreamStatus: 400, usage: { ...TOLD, totalTokens: 1000 } });
+  const refusal = new BlockhouseError('UPSTREAM_REJECTED', 'no', { upstreamStatus: 404, usage: { ...TOLD, totalTokens: 1000 } });
   const one = await stepping(t, [refusal], { fallbacks: FALLBACKS, budget: { dailyTokens: 1200 } });
   await one.blocks.start('ada');
   await one.blocks.post('ada', { message: 'hi' }, 'web');

@@ -13,6 +13,7 @@ t.test('only health, the verdict about a token and the contracts are public', as
       ['GET /api/auth/status', true],
       ['GET /api/adapters', false],
       ['GET /api/settings', false],
+      ['GET /api/nodes', false],
       ['GET /openapi.json', true],
       ['GET /asyncapi.json', true],
     ],
