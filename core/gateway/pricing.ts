@@ -6,15 +6,17 @@
 // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
 //   five minutes, audio like the dearest text, without searches. A cap counts that, so that no tier and no part makes a call free.
 // told-first: where a connection reads the bill from the answer, that is the cost. Of a usage that is partly estimated, the bill is only a part.
-// not-told: a call whose bill did not come, because its answer broke off, costs as much a token as the dearest bill for its model so far.
+// not-told: a call whose bill did not come, because its answer broke off, costs as much a token as the dearest bill for its model so far, in whatever letters that is written.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
+import { plainModel } from '../auth/endpoint.ts';
 import { isCount } from '../base/tokens.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { OwnRates } from '../types.ts';
 import type { PricedModel } from './account.ts';
 
 export type { PricedModel } from './account.ts';
+export { plainModel } from '../auth/endpoint.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
@@ -76,7 +78,7 @@ export class Prices {
   async pricer(priced: PricedModel): Promise<Pricer> {
     const known = this.known(priced);
     if (known !== undefined) return known;
-    if (priced.isTold === true) return this.#toldPricer(await this.pricer({ ...priced, isTold: false }), `${priced.provider}\n${priced.model}`);
+    if (priced.isTold === true) return this.#toldPricer(await this.pricer({ ...priced, isTold: false }), `${priced.provider}\n${plainModel(priced.model)}`);
     this.#data ??= this.#load();
     const pricer = pricerOf(await this.#data, priced);
     if (this.#pricers.size >= MAX_PRICERS) this.#pricers.clear();

@@ -7,6 +7,7 @@
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
 // refused-once: of a model whose price only answers tell, a key that refuses unknown prices gets one answer without a bill, and then none until one has come. Other
 //   keys ask on: what one of them does shuts nobody else out.
+// first-alone: until then such a key has one call of that model under way, and the others wait for it. Else each of very many at once would be the first.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
@@ -15,7 +16,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
-import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
+import { NO_PRICE, plainModel, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
@@ -59,6 +60,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #places = new KeyPlaces();
   /** refused-once. */
   readonly #uncounted = new Set<string>();
+  /** first-alone. */
+  readonly #first = new Map<string, FirstCall>();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
@@ -152,6 +155,25 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUncounted(hold);
     this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
+    this.#endFirst(hold);
+  }
+
+  /** first-alone: resolves when the call has ended that this one waits for. Undefined if it is the first itself. */
+  #firstBefore(hold: KeyHold): Promise<void> | undefined {
+    if (hold.hasEnded) return undefined; // it will not be sent
+    const name = uncountedName(hold.call);
+    const known = this.#first.get(name);
+    if (known === undefined) this.#first.set(name, new FirstCall(hold));
+    return known === undefined || known.hold === hold ? undefined : known.ended;
+  }
+
+  #endFirst(hold: KeyHold): void {
+    if (this.#first.size === 0) return;
+    const name = uncountedName(hold.call);
+    const first = this.#first.get(name);
+    if (first?.hold !== hold) return;
+    this.#first.delete(name);
+    first.end();
   }
 
   async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
@@ -189,7 +211,11 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const { ledger, now } = this.#options;
     const key = this.#stillAllowed(hold.call, hash);
     hold.key = key;
-    if (key.refusesUnpriced) assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
+    if (key.refusesUnpriced) {
+      assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
+      const first = pricer.least(HOUR_IN_CACHE) === null ? this.#firstBefore(hold) : undefined;
+      if (first !== undefined) return first.then(() => this.#reserveAt(hold, hash, pricer));
+    }
     const room = ledger.room(key, this.#held.beside(hold));
     if (room instanceof Promise) {
       return room.then((answer) => {
@@ -275,6 +301,20 @@ class KeyPass implements Hold {
   }
 }
 
+/** first-alone. */
+class FirstCall {
+  readonly hold: KeyHold;
+  readonly ended: Promise<void>;
+  end: () => void = () => undefined;
+
+  constructor(hold: KeyHold) {
+    this.hold = hold;
+    this.ended = new Promise((resolve) => {
+      this.end = resolve;
+    });
+  }
+}
+
 /** In which its key was when the call was accepted, or sent if its account is held. */
 function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : group;
@@ -303,9 +343,9 @@ function assertPriced(key: NamedKey, call: AccountedCall, { exact, least }: Pric
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
 }
 
-/** No name of a key has a blank. */
+/** No name of a key has a blank. A server may take another spelling for the same model. */
 function uncountedName({ key, adapterId, model }: AccountedCall): string {
-  return `${key} ${adapterId}/${model}`;
+  return `${key} ${adapterId}/${plainModel(model)}`;
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {

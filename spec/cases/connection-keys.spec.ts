@@ -292,6 +292,17 @@ t.test('30: ledgers, lists of requests, and facts say the label, never the key; 
   t.notOk(Object.hasOwn(last ?? {}, 'credential'));
 });
 
+t.test('a block whose cap has room for one call is answered with the next key', async (t) => {
+  const rig = await rigWith(t, (request, res, index) => (index === 0 ? limited(res, 20) : hello(request, res, index)));
+  await rig.call('POST', '/api/blocks', { body: { name: 'helper' } });
+  const config = { adapter: { provider: 'gpu', model: 'z', maxTokens: 1000 }, budget: { dailyTokens: 1500 } };
+  await rig.call('PUT', '/api/blocks/helper/config', { body: config });
+  await rig.call('POST', '/api/blocks/helper/start');
+  const { json } = await rig.call('POST', '/api/blocks/helper/chat?wait=5', { body: { message: 'hi' } });
+  t.match(JSON.stringify(json), /Hello/);
+  t.equal(new Set(rig.used()).size, 2, rig.used().join(''));
+});
+
 t.test('30: the ledger of blocks says the label, too', async (t) => {
   const rig = await rigWith(t);
   await rig.call('POST', '/api/blocks', { body: { name: 'helper' } });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
-import { framesOf, startServer, type TestServer, type TestServerOptions } from '../support/server.ts';
+import { framesOf, startServer, type TestServer, type TestServerOptions, until } from '../support/server.ts';
 import { type Answerer, type FakeUpstream, sendJson, startUpstream } from '../support/upstream.ts';
 
 const KEY = 'gsk-canary-0123456789abcdef';
@@ -547,12 +547,63 @@ t.test('an answer without its bill costs as much as others of its model, and is 
   const complete = ['/v1/chat/completions', { messages: MESSAGES }] as Ask;
   const first = await toldTo(t, {}, answer, broken, broken, complete);
   t.match(first, { statuses: [200, 403, 403], spent: { calls: 1 } });
+  const shouted = ['/v1/chat/completions', { messages: MESSAGES, stream: true, model: 'openrouter/X/NEW' }] as Ask;
+  t.equal(await first.ask(first.key, shouted), 403, 'in other letters, too');
   const other = (await first.server.call('POST', '/api/keys', { body: { name: 'other', usdPerDay: 1, unpriced: 'refuse' } })).json['key'];
   t.equal(await first.ask(other, complete), 200, 'another key is not shut out');
   t.equal(await first.ask(first.key, complete), 200, 'nor is the first one, now that there is a bill');
-  const { statuses, spent } = await toldTo(t, {}, answer, complete, broken, broken);
+  const { statuses, spent } = await toldTo(t, {}, answer, complete, shouted, broken);
   t.same(statuses, [200, 200, 429]);
   t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);
+});
+
+t.test('until the first bill of a model has come, the calls of a key that refuses unknown prices are made one after the other', async (t) => {
+  const whole = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: { ...USAGE, cost: 0.0001 } };
+  const answers: (() => void)[] = [];
+  const answer: Answerer = (_request, res) => void answers.push(() => sendJson(res, whole));
+  const { server, ask, key } = await toldTo(t, {}, answer);
+  const burst = Array.from({ length: 5 }, () => ask(key, ['/v1/chat/completions', { messages: MESSAGES }]));
+  await until(() => answers.length === 1, 'the first is asked');
+  const others = ask(key, ['/v1/chat/completions', { messages: MESSAGES, model: 'openrouter/another' }]);
+  await until(() => answers.length === 2, 'the other model is asked');
+  answers[1]?.();
+  t.equal(await others, 200, 'another model is asked meanwhile');
+  t.equal(answers.length, 2);
+  answers[0]?.();
+  await until(() => answers.length === 6, 'all are asked');
+  for (const end of answers.slice(2)) end();
+  t.same(await Promise.all(burst), [200, 200, 200, 200, 200]);
+  t.match(await server.core.accounts?.spentToday('app'), { calls: 6, unpricedCalls: 0 });
+
+  const cuts: (() => void)[] = [];
+  const cut = await toldTo(t, {}, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'text '.repeat(80) } }] })}\n\n`, () => void cuts.push(() => res.destroy()));
+  });
+  const streams = Array.from({ length: 5 }, () => cut.ask(cut.key, ['/v1/chat/completions', { messages: MESSAGES, stream: true }]));
+  await until(() => cuts.length === 1, 'the first is asked');
+  cuts[0]?.();
+  t.same((await Promise.all(streams)).sort(), [200, 403, 403, 403, 403], 'and one without a bill is the only one');
+});
+
+t.test('the cap of a block counts an answer without its bill as the dearest one of its model, too', async (t) => {
+  const told = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }], usage: { ...USAGE, cost: 0.17 } };
+  let asked = 0;
+  const { server } = await toldTo(t, {}, (_request, res) => {
+    asked += 1;
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (asked === 1) res.end(`data: ${JSON.stringify(told)}\n\ndata: [DONE]\n\n`);
+    else res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'text '.repeat(80) } }] })}\n\n`, () => res.destroy());
+  });
+  await server.call('POST', '/api/blocks', { body: { name: 'helper' } });
+  const config = { adapter: { provider: 'openrouter', model: 'x/new' }, budget: { dailyUsd: 1 }, retry: { maxAttempts: 1 } };
+  await server.call('PUT', '/api/blocks/helper/config', { body: config });
+  await server.call('POST', '/api/blocks/helper/start');
+  for (const message of ['one', 'two']) await server.call('POST', '/api/blocks/helper/chat?wait=10', { body: { message } });
+  const lines = readFileSync(join(server.workspace, 'ledger.jsonl'), 'utf8').trim().split('\n');
+  const costs = lines.map((line) => JSON.parse(line).costUsd);
+  t.equal(costs[0], 0.17);
+  t.ok(costs[1] > 0.83, `${costs[1]}`);
 });
 
 t.test('22: a picture for a model that takes none is refused before the call, on every lane', async (t) => {

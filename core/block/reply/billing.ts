@@ -89,13 +89,21 @@ export class Billing {
     const { ledger, bus, now } = this.#options;
     const { id, block, purpose, messageId, credential, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
-    const costUsd = await this.#price(call.pricedAs, usage);
+    const costUsd = await this.#costOf(call.pricedAs, usage);
     const at = new Date(now()).toISOString();
     const key = credential === undefined ? {} : { credential };
     const line = { id, at, block, provider, ...key, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
     await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
+  }
+
+  /** Where only answers tell the price, one without its bill costs as much a token as the dearest one of its model (pricing.ts, not-told). */
+  async #costOf(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {
+    if (pricedAs?.isTold !== true) return this.#price(pricedAs, usage);
+    const { exact, least, learn } = await this.#options.prices.pricer(pricedAs);
+    learn?.(usage);
+    return exact(usage) ?? least(usage);
   }
 
   async #price(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {

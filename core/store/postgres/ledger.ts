@@ -64,6 +64,7 @@ export class PostgresLedger implements LedgerStore {
 
   async reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved> {
     if (!hasCaps(call.budget)) return (await this.#stand(this.#database.query, call)).alone;
+    const wasHeld = this.#held.has(call.id); // for an attempt before this one
     this.#held.add(call.id); // also where the answer to the commit is lost
     const reserved = await this.#database.transaction(async (run): Promise<BudgetVerdict | 'beside'> => {
       await run(sql.LOCK, [call.block]); // one-step
@@ -74,7 +75,7 @@ export class PostgresLedger implements LedgerStore {
       await run(sql.HOLD, [call.id, call.block, this.#node(), moneyOf(usd), Math.ceil(tokens)]);
       return alone;
     });
-    if (reserved === 'beside' || reserved.kind !== 'ok') this.#held.delete(call.id);
+    if (!wasHeld && (reserved === 'beside' || reserved.kind !== 'ok')) this.#held.delete(call.id);
     return reserved === 'beside' ? { kind: 'beside', changed: this.#changed(call.block, signal) } : reserved;
   }
 

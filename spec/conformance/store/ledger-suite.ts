@@ -95,6 +95,19 @@ export function ledgerSuite(t: Test, store: string, open: OpenLedger): void {
     t.match(await ledger.reserve(callOf('x', 1, { dailyUsd: 1 }, 'eve'), new AbortController().signal), { kind: 'ok' }, 'another block has its own');
   });
 
+  t.test(`${store}: a call that asks once more, for its next attempt, is not held up by itself`, async (t) => {
+    const { ledger } = await opened(t);
+    const reserve = async (id: string): Promise<string> => (await ledger.reserve(callOf(id, 0.75), new AbortController().signal)).kind;
+    t.equal(await reserve('a'), 'ok');
+    t.equal(await reserve('a'), 'ok');
+    t.equal(await reserve('b'), 'beside');
+    await ledger.append(lineOf('1', { costUsd: 0.5 }));
+    t.equal(await reserve('a'), 'exceeded');
+    ledger.release({ block: 'ada', id: 'a' });
+    const small = async (id: string): Promise<string> => (await ledger.reserve(callOf(id, 0.5), new AbortController().signal)).kind;
+    while ((await small('b')) !== 'ok') await new Promise((done) => setTimeout(done, 5));
+  });
+
   t.test(`${store}: L3: a line ends its reservation, and so does a call that cost nothing`, { timeout: 60_000 }, async (t) => {
     const { ledger } = await opened(t);
     const reserve = async (id: string, usd: number): Promise<string> => (await ledger.reserve(callOf(id, usd), new AbortController().signal)).kind;

@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` breaks off before its answer, `refuse` and `fail` are errors. */
-export const COURSES = ['ok', 'slow', 'cut', 'garbage', 'mute', 'every', 'silent', 'refuse', 'fail', 'flaky'] as const;
+/** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` breaks off before its answer, `refuse` and `fail` are errors, `flaky` is one at first, and `limited` a limit at first. */
+export const COURSES = ['ok', 'slow', 'cut', 'garbage', 'mute', 'every', 'silent', 'refuse', 'fail', 'flaky', 'limited'] as const;
 export type Course = (typeof COURSES)[number];
 
 /** One request that has arrived. */
@@ -136,7 +136,7 @@ export class BookedProvider {
   /** The most at a time. */
   mostRunning = 0;
   readonly #server: Server;
-  readonly #flaky = new Set<string>();
+  readonly #known = new Set<string>();
 
   constructor() {
     this.#server = createServer((req, res) => {
@@ -197,9 +197,9 @@ export class BookedProvider {
 
   /** Errors, which nobody bills. */
   #refuses(seen: Seen, course: Course, res: ServerResponse): boolean {
-    const isFlaky = course === 'flaky' && !this.#flaky.has(seen.id);
-    if (isFlaky) this.#flaky.add(seen.id);
-    const status = course === 'refuse' ? 400 : course === 'fail' || isFlaky ? 500 : undefined;
+    const isFirst = !this.#known.has(seen.id);
+    this.#known.add(seen.id);
+    const status = isFirst && course === 'limited' ? 429 : course === 'refuse' ? 400 : course === 'fail' || (isFirst && course === 'flaky') ? 500 : undefined;
     if (status === undefined) return false;
     seen.isBilled = false;
     res.writeHead(status, { 'content-type': 'application/json', 'retry-after': '0.05' }).end('{"error":{"message":"No.","type":"x"}}');

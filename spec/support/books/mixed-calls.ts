@@ -72,6 +72,10 @@ const LANES: Readonly<Record<string, Lane>> = {
   embeddings: { path: '/v1/embeddings', body: (prompt) => ({ model: 'openai/m', input: prompt }) },
   'connection own': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'gpu', model: 'm', messages: messages(prompt), stream }) },
   'connection native': { path: '/v1/chat/completions', largest: 128_000, body: (prompt, stream) => ({ model: 'gpu/m', messages: messages(prompt), stream }) },
+  'keys own': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'keys', model: 'm', messages: messages(prompt), stream }) },
+  'keys native': { path: '/v1/chat/completions', largest: 128_000, body: (prompt, stream) => ({ model: 'keys/m', messages: messages(prompt), stream }) },
+  'alias chat': { path: '/v1/chat/completions', largest: 128_000, body: (prompt, stream) => ({ model: 'some', messages: messages(prompt), stream }) },
+  'alias messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'some', max_tokens: 4096, messages: messages(prompt), stream }) },
   'connection embeddings': { path: '/v1/embeddings', body: (prompt) => ({ model: 'gpu/m', input: prompt }) },
 };
 const HAPPENINGS = ['kill', 'jump', 'rest', 'end', 'rest', 'kill', 'jump'] as const;
@@ -100,6 +104,7 @@ type Fate = 'answered' | 'left' | 'killed' | 'ended';
 interface Made {
   readonly id: string;
   readonly what: string;
+  readonly lane: string;
   readonly isWhole: boolean;
   readonly largest: number;
   /** Which of the servers, one after the other, it was sent to. */
@@ -182,10 +187,18 @@ export class MixedCalls {
     writeFileSync(join(this.#options.workspace, 'gateway-ledger.jsonl'), line.repeat(count), { mode: 0o600 });
   }
 
-  /** A named connection to the same provider, some of whose fields change on the way. */
+  /** Named connections to the same provider: one some of whose fields change on the way, and one with several keys; and an alias for models of several. */
   #connect(): void {
+    const { workspace } = this.#options;
     const gpu = { adapter: 'openai', baseURL: `${this.#providerUrl}/v1`, quirks: { maxTokensField: 'max_tokens', drop: ['seed'] } };
-    writeFileSync(join(this.#options.workspace, 'auth.json'), JSON.stringify({ gpu }), { mode: 0o600 });
+    const keys = {
+      adapter: 'openai',
+      baseURL: `${this.#providerUrl}/v1`,
+      keys: ['a', 'b', 'c'].map((label) => ({ label, apiKey: `key-${label}`, inFlight: 3 })),
+    };
+    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ gpu, keys }), { mode: 0o600 });
+    const targets = [{ model: 'keys/m', weight: 2 }, { model: 'gpu/m', weight: 1 }, 'anthropic/m'];
+    writeFileSync(join(workspace, 'models.json'), JSON.stringify({ aliases: { some: { targets } } }), { mode: 0o600 });
   }
 
   /** Some calls at a time; in the midst of the last ones something happens to the server. */
@@ -321,6 +334,7 @@ export class MixedCalls {
     const made: Made = {
       id,
       what: `${name} ${course} ${stream ? 'stream' : 'whole'}`,
+      lane: name,
       isWhole: !stream,
       largest,
       session: this.#session,
@@ -365,10 +379,12 @@ export class MixedCalls {
     { killedAt, tokens }: { readonly killedAt: number; readonly tokens: number },
     unlisted: readonly Made[],
     bySeen: ReadonlyMap<string, readonly Seen[]>,
+    byCall: ReadonlyMap<string, readonly Line[]>,
   ): string[] {
     const calls = unlisted.filter((made) => made.server === server);
     const seen = calls.flatMap(({ id }) => bySeen.get(id) ?? []).filter(({ isBilled }) => isBilled);
-    const least = seen.reduce((sum, { input, output }) => sum + input + output, 0);
+    const listed = calls.reduce((sum, { id }) => sum + (byCall.get(id) ?? []).reduce((tokens, { usage }) => tokens + (usage?.totalTokens ?? 0), 0), 0);
+    const least = seen.reduce((sum, { input, output }) => sum + input + output, 0) - listed;
     const recent = this.#made.filter((made) => made.server === server && made.madeAt > killedAt - COVERED_MS);
     const most = 2 * recent.length * (EXPECTED_TOKENS + LONGEST_PROMPT_TOKENS);
     if (tokens < least)
@@ -381,8 +397,12 @@ export class MixedCalls {
     const faults: string[] = [...passed];
     const [byCall, bySeen] = [groupBy(lines, (line) => line.requestId), groupBy(this.#provider.seen, ({ id }) => id)];
     const counts = { told: 0, untold: 0 };
-    const unlisted = this.#made.filter(({ id, server }) => this.#together.has(server) && byCall.get(id) === undefined && isBilledIn(bySeen.get(id)));
-    faults.push(...[...this.#together].flatMap(([server, left]) => this.#togetherFault(server, left, unlisted, bySeen)));
+    const isListed = ({ id, lane }: Made): boolean => {
+      const [own = [], seen = []] = [byCall.get(id), bySeen.get(id)?.filter(({ isBilled }) => isBilled)];
+      return own.length > 0 && (!lane.startsWith('alias') || own.filter(({ usage }) => (usage?.totalTokens ?? 0) > 0).length >= seen.length);
+    };
+    const unlisted = this.#made.filter((made) => this.#together.has(made.server) && !isListed(made) && isBilledIn(bySeen.get(made.id)));
+    faults.push(...[...this.#together].flatMap(([server, left]) => this.#togetherFault(server, left, unlisted, bySeen, byCall)));
     for (const made of this.#made) {
       if (unlisted.includes(made)) continue;
       const fault = faultOf(made, bySeen.get(made.id) ?? [], byCall.get(made.id) ?? [], counts);

@@ -19,8 +19,9 @@ export const countTokens =
     if (turn !== undefined) await turn();
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
+    const { adapter, model } = target;
     const { tokens, isEstimated } = await core
-      .countTokens({ ...request.chat, ...target }, { signal, requestId, key: key?.name, askedAs: request.model, ...(turn !== undefined && { turn }) })
+      .countTokens({ ...request.chat, adapter, model }, { signal, requestId, key: key?.name, askedAs: request.model, ...(turn !== undefined && { turn }) })
       .catch((error: unknown) => {
         throw inClientsWords(error, request);
       });

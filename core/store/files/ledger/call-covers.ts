@@ -3,6 +3,7 @@
 //
 // covered-first: a call is sent only while the line on the disk says no less than what all calls of its cover may use.
 // bounded: a line says at most twice what its calls used at their most within a turn or two of TURN_MS. So much too much is counted at most if the process is killed.
+// one-place: a call that is noted again is another object with the same place. What becomes of the call is kept there, so that it holds for all of them.
 // until-written: what an ended call has used stays covered until the ledger has its line. That is kept as a sum, because thousands of calls may end before that.
 import { randomUUID } from 'node:crypto';
 import { keptText } from '../../../base/kept-text.ts';
@@ -48,6 +49,8 @@ class Covered {
   input = 0;
   tokens = 0;
   usd = 0;
+  /** It has ended, or has a line of its own. */
+  hasLeft = false;
 
   constructor(cover: Cover) {
     this.cover = cover;
@@ -77,20 +80,20 @@ export class CallCovers {
 
   /** True for a call under way that has no line of its own. */
   has({ place }: OpenCall): boolean {
-    return place instanceof Covered;
+    return place instanceof Covered && !place.hasLeft; // one-place
   }
 
   /** The call is covered from now on; what it was noted with before is replaced. False while a line must be written first (covered-first). */
   take(call: OpenCall): boolean {
-    const { place, usage } = call;
-    const covered = place instanceof Covered ? place : this.#join(call);
+    const { usage } = call;
+    const covered = this.has(call) ? (call.place as Covered) : this.#join(call);
     return use(covered, countable(usage.inputTokens), countable(usage.totalTokens), countable(call.costUsd ?? call.leastUsd), call);
   }
 
   /** A covered call has ended with this (until-written). False while a line must be written. */
   end(call: OpenCall, { at, usage, costUsd, leastUsd }: GatewayCall): boolean {
     const covered = call.place as Covered;
-    call.place = undefined;
+    covered.hasLeft = true;
     const isEnough = use(covered, countable(usage?.inputTokens), countable(usage?.totalTokens), countable(costUsd ?? leastUsd), { at, costUsd });
     move(covered, covered.cover.ended, 1);
     return isEnough;
@@ -99,7 +102,7 @@ export class CallCovers {
   /** The call has a line of its own. */
   leave(call: OpenCall): void {
     const covered = call.place as Covered;
-    call.place = undefined;
+    covered.hasLeft = true;
     move(covered, covered.cover.used, -1);
     this.#size -= 1;
   }

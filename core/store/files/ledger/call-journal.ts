@@ -35,8 +35,8 @@ export class CallJournal {
   /** Those with lines of their own. */
   readonly #open = new Map<string, OpenCall>();
   readonly #covers = new CallCovers();
-  /** Covered calls that are to have lines of their own. */
-  #alone: OpenCall[] = [];
+  /** Covered calls that are to have lines of their own, as they were noted last, by id. */
+  readonly #alone = new Map<string, OpenCall>();
   #file: number | undefined;
   #bytes = 0;
   #waiting = '';
@@ -79,6 +79,7 @@ export class CallJournal {
   note(call: OpenCall): Promise<void> | undefined {
     this.#noted += 1;
     this.#timer ??= setInterval(() => this.#beginTurn(), TURN_MS).unref();
+    if (this.#alone.has(call.id)) this.#alone.set(call.id, call);
     if (this.#covers.has(call) || (call.place === undefined && (this.#wasBusy || this.#noted > BUSY_NOTES)))
       return this.#covers.take(call) ? undefined : this.#writeSoon();
     this.#add(call);
@@ -88,7 +89,7 @@ export class CallJournal {
 
   /** The call lasts longer than most: it gets a line of its own in the next turn. */
   noteAlone(call: OpenCall): void {
-    if (this.#covers.has(call)) this.#alone.push(call);
+    if (this.#covers.has(call)) this.#alone.set(call.id, call);
   }
 
   /** Writes the end of a call (ended-soon), and returns its id if it has a line of its own. */
@@ -168,7 +169,7 @@ export class CallJournal {
     }
     this.#noted = 0;
     const lines = this.#covers.turn();
-    const alone = this.#alone.filter((call) => this.#covers.has(call));
+    const alone = [...this.#alone.values()].filter((call) => this.#covers.has(call));
     const waiting = this.#waiting;
     try {
       this.#lookForFile();
@@ -178,7 +179,7 @@ export class CallJournal {
         this.#covers.leave(call);
         call.place = OWN_LINE;
       }
-      this.#alone = [];
+      this.#alone.clear();
     } catch (error) {
       for (const { id } of alone) this.#open.delete(id); // their cover still holds
       this.#waiting = waiting;

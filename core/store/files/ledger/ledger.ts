@@ -51,9 +51,9 @@ export class Ledger implements LedgerStore {
   }
 
   async reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved> {
-    const { block, worstCase } = call;
+    const { block, id, worstCase } = call;
     const book = await this.#loaded();
-    const held = this.#reservations.sum(block); // one-step
+    const held = this.#reservations.sum(block, id); // one-step
     const alone = this.#judge(book, call, worstCase);
     if (alone.kind === 'exceeded') return alone;
     const all = held === undefined ? worstCase : { usd: (worstCase.usd ?? 0) + held.usd, tokens: worstCase.tokens + held.tokens };

@@ -21,11 +21,10 @@ export class Reservations {
     for (const end of [...(this.#waiting.get(block) ?? [])]) end();
   }
 
-  /** The sum for a block; undefined if none of its calls is under way. */
-  sum(block: string): Spend | undefined {
-    const held = this.#held.get(block);
-    if (held === undefined) return undefined;
-    const all = [...held.values()];
+  /** The sum for a block, without the call that asks: it may ask once for each of its attempts. Undefined if no other call of the block is under way. */
+  sum(block: string, asking?: string): Spend | undefined {
+    const all = [...(this.#held.get(block) ?? [])].filter(([id]) => id !== asking).map(([, spend]) => spend);
+    if (all.length === 0) return undefined;
     return { usd: all.reduce((sum, { usd }) => sum + usd, 0), tokens: all.reduce((sum, { tokens }) => sum + tokens, 0) };
   }
 

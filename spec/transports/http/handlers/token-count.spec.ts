@@ -34,3 +34,12 @@ t.test('a megabyte is estimated', async (t) => {
   const { json } = await call('POST', PATH, { body: body({ system: 'y'.repeat(1024 * 1024) }) });
   t.ok(Number(json['input_tokens']) > 288_000);
 });
+
+t.test('an alias with weights is counted by its first model', async (t) => {
+  const { call, core } = await startServer(t);
+  await core.modelsFile?.setAlias('some', [
+    { model: 'ollama/m', weight: 2 },
+    { model: 'ollama/n', weight: 1 },
+  ]);
+  t.match(await call('POST', PATH, { body: body({ model: 'some' }) }), { status: 200, headers: { 'x-blockhouse-model': 'ollama/m' } });
+});

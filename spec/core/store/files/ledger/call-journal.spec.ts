@@ -180,6 +180,31 @@ t.test('a call of many that goes on gets a line of its own', async (t) => {
   journal.close();
 });
 
+t.test('a call of many that is noted again before it has its own line is counted once, and takes nothing from the others', async (t) => {
+  const path = join(t.testdir({}), 'open.jsonl');
+  const journal = journalAt(path);
+  const calls = busy();
+  await noteAll(journal, calls);
+  const [fast, ...others] = [...calls].reverse() as [OpenCall, ...OpenCall[]];
+  journal.noteAlone(fast);
+  const again = { ...fast, usage: { ...usage, outputTokens: 5000, totalTokens: 5001 } };
+  await journal.note(again);
+  while (!idsIn(path).includes(again.id)) await delay(5);
+  for (let turns = 0; turns < 40; turns += 1) await delay(10);
+  t.match(
+    (await journalAt(path).left()).filter(({ id }) => id === again.id),
+    [{ usage: { totalTokens: 5001 } }],
+    'as it was noted last',
+  );
+  settle(journal, [again]);
+  for (let turns = 0; turns < 40; turns += 1) await delay(10);
+  const left = await journalAt(path).left();
+  t.ok(tokensIn(left) >= others.length * 1001, `${tokensIn(left)} tokens of ${others.length} calls`);
+  settle(journal, others);
+  t.same(idsIn(path), [], 'nothing stays');
+  journal.close();
+});
+
 t.test('lines for many are written again when the file was removed by hand, and kept when it is written anew', async (t) => {
   const path = join(t.testdir({}), 'open.jsonl');
   const journal = journalAt(path);
