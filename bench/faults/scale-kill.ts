@@ -38,14 +38,18 @@ async function run(): Promise<void> {
   verdict.tell('messages', `${report.messages}, by ${report.calls} calls; ${report.repeated} were asked more than once`);
   verdict.tell('calls without a line in the ledger', `${report.calls - report.bills}: a killed server has not seen their end`);
   verdict.tell('all was answered after the last post', `${report.quietAfterMs.toFixed(0)} ms`);
-  const [median, worst] = [quantile(report.takeoverMs, 0.5), quantile(report.takeoverMs, 1)];
-  const limit = leaseMs + LONGEST_TAKEOVER_MS;
-  verdict.say(
-    'others have what a killed server had',
-    `${report.takeoverMs.length} times, ${median.toFixed(0)} ms (median), ${worst.toFixed(0)} ms (worst)`,
-    `below ${limit} ms`,
-    worst < limit,
-  );
+  const what = 'others have what a killed server had';
+  if (report.takeoverMs.length === 0) verdict.tell(what, 'not measured: no other server had answered for a lease');
+  else {
+    const [median, worst] = [quantile(report.takeoverMs, 0.5), quantile(report.takeoverMs, 1)];
+    const limit = leaseMs + LONGEST_TAKEOVER_MS;
+    verdict.say(
+      what,
+      `${report.takeoverMs.length} times, ${median.toFixed(0)} ms (median), ${worst.toFixed(0)} ms (worst)`,
+      `below ${limit} ms`,
+      worst < limit,
+    );
+  }
   verdict.sayFaults('lost, doubled, out of order, miscounted', report.faults);
   verdict.end();
   for (const end of teardowns) await end();
