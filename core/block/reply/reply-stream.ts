@@ -23,7 +23,7 @@ export class StepCounter {
   #seq: number;
 
   constructor(epochMs: number) {
-    this.#seq = epochMs * 1000;
+    this.#seq = Math.ceil(epochMs * 1000);
   }
 
   /** The last number that was given, or that a reply has reached. */
@@ -37,9 +37,9 @@ export class StepCounter {
     return this.#seq;
   }
 
-  /** Makes all later numbers greater than `seq`. */
+  /** Makes all later numbers greater than `seq`, which may be a time with a fraction. */
   follow(seq: number): void {
-    this.#seq = Math.max(this.#seq, seq);
+    this.#seq = Math.max(this.#seq, Math.ceil(seq));
   }
 }
 

@@ -38,6 +38,14 @@ t.test('steps are numbered by characters, and a later process continues with gre
   t.end();
 });
 
+t.test('numbers are whole, also where a clock tells parts of a millisecond', (t) => {
+  const counter = new StepCounter(1000.0001);
+  t.equal(counter.next(), 1_000_002);
+  counter.follow(2_000_000.25);
+  t.equal(counter.next(), 2_000_002);
+  t.end();
+});
+
 t.test('the numbers of a block grow from reply to reply, also after it is opened anew', (t) => {
   const counter = new StepCounter(0);
   const { steps, read } = reader();
