@@ -83,7 +83,8 @@ class Poster {
       const reply = await client?.call('POST', `/api/blocks/${this.block}/chat`, { message, clientId });
       if (reply !== undefined && reply.status < 300) return String(reply.json['id']);
       // 408: it stood still while it read the request.
-      if (reply !== undefined && reply.status !== 503 && reply.status !== 408) this.faults.push(`${clientId} got ${reply.status} ${JSON.stringify(reply.json)}`);
+      if (reply !== undefined && reply.status !== 503 && reply.status !== 408)
+        this.faults.push(`${clientId} got ${reply.status} ${JSON.stringify(reply.json)}`);
       await delay(50);
     }
   }
