@@ -89,7 +89,7 @@ export type {
 export { drawn, fitting, hasWeights } from './routing/fallback.ts';
 export { classOf, type FallbackClass, mayAskNext } from './gateway/fallback-classes.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
-export type { ModelTarget } from './routing/model-table.ts';
+export type { AliasTarget, ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';
 export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorkerCore } from './runtime.ts';
 export * as schemas from './schemas/index.ts';

@@ -100,7 +100,6 @@ t.test('51: models become connections and aliases, and each setting is taken, ch
     'model_list[4].litellm_params.timeout',
     'model_list[5].litellm_params.api_base',
     'litellm_settings.context_window_fallbacks[0].fast',
-    'router_settings.routing_strategy',
   ]);
   t.same(paths(left), [
     'model_list[0].litellm_params.rpm',
@@ -137,6 +136,31 @@ t.test('51: what is imported answers: a request by an old name reaches its serve
   t.equal(upstream.requests[0]?.headers.authorization, 'Bearer key-of-mine-0123456789');
   t.match((await server.call('GET', '/api/costs?source=gateway&by=model')).json, { total: { costUsd: 1 } });
 });
+
+t.test(
+  '51: several models of one name are drawn by their weights, else by their rpm, else as often as each other; those of a later order follow',
+  async (t) => {
+    const model = (name: string, model: string, more = '') => `  - { model_name: ${name}, litellm_params: { model: ${model}${more} } }\n`;
+    const folder = t.testdir({
+      'config.yaml': `model_list:\n${model('a', 'groq/x', ', weight: 3')}${model('a', 'mistral/y', ', weight: 0.5')}${model('b', 'groq/x', ', rpm: 5000')}${model('b', 'mistral/y', ', rpm: 1250')}${model(
+        'c',
+        'groq/x',
+        ', order: 2',
+      )}${model('c', 'mistral/y', ', order: 2')}${model('c', 'cerebras/z', ', order: 1')}${model('c', 'xai/v', ', order: 3')}`,
+      workspace: {},
+    });
+    const workspace = join(folder, 'workspace');
+    const outcome = await runHere(t, ['import', '--from', 'litellm', join(folder, 'config.yaml'), '--workspace', workspace, '--json']);
+    t.equal(outcome.code, 0, outcome.stderr);
+    const drawn = (...weights: number[]) => ['groq/x', 'mistral/y'].map((name, index) => ({ model: name, weight: weights[index] }));
+    t.same(JSON.parse(readFileSync(join(workspace, 'models.json'), 'utf8')), {
+      aliases: { a: drawn(1000, 167), b: drawn(1000, 250), c: ['cerebras/z', ...drawn(1, 1), 'xai/v'] },
+    });
+    const { taken, changed } = JSON.parse(outcome.stdout) as Report;
+    t.ok(taken.some(({ path, note }) => path === 'model_list[0].litellm_params.weight' && note === 'the weight in the alias'));
+    t.ok(changed.some(({ path }) => path === 'model_list[2].litellm_params.rpm'));
+  },
+);
 
 t.test('52: a kill at any moment of the writes leaves whole files, and no name without its connection', async (t) => {
   const { file, workspace, stored } = desk(t);

@@ -1,15 +1,17 @@
 // Makes aliases of the names of deployments, of their fallbacks and of further names. Pure: no I/O.
+import type { AliasTarget } from '../../../core/index.ts';
 import type { Deployment } from './deployments.ts';
-import { addFallbacks, addOtherNames, MAX_TARGETS } from './fallbacks.ts';
+import { addFallbacks, addOtherNames, MAX_TARGETS, modelOf } from './fallbacks.ts';
 import type { ReportBook } from './report.ts';
 
 /** What goes into models.json. */
 export interface ImportedNames {
-  readonly aliases: Readonly<Record<string, readonly string[]>>;
+  readonly aliases: Readonly<Record<string, readonly AliasTarget[]>>;
   readonly defaultProvider: string | undefined;
 }
 
 const EVERYTHING = '*';
+const MAX_WEIGHT = 1000;
 
 export function makeNames(
   source: Readonly<Record<string, unknown>>,
@@ -37,28 +39,63 @@ export function makeNames(
   return { aliases: Object.fromEntries(needed), defaultProvider };
 }
 
-/** In the order in which they are asked: by `order`, then the largest weight first. */
-function targetsOf(name: string, members: readonly Deployment[], connectionOf: ReadonlyMap<Deployment, string>, book: ReportBook): string[] {
-  const ranked = members.map((deployment) => ({
-    deployment,
-    order: numberIn(deployment, 'order') ?? 0,
-    weight: numberIn(deployment, 'weight') ?? numberIn(deployment, 'rpm') ?? 0,
-  }));
-  const inOrder = [...ranked].sort((one, other) => one.order - other.order || other.weight - one.weight);
-  const targets = [...new Set(inOrder.map(({ deployment }) => `${connectionOf.get(deployment)}/${deployment.model}`))];
+interface Ranked {
+  readonly model: string;
+  readonly order: number;
+  /** Undefined where neither `weight` nor `rpm` says it. */
+  readonly weight: number | undefined;
+}
+
+/** In the order in which they are asked: by `order`, and those of the first order that has several models by weight. */
+function targetsOf(name: string, members: readonly Deployment[], connectionOf: ReadonlyMap<Deployment, string>, book: ReportBook): AliasTarget[] {
+  const hasWeights = members.some((member) => numberIn(member, 'weight') !== undefined);
+  const ranked = members.map(
+    (member): Ranked => ({
+      model: `${connectionOf.get(member)}/${member.model}`,
+      order: numberIn(member, 'order') ?? 0,
+      weight: numberIn(member, hasWeights ? 'weight' : 'rpm'),
+    }),
+  );
+  const all = [...new Set(ranked.map(({ order }) => order))].sort((one, other) => one - other).map((order) => ranked.filter((one) => one.order === order));
+  const groups = all.map((group) => [...new Set(group.map(({ model }) => model))]);
+  const drawn = groups.findIndex((models) => models.length > 1);
+  const targets = distinct(groups.flatMap((models, at): AliasTarget[] => (at === drawn ? weighted(models, all[at] ?? []) : models)));
+  const shown = targets.map((target, index) => `${joinedTo(targets[index - 1], target)}${written(target)}`).join('');
   for (const { path, params } of members) {
     if (targets.length > MAX_TARGETS) book.left(`${path}.model_name`, `An alias has at most ${MAX_TARGETS} models; the first ones are taken.`);
-    else
-      book.taken(
-        `${path}.model_name`,
-        targets.length === 1 && targets[0] === name ? 'the model has this name anyway' : `the alias of ${targets.join(', then ')}`,
-      );
+    else book.taken(`${path}.model_name`, targets.length === 1 && targets[0] === name ? 'the model has this name anyway' : `the alias of ${shown}`);
     if (params['order'] !== undefined) book.taken(`${path}.litellm_params.order`, 'the order in the alias');
-    if (params['weight'] === undefined || book.has(`${path}.litellm_params.weight`)) continue;
-    if (targets.length === 1) book.left(`${path}.litellm_params.weight`, 'There is one model to ask.');
-    else book.changed(`${path}.litellm_params.weight`, 'the order in the alias: the largest weight is asked first, and the next only if it fails');
+    const [model, place] = [ranked[members.findIndex((member) => member.path === path)]?.model, `${path}.litellm_params`];
+    const isDrawn = targets.some((target) => typeof target !== 'string' && target.model === model);
+    if (!hasWeights && isDrawn && params['rpm'] !== undefined) book.changed(`${place}.rpm`, 'the weight in the alias; limits per minute are those of a key');
+    if (params['weight'] === undefined || book.has(`${place}.weight`)) continue;
+    if (isDrawn) book.taken(`${place}.weight`, 'the weight in the alias');
+    else book.left(`${place}.weight`, 'There is one model to ask, or the models of another order are drawn by weight.');
   }
   return targets.slice(0, MAX_TARGETS);
+}
+
+function written(target: AliasTarget): string {
+  return typeof target === 'string' ? target : `${target.model} (weight ${target.weight})`;
+}
+
+/** What stands before a target: one of neighbours with weights is drawn, the others come in their turn. */
+function joinedTo(before: AliasTarget | undefined, target: AliasTarget): string {
+  if (before === undefined) return '';
+  return typeof before === 'string' || typeof target === 'string' ? ', then ' : ' or ';
+}
+
+/** The weight of a model is the sum of its deployments', and 1 where nothing says it. */
+function weighted(models: readonly string[], group: readonly Ranked[]): AliasTarget[] {
+  const sums = models.map((model) => group.filter((one) => one.model === model).reduce((sum, { weight }) => sum + (weight ?? 1), 0));
+  const most = Math.max(...sums);
+  const scale = most > MAX_WEIGHT || sums.some((sum) => !Number.isInteger(sum)) ? MAX_WEIGHT / most : 1;
+  return models.map((model, index) => ({ model, weight: Math.max(1, Math.round((sums[index] ?? 1) * scale)) }));
+}
+
+/** The first of each model. */
+function distinct(targets: readonly AliasTarget[]): AliasTarget[] {
+  return targets.filter((target, index) => targets.findIndex((other) => modelOf(other) === modelOf(target)) === index);
 }
 
 function numberIn({ params }: Deployment, name: string): number | undefined {

@@ -1,11 +1,12 @@
 // Imports a configuration of LiteLLM: auth.json first, then models.json, each in one write.
 //
 // stays: what exists is not touched without a word. A name that would lead to another address than it was meant for is left out.
-import type { Core } from '../../../core/index.ts';
+import type { AliasTarget, Core } from '../../../core/index.ts';
 import { CliError } from '../../terminal/exit-codes.ts';
 import { oneLine } from '../../terminal/output.ts';
 import { parseYaml } from '../yaml.ts';
 import type { ImportWorld } from './deployments.ts';
+import { modelOf } from './fallbacks.ts';
 import { type Imported, importLiteLlm } from './import.ts';
 import type { ImportReport } from './report.ts';
 
@@ -36,14 +37,14 @@ export async function writeConfig(core: Core, imported: Imported, ways: ImportWa
   const moved = staying.filter((name) => isElsewhere(core, name, entries.get(name)));
   for (const name of staying) book.left(`auth.json: ${name}`, 'An entry of this name exists, and stays as it is; --replace replaces it.');
   const meant = Object.entries(imported.aliases).filter(([name, targets]) => {
-    const lost = targets.map((target) => target.slice(0, target.indexOf('/'))).find((connection) => moved.includes(connection));
+    const lost = targets.map((target) => modelOf(target).split('/')[0] ?? '').find((connection) => moved.includes(connection));
     if (lost !== undefined) book.left(`models.json: ${name}`, `It would lead to ${lost}, which has another address.`);
     return lost === undefined;
   });
   const isLost = defaultProvider !== undefined && moved.includes(defaultProvider);
   const names = {
     aliases: Object.fromEntries(
-      meant.map(([name, targets]): [string, string | readonly string[]] => [name, targets.length === 1 ? (targets[0] ?? '') : targets]),
+      meant.map(([name, targets]): [string, string | readonly AliasTarget[]] => [name, targets.length === 1 ? modelOf(targets[0] ?? '') : targets]),
     ),
     ...(defaultProvider !== undefined && !isLost && { defaultProvider }),
   };

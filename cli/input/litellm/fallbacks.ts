@@ -2,7 +2,13 @@
 //
 // no-loop: an alias never leads to an alias, so what a fallback leads to is written out.
 import { isObject } from '../../../core/base/json.ts';
+import type { AliasTarget } from '../../../core/index.ts';
 import type { ReportBook } from './report.ts';
+
+/** The name of the model that a target leads to. */
+export function modelOf(target: AliasTarget): string {
+  return typeof target === 'string' ? target : target.model;
+}
 
 /** Of one alias. */
 export const MAX_TARGETS = 8;
@@ -11,7 +17,7 @@ const PLACES = ['router_settings', 'litellm_settings'] as const;
 const FALLBACKS = ['fallbacks', 'context_window_fallbacks'] as const;
 
 /** Appends the models of fallbacks to `targets`, by the name that has them. */
-export function addFallbacks(source: Readonly<Record<string, unknown>>, targets: Map<string, string[]>, book: ReportBook): void {
+export function addFallbacks(source: Readonly<Record<string, unknown>>, targets: Map<string, AliasTarget[]>, book: ReportBook): void {
   const before = new Map(targets);
   for (const place of PLACES)
     for (const kind of FALLBACKS) {
@@ -26,7 +32,9 @@ export function addFallbacks(source: Readonly<Record<string, unknown>>, targets:
           if (own === undefined || more.length === 0 || more.includes(undefined))
             book.left(path, 'It names a model that is not in model_list, or was left out.');
           else {
-            const all = [...new Set([...own, ...more.flatMap((one) => one ?? [])])];
+            const names = new Set(own.map(modelOf));
+            const further = new Set(more.flatMap((one) => (one ?? []).map(modelOf)).filter((model) => !names.has(model)));
+            const all = [...own, ...further];
             targets.set(name, all.slice(0, MAX_TARGETS));
             if (all.length > MAX_TARGETS) book.changed(path, `the alias ${name}, with the first ${MAX_TARGETS} models`);
             else if (kind === 'fallbacks') book.taken(path, `further models of the alias ${name}`);
@@ -37,7 +45,7 @@ export function addFallbacks(source: Readonly<Record<string, unknown>>, targets:
 }
 
 /** Adds the names of `model_group_alias` to `targets`. */
-export function addOtherNames(source: Readonly<Record<string, unknown>>, targets: Map<string, string[]>, book: ReportBook): void {
+export function addOtherNames(source: Readonly<Record<string, unknown>>, targets: Map<string, AliasTarget[]>, book: ReportBook): void {
   for (const place of PLACES) {
     const settings = source[place];
     const names = isObject(settings) ? settings['model_group_alias'] : undefined;

@@ -24,7 +24,7 @@ export function importLiteLlm(source: unknown, world: ImportWorld): Imported {
   const names = makeNames(source, deployments, connectionOf, book);
   const router = source['router_settings'];
   if (isObject(router) && router['routing_strategy'] === 'simple-shuffle')
-    book.changed('router_settings.routing_strategy', 'the models of an alias are asked in their order');
+    book.taken('router_settings.routing_strategy', 'models of an alias are drawn by weight');
   return { entries, ...names, book, report: () => book.finish(source, reasonFor) };
 }
 
@@ -35,7 +35,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^general_settings\.(?:alerting|proxy_budget|user_api_key|max_budget)/, 'Keys have their own limits (`blockhouse key set`).'],
   [
     /^(?:litellm|router|general)_settings\.(?:success_|failure_)?callbacks?\b|\.(?:langfuse|otel|prometheus)/,
-    'There are no callbacks; events, /metrics and logs tell what happens.',
+    'There are no callbacks; events and logs tell what happens.',
   ],
   [/\bcache(?:_params)?\b|redis/, 'There is no cache of answers.'],
   [/guardrails?|moderation/, 'There are no guardrails.'],
