@@ -2,9 +2,11 @@
 //
 // follow-first: a wait follows the block before its message is read, so that no outcome is missed.
 // one-look: all waits of a block share one follower, and after a change chat.json is read once for all of them. Nothing polls.
+// not-read-yet: entries may be a tenth of a second old, so a message that is not among them is asked for by its id before its wait ends.
 // always-ends: a wait ends with the outcome, with its time, when its caller leaves, when the block stops answering, or when it is gone.
 import { callerLeft, offAbort, onAbort } from '../base/abort.ts';
 import { BlockhouseError } from '../errors.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
 import type { Entries } from '../store/port.ts';
 import type { StopFollowing } from './api.ts';
 import type { Block } from './block.ts';
@@ -92,7 +94,8 @@ export class AnswerWaits {
       while (this.#isStale && this.#waits.size > 0) {
         this.#isStale = false;
         const entries = await this.#block.files.conversation.entries().catch(unlessDamaged);
-        this.#endThoseOver(entries, await this.#block.standing());
+        const missing = entries === undefined ? [] : await this.#missing(entries);
+        this.#endThoseOver(entries, missing, await this.#block.standing());
       }
     } catch (error) {
       if (!this.#block.isMoving) for (const wait of [...this.#waits]) wait.fail(error);
@@ -101,9 +104,24 @@ export class AnswerWaits {
     }
   }
 
+  /** not-read-yet: the awaited messages that are not among the entries and wait all the same. */
+  async #missing(entries: Entries): Promise<Entries> {
+    const known = new Set(entries.map(({ id }) => id));
+    const missing = new Set([...this.#waits].map(({ messageId }) => messageId).filter((id) => !known.has(id)));
+    const found: ChatEntry[] = [];
+    for (const id of missing) {
+      const entry = await this.#block.files.conversation.message(id, entries).then(
+        (one) => one.entry,
+        (error: unknown) => unlessUnknown(error),
+      );
+      if (entry !== undefined && isWaiting(entry)) found.push(entry);
+    }
+    return found;
+  }
+
   /** `entries` is undefined while chat.json is damaged, which says nothing about a message. */
-  #endThoseOver(entries: Entries | undefined, standing: Awaited<ReturnType<Block['standing']>>): void {
-    if (entries !== undefined) for (const wait of this.#over(entries)) wait.end(entries);
+  #endThoseOver(entries: Entries | undefined, missing: Entries, standing: Awaited<ReturnType<Block['standing']>>): void {
+    if (entries !== undefined) for (const wait of this.#over([...entries, ...missing])) wait.end(entries);
     // A block that moves is gone soon, or answers again.
     if (!this.#block.isMoving && blockedBy(this.#block.name, standing) !== undefined) for (const wait of [...this.#waits]) wait.end();
   }
@@ -124,4 +142,9 @@ export class AnswerWaits {
       wait.fail(new BlockhouseError('BLOCK_NOT_FOUND', text));
     }
   }
+}
+
+function unlessUnknown(error: unknown): undefined {
+  if (error instanceof BlockhouseError && error.code === 'MESSAGE_NOT_FOUND') return undefined;
+  throw error;
 }

@@ -83,6 +83,18 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.equal([a, b].flatMap(({ upstream }) => upstream.requests.filter(({ path }) => path === '/api/chat')).length, 10);
   });
 
+  t.test('a wait at a server that has not heard of the message yet ends with the answer', async (t) => {
+    const { all } = await servers(t, 2);
+    const [a, b] = all as [StartedCore, StartedCore];
+    await a.create('ada');
+    await a.blocks.start('ada');
+    for (let n = 0; n < 10; n += 1) {
+      await b.blocks.history('ada'); // what was read is good for a tenth of a second
+      const { id } = await a.blocks.post('ada', { message: `${n}` }, 'api');
+      t.match(await b.blocks.answer('ada', id, { waitMs: 20_000 }), { answer: { content: `You said: ${n}` } });
+    }
+  });
+
   t.test('a reply of one server is stopped, cancelled and read from the other', async (t) => {
     let isSlow = true;
     const answer: Answerer = (request, res, ...rest) => {

@@ -11,7 +11,7 @@ const LIMITS = { waitMs: 60_000, signal: undefined, until: undefined };
 /** The parts of a block that waits use, with the reads and followers counted. */
 function standIn() {
   const followers = new Set<FollowOptions>();
-  const state = { entries: [] as Entries | Error, reads: 0, isMoving: false, isRunning: true, state: 'working', followed: 0 };
+  const state = { entries: [] as Entries | Error, reads: 0, isMoving: false, isRunning: true, state: 'working', followed: 0, unread: [] as Entries };
   const block = {
     name: 'ada',
     get isMoving() {
@@ -24,6 +24,11 @@ function standIn() {
           state.reads += 1;
           if (state.entries instanceof Error) throw state.entries;
           return state.entries;
+        },
+        message: async (id: string) => {
+          const entry = state.unread.find((one) => one.id === id);
+          if (entry === undefined) throw new BlockhouseError('MESSAGE_NOT_FOUND', id);
+          return { entry, answer: null };
         },
       },
     },
@@ -72,6 +77,17 @@ t.test('all waits of a block share one follower and one read after a change, and
   await one.change();
   t.same((await Promise.all(all)).length, 100, 'a message that is not there is not waited for');
   t.equal(one.followers.size, 0);
+});
+
+t.test('a message that is not among the entries yet is waited for, if it waits', async (t) => {
+  const one = standIn();
+  one.state.unread = [waiting('m1'), over('m2')];
+  const [first, second] = ['m1', 'm2'].map((id) => one.waits.wait(id, LIMITS));
+  await second;
+  t.equal(one.waits.size, 1);
+  one.state.entries = [over('m1')];
+  await one.change();
+  t.equal(await first, one.state.entries);
 });
 
 t.test('damage says nothing about a message, and any other fault ends the wait', async (t) => {
