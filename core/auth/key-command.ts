@@ -2,7 +2,7 @@
 //
 // one-run: of several calls that need a key at the same time, one runs the program.
 // seldom: a refusal runs it again once in ten seconds at most, and a failure holds for a second. One client can provoke both, and all others wait for the program.
-// silent: what the program prints is secret, its errors as well, so no text has any of it.
+// silent: what the program prints is secret, errors included, so no log line and no message repeats it.
 
 import { BlockhouseError } from '../errors.ts';
 import { SECRET_PATTERN } from '../schemas/chat.ts';

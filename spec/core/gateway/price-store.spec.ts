@@ -1,49 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import { createAdapters } from '../../../adapters/index.ts';
-import { startServer, type TestServer } from '../../support/server.ts';
-import { type Answerer, sendJson, startUpstream } from '../../support/upstream.ts';
-
-const MESSAGES = [{ role: 'user', content: 'hi' }];
-const USAGE = { prompt_tokens: 1_000_000, completion_tokens: 100_000, total_tokens: 1_100_000 };
-const answer: Answerer = (_request, res) =>
-  sendJson(res, { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: USAGE });
-
-interface Rig extends TestServer {
-  /** What one call of a model has cost. */
-  costOf(model: string): Promise<number | null>;
-  /** Writes prices.json as a person does. */
-  filed(content: unknown): Promise<void>;
-}
-
-async function startRig(t: Test, entry: Record<string, unknown> = {}): Promise<Rig> {
-  const upstream = await startUpstream(t, answer);
-  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
-  const gpu = { adapter: 'openai', baseURL: `${upstream.url}/v1`, ...entry };
-  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ gpu }), { mode: 0o600 });
-  const filed = async (content: unknown): Promise<void> => {
-    writeFileSync(join(server.workspace, 'prices.json'), typeof content === 'string' ? content : JSON.stringify(content));
-    await delay(210); // the server looks at the file at most five times a second
-  };
-  const costOf = async (model: string): Promise<number | null> => {
-    const key = `gpu/${model}`;
-    const total = async () => (await server.core.accounts?.costs('model'))?.rows.find((row) => row.key === key);
-    const before = await total();
-    const called = await server.call('POST', '/v1/chat', { body: { adapter: 'gpu', model, messages: MESSAGES, config: { user: String(Math.random()) } } });
-    t.equal(called.status, 200, called.text);
-    const after = await total();
-    return after?.unpricedCalls === (before?.unpricedCalls ?? 0) ? (after?.costUsd ?? 0) - (before?.costUsd ?? 0) : null;
-  };
-  await delay(210);
-  return { ...server, costOf, filed };
-}
+import t from 'tap';
+import { startPriceRig } from '../../support/price-rig.ts';
 
 const MINUTE = { input: 1, output: 0 };
 
 t.test('a price is the first that is known: told, of the entry, of prices.json, of a server of your own', async (t) => {
-  const gpu = await startRig(t, { models: { own: { price: { input: 3, output: 0 } } } });
+  const gpu = await startPriceRig(t, { models: { own: { price: { input: 3, output: 0 } } } });
   await gpu.filed({ models: { 'gpu/own': MINUTE, 'gpu/filed': MINUTE } });
   t.same([await gpu.costOf('own'), await gpu.costOf('filed'), await gpu.costOf('other')], [3, 1, 0]);
   const shown = (await gpu.call('GET', '/api/prices')).json;
@@ -57,12 +20,12 @@ t.test('a price is the first that is known: told, of the entry, of prices.json, 
   t.match((await gpu.call('GET', '/api/prices?model=gpu/other')).json, { prices: [{ from: 'own', price: { input: 0, output: 0 } }] });
   t.match((await gpu.call('GET', '/api/prices?model=openai/gpt-4o')).json, { prices: [{ from: 'data', price: { input: 2.5, output: 10 } }] });
   t.match((await gpu.call('GET', '/api/prices?model=openai/unheard-of')).json, { prices: [{ from: null, price: null }] });
-  const told = await startRig(t, { quirks: { costField: 'usage.cost' }, models: { own: { price: MINUTE } } });
+  const told = await startPriceRig(t, { quirks: { costField: 'usage.cost' }, models: { own: { price: MINUTE } } });
   t.match((await told.call('GET', '/api/prices?model=gpu/own')).json, { prices: [{ from: 'provider' }] });
 });
 
 t.test('a damaged prices.json never counts as an empty one: what was read before stays, and without that no price is known', async (t) => {
-  const gpu = await startRig(t);
+  const gpu = await startPriceRig(t);
   await gpu.filed({ models: { 'gpu/filed': MINUTE } });
   t.equal(await gpu.costOf('filed'), 1);
   for (const [content, problem] of [
@@ -77,7 +40,7 @@ t.test('a damaged prices.json never counts as an empty one: what was read before
     t.match((await gpu.call('GET', '/api/prices')).json, { status: 409, code: 'WORKSPACE_DAMAGED', error: problem });
     t.match((await gpu.core.check()).findings, [{ severity: 'error', place: 'prices.json', problem }]);
   }
-  const fresh = await startRig(t, { models: { own: { price: MINUTE } } });
+  const fresh = await startPriceRig(t, { models: { own: { price: MINUTE } } });
   await fresh.filed('{');
   t.same([await fresh.costOf('own'), await fresh.costOf('filed')], [1, null]);
   await fresh.filed({ models: { 'gpu/filed': MINUTE } });
@@ -87,7 +50,7 @@ t.test('a damaged prices.json never counts as an empty one: what was read before
 });
 
 t.test('a price is set and removed over the API, beside what else the entry says of the model', async (t) => {
-  const gpu = await startRig(t, { models: { z: { contextWindow: 4096 } } });
+  const gpu = await startPriceRig(t, { models: { z: { contextWindow: 4096 } } });
   const put = (model: string, body: unknown) => gpu.call('PUT', `/api/prices/${encodeURIComponent(model)}`, { body });
   t.match(await put('gpu/z', { price: { input: 2, output: 8 } }), {
     status: 200,
