@@ -1,8 +1,9 @@
 // Makes aliases of the names of deployments, of their fallbacks and of further names. Pure: no I/O.
 import type { AliasTarget } from '../../../core/index.ts';
 import type { Deployment } from './deployments.ts';
-import { addFallbacks, addOtherNames, MAX_TARGETS, modelOf } from './fallbacks.ts';
+import { addFallbacks, addOtherNames, MAX_TARGETS } from './fallbacks.ts';
 import type { ReportBook } from './report.ts';
+import { distinct, type Ranked, shownTargets, weighted } from './targets.ts';
 
 /** What goes into models.json. */
 export interface ImportedNames {
@@ -11,7 +12,6 @@ export interface ImportedNames {
 }
 
 const EVERYTHING = '*';
-const MAX_WEIGHT = 1000;
 
 export function makeNames(
   source: Readonly<Record<string, unknown>>,
@@ -39,13 +39,6 @@ export function makeNames(
   return { aliases: Object.fromEntries(needed), defaultProvider };
 }
 
-interface Ranked {
-  readonly model: string;
-  readonly order: number;
-  /** Undefined where neither `weight` nor `rpm` says it. */
-  readonly weight: number | undefined;
-}
-
 /** In the order in which they are asked: by `order`, and those of the first order that has several models by weight. */
 function targetsOf(name: string, members: readonly Deployment[], connectionOf: ReadonlyMap<Deployment, string>, book: ReportBook): AliasTarget[] {
   const hasWeights = members.some((member) => numberIn(member, 'weight') !== undefined);
@@ -60,7 +53,7 @@ function targetsOf(name: string, members: readonly Deployment[], connectionOf: R
   const groups = all.map((group) => [...new Set(group.map(({ model }) => model))]);
   const drawn = groups.findIndex((models) => models.length > 1);
   const targets = distinct(groups.flatMap((models, at): AliasTarget[] => (at === drawn ? weighted(models, all[at] ?? []) : models)));
-  const shown = targets.map((target, index) => `${joinedTo(targets[index - 1], target)}${written(target)}`).join('');
+  const shown = shownTargets(targets);
   for (const { path, params } of members) {
     if (targets.length > MAX_TARGETS) book.left(`${path}.model_name`, `An alias has at most ${MAX_TARGETS} models; the first ones are taken.`);
     else book.taken(`${path}.model_name`, targets.length === 1 && targets[0] === name ? 'the model has this name anyway' : `the alias of ${shown}`);
@@ -73,29 +66,6 @@ function targetsOf(name: string, members: readonly Deployment[], connectionOf: R
     else book.left(`${place}.weight`, 'There is one model to ask, or the models of another order are drawn by weight.');
   }
   return targets.slice(0, MAX_TARGETS);
-}
-
-function written(target: AliasTarget): string {
-  return typeof target === 'string' ? target : `${target.model} (weight ${target.weight})`;
-}
-
-/** What stands before a target: one of neighbours with weights is drawn, the others come in their turn. */
-function joinedTo(before: AliasTarget | undefined, target: AliasTarget): string {
-  if (before === undefined) return '';
-  return typeof before === 'string' || typeof target === 'string' ? ', then ' : ' or ';
-}
-
-/** The weight of a model is the sum of its deployments', and 1 where nothing says it. */
-function weighted(models: readonly string[], group: readonly Ranked[]): AliasTarget[] {
-  const sums = models.map((model) => group.filter((one) => one.model === model).reduce((sum, { weight }) => sum + (weight ?? 1), 0));
-  const most = Math.max(...sums);
-  const scale = most > MAX_WEIGHT || sums.some((sum) => !Number.isInteger(sum)) ? MAX_WEIGHT / most : 1;
-  return models.map((model, index) => ({ model, weight: Math.max(1, Math.round((sums[index] ?? 1) * scale)) }));
-}
-
-/** The first of each model. */
-function distinct(targets: readonly AliasTarget[]): AliasTarget[] {
-  return targets.filter((target, index) => targets.findIndex((other) => modelOf(other) === modelOf(target)) === index);
 }
 
 function numberIn({ params }: Deployment, name: string): number | undefined {

@@ -1,14 +1,14 @@
 // Imports a configuration of LiteLLM: auth.json first, then models.json, each in one write.
 //
 // stays: what exists is not touched without a word. A name that would lead to another address than it was meant for is left out.
-import type { AliasTarget, Core } from '../../../core/index.ts';
+import type { Core } from '../../../core/index.ts';
 import { CliError } from '../../terminal/exit-codes.ts';
 import { oneLine } from '../../terminal/output.ts';
 import { parseYaml } from '../yaml.ts';
 import type { ImportWorld } from './deployments.ts';
-import { modelOf } from './fallbacks.ts';
 import { type Imported, importLiteLlm } from './import.ts';
 import type { ImportReport } from './report.ts';
+import { modelOf } from './targets.ts';
 
 /** How it is imported. */
 interface ImportWays {
@@ -43,9 +43,7 @@ export async function writeConfig(core: Core, imported: Imported, ways: ImportWa
   });
   const isLost = defaultProvider !== undefined && moved.includes(defaultProvider);
   const names = {
-    aliases: Object.fromEntries(
-      meant.map(([name, targets]): [string, string | readonly AliasTarget[]] => [name, targets.length === 1 ? modelOf(targets[0] ?? '') : targets]),
-    ),
+    aliases: Object.fromEntries(meant.map(([name, targets]) => [name, targets.length === 1 ? modelOf(targets[0] ?? '') : targets] as const)),
     ...(defaultProvider !== undefined && !isLost && { defaultProvider }),
   };
   const conflicts = ways.hasOtherNames || replaces ? { aliases: [], defaultProvider: false } : modelsFile.conflicting(names);

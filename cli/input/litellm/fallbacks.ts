@@ -4,11 +4,7 @@
 import { isObject } from '../../../core/base/json.ts';
 import type { AliasTarget } from '../../../core/index.ts';
 import type { ReportBook } from './report.ts';
-
-/** The name of the model that a target leads to. */
-export function modelOf(target: AliasTarget): string {
-  return typeof target === 'string' ? target : target.model;
-}
+import { modelOf } from './targets.ts';
 
 /** Of one alias. */
 export const MAX_TARGETS = 8;
