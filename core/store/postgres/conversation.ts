@@ -2,7 +2,7 @@
 //
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
 // known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
-//   changed them, or another one has told of a change. What the owner changes is changed in them too, if they are of the version before.
+//   changed them, or another one has told of a change. What is added, begun or ended is changed in them too, if they are of the version before.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
@@ -139,19 +139,23 @@ export class PostgresConversation implements Conversation {
     return firstOf(newestFirst).toReversed();
   }
 
-  async message(id: string): Promise<MessageFound> {
-    const entries = this.#entriesOf(await this.#run<MessageRow>(sql.MESSAGE, [id]));
-    const entry = entries.find((one) => one.id === id);
-    if (entry === undefined) throw notFound(id);
-    return { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
+  async message(id: string, seen?: Entries): Promise<MessageFound> {
+    const known = seen === undefined ? undefined : foundIn(seen, id);
+    if (known !== undefined && known.answer !== null) return known;
+    const found = foundIn(this.#entriesOf(await this.#run<MessageRow>(sql.MESSAGE, [id])), id);
+    if (found === undefined) throw notFound(id);
+    return found;
   }
 
   async append({ content, channel, clientId, cap }: MessageToAppend): Promise<Added> {
     return this.#growing(async (id) => {
       const shared = { id, role: 'user', content, timestamp: this.#at(), processed: false, status: 'queued', channel } as const;
       const entry: ChatEntry = { ...shared, ...(clientId !== undefined && { clientId }), attempts: 0, error: null };
-      const [row] = await this.#run<{ position: number }>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
-      return row === undefined ? this.#known(id, clientId, cap) : { entry, position: row.position, isNew: true };
+      const before = this.#clock();
+      const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
+      if (row === undefined) return this.#known(id, clientId, cap);
+      this.#keep(row, before, [storedAs(entry)]);
+      return { entry, position: row.position, isNew: true };
     });
   }
 
@@ -159,9 +163,11 @@ export class PostgresConversation implements Conversation {
     const at = this.#at();
     const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
     const look = async () => {
-      type Look = MessageRow & { ours: boolean; queued: number; processing: number; stale: boolean };
+      type Look = MessageRow & { version: string; ours: boolean; queued: number; processing: number; stale: boolean };
+      const before = this.#clock();
       const [row] = await this.#run<Look>(sql.LOOK, [...fenceOf(claim), stale]);
       if (row?.ours !== true) throw leaseLost();
+      if (this.#seen?.version === row.version) this.#seen.at = before; // known-entries
       return row;
     };
     let now = await look();
@@ -294,6 +300,11 @@ function fenceOf({ owner, fence }: Claim): readonly [owner: string, fence: numbe
 function unlessThere(error: unknown): [] {
   if (sqlStateOf(error) === IS_THERE) return [];
   throw error;
+}
+
+function foundIn(entries: Entries, id: string): MessageFound | undefined {
+  const entry = entries.find((one) => one.id === id);
+  return entry && { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
 }
 
 function isWaiting({ status }: Pick<MessageRow, 'status'>): boolean {
