@@ -47,6 +47,12 @@ interface Active {
   at: number;
 }
 
+/** Before a statement. */
+interface Moment {
+  readonly at: number;
+  readonly hints: number;
+}
+
 /** The most bytes in a page, except that a page has at least one entry. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 const IS_THERE = '23505';
@@ -112,24 +118,34 @@ export class PostgresConversation implements Conversation {
   }
 
   async #read(): Promise<Entries> {
-    const [at, hints] = [this.#clock(), this.#hints];
-    const rows = await this.#run<MessageRow & { version: string }>(sql.ENTRIES, [ACTIVE_ENTRIES, this.#seen?.version ?? null]);
+    const { at, hints } = this.#moment();
+    const before = this.#seen;
+    const rows = await this.#run<MessageRow & { version: string }>(sql.ENTRIES, [ACTIVE_ENTRIES, before?.version ?? null]);
     const version = rows[0]?.version ?? '';
-    const isSame = this.#seen !== undefined && version === this.#seen.version;
-    const entries = isSame ? (this.#seen as Active).entries : this.#entriesOf(rows.filter(({ id }) => id !== null));
-    this.#seen = { version, entries, at: hints === this.#hints ? at : Number.NEGATIVE_INFINITY };
+    const entries = version === before?.version ? before.entries : this.#entriesOf(rows.filter(({ id }) => id !== null));
+    // What has come meanwhile may be newer than these.
+    if (this.#seen === before) this.#seen = { version, entries, at: hints === this.#hints ? at : Number.NEGATIVE_INFINITY };
     return entries;
   }
 
+  #moment(): Moment {
+    return { at: this.#clock(), hints: this.#hints };
+  }
+
   /** known-entries: `changed` are in the place of those with their ids, or new and at the end. */
-  #keep({ version_before, version }: Versions, at: number, changed: Entries): void {
+  #keep({ version_before, version }: Versions, { at, hints }: Moment, changed: Entries): void {
     if (this.#seen?.version !== version_before) return;
+    const isAlone = this.#hints === hints + 1; // that of this change
     const byId = new Map(changed.map((entry) => [entry.id, entry]));
     const entries = this.#seen.entries.map((entry) => byId.get(entry.id) ?? entry);
     const known = new Set(entries.map(({ id }) => id));
     entries.push(...changed.filter(({ id }) => !known.has(id)));
     const border = entries.length - ACTIVE_ENTRIES;
-    this.#seen = { version, entries: border > 0 ? entries.filter((entry, index) => index >= border || isWaiting(entry)) : entries, at };
+    this.#seen = {
+      version,
+      entries: border > 0 ? entries.filter((entry, index) => index >= border || isWaiting(entry)) : entries,
+      at: isAlone ? at : Number.NEGATIVE_INFINITY,
+    };
   }
 
   async page({ limit, before, since }: PagePlace): Promise<Entries> {
@@ -151,7 +167,7 @@ export class PostgresConversation implements Conversation {
     return this.#growing(async (id) => {
       const shared = { id, role: 'user', content, timestamp: this.#at(), processed: false, status: 'queued', channel } as const;
       const entry: ChatEntry = { ...shared, ...(clientId !== undefined && { clientId }), attempts: 0, error: null };
-      const before = this.#clock();
+      const before = this.#moment();
       const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
       if (row === undefined) return this.#known(id, clientId, cap);
       this.#keep(row, before, [storedAs(entry)]);
@@ -182,11 +198,11 @@ export class PostgresConversation implements Conversation {
   }
 
   async begin(claim: Claim, id: string): Promise<ChatEntry | undefined> {
-    const at = this.#clock();
+    const before = this.#moment();
     const [row] = await this.#run<MessageRow & Owned & Versions>(sql.BEGIN, [...fenceOf(claim), id, this.#at()]);
     if (row?.ours !== true) throw leaseLost();
     const begun = this.#entriesOf(row.id === null ? [] : [row]);
-    if (begun.length > 0) this.#keep(row, at, begun);
+    if (begun.length > 0) this.#keep(row, before, begun);
     return begun[0];
   }
 
@@ -196,11 +212,11 @@ export class PostgresConversation implements Conversation {
     const fields = [id, status, finishedAt ?? null, JSON.stringify(error ?? null), error !== undefined, outcome, answer !== undefined];
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
-      const at = this.#clock();
+      const before = this.#moment();
       const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
-        this.#keep(row, at, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
+        this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
         return { answer: answer === undefined ? undefined : entry };
       }
       return answer === undefined || entry.id > row.last_id ? false : undefined;
