@@ -80,11 +80,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
-    const { hash } = key;
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
     const terms = { key, taken, places: this.#places.of(key) };
-    if (isHeld(key)) return new KeyHold(call, terms, (hold) => this.#reserve(hold, hash));
-    return new KeyPass(terms, () => this.#admit(call, hash));
+    return isHeld(key) ? new KeyHold(call, terms, this.#reserve) : new KeyPass(call, terms, this.#admit);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
@@ -144,7 +142,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** refused-once. */
-  #noteUncounted({ call }: KeyHold): void {
+  #noteUncounted({ call, pricer }: KeyHold): void {
+    if (pricer.exact(NO_USAGE) === null) return; // a key that refuses unknown prices never asks for it
     if (this.#uncounted.size >= MAX_UNCOUNTED) this.#uncounted.clear();
     this.#uncounted.add(uncountedName(call));
   }
@@ -198,29 +197,29 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** Undefined, or a promise that resolves, lets the call be sent. */
-  #reserve(hold: KeyHold, hash: string): Promise<void> | undefined {
+  readonly #reserve = (hold: KeyHold): Promise<void> | undefined => {
     const { prices } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
-    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, hash, known));
-    return this.#reserveAt(hold, hash, pricer ?? NO_PRICE);
-  }
+    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, known));
+    return this.#reserveAt(hold, pricer ?? NO_PRICE);
+  };
 
   /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. */
-  #reserveAt(hold: KeyHold, hash: string, pricer: Pricer): Promise<void> | undefined {
+  #reserveAt(hold: KeyHold, pricer: Pricer): Promise<void> | undefined {
     const { ledger, now } = this.#options;
-    const key = this.#stillAllowed(hold.call, hash);
+    const key = this.#stillAllowed(hold);
     hold.key = key;
     if (key.refusesUnpriced) {
       assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
       const first = pricer.least(HOUR_IN_CACHE) === null ? this.#firstBefore(hold) : undefined;
-      if (first !== undefined) return first.then(() => this.#reserveAt(hold, hash, pricer));
+      if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const room = ledger.room(key, this.#held.beside(hold));
     if (room instanceof Promise) {
       return room.then((answer) => {
         assertRoom(key, answer);
-        return this.#reserveAt(hold, hash, pricer);
+        return this.#reserveAt(hold, pricer);
       });
     }
     assertRoom(key, room);
@@ -228,19 +227,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
-  #admit(call: AccountedCall, hash: string): Promise<void> | undefined {
-    const key = this.#stillAllowed(call, hash);
+  readonly #admit = (pass: KeyPass): Promise<void> | undefined => {
+    const key = this.#stillAllowed(pass);
     const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
     assertRoom(key, room);
     return undefined;
-  }
+  };
 
   /** still-allowed. Another key may have been made under the name since. */
-  #stillAllowed(call: AccountedCall, hash: string): NamedKey {
-    const { key: name = '' } = call;
-    const key = this.#keyOf(name);
-    if (key.hash !== hash) throw noSuchKey(name);
+  #stillAllowed({ call, key: before }: KeyHold | KeyPass): NamedKey {
+    const key = this.#keyOf(before.name);
+    if (key === before) return key; // each change of the keys makes new objects
+    if (key.hash !== before.hash) throw noSuchKey(key.name);
     this.#places.of(key); // it may have another limit since
     assertMayAskFor(key, call);
     return key;
@@ -283,13 +282,15 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
 /** A call of a key without a cap. */
 class KeyPass implements Hold {
+  readonly call: AccountedCall;
   readonly readsOn = false;
   readonly key: NamedKey;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
-  readonly #admit: () => Promise<void> | undefined;
+  readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
 
-  constructor({ key, places, taken }: KeyTerms, admit: () => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, admit: (pass: KeyPass) => Promise<void> | undefined) {
+    this.call = call;
     this.key = key;
     this.places = places;
     this.taken = taken;
@@ -297,7 +298,7 @@ class KeyPass implements Hold {
   }
 
   reserve(): Promise<void> | undefined {
-    return this.#admit();
+    return this.#admit(this);
   }
 }
 
