@@ -176,7 +176,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     first.end();
   }
 
-  async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
+  async costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
