@@ -147,7 +147,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     this.#unbilled.end(hold.call, hold);
   }
 
-  async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
+  async costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
