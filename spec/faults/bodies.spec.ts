@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { run } from '../cli/run.ts';
+import { runHere } from '../cli/run.ts';
 import { type FaultWorld, forgetPeak, peakRssMiB, rssMiB, startFaultWorld } from '../support/fault-world.ts';
 import { RawClient, type RawResponse } from '../support/raw.ts';
 import { CHAT } from '../support/server.ts';
@@ -420,7 +420,7 @@ t.test('B39 a message is a 400 or stored verbatim, and never reaches a terminal 
     ['config', 'get', 'sayings'],
     ['config', 'get', 'sayings', 'description'],
   ]) {
-    const { stdout, stderr, code } = await run(t, [...args, '--workspace', world.workspace]);
+    const { stdout, stderr, code } = await runHere(t, [...args, '--workspace', world.workspace]);
     t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
     world.heard(stdout + stderr);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
