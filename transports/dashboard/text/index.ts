@@ -3,6 +3,7 @@ export * from './archive.ts';
 export * from './block.ts';
 export * from './common.ts';
 export * from './config.ts';
+export * from './connections.ts';
 export * from './costs.ts';
 export * from './events.ts';
 export * from './first-run.ts';
