@@ -86,7 +86,8 @@ export const WORKSPACE_ROUTES = {
       },
       by: {
         schema: { type: 'string', enum: ['block', 'key', 'connection', 'credential', 'model', 'day', 'day-model'] },
-        description: 'What each row sums up; credential is each key of each connection, and day-model each model on each UTC day. The default is block, and key for the gateway',
+        description:
+          'What each row sums up; credential is each key of each connection, and day-model each model on each UTC day. The default is block, and key for the gateway',
       },
       block: { schema: string, description: 'Only this block' },
     },
