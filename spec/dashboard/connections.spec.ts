@@ -72,3 +72,37 @@ t.test("a server of one's own is added with its key, which is checked, gets a se
   await page.getByRole('dialog').getByRole('button', { name: 'Remove gpu' }).click();
   await page.getByText('There is no connection yet.').waitFor();
 });
+
+t.test('a call without a known price is no free one: the costs say so, and lead to the price, which is set and removed there', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello' });
+  await world.api('POST', '/v1/chat', { adapter: 'ollama', model: 'big:cloud', messages: [{ role: 'user', content: 'Hi' }] });
+  const page = await world.page('/ui/costs?of=gateway&by=connection');
+  await page.getByText('1 call has no known price and is not in the sum.').waitFor();
+  t.match(
+    await page
+      .getByRole('row', { name: /^ollama/ })
+      .first()
+      .innerText(),
+    /1 not counted/,
+  );
+  t.notMatch(await page.locator('.costs-page table').first().innerText(), /\$0/);
+  await page.getByRole('link', { name: 'See prices' }).click();
+  const row = page.getByRole('row', { name: /ollama\/big:cloud/ });
+  t.match(await row.innerText(), /not known/);
+  await row.getByRole('button', { name: 'Set price…' }).click();
+  const dialog = page.getByRole('dialog');
+  t.equal(await dialog.getByLabel('Model').inputValue(), 'ollama/big:cloud');
+  await dialog.getByRole('button', { name: 'Set the price' }).click();
+  await dialog.getByText('An amount in USD, such as 0.59.').first().waitFor();
+  await dialog.getByLabel('In', { exact: true }).fill('1000000');
+  await dialog.getByLabel('Out', { exact: true }).fill('1000000');
+  await dialog.getByRole('button', { name: 'Set the price' }).click();
+  await row.getByText('auth.json').waitFor();
+  t.same(await axeFindings(page), []);
+  const { price } = (await world.api<{ prices: { price: object }[] }>('GET', '/api/prices')).prices[0] ?? {};
+  t.match(price, { input: 1_000_000, output: 1_000_000 });
+  await row.getByRole('button', { name: 'Remove' }).click();
+  await row.getByText('not known').waitFor();
+});

@@ -9,6 +9,7 @@ import {
   keyOf,
   namedOnly,
   type Preset,
+  termsOf,
 } from '../../../../transports/dashboard/data/connections.ts';
 import { atWorkText, connectionText, keyModelsText, keyStateText, presetKeyText, shareText } from '../../../../transports/dashboard/text/connections.ts';
 
