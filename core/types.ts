@@ -1314,6 +1314,8 @@ export interface OwnRates {
   readonly cacheRead?: number;
   /** USD for a million tokens */
   readonly cacheWrite?: number;
+  /** The same for an hour in the cache */
+  readonly cacheWrite1h?: number;
 }
 
 /** A preset of presets.json. It has no secrets, and no command. */

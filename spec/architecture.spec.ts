@@ -86,6 +86,7 @@ const packageName = (specifier: string): string =>
     .join('/');
 const CORE_PACKAGES = ['ajv', 'mitt', 'p-queue', 'xstate', 'chokidar', 'pino', '@pydantic/genai-prices', 'modern-tar', 'pg'];
 const CORE_BUILTINS = [
+  'node:buffer',
   'node:crypto',
   'node:fs',
   'node:fs/promises',

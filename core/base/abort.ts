@@ -31,11 +31,6 @@ export function offAbort(place: Place<() => void>): void {
   place.list?.leave(place);
 }
 
-/** True if `onAbort` has nothing left to call when `signal` fires. */
-export function isUnheard(signal: AbortSignal): boolean {
-  return (listeners.get(signal)?.size ?? 0) === 0;
-}
-
 /** The error of a request whose caller has aborted or disconnected. */
 export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError {
   return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
@@ -44,9 +39,9 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
  * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles; `onLeave` before that,
- * if the caller has left and the work has not ended.
+ * if the caller has left and the work has not ended. With `until`, the work goes on when `signal` has fired, until that fires as well.
  */
-export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, onLeave?: () => void): Promise<T> {
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, onLeave?: () => void, until = signal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let hasEnded = false;
     const end = (): boolean => {
@@ -64,7 +59,16 @@ export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSign
       onLeave?.();
       fail(callerLeft(signal.reason, true));
     };
-    const place = onAbort(signal, () => void setImmediate(leave));
+    const leaveSoon = (): void => void setImmediate(leave);
+    let place = onAbort(
+      signal,
+      until === signal
+        ? leaveSoon
+        : () => {
+            if (until.aborted) leaveSoon();
+            else place = onAbort(until, leaveSoon);
+          },
+    );
     try {
       task().then((result) => {
         if (end()) resolve(result);

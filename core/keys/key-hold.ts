@@ -10,7 +10,6 @@ import { randomUUID } from 'node:crypto';
 import { isoTime } from '../base/iso-time.ts';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
-import { inputUsage } from '../gateway/calls/call.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
@@ -125,6 +124,10 @@ export function expectedTokens(call: AccountedCall, meanOutput = USUAL_OUTPUT_TO
   return call.inputTokens() + (call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
 }
 
+function estimated(inputTokens: number, outputTokens: number): Usage {
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+}
+
 /** What a line of the ledger says of the cost of a call. */
 export function costOf(usage: Usage, pricer: Pricer): Pick<OpenCall, 'costUsd' | 'leastUsd'> {
   const costUsd = pricer.exact(usage);
@@ -187,14 +190,13 @@ export class HeldCalls {
   take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const inputTokens = hold.call.inputTokens();
-    const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
-    hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+    hold.expected = estimated(inputTokens, hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0);
     if (hold.underWay.length === 0) hold.underWay = this.#joined(hold);
     const used = hold.call.usageSoFar();
     this.#recount(hold, used);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return this.#noteAhead(hold, used ?? inputUsage(inputTokens), at);
+    return this.#noteAhead(hold, used, at);
   }
 
   /** The call has ended. */
@@ -256,11 +258,13 @@ export class HeldCalls {
     }
   }
 
-  #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> | undefined {
+  #noteAhead(hold: KeyHold, used: Usage | undefined, at: string): Promise<void> | undefined {
     const { call, open, pricer } = hold;
     const { name: key, group } = hold.key;
-    const outputTokens = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
-    const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
+    const output = used?.outputTokens ?? 0;
+    const inputTokens = used?.inputTokens ?? call.inputTokens();
+    const outputTokens = call.hasOutput ? output + Math.max(output, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
+    const ahead = used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
     const { requestId, adapterId: provider, model } = call;
     const { costUsd, leastUsd } = costOf(ahead, pricer);
     const id = open?.id ?? this.#newId();

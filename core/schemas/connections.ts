@@ -84,7 +84,10 @@ export const Quirks = closedObject(
 export type Quirks = types.Quirks;
 
 /** USD for a million tokens. */
-export const OwnRates = closedObject({ input: usd, output: usd, cacheRead: usd, cacheWrite: usd }, ['cacheRead', 'cacheWrite']);
+export const OwnRates = closedObject(
+  { input: usd, output: usd, cacheRead: usd, cacheWrite: usd, cacheWrite1h: { ...usd, description: 'The same for an hour in the cache' } },
+  ['cacheRead', 'cacheWrite', 'cacheWrite1h'],
+);
 export type OwnRates = types.OwnRates;
 
 /** What an entry says of a model. */

@@ -70,6 +70,14 @@ returning usd, tokens, (select usd from o) as usd_elsewhere, (select tokens from
 /** $1 the server, $2 the keys. */
 export const GIVE_BACK = { name: 'key-give-back', text: 'delete from bh.key_grant where node = $1 and key = any($2::text[])' };
 
+/** $1 the server, $2 the keys, $3 the days, $4 and $5 what is left of their grants at most; null for no cap. */
+export const GIVE_BACK_REST = {
+  name: 'key-give-back-rest',
+  text: `
+update bh.key_grant g set usd = least(g.usd, u.usd), tokens = least(g.tokens, u.tokens)
+from unnest($2::text[], $3::date[], $4::numeric[], $5::bigint[]) as u (key, day, usd, tokens) where (g.key, g.day, g.node) = (u.key, u.day, $1)`,
+};
+
 /** What a key or a group has spent. $1 its account, $2 the day, $3 and $4 the first days of the week and the month. */
 export const SPENT = {
   name: 'key-spent',
