@@ -218,7 +218,8 @@ export class UpstreamCall implements Exchange {
 
   readonly #onLeave = (): void => {
     const { until } = this.#call;
-    if (!this.#mayHaveLeft || until === undefined || until.aborted) this.#cancel(); // abort-now
+    if (!this.#mayHaveLeft || until === undefined || until.aborted)
+      this.#cancel(); // abort-now
     else this.#lastPlace = onAbort(until, this.#cancel);
   };
 

@@ -5,9 +5,6 @@
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
-// refused-once: of a model whose price only answers tell, a key that refuses unknown prices gets one answer without a bill, and then none until one has come. Other
-//   keys ask on: what one of them does shuts nobody else out.
-// first-alone: until then such a key has one call of that model under way, and the others wait for it. Else each of very many at once would be the first.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
@@ -16,7 +13,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
-import { NO_PRICE, plainModel, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
+import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
@@ -25,6 +22,7 @@ import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
 import { assertMayAskFor, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
+import { UnbilledModels } from './unbilled-models.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
@@ -44,8 +42,6 @@ type Finished = CoreEvents['call.finished'];
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
-/** Of keys and models. */
-const MAX_UNCOUNTED = 10_000;
 /** The cost of a call of which nothing is known. */
 const NO_COST: Pick<OpenCall, 'costUsd' | 'leastUsd'> = { costUsd: null };
 
@@ -58,10 +54,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #held: HeldCalls;
   readonly #rates: RateLimits;
   readonly #places = new KeyPlaces();
-  /** refused-once. */
-  readonly #uncounted = new Set<string>();
-  /** first-alone. */
-  readonly #first = new Map<string, FirstCall>();
+  readonly #unbilled = new UnbilledModels();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
@@ -141,41 +134,20 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (taken !== undefined) this.#rates.settle(taken, end);
   }
 
-  /** refused-once. */
-  #noteUncounted({ call, pricer }: KeyHold): void {
-    if (pricer.exact(NO_USAGE) === null) return; // a key that refuses unknown prices never asks for it
-    if (this.#uncounted.size >= MAX_UNCOUNTED) this.#uncounted.clear();
-    this.#uncounted.add(uncountedName(call));
+  #noteUnbilled({ call, pricer }: KeyHold): void {
+    if (pricer.exact(NO_USAGE) !== null) this.#unbilled.note(call); // a key that refuses unknown prices never asks for others
   }
 
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { usage } = end;
     const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
-    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUncounted(hold);
+    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUnbilled(hold);
     this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
-    this.#endFirst(hold);
+    this.#unbilled.end(hold.call, hold);
   }
 
-  /** first-alone: resolves when the call has ended that this one waits for. Undefined if it is the first itself. */
-  #firstBefore(hold: KeyHold): Promise<void> | undefined {
-    if (hold.hasEnded) return undefined; // it will not be sent
-    const name = uncountedName(hold.call);
-    const known = this.#first.get(name);
-    if (known === undefined) this.#first.set(name, new FirstCall(hold));
-    return known === undefined || known.hold === hold ? undefined : known.ended;
-  }
-
-  #endFirst(hold: KeyHold): void {
-    if (this.#first.size === 0) return;
-    const name = uncountedName(hold.call);
-    const first = this.#first.get(name);
-    if (first?.hold !== hold) return;
-    this.#first.delete(name);
-    first.end();
-  }
-
-  async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
+  async costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
@@ -211,8 +183,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     const key = this.#stillAllowed(hold);
     hold.key = key;
     if (key.refusesUnpriced) {
-      assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
-      const first = pricer.least(HOUR_IN_CACHE) === null ? this.#firstBefore(hold) : undefined;
+      assertPriced(key, hold.call, pricer, this.#unbilled.isRefused(hold.call));
+      const isFirst = pricer.least(HOUR_IN_CACHE) === null && !hold.hasEnded; // one that has ended will not be sent
+      const first = isFirst ? this.#unbilled.firstBefore(hold.call, hold) : undefined;
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const room = ledger.room(key, this.#held.beside(hold));
@@ -302,20 +275,6 @@ class KeyPass implements Hold {
   }
 }
 
-/** first-alone. */
-class FirstCall {
-  readonly hold: KeyHold;
-  readonly ended: Promise<void>;
-  end: () => void = () => undefined;
-
-  constructor(hold: KeyHold) {
-    this.hold = hold;
-    this.ended = new Promise((resolve) => {
-      this.end = resolve;
-    });
-  }
-}
-
 /** In which its key was when the call was accepted, or sent if its account is held. */
 function groupOf(hold: Hold | undefined, { group }: AccountedCall): string | undefined {
   return hold instanceof KeyHold || hold instanceof KeyPass ? (hold.key.group ?? undefined) : group;
@@ -342,11 +301,6 @@ function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
 function assertPriced(key: NamedKey, call: AccountedCall, { exact, least }: Pricer, wasUncounted: boolean): void {
   if (exact(NO_USAGE) === null || (wasUncounted && least(HOUR_IN_CACHE) === null)) throw priceUnknown(key, call, '');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
-}
-
-/** No name of a key has a blank. A server may take another spelling for the same model. */
-function uncountedName({ key, adapterId, model }: AccountedCall): string {
-  return `${key} ${adapterId}/${plainModel(model)}`;
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {
