@@ -61,14 +61,16 @@ export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSign
     };
     const leave = (): void => {
       const left = callerLeft(signal.reason, true);
-      if (hasEnded || goOn === undefined) return fail(left);
-      reject(left);
-      const until = goOn(
-        new Promise<T>((resolveRest, rejectRest) => {
-          resolve = resolveRest;
-          reject = rejectRest;
-        }),
-      );
+      let until: AbortSignal | undefined;
+      if (!hasEnded && goOn !== undefined) {
+        reject(left);
+        until = goOn(
+          new Promise<T>((resolveRest, rejectRest) => {
+            resolve = resolveRest;
+            reject = rejectRest;
+          }),
+        );
+      }
       if (until === undefined || until.aborted) fail(left);
       else place = onAbort(until, () => void setImmediate(fail, left));
     };
