@@ -73,11 +73,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
-    const { hash } = key;
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
     const terms = { key, taken, places: this.#places.of(key) };
-    if (isHeld(key)) return new KeyHold(call, terms, (hold) => this.#reserve(hold, hash));
-    return new KeyPass(terms, () => this.#admit(call, hash));
+    return isHeld(key) ? new KeyHold(call, terms, this.#reserve) : new KeyPass(call, terms, this.#admit);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
@@ -136,17 +134,20 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (taken !== undefined) this.#rates.settle(taken, end);
   }
 
+  #noteUnbilled({ call, pricer }: KeyHold): void {
+    if (pricer.exact(NO_USAGE) !== null) this.#unbilled.note(call); // a key that refuses unknown prices never asks for others
+  }
+
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { usage } = end;
     const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
-    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0))
-      this.#unbilled.note(hold.call);
+    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUnbilled(hold);
     this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
     this.#unbilled.end(hold.call, hold);
   }
 
-  async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
+  async costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
@@ -168,30 +169,30 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** Undefined, or a promise that resolves, lets the call be sent. */
-  #reserve(hold: KeyHold, hash: string): Promise<void> | undefined {
+  readonly #reserve = (hold: KeyHold): Promise<void> | undefined => {
     const { prices } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
-    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, hash, known));
-    return this.#reserveAt(hold, hash, pricer ?? NO_PRICE);
-  }
+    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, known));
+    return this.#reserveAt(hold, pricer ?? NO_PRICE);
+  };
 
   /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. */
-  #reserveAt(hold: KeyHold, hash: string, pricer: Pricer): Promise<void> | undefined {
+  #reserveAt(hold: KeyHold, pricer: Pricer): Promise<void> | undefined {
     const { ledger, now } = this.#options;
-    const key = this.#stillAllowed(hold.call, hash);
+    const key = this.#stillAllowed(hold);
     hold.key = key;
     if (key.refusesUnpriced) {
       assertPriced(key, hold.call, pricer, this.#unbilled.isRefused(hold.call));
       const isFirst = pricer.least(HOUR_IN_CACHE) === null && !hold.hasEnded; // one that has ended will not be sent
       const first = isFirst ? this.#unbilled.firstBefore(hold.call, hold) : undefined;
-      if (first !== undefined) return first.then(() => this.#reserveAt(hold, hash, pricer));
+      if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const room = ledger.room(key, this.#held.beside(hold));
     if (room instanceof Promise) {
       return room.then((answer) => {
         assertRoom(key, answer);
-        return this.#reserveAt(hold, hash, pricer);
+        return this.#reserveAt(hold, pricer);
       });
     }
     assertRoom(key, room);
@@ -199,19 +200,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
-  #admit(call: AccountedCall, hash: string): Promise<void> | undefined {
-    const key = this.#stillAllowed(call, hash);
+  readonly #admit = (pass: KeyPass): Promise<void> | undefined => {
+    const key = this.#stillAllowed(pass);
     const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
     assertRoom(key, room);
     return undefined;
-  }
+  };
 
   /** still-allowed. Another key may have been made under the name since. */
-  #stillAllowed(call: AccountedCall, hash: string): NamedKey {
-    const { key: name = '' } = call;
-    const key = this.#keyOf(name);
-    if (key.hash !== hash) throw noSuchKey(name);
+  #stillAllowed({ call, key: before }: KeyHold | KeyPass): NamedKey {
+    const key = this.#keyOf(before.name);
+    if (key === before) return key; // each change of the keys makes new objects
+    if (key.hash !== before.hash) throw noSuchKey(key.name);
     this.#places.of(key); // it may have another limit since
     assertMayAskFor(key, call);
     return key;
@@ -254,13 +255,15 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
 /** A call of a key without a cap. */
 class KeyPass implements Hold {
+  readonly call: AccountedCall;
   readonly readsOn = false;
   readonly key: NamedKey;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
-  readonly #admit: () => Promise<void> | undefined;
+  readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
 
-  constructor({ key, places, taken }: KeyTerms, admit: () => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, admit: (pass: KeyPass) => Promise<void> | undefined) {
+    this.call = call;
     this.key = key;
     this.places = places;
     this.taken = taken;
@@ -268,7 +271,7 @@ class KeyPass implements Hold {
   }
 
   reserve(): Promise<void> | undefined {
-    return this.#admit();
+    return this.#admit(this);
   }
 }
 

@@ -124,6 +124,7 @@ t.test('7: an edit by hand serves the next request, and a broken entry hurts onl
   for (const [broken, told] of [
     [{ ...entryOf(one), limits: { inFlight: 0 } }, /gpu\.limits\.inFlight must be >= 1/],
     [{ ...entryOf(one), adapter: 'opnai' }, /gpu\.adapter must be one of bedrock, openai/],
+    [{ adapter: 'bedrock', region: 'eu-west-1', auth: 'none' }, /gpu needs a key/],
     [{ preset: 'grok' }, /gpu\.preset is none that is known/],
     ['text', /the entry gpu must be an object/],
     [{ ...entryOf(one), apiKey: KEY, keys: [{ apiKey: KEY }] }, /gpu\.keys can't stand beside apiKey/],
