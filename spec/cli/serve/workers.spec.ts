@@ -152,6 +152,30 @@ t.test('a worker that is killed is replaced, and the other goes on; its calls co
   t.match(stderr, /"signal":"SIGKILL".*a worker has ended, and another one is started/);
 });
 
+t.test('a worker that dies while it is given connections is replaced as well, and its calls count', onlyLinux, async (t) => {
+  const { child, ended, call, upstream, workers } = await farm(t, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('Hello'));
+  });
+  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
+  const broken = Array.from({ length: 2 }, () => call('POST', '/v1/chat', CHAT, key).catch(() => undefined));
+  await upstream.arrived(1);
+  const before = workers();
+  process.kill(child.pid ?? 0, 'SIGSTOP');
+  const asked = Array.from({ length: 8 }, () => call('GET', '/v1/health').catch(() => undefined)); // the primary hands them to both workers
+  await delay(100);
+  for (const pid of before) process.kill(pid, 'SIGKILL');
+  process.kill(child.pid ?? 0, 'SIGCONT');
+  await Promise.all(broken);
+  await until(async () => workers().length === 2 && (await call('GET', '/v1/health').catch(() => undefined))?.status === 200, 'two others serve');
+  t.ok(workers().every((pid) => !before.includes(pid)));
+  const { keys: [app] = [] } = (await call('GET', '/api/keys')).json as { keys: { spentToday: { calls: number; tokens: number } }[] };
+  t.match(app, { spentToday: { calls: 2 } });
+  child.kill('SIGTERM');
+  await ended;
+  await Promise.all(asked);
+});
+
 t.test('when the primary is killed its workers end at once, and the next server counts what was under way', onlyLinux, async (t) => {
   const { child, call, upstream, workers, workspace, url } = await farm(t, (_request, res) => {
     res.writeHead(200, { 'content-type': 'application/x-ndjson' });
