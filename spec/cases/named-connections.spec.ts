@@ -558,6 +558,20 @@ t.test('an answer without its bill costs as much as others of its model, and is 
   t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);
 });
 
+t.test('names that a server takes for a model are no way to ever further answers without a bill', async (t) => {
+  const answers: (() => void)[] = [];
+  const whole = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: USAGE };
+  const { ask, key, spent } = await toldTo(t, {}, (_request, res) => void answers.push(() => sendJson(res, whole)));
+  const named = (model: string) => ask(key, ['/v1/chat/completions', { messages: MESSAGES, model: `openrouter/${model}` }]);
+  const burst = Array.from({ length: 9 }, (_, index) => named(`new-${index}`));
+  await until(() => answers.length === 4, 'four are asked');
+  for (const end of answers) end();
+  t.same((await Promise.all(burst)).sort(), [200, 200, 200, 200, 403, 403, 403, 403, 403]);
+  t.same(await Promise.all(['models/models/new-0', 'new-0%20', 'ｎew-0', 'new-0:nitro'].map(named)), [403, 403, 403, 403]);
+  t.equal(answers.length, 4);
+  t.match(spent, { usd: 0 });
+});
+
 t.test('until the first bill of a model has come, the calls of a key that refuses unknown prices are made one after the other', async (t) => {
   const whole = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: { ...USAGE, cost: 0.0001 } };
   const answers: (() => void)[] = [];

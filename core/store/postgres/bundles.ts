@@ -19,6 +19,8 @@ import { bundleEntries, unreadable } from '../parts/bundle-entries.ts';
 import { MAX_BUNDLE_BYTES } from '../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../parts/bundle-pack.ts';
 import { DOCUMENTS, type DocumentCodec, stoppedConfig } from '../parts/documents.ts';
+import { LastOfEach } from '../parts/last-of-each.ts';
+import { endOfPiece } from '../parts/log-lines.ts';
 import type { BlockContents, BlockRef, Entries } from '../port.ts';
 import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
@@ -31,7 +33,6 @@ import { ADD, BETWEEN, NAMES } from './sql/logs.ts';
 
 const IS_THERE = '23505';
 const AT_ONCE = 1000;
-const LOG_PIECE_BYTES = 256 * 1024;
 const MONTH_FILE = /^chat-archive\/\d{4}-\d{2}\.jsonl$/;
 const LF = 10;
 /** As in a file of chat-archive (ARCHIVE_LIMITS). */
@@ -247,21 +248,19 @@ function unkeepable({ id, clientId, replyTo }: Partial<ChatEntry>): string | und
 
 /** one-of-each. */
 async function oneOfEach(entries: Entries): Promise<Entries> {
-  const [ids, clientIds, answered] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const taken = (seen: Set<string>, value: string | undefined): boolean => value !== undefined && (seen.has(value) || !seen.add(value));
+  const each = new LastOfEach();
   const kept: ChatEntry[] = [];
-  for (let index = entries.length - 1; index >= 0; index -= 1) {
-    if (index % SLICE.messages === 0) await nextTurn();
-    const entry = entries[index] as ChatEntry;
-    if (taken(ids, entry.id)) continue;
-    const { clientId, replyTo, ...rest } = entry;
-    kept.push({
-      ...rest,
-      ...(clientId !== undefined && !taken(clientIds, clientId) && { clientId }),
-      ...(replyTo !== undefined && !taken(answered, replyTo) && { replyTo }),
-    });
+  for await (const some of slicesOf(entries)) each.look(some);
+  for await (const some of slicesOf(entries)) kept.push(...each.kept(some));
+  return kept;
+}
+
+/** in-turns. */
+async function* slicesOf(entries: Entries): AsyncGenerator<Entries> {
+  for (let from = 0; from < entries.length; from += SLICE.messages) {
+    yield entries.slice(from, from + SLICE.messages);
+    await nextTurn();
   }
-  return kept.reverse();
 }
 
 async function create(run: Run, config: BlockConfig, documents: object): Promise<number> {
@@ -292,14 +291,6 @@ async function addLogs(run: Run, block: number, { files, times }: Unpacked): Pro
       from = to;
     }
   }
-}
-
-/** After a line, if one ends there. */
-function endOfPiece(bytes: Buffer, from: number): number {
-  const most = Math.min(from + LOG_PIECE_BYTES, bytes.length);
-  if (most === bytes.length) return most;
-  const end = bytes.lastIndexOf(LF, most - 1) + 1;
-  return end > from ? end : most;
 }
 
 function checked<T>(file: string, work: () => T): T {
