@@ -1,6 +1,7 @@
 // Several specs in one process, one after the other, in their compiled form. Each of them runs alone as well.
 //
 // stays-here: a test works at the root of the repository. tap goes into the folder above that of a test before it removes it, if it lies elsewhere.
+import './late-optimization.ts';
 import './stray-errors.ts'; // before-tap
 import { resolve } from 'node:path';
 import { env } from 'node:process';
