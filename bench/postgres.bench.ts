@@ -10,11 +10,11 @@ import type { Test } from 'tap';
 import { createOllama } from '../adapters/ollama/index.ts';
 import { createBus } from '../core/bus.ts';
 import { connectStore, createCore } from '../core/index.ts';
+import type { FactRow } from '../core/store/postgres/list-facts.ts';
+import { cursorOf, pageOf } from '../core/store/postgres/list-page.ts';
 import { parseStorePlace } from '../core/store/postgres/place.ts';
 import { Database } from '../core/store/postgres/pool.ts';
 import { connectPostgres } from '../core/store/postgres/postgres-store.ts';
-import type { FactRow } from '../core/store/postgres/list-facts.ts';
-import { cursorOf, pageOf } from '../core/store/postgres/list-page.ts';
 import type { ListQuery, Store } from '../core/store/store.ts';
 import { configOf } from '../spec/support/block-files.ts';
 import { RUNNABLE, repeatingDaemon } from '../spec/support/blocks.ts';
@@ -137,7 +137,7 @@ async function begin(): Promise<void> {
       if (what === 'work') void work().catch(() => undefined); // another hint has begun it
     });
     const work = async (): Promise<void> => {
-      for (const claim of await node.claim(10)) {
+      for (const claim of (await node.look(10)).claimed) {
         const { next } = await answering.recover(claim, { staleAfterMs: Number.POSITIVE_INFINITY, maxAttempts: 3 });
         if (next === undefined) continue;
         await answering.begin(claim, next.id);

@@ -193,6 +193,8 @@ export interface ErrorExtras {
   readonly providerFault?: ProviderFault;
   /** What a provider refused about a request that another model may take: it is too long, or a filter does not let it pass. */
   readonly refusedFor?: RefusalReason;
+  /** What the keys of applications read instead of the message, where it names an address, a path or a user of the operator's. */
+  readonly forKeys?: string | undefined;
 }
 
 /** See `ErrorExtras.refusedFor`. */
@@ -223,6 +225,8 @@ export class BlockhouseError extends Error {
   readonly usage: Usage | undefined;
   readonly providerFault: ProviderFault | undefined;
   readonly refusedFor: RefusalReason | undefined;
+  /** See `ErrorExtras`. */
+  readonly forKeys: string | undefined;
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -239,6 +243,7 @@ export class BlockhouseError extends Error {
     this.usage = extras.usage;
     this.providerFault = extras.providerFault;
     this.refusedFor = extras.refusedFor;
+    this.forKeys = extras.forKeys;
   }
 }
 
@@ -253,9 +258,9 @@ export function leaseLost(): BlockhouseError {
 }
 
 /** A 400 for one field. The error message is "<path> <message>.", with one full stop. */
-export function invalidRequest(path: string, message: string): BlockhouseError {
+export function invalidRequest(path: string, message: string, forKeys?: string): BlockhouseError {
   const text = path === '' ? message : `${path} ${message}${message.endsWith('.') ? '' : '.'}`;
-  return new BlockhouseError('INVALID_REQUEST', text, { details: [{ path, message }] });
+  return new BlockhouseError('INVALID_REQUEST', text, { details: [{ path, message }], forKeys });
 }
 
 /** What a request about blocks gets from a server of the gateway alone. */
@@ -300,8 +305,29 @@ export function internalError(cause: unknown): BlockhouseError {
 
 /** A copy of the error with the usage of its call; the error itself if `usage` is undefined. */
 export function withUsage(error: BlockhouseError, usage: Usage | undefined): BlockhouseError {
-  if (usage === undefined) return error;
-  const { code, message, cause, details, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, providerFault, refusedFor } = error;
+  return usage === undefined ? error : changed(error, error, usage);
+}
+
+/** What everybody but the owner of the server may read of an error: nothing of the operator's network and files. */
+export function forKeys(error: BlockhouseError): BlockhouseError {
+  return error.forKeys === undefined ? error : changed(error, { message: error.forKeys }, error.usage);
+}
+
+/** What an error says. */
+export type Words = Pick<BlockhouseError, 'message' | 'forKeys'>;
+
+/** Of no error yet. */
+export const NO_WORDS: Words = { message: '', forKeys: undefined };
+
+/** The words alone, for those who keep them longer than the error. */
+export function wordsOf({ message, forKeys }: BlockhouseError): Words {
+  return { message, forKeys };
+}
+
+/** A copy with other words. */
+function changed(error: BlockhouseError, words: Partial<BlockhouseError> & { readonly message: string }, usage: Usage | undefined): BlockhouseError {
+  const { code, cause, retryAfterMs, upstreamStatus, retryable, mayHaveRun, isTimeout, providerFault, refusedFor } = error;
+  const { message, details, forKeys } = words;
   return new BlockhouseError(code, message, {
     ...(cause !== undefined && { cause }),
     ...(details !== undefined && { details }),
@@ -312,7 +338,8 @@ export function withUsage(error: BlockhouseError, usage: Usage | undefined): Blo
     isTimeout,
     retryable,
     mayHaveRun,
-    usage,
+    forKeys,
+    ...(usage !== undefined && { usage }),
   });
 }
 

@@ -41,6 +41,7 @@ export {
   type ErrorCode,
   type ErrorExtras,
   errorBody,
+  forKeys,
   internalError,
   invalidRequest,
   type ProviderFault,

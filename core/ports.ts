@@ -68,7 +68,7 @@ export interface AdapterCall {
   readonly signal: AbortSignal;
   /**
    * Given if what the call uses must be known although its caller leaves. What was not sent yet ends with `signal`. What was sent is read to its end, or until
-   * this fires. An adapter that ends with `signal` all the same makes the call count as if it had used all that it might.
+   * this fires, which it never does before `signal`. An adapter that ends with `signal` all the same makes the call count as if it had used all that it might.
    */
   readonly until?: AbortSignal | undefined;
   /** Given for a host that may be a server like this one: how many of them the call has passed with this one. The adapter sends it as `x-blockhouse-hop`. */

@@ -1204,6 +1204,15 @@ export interface Warning {
   readonly message: string;
 }
 
+/** PATCH `/api/connections/:name/keys/:label`: what changes; null removes it. */
+export interface ChangeEntryKey {
+  readonly label?: string | null;
+  readonly weight?: number | null;
+  readonly inFlight?: number | null;
+  /** Its place in the order of the keys, from 1 */
+  readonly place?: number;
+}
+
 /** An entry of auth.json. */
 export interface ConnectionEntry {
   /** The protocol: one of the five adapters. From the preset if it is missing */
@@ -1305,6 +1314,8 @@ export interface OwnRates {
   readonly cacheRead?: number;
   /** USD for a million tokens */
   readonly cacheWrite?: number;
+  /** The same for an hour in the cache */
+  readonly cacheWrite1h?: number;
 }
 
 /** A preset of presets.json. It has no secrets, and no command. */
@@ -1398,12 +1409,16 @@ export interface ShownConnectionKey {
   readonly label: string;
   /** auth.json, the variable that has it, or keyCommand */
   readonly source: string;
-  /** Whether calls may use it now */
-  readonly state: 'ready' | 'cooling' | 'refused' | 'empty';
+  /** Whether calls may use it now; unset for a variable that this server does not have */
+  readonly state: 'ready' | 'cooling' | 'refused' | 'empty' | 'unset';
   /** When it may be used again; null if it may now, or nobody knows */
   readonly until: string | null;
   /** The models that it pauses for; empty for all, and where it does not */
   readonly models: readonly string[];
+  /** How many conversations it takes compared with the others */
+  readonly weight: number;
+  /** The most calls at a time; null for no limit */
+  readonly maxInFlight: number | null;
   /** Calls under way in this process */
   readonly inFlight: number;
   /** Attempts since this process has started */
@@ -1958,7 +1973,7 @@ export interface SignIn {
 
 /** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export interface CostsReport {
-  readonly by: 'block' | 'key' | 'model' | 'day' | 'day-model';
+  readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'day' | 'day-model';
   readonly rows: readonly {
     readonly key: string;
     readonly calls: number;

@@ -101,7 +101,11 @@ export class ProviderChain {
 
 function notFound(error: unknown): BlockhouseError {
   const reason = redact(error instanceof Error ? error.message : String(error), []).replace(/\.$/, '');
-  return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `No AWS credentials were found (${reason}): ${WAYS}.`, { cause: error, retryable: false });
+  return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `No AWS credentials were found (${reason}): ${WAYS}.`, {
+    cause: error,
+    retryable: false,
+    forKeys: `No AWS credentials were found on this server: ${WAYS}.`,
+  });
 }
 
 /** Also true for a package that is there only in part: installing it is the cure for both. */
@@ -115,7 +119,7 @@ function withoutPackage(profile: string | undefined, cause: unknown): Blockhouse
     'ADAPTER_NOT_CONFIGURED',
     `${wanted} needs the package ${PACKAGE}, which is not installed. Run \`npm install ${PACKAGE}\` where Blockhouse is installed (with -g if it is ` +
       `installed globally), and restart Blockhouse. To do without it, ${STORE}, ${ENVIRONMENT}, ${BEARER}.`,
-    { cause, retryable: false },
+    { cause, retryable: false, forKeys: 'This server has no AWS credentials.' },
   );
 }
 
@@ -126,6 +130,7 @@ function tooSlow(profile: string | undefined, ms: number): BlockhouseError {
     'UPSTREAM_TIMEOUT',
     `AWS's credential chain found no credentials within ${ms / 1000} s. Check its sources for ${whose} (a credential_process, a sign-in, a role, a ` +
       `metadata service), allow it more time with BLOCKHOUSE_CONNECT_TIMEOUT_MS, or use other credentials: ${WAYS}.`,
+    { forKeys: `AWS's credential chain found no credentials within ${ms / 1000} s.` },
   );
 }
 

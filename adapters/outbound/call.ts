@@ -93,7 +93,6 @@ export class UpstreamCall implements Exchange {
       const { signal, until } = this.#call;
       if (signal.aborted) return reject(cancelled(signal.reason));
       this.#place = onAbort(signal, until === undefined ? this.#cancel : this.#onLeave);
-      if (until !== undefined) this.#lastPlace = onAbort(until, this.#cancel);
       this.#dispatch();
     });
   }
@@ -218,7 +217,10 @@ export class UpstreamCall implements Exchange {
   }
 
   readonly #onLeave = (): void => {
-    if (!this.#mayHaveLeft) this.#cancel(); // abort-now
+    const { until } = this.#call;
+    if (!this.#mayHaveLeft || until === undefined || until.aborted)
+      this.#cancel(); // abort-now
+    else this.#lastPlace = onAbort(until, this.#cancel);
   };
 
   readonly #cancel = (): void => {

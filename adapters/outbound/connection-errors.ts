@@ -18,26 +18,39 @@ export function brokenCall(error: Error, { host, method, phase, unreachableHint 
   const mayHaveRun = phase !== 'connecting';
   if (error instanceof OurClosing) return closing({ cause: error, mayHaveRun });
   const why = reasonOf(error);
+  const code = codeOf(error);
+  const short = code === undefined ? '' : ` (${code})`;
   if (phase === 'connecting') {
     if (isOurWant(error)) {
       return new BlockhouseError(
         'TOO_MANY_CONNECTIONS',
-        `No connection to ${host}: this machine has run out of connections (${codeOf(error)}). Raise its limit of open files.`,
-        {
-          cause: error,
-        },
+        `No connection to ${host}: this machine has run out of connections (${code}). Raise its limit of open files.`,
+        { cause: error, forKeys: 'The server has run out of connections.' },
       );
     }
     const hint = unreachableHint === undefined ? '' : ` ${unreachableHint}`;
-    return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${why}.${hint}`, { cause: error });
+    return new BlockhouseError('UPSTREAM_UNREACHABLE', `No connection to ${host}: ${why}.${hint}`, {
+      cause: error,
+      forKeys: `No connection to the provider${short}.`,
+    });
   }
-  if (phase === 'answering') return new BlockhouseError('UPSTREAM_MALFORMED', `The answer from ${host} was cut short (${why}).`, { cause: error, mayHaveRun });
+  if (phase === 'answering') {
+    const forKeys = `The provider's answer was cut short${short}.`;
+    return new BlockhouseError('UPSTREAM_MALFORMED', `The answer from ${host} was cut short (${why}).`, { cause: error, mayHaveRun, forKeys });
+  }
   if (error instanceof UnreadableAnswer) {
-    return new BlockhouseError('UPSTREAM_MALFORMED', `${host} did not send a valid HTTP response (${why}).`, { cause: error, mayHaveRun });
+    const forKeys = `The provider did not send a valid HTTP response (${why}).`;
+    return new BlockhouseError('UPSTREAM_MALFORMED', `${host} did not send a valid HTTP response (${why}).`, { cause: error, mayHaveRun, forKeys });
   }
   // The provider may have worked on the request or not; repeating a GET costs nothing.
   const retryable = method === 'GET';
-  return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${why}).`, { cause: error, mayHaveRun, retryable });
+  const forKeys = `The provider closed the connection before it answered${short}.`;
+  return new BlockhouseError('UPSTREAM_UNREACHABLE', `${host} closed the connection before it answered (${why}).`, {
+    cause: error,
+    mayHaveRun,
+    retryable,
+    forKeys,
+  });
 }
 
 /** SHUTTING_DOWN: our own `close` ended the call, so there is no point in a retry. */

@@ -9,8 +9,8 @@ import { plural } from '../terminal/format.ts';
 import { oneLine, writeLines } from '../terminal/output.ts';
 import { costsTable } from '../views/report-tables.ts';
 
-const WAYS = ['block', 'model', 'day'];
-const GATEWAY_WAYS: readonly string[] = ['key', 'model', 'day'];
+const WAYS = ['block', 'connection', 'credential', 'model', 'day'];
+const GATEWAY_WAYS: readonly string[] = ['key', ...WAYS.slice(1)];
 
 /** Prints `{by, rows, total}`, CSV or a table. */
 export class CostsCommand extends ServerCommand {
@@ -24,17 +24,23 @@ export class CostsCommand extends ServerCommand {
       With --reconcile, compares the calls of blocks and of clients with an export of the provider, by UTC day and model, and prints only what differs or is on one side
       alone. Dated snapshots of a model count as the model, and only the days of the export are compared. Ends with exit code 1 if anything differs. Some exports are
       known by their columns (docs/connections.md lists them); for others, --columns says which column is which.
+
+      By credential, a row is a connection with the label of one of its keys, such as gpu b; calls of a connection with one key are a row of its name alone.
     `,
     examples: [
       ['By block', '$0 costs'],
       ['One block, day by day', '$0 costs my-block --by day'],
       ['The calls of clients, by key', '$0 costs --gateway'],
+      ['The calls of clients, by key of the connection', '$0 costs --gateway --by credential'],
       ['For a spreadsheet', '$0 costs --by day --csv > costs.csv'],
       ["Against the provider's bill", '$0 costs --reconcile costs_2026-11.csv --connection <id>'],
     ],
   });
 
-  by = Option.String('--by', { description: 'block, model or day; default: block, or model for a single block; key, model or day with --gateway' });
+  by = Option.String('--by', {
+    description:
+      'block, connection, credential (each key of a connection), model or day; with --gateway key in place of block. Default: block, or model for a single block; key with --gateway',
+  });
   gateway = Option.Boolean('--gateway', false, { description: 'The calls of clients to /v1 instead of those of blocks' });
   csv = Option.Boolean('--csv', false, { description: 'Comma-separated values' });
   reconcile = Option.String('--reconcile', { description: "An export of the provider's bill, as CSV" });

@@ -1,8 +1,12 @@
 // `blockhouse token`: the bearer token of the workspace, alone on stdout.
+import { existsSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
 import { BaseCommand } from '../command/command.ts';
-import type { ExitKind } from '../terminal/exit-codes.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+
+/** How long the server is waited for. */
+const PATIENCE_MS = 2000;
 
 /** Prints the token, or `{token}`. */
 export class TokenCommand extends BaseCommand {
@@ -22,6 +26,7 @@ export class TokenCommand extends BaseCommand {
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
     const { inWorkspace } = await import('../compose.ts');
+    if (this.newToken && config.store === undefined) await assertInFolder(config.workspace);
     const token = await inWorkspace(config, () =>
       this.newToken && config.store !== undefined ? this.#renewed(config) : tokenOf(config.workspace, this.newToken),
     );
@@ -40,6 +45,33 @@ export class TokenCommand extends BaseCommand {
       await core.close();
     }
   }
+}
+
+/** A new token in the folder would end nothing where the server has its token in a database. Throws a CliError then. */
+async function assertInFolder(workspace: string): Promise<void> {
+  const { readLock } = await import('../../core/index.ts');
+  const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
+  if (holder === undefined || holder.url === null || (await storeOf(holder.url)) !== 'postgres') return;
+  throw new CliError(
+    'place',
+    `The server of ${workspace} keeps its token in a database, so a token of this folder would not replace it. Set BLOCKHOUSE_STORE as the server has it, and try again.`,
+  );
+}
+
+/** What keeps the workspace of a server, as its health says; undefined for one that does not answer. */
+async function storeOf(url: string): Promise<unknown> {
+  const { json } = await import('node:stream/consumers');
+  const { get } = await import('node:http');
+  return new Promise((resolve) => {
+    const request = get(new URL('/v1/health', url), { timeout: PATIENCE_MS }, (response) => {
+      json(response).then(
+        (health) => resolve((health as { store?: { kind?: unknown } }).store?.kind),
+        () => resolve(undefined),
+      );
+    });
+    request.on('timeout', () => request.destroy());
+    request.on('error', () => resolve(undefined));
+  });
 }
 
 async function tokenOf(workspace: string, isNew: boolean): Promise<string> {

@@ -27,19 +27,27 @@ export interface Names {
 
 /** The command whose `<name>` must not exist yet. */
 const MAKES_A_NAME = 'new';
+/** The command whose `<name>` is that of a provider or a connection. */
+const ASKS_A_PROVIDER = 'models';
 /** A person waits at a line that does not change. */
 const PATIENCE_MS = 1500;
 
 const BY_KIND: Readonly<Record<string, (names: Names) => readonly string[] | Promise<readonly string[]>>> = {
-  name: (names) => (names.command === MAKES_A_NAME ? [] : foldersIn('blocks', names)),
+  name: (names) => {
+    if (names.command === ASKS_A_PROVIDER) return providers(names);
+    return names.command === MAKES_A_NAME ? [] : foldersIn('blocks', names);
+  },
   block: (names) => foldersIn('blocks', names),
   old: (names) => foldersIn('blocks', names),
   archive: (names) => foldersIn('archive', names),
-  id: (names) => asked(names, (source) => source.ids()),
+  id: (names) => providers(names),
+  provider: (names) => providers(names),
   model: (names) => models(names),
+  'connection/model': (names) => asked(names, fullNames),
+  'provider/model': (names) => asked(names, fullNames),
   level: () => LEVELS,
   effort: () => EFFORTS,
-  grouping: () => ['block', 'model', 'day'],
+  grouping: ({ values }) => [values.has('--gateway') ? 'key' : 'block', 'connection', 'credential', 'model', 'day'],
   shell: () => SHELLS,
   file: () => [PATH_WANTED],
   folder: () => [PATH_WANTED],
@@ -66,18 +74,32 @@ function foldersIn(place: string, names: Names): string[] {
 
 /** Who knows the providers and their models. */
 interface Source {
-  readonly ids: () => Promise<readonly string[]>;
+  /** A provider is the connection of its own name. */
+  readonly connections: () => Promise<readonly { readonly name: string; readonly adapter: string }[]>;
   readonly models: (id: string) => Promise<readonly string[]>;
+  /** What clients may send: aliases, and provider/model of each that could be called. */
+  readonly offered: () => Promise<readonly { readonly id: string; readonly adapter: string }[]>;
 }
 
-/** The models of the provider that the line names, or of all. */
+function providers(names: Names): Promise<readonly string[]> {
+  return asked(names, async (source) => (await source.connections()).map(({ name }) => name));
+}
+
+/** The models of the provider that the line names; or those of the five by their own names, and of connections, to which no bare name leads, as connection/model. */
 function models(names: Names): Promise<readonly string[]> {
   const given = names.values.get('--provider');
   return asked(names, async (source) => {
-    const ids = given === undefined ? await source.ids() : [given];
-    const lists = await Promise.allSettled(ids.map((id) => source.models(id))); // a daemon that does not run has no models
-    return lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []));
+    const own = given === undefined ? (await source.connections()).flatMap(({ name, adapter }) => (name === adapter ? [name] : [])) : [given];
+    const lists = await Promise.allSettled(own.map((id) => source.models(id))); // a daemon that does not run has no models
+    const bare = lists.flatMap((list) => (list.status === 'fulfilled' ? list.value : []));
+    if (given !== undefined) return bare;
+    return [...bare, ...(await fullNames(source)).filter((name) => !own.some((id) => name.startsWith(`${id}/`)))];
   });
+}
+
+/** provider/model and connection/model, without the aliases. */
+async function fullNames(source: Source): Promise<readonly string[]> {
+  return (await source.offered()).flatMap(({ id, adapter }) => (id.startsWith(`${adapter}/`) ? [id] : []));
 }
 
 /** Asks the running server, or, when none runs, a core of this process. Rejects when that takes too long. */
@@ -88,7 +110,11 @@ async function asked<T>(names: Names, question: (source: Source) => Promise<T>):
   if (place === undefined) return askedHere(names, question, signal);
   const { Api } = await import('../client/api.ts');
   const api = new Api(new Client(place, signal));
-  return question({ ids: async () => (await api.connections()).map(({ name }) => name), models: async (id) => (await api.models(id)).models });
+  return question({
+    connections: () => api.connections(),
+    models: async (id) => (await api.models(id)).models,
+    offered: async () => (await api.modelNames()).models,
+  });
 }
 
 async function askedHere<T>(names: Names, question: (source: Source) => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -96,8 +122,9 @@ async function askedHere<T>(names: Names, question: (source: Source) => Promise<
   const core = await createConfiguredCore(readConfig({ workspace: workspaceOf(names) }, names.env), names.env);
   try {
     return await question({
-      ids: async () => core.connections.list().map(({ name }) => name),
+      connections: async () => core.connections.list(),
       models: async (id) => (await core.models(id, { signal })).models,
+      offered: () => core.router.offered(),
     });
   } finally {
     await core.close();

@@ -174,7 +174,9 @@ export class CredentialStore {
   }
 
   #damage(fault = this.#fault): BlockhouseError {
-    return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file.path} can't be used: ${fault}. Repair it or remove it.`);
+    return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file.path} can't be used: ${fault}. Repair it or remove it.`, {
+      forKeys: 'auth.json of this server is damaged, so its providers have no keys. The log of the server says what is wrong.',
+    });
   }
 
   #take(state: FileState): void {

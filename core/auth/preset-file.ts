@@ -42,7 +42,9 @@ export class PresetFile {
   of(name: string): KnownPreset | undefined {
     this.content();
     if (this.#fault !== undefined && this.#own === undefined)
-      throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file?.path} can't be used: ${this.#fault}. Repair it or remove it.`);
+      throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file?.path} can't be used: ${this.#fault}. Repair it or remove it.`, {
+        forKeys: `${PRESETS_FILE} of this server is damaged. The log of the server says what is wrong.`,
+      });
     const known = this.#known.get(name);
     const own = this.#own?.get(name);
     if (own === undefined) return known;

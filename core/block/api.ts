@@ -182,7 +182,7 @@ export interface Blocks {
   /** Creates a stopped block from an exported tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
   import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
   /** Money and tokens of all blocks, or of one, from the ledger. Resets and archives don't change them. */
-  costs(query: { readonly by: 'block' | 'model' | 'day' | 'day-model'; readonly block?: string | undefined }): Promise<CostsReport>;
+  costs(query: { readonly by: Exclude<CostsReport['by'], 'key'>; readonly block?: string | undefined }): Promise<CostsReport>;
   /** Checks every file and message, and changes nothing. */
   check(): Promise<DoctorReport>;
   /** Whether the kill switch is set, since when and why. */

@@ -138,10 +138,10 @@ export class Ownership {
     }
     const member = this.#member;
     for (const [claim, rest] of this.#leaving) await this.#leave(claim, rest);
-    for (const wish of await member.wishes()) await this.#guarded('wish', wish, () => this.#grant(wish));
-    for (const claim of await member.mine()) if (!this.#leaving.has(claim)) await this.#guarded('resume', claim, () => this.#begin(claim, 'message'));
-    const room = member.isShared ? MAX_OWNED - blocks.owned : Number.POSITIVE_INFINITY;
-    for (const claim of room > 0 ? await member.claim(room) : []) {
+    const { wishes, mine, claimed } = await member.look(member.isShared ? MAX_OWNED - blocks.owned : Number.POSITIVE_INFINITY);
+    for (const wish of wishes) await this.#guarded('wish', wish, () => this.#grant(wish));
+    for (const claim of mine) await this.#guarded('resume', claim, () => this.#begin(claim, 'message'));
+    for (const claim of claimed) {
       if (this.#closing.signal.aborted) return;
       await this.#guarded('resume', claim, () => this.#begin(claim, member.isShared ? 'message' : 'server start'));
       if (!member.isShared) await delay(STAGGER_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined); // it was aborted

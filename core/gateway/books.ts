@@ -1,6 +1,6 @@
 // What people ask of connections and of prices, and change about them. Types alone, so that programs that read `Core` read no more.
 import type { EntryFields } from '../auth/credentials.ts';
-import type { DetectedServer, EntryKey, PriceDocument, PriceList, ShownConnection, ShownPreset, ShownPrice } from '../types.ts';
+import type { ChangeEntryKey, DetectedServer, EntryKey, PriceDocument, PriceList, ShownConnection, ShownPreset, ShownPrice } from '../types.ts';
 
 /** What `update` would do. */
 export interface PriceUpdate {
@@ -41,10 +41,12 @@ export interface ConnectionBook {
   remove(name: string): Promise<void>;
   /**
    * Adds a key to an entry, beside the one or those that it has, and resolves with the labels of all. Rejects with INVALID_REQUEST for an entry whose key comes
-   * from a program, and for a label that is taken.
+   * from a program, and for a label that is taken, and with CONNECTION_NOT_FOUND for a name of no connection.
    */
   addKey(name: string, key: EntryKey): Promise<string[]>;
-  /** Removes a key of several by its label, and resolves with the labels of the others. Rejects with INVALID_REQUEST. */
+  /** Changes the label, the terms or the place of a key of several, and resolves with the labels of all. Rejects as `removeKey` does. */
+  changeKey(name: string, label: string, change: ChangeEntryKey): Promise<string[]>;
+  /** Removes a key of several by its label, and resolves with the labels of the others. Rejects with INVALID_REQUEST and CONNECTION_NOT_FOUND. */
   removeKey(name: string, label: string): Promise<string[]>;
   /** All presets, in the order of their names. */
   presets(): ShownPreset[];

@@ -296,8 +296,9 @@ function refusal(
   const retryAfterMs = Math.max(waitMs, SHORTEST_RETRY_AFTER_MS);
   const what = refused === undefined ? `has failed ${failures} times in a row` : 'has repeatedly failed';
   const next = `The next attempt is possible in ${Math.ceil(retryAfterMs / 1000)} s`;
-  const message = `${subject} ${what}, so such calls to it are paused. ${next}. The last error: ${lastError}`;
-  return new BlockhouseError('UPSTREAM_UNREACHABLE', message, { retryAfterMs });
+  const saying = (error: string): string => `${subject} ${what}, so such calls to it are paused. ${next}. The last error: ${error}`;
+  const forKeys = lastError.forKeys === undefined ? undefined : saying(lastError.forKeys);
+  return new BlockhouseError('UPSTREAM_UNREACHABLE', saying(lastError.message), { retryAfterMs, forKeys });
 }
 
 /** Milliseconds until one of the callers that wait for their turn tries again; the others need not wait longer than `shared` says. */

@@ -287,6 +287,9 @@ function checkedBase(base: string, source: SettingSource | undefined, allowed: R
   } catch (error) {
     if (source === 'request') throw error;
     const { message } = error as Error;
-    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} It comes from ${source}.`, { cause: error });
+    throw new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${message.replace('config.baseURL', 'baseURL')} It comes from ${source}.`, {
+      cause: error,
+      forKeys: "The provider's address on this server can't be used.",
+    });
   }
 }

@@ -6,7 +6,7 @@
 // one-member: If one member (a model, a prompt) may be to blame, it opens for that member alone or, if its members have circuits of their own, not at all.
 // own-phase: A call counts only in the phase in which it was admitted: a stream that began before an outage does not end the outage.
 // own-turn: While a shared circuit is open, a probe that brought no success pauses its caller alone, until all others that failed have had their turn.
-import type { BlockhouseError } from '../errors.ts';
+import { type BlockhouseError, NO_WORDS, type Words, wordsOf } from '../errors.ts';
 import type { BreakerState } from './live.ts';
 import { FAILURES_TO_OPEN, Tally } from './tally.ts';
 
@@ -78,7 +78,7 @@ export class Circuit {
   #openMs = 0;
   /** When the next call may be tried; without meaning while it is closed. */
   #openUntil = 0;
-  #lastError = '';
+  #lastError: Words = NO_WORDS;
   /** True once it has been open by itself: it is kept, so that calls from before still recognise that their time is over. */
   #wasOpen = false;
 
@@ -115,7 +115,7 @@ export class Circuit {
     return this.#failures;
   }
 
-  get lastError(): string {
+  get lastError(): Words {
     return this.#lastError;
   }
 
@@ -192,7 +192,7 @@ export class Circuit {
     const isAgain = this.#phase !== 'closed' && this.#refused === refused;
     this.#openMs = isAgain ? Math.min(Math.max(this.#openMs * 2, FIRST_OPEN_MS), LONGEST_OPEN_MS) : FIRST_OPEN_MS;
     this.#openUntil = now() + (this.#isShared ? Math.max(this.#openMs, roundMs()) : this.#openMs); // own-turn
-    this.#lastError = error.message;
+    this.#lastError = wordsOf(error);
     this.#refused = refused;
     if (refused === undefined) this.#tally.clear();
     this.#enter('open', turns.next());

@@ -105,6 +105,9 @@ export function assertRoutable(url: URL): void {
 /** What a caller can do that a block can't: its configuration has no key. */
 export const BRING_OWN_KEY = ' A request may bring its own key in config.apiKey.';
 
+/** The same refusal for the key of an application, which has chosen no address. */
+export const KEY_STAYS = "The provider's key on this server does not belong to the address that is set for it.";
+
 /** The error for an origin that a request names and that the stored key may not go to. `isPath`: to this path of it. */
 export function notTrusted(origin: string, provider?: NamedProvider, isPath = false): BlockhouseError {
   const variable = provider?.settings['baseURL']?.env?.[0] ?? "the provider's variable";
@@ -113,6 +116,7 @@ export function notTrusted(origin: string, provider?: NamedProvider, isPath = fa
     `${isPath ? `is at another path of ${origin} than the address that is configured` : `is at ${origin}, which this server is not configured for`}, so a stored key is not sent there. Configure the address beside the key: ` +
       `\`blockhouse auth set ${provider?.id ?? '<provider>'} --field baseURL\` for a key in auth.json, ${variable} for one in the environment. Or add the origin to ` +
       `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
+    KEY_STAYS,
   );
 }
 
@@ -129,6 +133,7 @@ export function forbiddenAddress(origin: string): BlockhouseError {
   return invalidRequest(
     'config.baseURL',
     `points to a link-local, metadata or unroutable address (${origin}); if that is intended, add the origin to BLOCKHOUSE_ALLOWED_ORIGINS`,
+    "The provider's address on this server can't be used.",
   );
 }
 

@@ -9,7 +9,7 @@ import { collectSettings, type Environment, isAddress, originOf, placeOf, type R
 import { BlockhouseError } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import { mustSearch } from './adapter-status.ts';
-import { BRING_OWN_KEY, type EgressRule, notTrusted } from './egress.ts';
+import { BRING_OWN_KEY, type EgressRule, KEY_STAYS, notTrusted } from './egress.ts';
 
 /** What the bounds of a call follow from. */
 export interface CallParts {
@@ -114,5 +114,6 @@ function notBeside(
     `${field} of ${displayName} in auth.json is ${where}, and a key that is not in auth.json is not sent there. Store the key beside the address ` +
       `with \`blockhouse auth set ${id}\`,${variable === undefined ? '' : ` or set the address beside the key in ${variable},`} or add the origin to ` +
       `BLOCKHOUSE_ALLOWED_ORIGINS.${BRING_OWN_KEY}`,
+    { forKeys: KEY_STAYS },
   );
 }

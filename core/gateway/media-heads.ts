@@ -3,6 +3,10 @@
 /** A JPEG says its size behind its thumbnail and its comments; one with more parts than this hides it. */
 const MAX_JPEG_PARTS = 512;
 const JPEG_MARKER = 0xff;
+/** Bytes of a JPEG that are decoded at once. */
+const WINDOW = 1536;
+/** Of a part, up to the sides of a frame. */
+const PART_HEAD = 9;
 /** The markers that begin a frame, of which three in the same range are none. */
 const FIRST_FRAME = 0xc0;
 const LAST_FRAME = 0xcf;
@@ -39,7 +43,8 @@ export function pagesOf(base64: string): number | undefined {
   const text = Buffer.from(base64, 'base64').toString('latin1');
   if (HIDDEN_PAGES.test(text)) return undefined;
   let pages = 0;
-  for (const _page of text.matchAll(PAGE)) if (++pages === MAX_PAGES) break;
+  PAGE.lastIndex = 0;
+  while (pages < MAX_PAGES && PAGE.test(text)) pages += 1;
   return pages === 0 ? undefined : pages;
 }
 
@@ -66,14 +71,20 @@ function sidesOfWebP(head: Buffer): number[] {
 }
 
 function sidesOfJpeg(base64: string): number[] {
+  let begin = 0;
+  let window = bytesAt(base64, begin, WINDOW);
   for (let at = 0, parts = 0; parts < MAX_JPEG_PARTS; parts += 1) {
-    const part = bytesAt(base64, at, 9);
-    const [first, marker = 0] = part;
-    if (part.length < 9 || first !== JPEG_MARKER) return [];
-    if (marker >= FIRST_FRAME && marker <= LAST_FRAME && !NO_FRAMES.has(marker)) return [part.readUInt16BE(7), part.readUInt16BE(5)];
+    if (at + PART_HEAD > begin + window.length) {
+      begin = at;
+      window = bytesAt(base64, begin, WINDOW); // parts of a few bytes would cost more to decode one by one
+    }
+    const here = at - begin;
+    const marker = window[here + 1] ?? 0;
+    if (window.length < here + PART_HEAD || window[here] !== JPEG_MARKER) return [];
+    if (marker >= FIRST_FRAME && marker <= LAST_FRAME && !NO_FRAMES.has(marker)) return [window.readUInt16BE(here + 7), window.readUInt16BE(here + 5)];
     if (marker === JPEG_MARKER)
       at += 1; // a byte that fills up
-    else at += BARE_MARKERS.has(marker) ? 2 : 2 + part.readUInt16BE(2);
+    else at += BARE_MARKERS.has(marker) ? 2 : 2 + window.readUInt16BE(here + 2);
   }
   return [];
 }

@@ -7,6 +7,9 @@
 // data-is-text: what is data of the application is read as text, whatever it begins with and however its members are named: what tools were called with, the
 //   schemas, and all else that describes a tool.
 // as-declared: so is what says of itself that it is a text.
+// bounded-looks: of one request, MAX_LOOKS files and MAX_SEARCHED characters of documents are looked at, which is more than any provider takes. Further files count
+//   by their size, as text or as a file, whichever is more.
+import { isUtf8 } from 'node:buffer';
 import { isObject } from '../base/json.ts';
 import { ASCII_CHARACTERS_PER_TOKEN } from '../base/tokens.ts';
 import { bytesAt, isWebP, pagesOf, pixelsOf } from './media-heads.ts';
@@ -50,30 +53,60 @@ function isDeclaredText(mediaType: unknown): boolean {
   return typeof mediaType === 'string' && !MEDIA_TYPES.test(mediaType);
 }
 
+const MAX_LOOKS = 4000;
+const MAX_SEARCHED = 4 * 1024 * 1024;
+
+/** How much of the files of one request may still be looked at (bounded-looks). */
+export class Looks {
+  #files = MAX_LOOKS;
+  #characters = MAX_SEARCHED;
+
+  /** True if one more file may be looked at. */
+  take(): boolean {
+    this.#files -= 1;
+    return this.#files >= 0;
+  }
+
+  /** True if so many characters more may be searched. */
+  search(characters: number): boolean {
+    this.#characters -= characters;
+    return this.#characters >= 0;
+  }
+}
+
 /** The tokens of a file by its base64 (known-media), and by its type if it has one. */
-export function fileTokens(base64: string, mediaType?: string): number {
+export function fileTokens(base64: string, mediaType?: string, looks = new Looks()): number {
   const bytesAToken = isDeclaredText(mediaType) ? undefined : headOf(base64);
   const bytes = (base64.length / 4) * 3;
-  if (bytesAToken === undefined) return Math.ceil(bytes / ASCII_CHARACTERS_PER_TOKEN);
-  if (bytesAToken === BYTES_A_TOKEN_OF_IMAGE || isWebP(bytesAt(base64, 0, 12))) return imageTokens(base64);
-  return Math.max(bytesAToken === BYTES_A_TOKEN_OF_PDF ? pageTokens(base64) : MEDIA_TOKENS, Math.ceil(bytes / bytesAToken));
+  const asText = Math.ceil(bytes / ASCII_CHARACTERS_PER_TOKEN);
+  if (bytesAToken === undefined) return asText;
+  const isPdf = bytesAToken === BYTES_A_TOKEN_OF_PDF;
+  if (!looks.take()) return Math.max(isPdf ? FILE_TOKENS : MEDIA_TOKENS, asText);
+  if (!isPdf && isText(base64)) return asText;
+  if (bytesAToken === BYTES_A_TOKEN_OF_IMAGE || isWebP(bytesAt(base64, 0, 12))) return shownTokens(base64);
+  return Math.max(isPdf ? pageTokens(base64, looks) : MEDIA_TOKENS, Math.ceil(bytes / bytesAToken));
 }
 
 /** The bytes a token of the kind of file that it begins as. */
 function headOf(base64: string): number | undefined {
-  return HEADS.find(([head, each]) => base64.startsWith(head) && (each === BYTES_A_TOKEN_OF_PDF || !isText(base64)))?.[1];
+  for (const [head, bytesAToken] of HEADS) if (base64.startsWith(head)) return bytesAToken;
+  return undefined;
 }
 
 /** The tokens of an image by its base64 (at-most-shown). */
-export function imageTokens(base64: string): number {
+export function imageTokens(base64: string, looks = new Looks()): number {
+  return looks.take() ? shownTokens(base64) : Math.max(MEDIA_TOKENS, Math.ceil(((base64.length / 4) * 3) / BYTES_A_TOKEN_OF_IMAGE));
+}
+
+function shownTokens(base64: string): number {
   const pixels = pixelsOf(base64);
   const tokens = pixels === undefined ? ((base64.length / 4) * 3) / BYTES_A_TOKEN_OF_IMAGE : Math.min(MAX_IMAGE_TOKENS, pixels / PIXELS_A_TOKEN);
   return Math.max(MEDIA_TOKENS, Math.ceil(tokens));
 }
 
 /** at-most-shown. */
-function pageTokens(base64: string): number {
-  const pages = pagesOf(base64);
+function pageTokens(base64: string, looks: Looks): number {
+  const pages = looks.search(base64.length) ? pagesOf(base64) : undefined;
   return pages === undefined ? FILE_TOKENS : pages * TOKENS_A_PAGE;
 }
 
@@ -83,22 +116,14 @@ const SAMPLE = 4096;
 const FIRST_OF_TEXT = 9;
 /** The bytes of one character of UTF-8 at most, which a sample may cut. */
 const CUT_BYTES = 3;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** True if the middle of a file is text: that of an image or an audio never is. */
 function isText(base64: string): boolean {
   const at = Math.floor(Math.max(0, base64.length - SAMPLE) / 8) * 4;
   const bytes = Buffer.from(base64.slice(at, at + SAMPLE), 'base64');
-  if (bytes.some((byte) => byte < FIRST_OF_TEXT)) return false;
-  for (let cut = 0; cut <= CUT_BYTES; cut += 1) {
-    for (let end = 0; end <= CUT_BYTES; end += 1) {
-      try {
-        return utf8.decode(bytes.subarray(cut, bytes.length - end)) !== '';
-      } catch (error) {
-        if (!(error instanceof TypeError)) throw error; // it is no text from here to there
-      }
-    }
-  }
+  for (const byte of bytes) if (byte < FIRST_OF_TEXT) return false;
+  for (let cut = 0; cut <= CUT_BYTES; cut += 1)
+    for (let end = 0; end <= CUT_BYTES; end += 1) if (isUtf8(bytes.subarray(cut, bytes.length - end))) return bytes.length > cut + end;
   return false;
 }
 
@@ -123,8 +148,8 @@ const TEXTS_AT_TOP: ReadonlySet<string> = new Set([...SCHEMAS, 'client_metadata'
 const TYPES_OF_TEXT: ReadonlySet<unknown> = new Set(['text', 'redacted_thinking']);
 
 /** About how many tokens the input of a request has whose body has so many bytes, in any client's protocol, by what it was parsed to (as-decoded). */
-export function bodyTokens(body: unknown, bytes: number): number {
-  const size = new Size();
+export function bodyTokens(body: unknown, bytes: number, looks = new Looks()): number {
+  const size = new Size(looks);
   if (isObject(body)) size.addObject(body, TEXTS_AT_TOP);
   else size.add('', body);
   while (size.open.length > 0) size.openNext();
@@ -136,6 +161,11 @@ class Size {
   fileBytes = 0;
   /** Arrays and objects that are not looked into yet: a body may nest deeper than a stack of calls. */
   readonly open: object[] = [];
+  readonly #looks: Looks;
+
+  constructor(looks: Looks) {
+    this.#looks = looks;
+  }
 
   openNext(): void {
     const value = this.open.pop() ?? [];
@@ -153,7 +183,7 @@ class Size {
     const base64 = FILE_FIELDS.has(name) && !isText ? base64In(text) : undefined;
     if (base64 !== undefined) {
       this.fileBytes += base64.length;
-      this.tokens += fileTokens(base64);
+      this.tokens += fileTokens(base64, undefined, this.#looks);
     } else if (FILES_ELSEWHERE.has(name) || text === REFERENCE) this.tokens += FILE_TOKENS;
     else if (IMAGE_ADDRESSES.has(name) && !text.startsWith('data:')) this.tokens += MEDIA_TOKENS;
   }

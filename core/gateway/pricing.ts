@@ -2,7 +2,8 @@
 // nothing is ever fetched.
 //
 // never-a-guess: a model that the data does not name has no price, and neither has a call whose tier or parts it does not know, nor one of a model that
-//   charges for searches besides its tokens: null.
+//   charges for searches besides its tokens: null. An entry without a price of tokens, such as one by the hour of audio, or without any, says nothing of a call; only
+//   a name that says so is free.
 // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
 //   five minutes, audio like the dearest text, without searches. A cap counts that, so that no tier and no part makes a call free.
 // told-first: where a connection reads the bill from the answer, that is the cost. Of a usage that is partly estimated, the bill is only a part.
@@ -122,7 +123,7 @@ export class Prices {
     if (provider === FREE) return { input: 0, output: 0 };
     if (rates !== undefined) return rates;
     this.#data ??= this.#load();
-    const found = find(await this.#data, { provider, model });
+    const found = findPriced(await this.#data, { provider, model });
     if (found === undefined || !isAt(found, address) || SEARCHES.test(model)) return null;
     const flat = flatRates(found.model_price);
     return flat === 'other' ? null : flat;
@@ -131,7 +132,7 @@ export class Prices {
   /** True if the price data have a price of this model. */
   async knows(provider: string, model: string): Promise<boolean> {
     this.#data ??= this.#load();
-    return find(await this.#data, { provider, model }) !== undefined;
+    return findPriced(await this.#data, { provider, model }) !== undefined;
   }
 
   /** Tokens that fit into one request; null when that is not known. */
@@ -149,9 +150,9 @@ const NO_COSTS: Pricer = { exact: () => 0, least: () => 0 };
 /** Of a model without a known price. */
 export const NO_PRICE: Pricer = { exact: () => null, least: () => null };
 
-/** An own price is that of text in the standard tier, and everything is counted as that. */
-function ownPricer({ input, output, cacheRead = input, cacheWrite = input }: OwnRates): Pricer {
-  const rates = { input, output, cacheRead, cacheWrite };
+/** An own price is that of text in the standard tier, and everything but an hour in the cache is counted as that. */
+function ownPricer({ input, output, cacheRead = input, cacheWrite = input, cacheWrite1h = cacheWrite }: OwnRates): Pricer {
+  const rates = { input, output, cacheRead, cacheWrite, cacheWrite1h };
   const priceFor = (usage: Usage): number | null => {
     const counts = countsOf(usage);
     return counts === undefined ? null : flatPrice(rates, counts);
@@ -160,7 +161,7 @@ function ownPricer({ input, output, cacheRead = input, cacheWrite = input }: Own
 }
 
 function pricerOf(data: PriceData, { provider, model, address }: PricedModel): Pricer {
-  const found = find(data, { provider, model });
+  const found = findPriced(data, { provider, model });
   if (found === undefined || !isAt(found, address)) return NO_PRICE;
   const rates = SEARCHES.test(model) ? 'other' : flatRates(found.model_price);
   const exact = (usage: Usage): number | null => {
@@ -175,8 +176,14 @@ function pricerOf(data: PriceData, { provider, model, address }: PricedModel): P
 function priceOf(data: PriceData, { provider, model, usage, at }: Priced): number | null {
   const counts = countsOf(usage);
   if (counts === undefined || SEARCHES.test(model)) return null;
-  const found = find(data, { provider, model }, withParts(counts), at);
-  if (found === undefined || !hasPriceOfHours(found.model_price, counts) || !hasPriceOfAudio(found.model_price, counts, model)) return null;
+  const found = findPriced(data, { provider, model }, withParts(counts), at);
+  if (
+    found === undefined ||
+    !hasPriceOfOutput(found, counts) ||
+    !hasPriceOfHours(found.model_price, counts) ||
+    !hasPriceOfAudio(found.model_price, counts, model)
+  )
+    return null;
   return trueTotal(found.total_price);
 }
 
@@ -184,7 +191,7 @@ function priceOf(data: PriceData, { provider, model, usage, at }: Priced): numbe
 function leastOf(data: PriceData, { provider, model, usage }: Priced): number | null {
   const { unpricedTier: _tier, cacheWrite1hTokens: _hours, ...usual } = usage;
   const counts = countsOf(usual);
-  const found = counts && find(data, { provider, model }, withParts(counts));
+  const found = counts && findPriced(data, { provider, model }, withParts(counts));
   if (counts === undefined || found === undefined) return null;
   const total = trueTotal(found.total_price);
   return total === null || hasPriceOfAudio(found.model_price, counts, model) ? total : total + audioAsDearest(found, counts);
@@ -220,6 +227,24 @@ function find({ calcPrice }: PriceData, { provider, model }: PricedModel, counts
   return found !== null && found.provider.id === provider && names(found.model.match, ownName(model)) ? found : undefined;
 }
 
+/** The same for its price: never-a-guess. */
+function findPriced(...which: Parameters<typeof find>): PriceCalculation | undefined {
+  const found = find(...which);
+  return found !== undefined && (found.model_price.input_mtok !== undefined || isFree(found)) ? found : undefined;
+}
+
+/** Entries without any price stand for free models, and for paid ones whose price nobody has written down. */
+const FREE_NAMES = /:free$|^gemma-|^moderation$/;
+
+function isFree({ model_price: price, model }: PriceCalculation): boolean {
+  return Object.keys(price).length === 0 && FREE_NAMES.test(model.id);
+}
+
+/** False for an answer of a model that has a price of input alone. */
+function hasPriceOfOutput(found: PriceCalculation, { output }: Counts): boolean {
+  return output === 0 || found.model_price.output_mtok !== undefined || isFree(found);
+}
+
 const KEEP_RATES_MS = 60_000;
 /** Requests may name any model. */
 const MAX_PRICERS = 1000;
@@ -230,6 +255,8 @@ interface FlatRates {
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
+  /** Where it is missing, an hour costs as much as five minutes. */
+  readonly cacheWrite1h?: number;
 }
 
 /** Prices of other things than tokens of text don't count in a usage, except a price for each request. */
@@ -288,7 +315,7 @@ function hasPriceOfHours({ cache_write_mtok, cache_write_1h_mtok }: PriceCalcula
 }
 
 /** Models that search the web for their answers, and are billed for each search as well. */
-const SEARCHES = /search-(?:preview|api)|deep-research/i;
+export const SEARCHES = /search-(?:preview|api)|deep-research/i;
 
 /** A model for audio is named so. Elsewhere audio without a price of its own costs what text costs, as on some models of Google. */
 const FOR_AUDIO = /audio|realtime/i;
@@ -299,9 +326,10 @@ function hasPriceOfAudio({ input_audio_mtok, output_audio_mtok }: PriceCalculati
   return (audioIn === 0 || input_audio_mtok !== undefined) && (audioOut === 0 || output_audio_mtok !== undefined);
 }
 
-function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite }: Counts): number {
+function flatPrice(rates: FlatRates, { input, output, cacheRead, cacheWrite, hours }: Counts): number {
   const plain = input - cacheRead - cacheWrite;
-  return (plain * rates.input + cacheRead * rates.cacheRead + cacheWrite * rates.cacheWrite + output * rates.output) / 1e6;
+  const written = (cacheWrite - hours) * rates.cacheWrite + hours * (rates.cacheWrite1h ?? rates.cacheWrite);
+  return (plain * rates.input + cacheRead * rates.cacheRead + written + output * rates.output) / 1e6;
 }
 
 /** 0 if the value is not a count: whether there is a price depends on the total alone. */

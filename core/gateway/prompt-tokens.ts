@@ -1,7 +1,7 @@
 // Estimates the tokens of a prompt, for calls whose provider did not count them. Pure: no I/O.
 import { TokenEstimate } from '../base/tokens.ts';
 import type { ContentPart } from '../types.ts';
-import { bodyTokens, FILE_TOKENS, fileTokens, imageTokens, MEDIA_TOKENS } from './media-tokens.ts';
+import { bodyTokens, FILE_TOKENS, fileTokens, imageTokens, Looks, MEDIA_TOKENS } from './media-tokens.ts';
 import type { Prompt } from './prompt.ts';
 import type { Turn } from './turns.ts';
 
@@ -26,11 +26,12 @@ export function rememberTokens(prompt: Prompt): void {
 
 function count({ system = '', turns, tools, options, replayed }: Prompt): number {
   const sum = new TokenEstimate().add(system);
+  const looks = new Looks();
   let media = 0;
   for (const turn of turns) {
     addTexts(turn, sum);
-    media += mediaIn(turn, sum);
-    if (turn.role === 'assistant' && replayed !== undefined) media += stateTokens(replayed(turn));
+    media += mediaIn(turn, sum, looks);
+    if (turn.role === 'assistant' && replayed !== undefined) media += stateTokens(replayed(turn), looks);
   }
   if (tools.length > 0) sum.add(JSON.stringify(tools));
   if (options?.output !== undefined) sum.add(JSON.stringify(options.output));
@@ -38,8 +39,8 @@ function count({ system = '', turns, tools, options, replayed }: Prompt): number
 }
 
 /** The caller could have written the state, so it may be as long as a text and hold files. */
-function stateTokens(state: unknown): number {
-  return state === undefined ? 0 : bodyTokens(state, Buffer.byteLength(JSON.stringify(state)));
+function stateTokens(state: unknown, looks: Looks): number {
+  return state === undefined ? 0 : bodyTokens(state, Buffer.byteLength(JSON.stringify(state)), looks);
 }
 
 function addTexts(turn: Turn, sum: TokenEstimate): void {
@@ -52,20 +53,20 @@ function addTexts(turn: Turn, sum: TokenEstimate): void {
 }
 
 /** The tokens of the parts that are not text. Adds the texts of documents to `sum`. */
-function mediaIn(turn: Turn, sum: TokenEstimate): number {
-  if (turn.role !== 'tool') return turn.parts === undefined ? 0 : mediaOf(turn.parts, sum);
+function mediaIn(turn: Turn, sum: TokenEstimate, looks: Looks): number {
+  if (turn.role !== 'tool') return turn.parts === undefined ? 0 : mediaOf(turn.parts, sum, looks);
   let media = 0;
-  for (const { parts } of turn.results) if (parts !== undefined) media += mediaOf(parts, sum);
+  for (const { parts } of turn.results) if (parts !== undefined) media += mediaOf(parts, sum, looks);
   return media;
 }
 
-function mediaOf(parts: readonly ContentPart[], sum: TokenEstimate): number {
+function mediaOf(parts: readonly ContentPart[], sum: TokenEstimate, looks: Looks): number {
   let media = 0;
   for (const { type, text, data, mediaType } of parts) {
     if (type === 'text' || type === 'reasoning') continue;
     if (type === 'document' && text !== undefined) sum.add(text);
-    else if (type === 'image') media += data === undefined ? MEDIA_TOKENS : imageTokens(data);
-    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data, mediaType));
+    else if (type === 'image') media += data === undefined ? MEDIA_TOKENS : imageTokens(data, looks);
+    else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data, mediaType, looks));
   }
   return media;
 }

@@ -1,11 +1,12 @@
 // Reads the files that `prices update` takes: a list of prices of our own form, or the published JSON of the price data. Pure: no I/O.
 //
-// no-guess: a price of the data that is not the same for all calls (by the length of the prompt, the time of the day) is not taken, and counted as such; the
-//   installed data know how to compute it. Only names that the data spell out are taken, not their rules for similar names.
+// no-guess: a price of the data that is not the same for all calls (by the length of the prompt, the time of the day, other prices for audio or pictures) is not taken, and
+//   counted as such; the installed data know how to compute it. Neither is one of a model that charges for searches. Only names that the data spell out are taken, not their rules for similar names.
 import { checkPrices } from '../auth/price-file.ts';
 import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { OwnRates, PriceDocument } from '../types.ts';
+import { SEARCHES } from './pricing.ts';
 
 /** The published data have some 60,000 fields. */
 const MAX_VALUES = 2_000_000;
@@ -45,9 +46,9 @@ function fromData(providers: readonly unknown[], namesOf: (provider: string) => 
     if (names.length === 0) continue;
     for (const model of provider['models'] as readonly unknown[]) {
       if (!isModel(model)) throw new Error(`[${index}].models has an entry without an id`);
-      const rates = ratesOf(model.prices, now);
+      const rates = SEARCHES.test(model.id) ? undefined : ratesOf(model.prices, now);
       if (rates === undefined) skipped += 1;
-      else for (const name of names) for (const id of idsOf(model)) models[`${name}/${id}`] ??= rates;
+      else for (const name of names) for (const id of idsOf(model).filter((one) => !SEARCHES.test(one))) models[`${name}/${id}`] ??= rates;
     }
   }
   if (Object.keys(models).length === 0) throw new Error('it has no price of any model that a provider or a connection of this workspace has');
@@ -88,11 +89,15 @@ const RATES = [
   ['output_mtok', 'output'],
   ['cache_read_mtok', 'cacheRead'],
   ['cache_write_mtok', 'cacheWrite'],
+  ['cache_write_1h_mtok', 'cacheWrite1h'],
 ] as const;
+/** Prices of tools, besides those of tokens: a key with limits can't ask for any. */
+const OF_TOOLS: ReadonlySet<string> = new Set(['web_searches_kcount', 'storage_searches_kcount']);
 
 function flat(price: Readonly<Record<string, unknown>>): OwnRates | undefined {
   const rates: Record<string, number> = {};
-  if (price['requests_kcount'] !== undefined) return undefined;
+  const isKnown = (name: string): boolean => RATES.some(([theirs]) => theirs === name) || OF_TOOLS.has(name);
+  if (Object.keys(price).some((name) => price[name] != null && !isKnown(name))) return undefined; // no-guess
   for (const [theirs, ours] of RATES) {
     const value = price[theirs];
     if (value === undefined || value === null) continue;

@@ -9,9 +9,8 @@
 // timed-out: an answer that fell silent while its caller waits, or that a proxy no longer waits for, counts what a model generates in the time that it took, within the same bounds. Else a caller
 //   could have a model reason for longer than the time limit, again and again, at no cost; and a provider that hangs would use up a key if each call counted the largest output.
 // held-up: so does an answer that broke off after its caller's slow reading had held it up, and here no model shows all. Providers give up what nobody reads.
-// lent-signals: a signal that has not fired, and to which nobody listens, serves the next call: to make one costs more than the rest of an account. It serves
-//   SIGNAL_USES calls at most, because an adapter that is not ours may leave listeners behind.
-import { isUnheard } from '../base/abort.ts';
+// lent-signals: the signal of a call whose caller has stayed serves the next call: to make one costs more than the rest of an account. Nobody listens to it before a
+//   caller leaves; it serves SIGNAL_USES calls at most, because an adapter that is not ours may do so and leave listeners behind.
 import type { Usage } from '../types.ts';
 
 /** The official clients of OpenAI and Anthropic wait as long for an answer. */
@@ -77,6 +76,7 @@ export class ReadOn {
   #timer: NodeJS.Timeout | undefined;
   /** True once the caller has left. */
   hasLeft = false;
+  #hasStopped = false;
 
   /** Fires when the answer is no longer read. */
   get until(): AbortSignal {
@@ -91,6 +91,7 @@ export class ReadOn {
 
   /** The answer is no longer read. */
   stop(): void {
+    this.#hasStopped = true;
     this.#lent.controller.abort();
   }
 
@@ -98,9 +99,8 @@ export class ReadOn {
   end(): void {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     const lent = this.#lent;
-    const { signal } = lent.controller;
     lent.uses += 1;
-    if (!signal.aborted && lent.uses <= SIGNAL_USES && free.length < KEPT_SIGNALS && isUnheard(signal)) free.push(lent);
+    if (!this.hasLeft && !this.#hasStopped && lent.uses <= SIGNAL_USES && free.length < KEPT_SIGNALS) free.push(lent);
   }
 }
 

@@ -10,7 +10,7 @@
 // own-words: What a provider says about a caller's call may quote it. So another key or block is told the code and the status of a failure, and not its text;
 //   programs with the token may know everything. A failed connection says nothing of any call.
 // own-phase: As in circuit.ts.
-import type { BlockhouseError } from '../errors.ts';
+import { type BlockhouseError, NO_WORDS, type Words, wordsOf } from '../errors.ts';
 import { type Admission, FIRST_OPEN_MS, type Opening, type Turns } from './circuit.ts';
 import { FAILURES_TO_OPEN, Tally } from './tally.ts';
 
@@ -58,9 +58,9 @@ export class SharedCircuit {
   readonly #models = new Tally();
   /** The client of the last failure; undefined if it was nobody's. */
   #failed: string | undefined;
-  #lastError = '';
+  #lastError: Words = NO_WORDS;
   /** The same without the words of the provider. */
-  #lastCode = '';
+  #lastCode: Words = NO_WORDS;
   /** When the proof of each caller ends; the newest last. */
   readonly #proven = new Map<string, number>();
   /** When the last proof ends. */
@@ -98,7 +98,7 @@ export class SharedCircuit {
   }
 
   /** What the last failure was, as far as this caller may know it (own-words). */
-  lastErrorFor({ client, key, caller }: Asker): string {
+  lastErrorFor({ client, key, caller }: Asker): Words {
     const isToken = key === undefined && caller === undefined;
     return isToken || this.#failed === undefined || this.#failed === client ? this.#lastError : this.#lastCode;
   }
@@ -123,8 +123,8 @@ export class SharedCircuit {
     if (turn < this.#since) return; // own-phase
     this.#failures += 1;
     this.#failed = isNobodys ? undefined : client;
-    this.#lastError = error.message;
-    this.#lastCode = `${error.code}${error.upstreamStatus === undefined ? '' : ` (HTTP ${error.upstreamStatus})`}`;
+    this.#lastError = wordsOf(error);
+    this.#lastCode = { message: `${error.code}${error.upstreamStatus === undefined ? '' : ` (HTTP ${error.upstreamStatus})`}`, forKeys: undefined };
     if (this.#proven.size > 0) this.#proven.delete(client); // proof
     if (this.#isOpen) return;
     if (!isNobodys) {

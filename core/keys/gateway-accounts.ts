@@ -5,9 +5,6 @@
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
-// refused-once: of a model whose price only answers tell, a key that refuses unknown prices gets one answer without a bill, and then none until one has come. Other
-//   keys ask on: what one of them does shuts nobody else out.
-// first-alone: until then such a key has one call of that model under way, and the others wait for it. Else each of very many at once would be the first.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
@@ -16,7 +13,7 @@ import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
-import { NO_PRICE, plainModel, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
+import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
 import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
@@ -25,6 +22,7 @@ import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
 import { assertMayAskFor, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
+import { UnbilledModels } from './unbilled-models.ts';
 
 /** What accounts work with. */
 export interface GatewayAccountsOptions {
@@ -44,8 +42,6 @@ type Finished = CoreEvents['call.finished'];
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
-/** Of keys and models. */
-const MAX_UNCOUNTED = 10_000;
 /** The cost of a call of which nothing is known. */
 const NO_COST: Pick<OpenCall, 'costUsd' | 'leastUsd'> = { costUsd: null };
 
@@ -58,10 +54,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #held: HeldCalls;
   readonly #rates: RateLimits;
   readonly #places = new KeyPlaces();
-  /** refused-once. */
-  readonly #uncounted = new Set<string>();
-  /** first-alone. */
-  readonly #first = new Map<string, FirstCall>();
+  readonly #unbilled = new UnbilledModels();
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
@@ -80,11 +73,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#checked(call);
     if (key === undefined) return undefined;
-    const { hash } = key;
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
     const terms = { key, taken, places: this.#places.of(key) };
-    if (isHeld(key)) return new KeyHold(call, terms, (hold) => this.#reserve(hold, hash));
-    return new KeyPass(terms, () => this.#admit(call, hash));
+    return isHeld(key) ? new KeyHold(call, terms, this.#reserve) : new KeyPass(call, terms, this.#admit);
   }
 
   #expectedTokens(call: AccountedCall, { name }: NamedKey): number {
@@ -143,40 +134,20 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     if (taken !== undefined) this.#rates.settle(taken, end);
   }
 
-  /** refused-once. */
-  #noteUncounted({ call }: KeyHold): void {
-    if (this.#uncounted.size >= MAX_UNCOUNTED) this.#uncounted.clear();
-    this.#uncounted.add(uncountedName(call));
+  #noteUnbilled({ call, pricer }: KeyHold): void {
+    if (pricer.exact(NO_USAGE) !== null) this.#unbilled.note(call); // a key that refuses unknown prices never asks for others
   }
 
   #settleHeld(end: Finished, at: string, hold: KeyHold): void {
     const { usage } = end;
     const cost = usage === undefined ? NO_COST : finalCost(usage, hold.pricer);
-    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUncounted(hold);
+    if (usage !== undefined && cost.costUsd === null && cost.leastUsd === null && (end.code === undefined || usage.outputTokens > 0)) this.#noteUnbilled(hold);
     this.#record(end, at, cost, hold.key.group ?? undefined, hold.open);
     this.#held.leave(hold); // held-until-counted
-    this.#endFirst(hold);
+    this.#unbilled.end(hold.call, hold);
   }
 
-  /** first-alone: resolves when the call has ended that this one waits for. Undefined if it is the first itself. */
-  #firstBefore(hold: KeyHold): Promise<void> | undefined {
-    if (hold.hasEnded) return undefined; // it will not be sent
-    const name = uncountedName(hold.call);
-    const known = this.#first.get(name);
-    if (known === undefined) this.#first.set(name, new FirstCall(hold));
-    return known === undefined || known.hold === hold ? undefined : known.ended;
-  }
-
-  #endFirst(hold: KeyHold): void {
-    if (this.#first.size === 0) return;
-    const name = uncountedName(hold.call);
-    const first = this.#first.get(name);
-    if (first?.hold !== hold) return;
-    this.#first.delete(name);
-    first.end();
-  }
-
-  async costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
+  async costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     return reportCosts(this.#options.ledger.lines(), by);
   }
@@ -198,29 +169,30 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** Undefined, or a promise that resolves, lets the call be sent. */
-  #reserve(hold: KeyHold, hash: string): Promise<void> | undefined {
+  readonly #reserve = (hold: KeyHold): Promise<void> | undefined => {
     const { prices } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
-    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, hash, known));
-    return this.#reserveAt(hold, hash, pricer ?? NO_PRICE);
-  }
+    if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, known));
+    return this.#reserveAt(hold, pricer ?? NO_PRICE);
+  };
 
   /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. */
-  #reserveAt(hold: KeyHold, hash: string, pricer: Pricer): Promise<void> | undefined {
+  #reserveAt(hold: KeyHold, pricer: Pricer): Promise<void> | undefined {
     const { ledger, now } = this.#options;
-    const key = this.#stillAllowed(hold.call, hash);
+    const key = this.#stillAllowed(hold);
     hold.key = key;
     if (key.refusesUnpriced) {
-      assertPriced(key, hold.call, pricer, this.#uncounted.has(uncountedName(hold.call)));
-      const first = pricer.least(HOUR_IN_CACHE) === null ? this.#firstBefore(hold) : undefined;
-      if (first !== undefined) return first.then(() => this.#reserveAt(hold, hash, pricer));
+      assertPriced(key, hold.call, pricer, this.#unbilled.isRefused(hold.call));
+      const isFirst = pricer.least(HOUR_IN_CACHE) === null && !hold.hasEnded; // one that has ended will not be sent
+      const first = isFirst ? this.#unbilled.firstBefore(hold.call, hold) : undefined;
+      if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
     const room = ledger.room(key, this.#held.beside(hold));
     if (room instanceof Promise) {
       return room.then((answer) => {
         assertRoom(key, answer);
-        return this.#reserveAt(hold, hash, pricer);
+        return this.#reserveAt(hold, pricer);
       });
     }
     assertRoom(key, room);
@@ -228,19 +200,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */
-  #admit(call: AccountedCall, hash: string): Promise<void> | undefined {
-    const key = this.#stillAllowed(call, hash);
+  readonly #admit = (pass: KeyPass): Promise<void> | undefined => {
+    const key = this.#stillAllowed(pass);
     const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
     if (room instanceof Promise) return room.then((answer) => assertRoom(key, answer));
     assertRoom(key, room);
     return undefined;
-  }
+  };
 
   /** still-allowed. Another key may have been made under the name since. */
-  #stillAllowed(call: AccountedCall, hash: string): NamedKey {
-    const { key: name = '' } = call;
-    const key = this.#keyOf(name);
-    if (key.hash !== hash) throw noSuchKey(name);
+  #stillAllowed({ call, key: before }: KeyHold | KeyPass): NamedKey {
+    const key = this.#keyOf(before.name);
+    if (key === before) return key; // each change of the keys makes new objects
+    if (key.hash !== before.hash) throw noSuchKey(key.name);
     this.#places.of(key); // it may have another limit since
     assertMayAskFor(key, call);
     return key;
@@ -283,13 +255,15 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
 /** A call of a key without a cap. */
 class KeyPass implements Hold {
+  readonly call: AccountedCall;
   readonly readsOn = false;
   readonly key: NamedKey;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
-  readonly #admit: () => Promise<void> | undefined;
+  readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
 
-  constructor({ key, places, taken }: KeyTerms, admit: () => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, admit: (pass: KeyPass) => Promise<void> | undefined) {
+    this.call = call;
     this.key = key;
     this.places = places;
     this.taken = taken;
@@ -297,21 +271,7 @@ class KeyPass implements Hold {
   }
 
   reserve(): Promise<void> | undefined {
-    return this.#admit();
-  }
-}
-
-/** first-alone. */
-class FirstCall {
-  readonly hold: KeyHold;
-  readonly ended: Promise<void>;
-  end: () => void = () => undefined;
-
-  constructor(hold: KeyHold) {
-    this.hold = hold;
-    this.ended = new Promise((resolve) => {
-      this.end = resolve;
-    });
+    return this.#admit(this);
   }
 }
 
@@ -341,11 +301,6 @@ function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
 function assertPriced(key: NamedKey, call: AccountedCall, { exact, least }: Pricer, wasUncounted: boolean): void {
   if (exact(NO_USAGE) === null || (wasUncounted && least(HOUR_IN_CACHE) === null)) throw priceUnknown(key, call, '');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
-}
-
-/** No name of a key has a blank. A server may take another spelling for the same model. */
-function uncountedName({ key, adapterId, model }: AccountedCall): string {
-  return `${key} ${adapterId}/${plainModel(model)}`;
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {

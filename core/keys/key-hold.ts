@@ -10,7 +10,6 @@ import { randomUUID } from 'node:crypto';
 import { isoTime } from '../base/iso-time.ts';
 import { LinkedList, type Place } from '../base/linked-list.ts';
 import type { AccountedCall, Hold } from '../gateway/account.ts';
-import { inputUsage } from '../gateway/calls/call.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type Pricer } from '../gateway/pricing.ts';
 import type { GatewayBook, OpenCall, UnderWay, Used } from '../store/port.ts';
@@ -29,7 +28,7 @@ const LOOKS_OF_SHORT = 2;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
 
-const NOWHERE: readonly HeldPlace[] = [];
+const NOWHERE: readonly Place<KeyHold>[] = [];
 
 /** What a call is accepted with. */
 export interface KeyTerms {
@@ -56,7 +55,7 @@ export class KeyHold implements Hold, UnderWay {
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
   /** Among the calls under way of its key, and of its group. */
-  underWay: readonly HeldPlace[] = NOWHERE;
+  underWay: readonly Place<KeyHold>[] = NOWHERE;
   /** What it counts in the sums of its accounts: summed-up. */
   countedUsd = 0;
   countedTokens = 0;
@@ -106,23 +105,27 @@ export class KeyHold implements Hold, UnderWay {
   }
 }
 
-/** The calls under way of a key or a group. */
-interface Account {
+/** The calls under way of a key or a group, and what they count. */
+class Account extends LinkedList<KeyHold> {
   readonly kind: Bound['kind'];
   readonly name: string;
-  readonly calls: LinkedList<KeyHold>;
-  usd: number;
-  tokens: number;
-}
+  usd = 0;
+  tokens = 0;
 
-interface HeldPlace {
-  readonly account: Account;
-  readonly place: Place<KeyHold>;
+  constructor({ kind, name }: Bound) {
+    super();
+    this.kind = kind;
+    this.name = name;
+  }
 }
 
 /** What a call takes from limits by the minute until it is known. */
 export function expectedTokens(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): number {
   return call.inputTokens() + (call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
+}
+
+function estimated(inputTokens: number, outputTokens: number): Usage {
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
 }
 
 /** What a line of the ledger says of the cost of a call. */
@@ -168,7 +171,7 @@ export class HeldCalls {
   /** What the other calls under way of a key or a group count. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Used {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byAccount[kind].get(name)?.calls ?? []) {
+    for (const hold of this.#byAccount[kind].get(name) ?? []) {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -187,24 +190,24 @@ export class HeldCalls {
   take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
     const inputTokens = hold.call.inputTokens();
-    const outputTokens = hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0;
     hold.pricer = pricer;
-    hold.expected = { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, estimated: true };
+    hold.expected = estimated(inputTokens, hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0);
     if (hold.underWay.length === 0) hold.underWay = this.#joined(hold);
     const used = hold.call.usageSoFar();
     this.#recount(hold, used);
     this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    return this.#noteAhead(hold, used ?? inputUsage(inputTokens), at);
+    return this.#noteAhead(hold, used, at);
   }
 
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const { account, place } of hold.underWay) {
-      account.calls.leave(place);
+    for (const place of hold.underWay) {
+      const account = place.list as Account;
+      account.leave(place);
       account.usd -= hold.countedUsd;
       account.tokens -= hold.countedTokens;
-      if (account.calls.size === 0) this.#byAccount[account.kind].delete(account.name);
+      if (account.size === 0) this.#byAccount[account.kind].delete(account.name);
     }
     hold.underWay = NOWHERE;
     if (this.#byAccount.key.size === 0) this.close(); // each call has a key
@@ -215,18 +218,13 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #joined(hold: KeyHold): HeldPlace[] {
-    const places: HeldPlace[] = [];
-    for (const { kind, name } of hold.key.bounds) {
-      const accounts = this.#byAccount[kind];
-      let account = accounts.get(name);
-      if (account === undefined) {
-        account = { kind, name, calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
-        accounts.set(name, account);
-      }
-      places.push({ account, place: account.calls.add(hold) });
-    }
-    return places;
+  #joined(hold: KeyHold): Place<KeyHold>[] {
+    return hold.key.bounds.map((bound) => {
+      const accounts = this.#byAccount[bound.kind];
+      const account = accounts.get(bound.name) ?? new Account(bound);
+      if (account.size === 0) accounts.set(bound.name, account);
+      return account.add(hold);
+    });
   }
 
   /** summed-up. `used` is what the call has surely used. */
@@ -234,7 +232,8 @@ export class HeldCalls {
     const usage = hold.usageWith(used);
     if (usage === undefined) return;
     const usd = hold.pricer.least(usage) ?? 0;
-    for (const { account } of hold.underWay) {
+    for (const place of hold.underWay) {
+      const account = place.list as Account;
       account.usd += usd - hold.countedUsd;
       account.tokens += usage.totalTokens - hold.countedTokens;
     }
@@ -244,8 +243,8 @@ export class HeldCalls {
 
   /** noted-ahead. */
   #look(): void {
-    for (const { calls } of this.#byAccount.key.values()) {
-      for (const hold of calls) {
+    for (const account of this.#byAccount.key.values()) {
+      for (const hold of account) {
         const usage = hold.call.usageSoFar();
         this.#recount(hold, usage);
         hold.looks += 1;
@@ -256,11 +255,13 @@ export class HeldCalls {
     }
   }
 
-  #noteAhead(hold: KeyHold, usage: Usage, at: string): Promise<void> | undefined {
+  #noteAhead(hold: KeyHold, used: Usage | undefined, at: string): Promise<void> | undefined {
     const { call, open, pricer } = hold;
     const { name: key, group } = hold.key;
-    const outputTokens = call.hasOutput ? usage.outputTokens + Math.max(usage.outputTokens, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
-    const ahead: Usage = { ...usage, outputTokens, totalTokens: usage.inputTokens + outputTokens, estimated: true };
+    const output = used?.outputTokens ?? 0;
+    const inputTokens = used?.inputTokens ?? call.inputTokens();
+    const outputTokens = call.hasOutput ? output + Math.max(output, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
+    const ahead = used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
     const { requestId, adapterId: provider, model } = call;
     const { costUsd, leastUsd } = costOf(ahead, pricer);
     const id = open?.id ?? this.#newId();

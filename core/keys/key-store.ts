@@ -3,6 +3,8 @@
 // closed-by-default: while what is stored can't be used, no key of it is accepted. The workspace's own token still is.
 // hashed: only hashes are stored, from which no key can be made.
 // known-groups: no key is in a group that there is not, so that no limit is left out.
+// hashed-once: a key that was found by its hash is found as it was presented from then on, until the keys change: the hash costs more than everything else that is done to
+//   know a caller. Only keys that exist are kept, so there are never more than those.
 import { isObject } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
@@ -24,6 +26,8 @@ interface KeyTable {
   readonly byHash: ReadonlyMap<string, NamedKey>;
   readonly byName: ReadonlyMap<string, NamedKey>;
   readonly groups: ReadonlyMap<string, Figures>;
+  /** By the key itself: hashed-once. Never stored. */
+  readonly presented: Map<string, NamedKey>;
 }
 
 /** What a store works with. */
@@ -48,10 +52,18 @@ export class KeyStore {
 
   /** The key that was presented; undefined if there is none. Throws UNAUTHORIZED if it has expired, WORKSPACE_DAMAGED while keys.json can't be read. */
   find(presented: string): NamedKey | undefined {
+    const { good, fault } = this.#setting.now();
+    const key = (fault === undefined ? good?.presented.get(presented) : undefined) ?? this.#findByHash(presented);
+    if (key !== undefined && this.#hasExpired(key)) throw new BlockhouseError('UNAUTHORIZED', `The key ${key.name} expired at ${key.expiresAt}.`);
+    return key;
+  }
+
+  #findByHash(presented: string): NamedKey | undefined {
     const hash = hashOfKey(presented);
     if (hash === undefined) return undefined;
-    const key = this.#unseen().byHash.get(hash);
-    if (key !== undefined && this.#hasExpired(key)) throw new BlockhouseError('UNAUTHORIZED', `The key ${key.name} expired at ${key.expiresAt}.`);
+    const { byHash, presented: known } = this.#unseen();
+    const key = byHash.get(hash);
+    if (key !== undefined) known.set(presented, key); // hashed-once
     return key;
   }
 
@@ -206,7 +218,7 @@ function tableOf(stored: readonly StoredKey[], groups: ReadonlyMap<string, Figur
       throw invalidRequest('group', `of ${key.name} is ${key.group}, which is no group; \`blockhouse key group set ${key.group}\` makes it`);
     return namedKey(key, key.group === null ? undefined : groups.get(key.group));
   });
-  return { byHash: new Map(keys.map((key) => [key.hash, key])), byName: new Map(keys.map((key) => [key.name, key])), groups };
+  return { byHash: new Map(keys.map((key) => [key.hash, key])), byName: new Map(keys.map((key) => [key.name, key])), groups, presented: new Map() };
 }
 
 function membersOf(keys: ReadonlyMap<string, StoredKey>, group: string): string[] {

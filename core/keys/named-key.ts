@@ -26,7 +26,7 @@ const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 /** The accounts of the gateway's clients. */
 export interface Accounts {
   /** Sums of the calls that are kept, by key, model or UTC day. */
-  costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport>;
+  costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport>;
   /** What a key has spent on this UTC day. */
   spentToday(key: string): Promise<KeySpend>;
   /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */

@@ -84,7 +84,10 @@ export const Quirks = closedObject(
 export type Quirks = types.Quirks;
 
 /** USD for a million tokens. */
-export const OwnRates = closedObject({ input: usd, output: usd, cacheRead: usd, cacheWrite: usd }, ['cacheRead', 'cacheWrite']);
+export const OwnRates = closedObject(
+  { input: usd, output: usd, cacheRead: usd, cacheWrite: usd, cacheWrite1h: { ...usd, description: 'The same for an hour in the cache' } },
+  ['cacheRead', 'cacheWrite', 'cacheWrite1h'],
+);
 export type OwnRates = types.OwnRates;
 
 /** What an entry says of a model. */
@@ -118,6 +121,18 @@ export const EntryKey = closedObject(
   ['label', 'apiKey', 'apiKeyEnv', 'weight', 'inFlight'],
 );
 export type EntryKey = types.EntryKey;
+
+/** PATCH `/api/connections/:name/keys/:label`: what changes; null removes it. */
+export const ChangeEntryKey = closedObject(
+  {
+    label: orNull(EntryKey.properties.label),
+    weight: orNull(EntryKey.properties.weight),
+    inFlight: orNull(EntryKey.properties.inFlight),
+    place: { type: 'integer', minimum: 1, maximum: MAX_KEYS, description: 'Its place in the order of the keys, from 1' },
+  },
+  ['label', 'weight', 'inFlight', 'place'],
+);
+export type ChangeEntryKey = types.ChangeEntryKey;
 
 /** The most calls of a connection. */
 export const EntryLimits = closedObject(
@@ -200,9 +215,14 @@ export type PresetFields = types.PresetFields;
 export const ShownConnectionKey = object({
   label: string,
   source: { ...string, description: 'auth.json, the variable that has it, or keyCommand' },
-  state: { ...oneOf(['ready', 'cooling', 'refused', 'empty']), description: 'Whether calls may use it now' },
+  state: {
+    ...oneOf(['ready', 'cooling', 'refused', 'empty', 'unset']),
+    description: 'Whether calls may use it now; unset for a variable that this server does not have',
+  },
   until: { ...orNull(time), description: 'When it may be used again; null if it may now, or nobody knows' },
   models: { type: 'array', items: string, description: 'The models that it pauses for; empty for all, and where it does not' },
+  weight: { ...count, description: 'How many conversations it takes compared with the others' },
+  maxInFlight: { ...orNull(count), description: 'The most calls at a time; null for no limit' },
   inFlight: { ...count, description: 'Calls under way in this process' },
   calls: { ...count, description: 'Attempts since this process has started' },
   cachedShare: { ...orNull(number), description: 'Cached of all input tokens; null while nothing is known' },

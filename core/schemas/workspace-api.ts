@@ -5,7 +5,7 @@ import { boolean, count, listOf, object, oneOf, orNull, string, time } from './f
 
 /** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export const CostsReport = object({
-  by: oneOf(['block', 'key', 'model', 'day', 'day-model']),
+  by: oneOf(['block', 'key', 'connection', 'credential', 'model', 'day', 'day-model']),
   rows: listOf({ ...CostBucket, required: ['key', ...CostBucket.required], properties: { key: string, ...CostBucket.properties } }),
   total: CostBucket,
 });

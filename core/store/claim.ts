@@ -38,8 +38,18 @@ export interface Standing {
   readonly heldBy: string | null;
 }
 
+/** What a look finds. */
+export interface Found {
+  /** What others ask of the blocks of this server. A wish ends with the release, or with the message. */
+  readonly wishes: readonly Wish[];
+  /** The blocks of this server that have something to do, also those whose claim was answered into a broken connection. */
+  readonly mine: readonly Claim[];
+  /** Blocks that have something to do and that nobody had, those that wait longest first. Not shared: those to start with the server, once. */
+  readonly claimed: readonly Claim[];
+}
+
 /**
- * One server among those that share a workspace, from its joining to its end. M1: its id is never used again. All reject with STORE_UNREACHABLE; `claim` and
+ * One server among those that share a workspace, from its joining to its end. M1: its id is never used again. All reject with STORE_UNREACHABLE; `look` and
  * `take` with LEASE_LOST, too.
  */
 export interface Membership {
@@ -50,16 +60,12 @@ export interface Membership {
   readonly lost: AbortSignal;
   /** Monotonic milliseconds until which what was claimed is surely ours. No model call begins after it. */
   readonly sureUntil: number;
-  /** Takes blocks that have something to do and that nobody has, `room` at most, those that wait longest first. Not shared: those to start with the server, once. */
-  claim(room: number): Promise<readonly Claim[]>;
-  /** The blocks of this server that have something to do, also those whose claim was answered into a broken connection. */
-  mine(): Promise<readonly Claim[]>;
+  /** Takes blocks that nobody has, `room` at most, and says what else there is to do. */
+  look(room: number): Promise<Found>;
   /** Takes one block. Who has it already gets the same claim. Rejects with BLOCK_NOT_FOUND. */
   take(ref: BlockRef): Promise<Claim | { readonly heldBy: string }>;
   /** Asks the server that has a block to give it back. Who asks takes it then. */
   askFor(ref: BlockRef): Promise<void>;
-  /** What is asked of the blocks of this server. A wish ends with the release, or with the message. */
-  wishes(): Promise<readonly Wish[]>;
   /** False if the block is not ours any more. Whatever waits in it, or broke off, is due. */
   release(claim: Claim, rest: Rest): Promise<boolean>;
 }

@@ -131,7 +131,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     if (number !== undefined) this.flush(true); // ended-first
   }
 
-  costs(by: 'key' | 'model' | 'day' | 'day-model'): Promise<CostsReport> {
+  costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
     return this.#options.link.ask('costs', { by });
   }
 

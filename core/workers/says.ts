@@ -58,7 +58,7 @@ export interface WorkerSays {
   readonly asks: {
     /** Answered when the call has its places and may be sent; rejects as `Hold.reserve` does. */
     readonly reserve: readonly [CallFacts, KeyLevels | undefined];
-    readonly costs: readonly [{ readonly by: 'key' | 'model' | 'day' | 'day-model' }, CostsReport];
+    readonly costs: readonly [{ readonly by: Exclude<CostsReport['by'], 'block'> }, CostsReport];
     readonly spent: readonly [{ readonly kind: 'key' | 'group'; readonly name: string }, PeriodSpend];
     /** Answered when no other worker changes this file. */
     readonly turn: readonly [{ readonly path: string }, undefined];

@@ -3,11 +3,12 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
+import { createAdapters } from '../../adapters/index.ts';
 import { createLogger, logFacts } from '../../cli/serve/logging.ts';
 import { type ChatRequest, createCore } from '../../core/index.ts';
 import { anthropic } from '../conformance/wires/anthropic.ts';
 import { resolveNames } from '../support/adapter-call.ts';
-import { framesOf, readAnswer, responseOf } from '../support/server.ts';
+import { framesOf, readAnswer, responseOf, startServer } from '../support/server.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { answerWith, PLAIN, startWireServer, WIRES } from '../support/wire-server.ts';
 
@@ -252,6 +253,68 @@ t.test('a server whose auth.json was never good fails each use by name, and take
   write(stored('kept-0815'));
   t.match(await server.call('POST', '/v1/chat', { body: server.chat() }), { status: 200 });
   t.equal(keyOf(0), 'kept-0815');
+});
+
+/** Every form in which a client may ask. */
+const ASKED: readonly (readonly [path: string, body: (model: string) => object])[] = [
+  ['/v1/chat', (model) => ({ adapter: 'private', model, messages: [{ role: 'user', content: 'hi' }] })],
+  ['/v1/chat/completions', (model) => ({ model: `private/${model}`, messages: [{ role: 'user', content: 'hi' }] })],
+  ['/v1/completions', (model) => ({ model: `private/${model}`, prompt: 'hi' })],
+  ['/v1/responses', (model) => ({ model: `private/${model}`, input: 'hi' })],
+  ['/v1/messages', (model) => ({ model: `private/${model}`, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] })],
+  ['/ollama/api/chat', (model) => ({ model: `private/${model}`, messages: [{ role: 'user', content: 'hi' }] })],
+  ['/v1/embeddings', (model) => ({ model: `private/${model}`, input: 'hi' })],
+];
+
+t.test('the key of an application reads neither the address of a provider nor the path of a file; the token reads both', async (t) => {
+  const clock = { ms: 0 };
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0, now: () => clock.ms });
+  const write = (text: string): void => {
+    writeFileSync(join(server.workspace, 'auth.json'), text);
+    clock.ms += 60_000;
+  };
+  const key = (await server.core.keys?.create('app')) ?? '';
+  const asApp = { authorization: `Bearer ${key}` };
+  const everyForm = async (where: string, ask: (path: string, body: object) => Promise<void>): Promise<void> => {
+    for (const [path, bodyOf] of ASKED) for (const stream of [false, true]) await ask(path, { ...bodyOf(`${where}-${stream}`), stream });
+  };
+
+  write('{"private":{"adapter":"openai","apiKey":"half');
+  const toOpenAI = (body: object) => JSON.stringify(body).replaceAll('private', 'openai');
+  await everyForm('damaged', async (path, body) => {
+    const { text } = await server.call('POST', path, { body: toOpenAI(body), headers: asApp });
+    t.match(text, /auth\.json of this server/, path);
+    t.notOk(text.includes(server.workspace), path);
+  });
+  const seen = await server.call('POST', '/v1/chat', { body: toOpenAI(ASKED[0]?.[1]('m') ?? {}) });
+  t.ok(seen.text.includes(server.workspace), seen.text);
+
+  const breaks = ['nobody', 'resets', 'cuts', 'garbage', 'redirects', 'wrong-name'];
+  for (const how of breaks) {
+    const upstream = await startUpstream(t, (_request, res) => {
+      if (how === 'resets') return void res.socket?.resetAndDestroy();
+      if (how === 'garbage') return void res.socket?.end('nonsense\r\n\r\n');
+      if (how === 'redirects') return void res.writeHead(302, { location: 'http://10.1.2.3/secret' }).end();
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write('data: {"id":"1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n');
+      return void res.socket?.end();
+    });
+    const { port } = new URL(upstream.url);
+    if (how === 'nobody') upstream.server.close();
+    const host = how === 'wrong-name' ? 'private.invalid' : '127.0.0.1';
+    write(JSON.stringify({ private: { adapter: 'openai', baseURL: `http://${host}:${port}/v1`, apiKey: 'sk-canary-0123456789abcdef' } }));
+    const hidden = new RegExp(`127\\.0\\.0\\.1|private\\.invalid|10\\.1\\.2\\.3|:${port}`);
+    await everyForm(how, async (path, body) => {
+      const { text } = await server.call('POST', path, { body, headers: asApp });
+      t.notMatch(text, hidden, `${how} ${path}`);
+      t.match(text, /error/, `${how} ${path}`);
+    });
+    if (how === 'redirects') continue;
+    const { text } = await server.call('POST', '/v1/chat', { body: ASKED[0]?.[1]('of-the-owner') });
+    t.match(text, host, how);
+    // Calls of one model that fail are paused, and the pause says why.
+    for (let n = 0; n < 6; n += 1) t.notMatch((await server.call('POST', '/v1/chat', { body: ASKED[0]?.[1]('paused'), headers: asApp })).text, hidden, how);
+  }
 });
 
 t.test('no environment variable and no setting of a request sends a key of one provider to another', async (t) => {

@@ -124,6 +124,7 @@ t.test('7: an edit by hand serves the next request, and a broken entry hurts onl
   for (const [broken, told] of [
     [{ ...entryOf(one), limits: { inFlight: 0 } }, /gpu\.limits\.inFlight must be >= 1/],
     [{ ...entryOf(one), adapter: 'opnai' }, /gpu\.adapter must be one of bedrock, openai/],
+    [{ adapter: 'bedrock', region: 'eu-west-1', auth: 'none' }, /gpu needs a key/],
     [{ preset: 'grok' }, /gpu\.preset is none that is known/],
     ['text', /the entry gpu must be an object/],
     [{ ...entryOf(one), apiKey: KEY, keys: [{ apiKey: KEY }] }, /gpu\.keys can't stand beside apiKey/],
@@ -555,6 +556,20 @@ t.test('an answer without its bill costs as much as others of its model, and is 
   const { statuses, spent } = await toldTo(t, {}, answer, complete, shouted, broken);
   t.same(statuses, [200, 200, 429]);
   t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);
+});
+
+t.test('names that a server takes for a model are no way to ever further answers without a bill', async (t) => {
+  const answers: (() => void)[] = [];
+  const whole = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: USAGE };
+  const { ask, key, spent } = await toldTo(t, {}, (_request, res) => void answers.push(() => sendJson(res, whole)));
+  const named = (model: string) => ask(key, ['/v1/chat/completions', { messages: MESSAGES, model: `openrouter/${model}` }]);
+  const burst = Array.from({ length: 9 }, (_, index) => named(`new-${index}`));
+  await until(() => answers.length === 4, 'four are asked');
+  for (const end of answers) end();
+  t.same((await Promise.all(burst)).sort(), [200, 200, 200, 200, 403, 403, 403, 403, 403]);
+  t.same(await Promise.all(['models/models/new-0', 'new-0%20', 'ｎew-0', 'new-0:nitro'].map(named)), [403, 403, 403, 403]);
+  t.equal(answers.length, 4);
+  t.match(spent, { usd: 0 });
 });
 
 t.test('until the first bill of a model has come, the calls of a key that refuses unknown prices are made one after the other', async (t) => {

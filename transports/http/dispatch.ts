@@ -15,6 +15,7 @@ import {
   BlockhouseError,
   type Core,
   DEFAULT_BODY_MEMORY_BYTES,
+  forKeys,
   internalError,
   invalidRequest,
   KEY_PREFIX,
@@ -34,7 +35,7 @@ import { recordRequest } from './request-log.ts';
 import { Router } from './router.ts';
 import { isPagePath, PAGE_PATH, Page } from './static.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
-import { isRead, isShredded } from './wire/body.ts';
+import { discard, isRead } from './wire/body.ts';
 import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-room.ts';
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
@@ -81,6 +82,8 @@ const IS_THERE: JsonReply = { status: 200, body: undefined };
 /** What is found out about a request before it is answered. */
 interface Asked {
   rates: RateHeaders | undefined;
+  /** True once the token of the workspace, or a session of it, has been seen. */
+  isOwner: boolean;
 }
 
 /** The front of one server: everything between a request of node:http and its handler. */
@@ -170,7 +173,7 @@ export class Front {
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
-    const asked: Asked = { rates: undefined };
+    const asked: Asked = { rates: undefined, isOwner: false };
     const origin = webOrigin(req, this.#webOrigins);
     if (origin !== undefined) for (const [name, value] of Object.entries(readableBy(origin))) res.setHeader(name, value);
     try {
@@ -184,7 +187,7 @@ export class Front {
     } catch (error) {
       failure = toBlockhouseError(error); // one-error-body
       if (!isRead(req)) await undefined; // right after the head, the parser notes the end of a request without a body
-      this.#write(req, res, this.#fault(req, failure, requestId), requestId, asked);
+      this.#write(req, res, this.#fault(req, asked.isOwner ? failure : forKeys(failure), requestId), requestId, asked);
     }
     if (isUnderWay) this.#underWay -= 1;
     if (this.#draining.signal.aborted) this.#tellIfIdle();
@@ -245,6 +248,7 @@ export class Front {
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
+    asked.isOwner = !isPublic && key === undefined;
     if (!isPublic) unreadAnswers.belongs(res, key === undefined ? 'token' : `key ${key.name}`);
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
@@ -362,7 +366,7 @@ export class Front {
       return;
     }
     if (!isRead(req)) res.setHeader('connection', 'close'); // no-leftovers
-    const limited = rates === undefined ? reply : { ...reply, headers: withRates(reply.headers, rates) };
+    const limited = rates === undefined ? reply : { status: reply.status, body: reply.body, headers: withRates(reply.headers, rates) };
     writeJson(res, limited, requestId, isRead(req) ? undefined : discard(req));
   }
 }
@@ -371,30 +375,4 @@ export class Front {
 function isInAnotherAnswer(socket: Duplex): boolean {
   const open = openAnswer(socket);
   return open !== undefined && (open.headersSent || open.req.complete);
-}
-
-/** How long the rest of a refused body may arrive before its connection is cut. */
-const DISCARD_MS = 1000;
-
-/**
- * Reads the rest of a refused body and drops it, for a second at most: a client that is still sending would get a reset instead of the refusal. One that
- * sends chunks of next to nothing gets the reset.
- */
-function discard(req: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(resolve, DISCARD_MS);
-    let chunks = 0;
-    let bytes = 0;
-    req.on('data', (chunk: Buffer) => {
-      chunks += 1;
-      bytes += chunk.length;
-      if (isShredded(req, chunks, bytes)) req.socket.destroy();
-    });
-    req.resume();
-    for (const event of ['end', 'close'])
-      req.once(event, () => {
-        clearTimeout(cut);
-        resolve();
-      });
-  });
 }

@@ -5,7 +5,7 @@ import type { LedgerLine } from '../../store/port.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
 
 /** What a report needs of a line of a ledger. */
-export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'model' | 'usage' | 'costUsd'> & {
+export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'credential' | 'model' | 'usage' | 'costUsd'> & {
   readonly block?: string;
   readonly key?: string | null;
   readonly error?: string | null;
@@ -17,12 +17,14 @@ const NO_KEY = '(workspace token)';
 const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = {
   block: ({ block = '' }) => block,
   key: ({ key }) => key ?? NO_KEY,
+  connection: ({ provider }) => provider,
+  credential: ({ provider, credential }) => (credential === undefined ? provider : `${provider} ${credential}`),
   model: ({ provider, model }) => `${provider}/${model}`,
   day: ({ at }) => at.slice(0, 10),
   'day-model': ({ at, provider, model }) => `${at.slice(0, 10)} ${provider}/${model}`,
 };
 
-/** Sums by block, key, model or UTC day, for all blocks or only `block`. Days come newest first, other rows by cost, then by name. */
+/** Sums by block, key, connection, key of a connection, model or UTC day, for all blocks or only `block`. Days come newest first, other rows by cost, then by name. */
 export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsReport['by'], block?: string): Promise<CostsReport> {
   const buckets = new Map<string, CostBucket>();
   let total = emptyBucket();

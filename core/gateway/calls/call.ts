@@ -60,6 +60,11 @@ export function inputUsage(inputTokens: number): Usage {
 /** The caller's side of an answer that goes out while it comes. */
 export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
 
+function clientOf({ key, caller }: CallOptions): string {
+  if (key !== undefined) return `key ${key}`;
+  return caller === undefined ? 'token' : `block ${caller}`;
+}
+
 /** What is known of a call before its first attempt. */
 export interface CallParts {
   readonly adapter: Adapter;
@@ -81,6 +86,8 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
   readonly requestId: string;
   /** False for a call that is answered without output. */
   readonly hasOutput: boolean = true;
+  /** Who has to share places and is paused for its own failures: a key, a block, or all programs with the token. */
+  readonly client: string;
   readonly #options: CallOptions;
   #promptHash: string | undefined;
   #conversation: string | undefined;
@@ -91,6 +98,7 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     this.config = config;
     this.signal = signal;
     this.requestId = requestId;
+    this.client = clientOf(options);
     this.#options = options;
   }
 
@@ -193,13 +201,6 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
   /** Undefined if the gateway keeps the account of the call. */
   get accounts(): CallAccounts | undefined {
     return this.#options.accounts;
-  }
-
-  /** Who has to share places and is paused for its own failures: a key, a block, or all programs with the token. */
-  get client(): string {
-    const { key, caller } = this.#options;
-    if (key !== undefined) return `key ${key}`;
-    return caller === undefined ? 'token' : `block ${caller}`;
   }
 
   /**

@@ -34,6 +34,7 @@ export class Chat extends Call<ChatResult> {
   readonly prompt: Prompt;
   readonly sink: StreamSink | undefined;
   readonly keepsOneCall: boolean;
+  #inputTokens: number | undefined;
 
   constructor(parts: ChatParts) {
     const { adapter, request, signal, requestId, options } = parts;
@@ -73,7 +74,8 @@ export class Chat extends Call<ChatResult> {
   }
 
   override inputTokens(): number {
-    return promptTokens(this.prompt);
+    this.#inputTokens ??= promptTokens(this.prompt);
+    return this.#inputTokens;
   }
 
   /** Reasoning may come on top of the limit that stands in for a missing one. */

@@ -11,13 +11,14 @@ import { isListenedOnByPerson } from '../../auth/socket-owner.ts';
 import { urlOf } from '../../base/url.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter } from '../../ports.ts';
-import type { DetectedServer, EntryKey, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
+import type { ChangeEntryKey, DetectedServer, EntryKey, ShownConnection, ShownConnectionKey, ShownPreset } from '../../types.ts';
 import type { CallSettings } from '../call-settings.ts';
 import { isLoopbackHost } from '../egress.ts';
 import type { GatewayLoad, PlaceCounts } from '../live.ts';
 import type { ConnectionBook } from '../books.ts';
 import type { Connections } from './connections.ts';
 import { labelsOf } from './entry-keys.ts';
+import { withChangedKey, withoutKey } from './key-list.ts';
 import type { KeyState } from './key-state.ts';
 
 /** What the store works with. */
@@ -66,39 +67,49 @@ export class ConnectionStore implements ConnectionBook {
   }
 
   async addKey(name: string, key: EntryKey): Promise<string[]> {
-    const { settings, fields } = this.#stored(name);
-    const { keys, apiKeyEnv, keyCommand } = fields;
-    if (keyCommand !== undefined) throw invalidRequest('keys', `can't stand beside keyCommand, from which ${name} has its key; change auth.json by hand`);
-    const { apiKey } = settings;
-    const { base, preset } = this.#options.connections.built(name, { settings, fields });
-    const usual = preset?.variable ?? (base.id === name ? base.settings['apiKey']?.env?.[0] : undefined);
-    const variable = apiKeyEnv ?? (usual !== undefined && this.#options.env[usual] !== undefined ? usual : undefined);
-    const first: EntryKey | undefined = apiKey !== undefined ? { apiKey } : variable === undefined ? undefined : { apiKeyEnv: variable };
-    return this.#setKeys(name, [...(keys ?? (first === undefined ? [] : [first])), key]);
+    return this.#changeKeys(name, (keys) => [...keys, key]);
+  }
+
+  async changeKey(name: string, label: string, change: ChangeEntryKey): Promise<string[]> {
+    return this.#changeKeys(name, (keys) => withChangedKey(keys, this.#indexOf(keys, label), change));
   }
 
   async removeKey(name: string, label: string): Promise<string[]> {
-    const entry = this.#stored(name);
-    const keys = entry.fields.keys ?? [];
-    const index = labelsOf(keys, this.#options.env).indexOf(label);
-    if (index < 0)
-      throw invalidRequest('key', `must be one of ${labelsOf(keys, this.#options.env).join(', ') || 'several keys, which the entry does not have'}`);
-    if (keys.length === 1) throw invalidRequest('key', `is the only one of ${name}; \`blockhouse auth rm ${name}\` removes the entry`);
-    return this.#setKeys(
-      name,
-      keys.filter((_, at) => at !== index),
-    );
+    return this.#changeKeys(name, (keys) => withoutKey(name, keys, this.#indexOf(keys, label)));
   }
 
-  async #setKeys(name: string, keys: readonly EntryKey[]): Promise<string[]> {
-    await this.#credentials.update(name, { keys, apiKey: null, apiKeyEnv: null });
-    return labelsOf(keys, this.#options.env);
+  /** Reads and writes the list in one step, so that of two changes at once none is lost. A provider without an entry gets one. */
+  async #changeKeys(name: string, change: (keys: readonly EntryKey[]) => EntryKey[]): Promise<string[]> {
+    let labels: string[] = [];
+    await this.#credentials.update(name, (before) => {
+      const { adapters, connections } = this.#options;
+      if (before === undefined && !adapters.some(({ id }) => id === name) && connections.get(name) === undefined)
+        throw new BlockhouseError('CONNECTION_NOT_FOUND', 'auth.json has no entry of this name.');
+      const keys = change(this.#keysIn(name, parseEntry(name, before ?? {})));
+      labels = labelsOf(keys, this.#options.env);
+      return { keys, apiKey: null, apiKeyEnv: null };
+    });
+    return labels;
   }
 
-  #stored(name: string): Entry {
-    const entry = this.#credentials.entry(name);
-    if (entry === undefined) throw new BlockhouseError('CONNECTION_NOT_FOUND', 'auth.json has no entry of this name.');
-    return entry;
+  /** The keys of an entry; one that has a single key, or that of a variable, has a list of one. */
+  #keysIn(name: string, entry: Entry): readonly EntryKey[] {
+    const { keys, apiKeyEnv, keyCommand } = entry.fields;
+    if (keyCommand !== undefined) throw invalidRequest('keys', `can't stand beside keyCommand, from which ${name} has its key; change auth.json by hand`);
+    if (keys !== undefined) return keys;
+    const { apiKey } = entry.settings;
+    if (apiKey !== undefined) return [{ apiKey }];
+    const { base, preset } = this.#options.connections.built(name, entry);
+    const usual = preset?.variable ?? (base.id === name ? base.settings['apiKey']?.env?.[0] : undefined);
+    const variable = apiKeyEnv ?? (usual !== undefined && this.#options.env[usual] !== undefined ? usual : undefined);
+    return variable === undefined ? [] : [{ apiKeyEnv: variable }];
+  }
+
+  #indexOf(keys: readonly EntryKey[], label: string): number {
+    const labels = labelsOf(keys, this.#options.env);
+    const index = labels.indexOf(label);
+    if (index < 0) throw invalidRequest('key', `must be one of ${labels.join(', ') || 'several keys, which the entry does not have'}`);
+    return index;
   }
 
   presets(): ShownPreset[] {
@@ -184,10 +195,27 @@ export class ConnectionStore implements ConnectionBook {
     const { settings } = this.#options;
     if (this.#entryOf(adapter)?.fields.keyCommand !== undefined) return [shownKey('…', 'keyCommand', counts)];
     const ring = settings.entryKeys(adapter)?.ring;
-    if (ring !== undefined) return ring.states.map((state) => this.#shownState(state));
+    if (this.#entryOf(adapter)?.fields.keys !== undefined) return this.#severalOf(adapter, ring?.states ?? [], counts);
     const [only] = settings.keysOf(adapter);
     if (only !== undefined) return [shownKey(only.label, only.variable ?? 'auth.json', counts)];
     return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''), counts)];
+  }
+
+  /** In the order of the entry, with those whose variable is not set. */
+  #severalOf(adapter: Adapter, states: readonly KeyState[], counts: KeyCounts): ShownConnectionKey[] {
+    const { settings, env } = this.#options;
+    const stored = this.#entryOf(adapter)?.fields.keys ?? [];
+    const usable = settings.keysOf(adapter);
+    return labelsOf(stored, env).flatMap((label, index): ShownConnectionKey[] => {
+      const { apiKeyEnv, weight = 1, inFlight: maxInFlight = null } = stored[index] ?? {};
+      const terms = { weight, maxInFlight };
+      const state = states.find((each) => each.label === label);
+      if (state !== undefined) return [{ ...this.#shownState(state), ...terms }];
+      const source = apiKeyEnv ?? 'auth.json';
+      if (usable.some((each) => each.label === label)) return [{ ...shownKey(label, source, counts), ...terms }];
+      const isSet = apiKeyEnv === undefined || (env[apiKeyEnv]?.trim() ?? '') !== '';
+      return isSet ? [] : [{ ...shownKey(label, source, { ...NO_COUNTS, inFlight: 0 }), ...terms, state: 'unset' }]; // the same key a second time counts once
+    });
   }
 
   #shownState(state: KeyState): ShownConnectionKey {
@@ -214,7 +242,7 @@ const NO_COUNTS: PlaceCounts = { calls: 0, inputTokens: 0, cachedTokens: 0 };
 
 function shownKey(label: string, source: string, counts: KeyCounts): ShownConnectionKey {
   const { inFlight, calls } = counts;
-  return { label, source, state: 'ready', until: null, models: [], inFlight, calls, cachedShare: shareOf(counts) };
+  return { label, source, state: 'ready', until: null, models: [], weight: 1, maxInFlight: null, inFlight, calls, cachedShare: shareOf(counts) };
 }
 
 /** Null while nothing is known. */

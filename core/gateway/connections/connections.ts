@@ -191,7 +191,8 @@ function missingIn(
     return `${name} needs an address: set ${name}.baseURL in auth.json${preset?.baseURLForm === undefined ? '' : `, such as ${preset.baseURLForm}`} ${cure}.`;
   const hasKey = Object.keys(spec).some((field) => spec[field]?.secret === true && resolved.values[field] !== undefined);
   if (hasKey || !base.authRequired) return base.missingCredential(resolved);
-  if ((entry.fields.auth ?? preset?.auth) === 'none' || isLoopbackHost(urlOf(baseURL ?? '')?.hostname ?? '')) return undefined;
+  const isOpen = (entry.fields.auth ?? preset?.auth) === 'none' || isLoopbackHost(urlOf(baseURL ?? '')?.hostname ?? '');
+  if (isOpen && spec['baseURL'] !== undefined) return undefined; // Bedrock has no base URL, and each of its requests is signed
   const [variable] = spec['apiKey']?.env ?? [];
   return `${name} needs a key: set ${variable === undefined ? '' : `${variable}, or `}${name}.apiKey in auth.json ${cure}.`;
 }

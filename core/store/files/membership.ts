@@ -3,7 +3,7 @@
 // lost-lock: the lock may name another server, when a person has deleted ours and that server started.
 import { randomUUID } from 'node:crypto';
 import type { CoreBus } from '../../bus.ts';
-import type { BlockRef, Claim, Membership } from '../port.ts';
+import type { BlockRef, Claim, Found, Membership } from '../port.ts';
 import type { LockHolder, WorkspaceLock } from './lock.ts';
 
 const LOOK_EVERY_MS = 1000;
@@ -42,14 +42,10 @@ export class FileMembership implements Membership {
     return this.#lost.signal;
   }
 
-  async claim(): Promise<readonly Claim[]> {
-    if (this.#hasClaimed) return [];
+  async look(): Promise<Found> {
+    const refs = this.#hasClaimed ? [] : this.#options.enabled();
     this.#hasClaimed = true;
-    return (await this.#options.enabled()).map((ref) => this.#claimOf(ref));
-  }
-
-  async mine(): Promise<readonly Claim[]> {
-    return [];
+    return { wishes: [], mine: [], claimed: (await refs).map((ref) => this.#claimOf(ref)) };
   }
 
   async take(ref: BlockRef): Promise<Claim> {
@@ -58,10 +54,6 @@ export class FileMembership implements Membership {
 
   async askFor(): Promise<void> {
     await Promise.resolve(); // nobody else has a block
-  }
-
-  async wishes(): Promise<readonly never[]> {
-    return [];
   }
 
   async release(): Promise<boolean> {

@@ -46,6 +46,8 @@ interface Running {
 }
 
 const NOTHING: KeyDay = { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0, output: 0, answers: 0 };
+/** No time begins with it. */
+const NEVER = 'never';
 const DAY_CHARACTERS = '2026-11-22'.length;
 
 /** never-less: nothing that a call or a line says lowers a sum. */
@@ -53,9 +55,18 @@ export function countable(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
+/** Made once for each group, because each call of its keys asks for it several times, and a text that is new must be hashed first. */
+const groupAccounts = new Map<string, string>();
+const MAX_GROUPS = 1000;
+
 /** The name under which the sums of a group are kept. No key has such a name. */
 export function groupAccount(group: string): string {
-  return `group:${group}`;
+  const known = groupAccounts.get(group);
+  if (known !== undefined) return known;
+  if (groupAccounts.size >= MAX_GROUPS) groupAccounts.clear();
+  const account = `group:${group}`;
+  groupAccounts.set(group, account);
+  return account;
 }
 
 /** The sums of all keys and groups. */
@@ -65,13 +76,14 @@ export class SpendDays {
   readonly #running = new Map<string, Running>();
   /** The JSON of days, of which only that of the present day changes. */
   readonly #texts = new Map<string, string>();
-  #newest: string | undefined;
+  #newest = NEVER;
 
   /** Counts a call on the day of its end, and also in `other`. */
   count(call: CountedCall, other?: SpendDays): void {
     const { at, key, group, usage } = call;
     if (key === null || usage === null) return;
-    const [day, sums] = [at.slice(0, DAY_CHARACTERS), sumsOf(call, usage)];
+    const sums = sumsOf(call, usage);
+    const day = at.startsWith(this.#newest) ? this.#newest : at.slice(0, DAY_CHARACTERS); // mostly the same text, which is not hashed each time
     this.add(day, key, sums);
     other?.add(day, key, sums);
     if (group === undefined) return;

@@ -2,7 +2,7 @@
 //
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
 // known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
-//   changed them, or another one has told of a change. What the owner changes is changed in them too, if they are of the version before.
+//   changed them, or another one has told of a change. What is added, begun or ended is changed in them too, if they are of the version before.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
@@ -45,6 +45,12 @@ interface Active {
   readonly entries: Entries;
   /** When they were as they are here. */
   at: number;
+}
+
+/** Before a statement. */
+interface Moment {
+  readonly at: number;
+  readonly hints: number;
 }
 
 /** The most bytes in a page, except that a page has at least one entry. */
@@ -112,24 +118,34 @@ export class PostgresConversation implements Conversation {
   }
 
   async #read(): Promise<Entries> {
-    const [at, hints] = [this.#clock(), this.#hints];
-    const rows = await this.#run<MessageRow & { version: string }>(sql.ENTRIES, [ACTIVE_ENTRIES, this.#seen?.version ?? null]);
+    const { at, hints } = this.#moment();
+    const before = this.#seen;
+    const rows = await this.#run<MessageRow & { version: string }>(sql.ENTRIES, [ACTIVE_ENTRIES, before?.version ?? null]);
     const version = rows[0]?.version ?? '';
-    const isSame = this.#seen !== undefined && version === this.#seen.version;
-    const entries = isSame ? (this.#seen as Active).entries : this.#entriesOf(rows.filter(({ id }) => id !== null));
-    this.#seen = { version, entries, at: hints === this.#hints ? at : Number.NEGATIVE_INFINITY };
+    const entries = version === before?.version ? before.entries : this.#entriesOf(rows.filter(({ id }) => id !== null));
+    // What has come meanwhile may be newer than these.
+    if (this.#seen === before) this.#seen = { version, entries, at: hints === this.#hints ? at : Number.NEGATIVE_INFINITY };
     return entries;
   }
 
+  #moment(): Moment {
+    return { at: this.#clock(), hints: this.#hints };
+  }
+
   /** known-entries: `changed` are in the place of those with their ids, or new and at the end. */
-  #keep({ version_before, version }: Versions, at: number, changed: Entries): void {
+  #keep({ version_before, version }: Versions, { at, hints }: Moment, changed: Entries): void {
     if (this.#seen?.version !== version_before) return;
+    const isAlone = this.#hints === hints + 1; // that of this change
     const byId = new Map(changed.map((entry) => [entry.id, entry]));
     const entries = this.#seen.entries.map((entry) => byId.get(entry.id) ?? entry);
     const known = new Set(entries.map(({ id }) => id));
     entries.push(...changed.filter(({ id }) => !known.has(id)));
     const border = entries.length - ACTIVE_ENTRIES;
-    this.#seen = { version, entries: border > 0 ? entries.filter((entry, index) => index >= border || isWaiting(entry)) : entries, at };
+    this.#seen = {
+      version,
+      entries: border > 0 ? entries.filter((entry, index) => index >= border || isWaiting(entry)) : entries,
+      at: isAlone ? at : Number.NEGATIVE_INFINITY,
+    };
   }
 
   async page({ limit, before, since }: PagePlace): Promise<Entries> {
@@ -139,19 +155,23 @@ export class PostgresConversation implements Conversation {
     return firstOf(newestFirst).toReversed();
   }
 
-  async message(id: string): Promise<MessageFound> {
-    const entries = this.#entriesOf(await this.#run<MessageRow>(sql.MESSAGE, [id]));
-    const entry = entries.find((one) => one.id === id);
-    if (entry === undefined) throw notFound(id);
-    return { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
+  async message(id: string, seen?: Entries): Promise<MessageFound> {
+    const known = seen === undefined ? undefined : foundIn(seen, id);
+    if (known !== undefined && known.answer !== null) return known;
+    const found = foundIn(this.#entriesOf(await this.#run<MessageRow>(sql.MESSAGE, [id])), id);
+    if (found === undefined) throw notFound(id);
+    return found;
   }
 
   async append({ content, channel, clientId, cap }: MessageToAppend): Promise<Added> {
     return this.#growing(async (id) => {
       const shared = { id, role: 'user', content, timestamp: this.#at(), processed: false, status: 'queued', channel } as const;
       const entry: ChatEntry = { ...shared, ...(clientId !== undefined && { clientId }), attempts: 0, error: null };
-      const [row] = await this.#run<{ position: number }>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
-      return row === undefined ? this.#known(id, clientId, cap) : { entry, position: row.position, isNew: true };
+      const before = this.#moment();
+      const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
+      if (row === undefined) return this.#known(id, clientId, cap);
+      this.#keep(row, before, [storedAs(entry)]);
+      return { entry, position: row.position, isNew: true };
     });
   }
 
@@ -159,9 +179,11 @@ export class PostgresConversation implements Conversation {
     const at = this.#at();
     const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
     const look = async () => {
-      type Look = MessageRow & { ours: boolean; queued: number; processing: number; stale: boolean };
+      type Look = MessageRow & { version: string; ours: boolean; queued: number; processing: number; stale: boolean };
+      const before = this.#clock();
       const [row] = await this.#run<Look>(sql.LOOK, [...fenceOf(claim), stale]);
       if (row?.ours !== true) throw leaseLost();
+      if (this.#seen?.version === row.version) this.#seen.at = before; // known-entries
       return row;
     };
     let now = await look();
@@ -176,11 +198,11 @@ export class PostgresConversation implements Conversation {
   }
 
   async begin(claim: Claim, id: string): Promise<ChatEntry | undefined> {
-    const at = this.#clock();
+    const before = this.#moment();
     const [row] = await this.#run<MessageRow & Owned & Versions>(sql.BEGIN, [...fenceOf(claim), id, this.#at()]);
     if (row?.ours !== true) throw leaseLost();
     const begun = this.#entriesOf(row.id === null ? [] : [row]);
-    if (begun.length > 0) this.#keep(row, at, begun);
+    if (begun.length > 0) this.#keep(row, before, begun);
     return begun[0];
   }
 
@@ -190,11 +212,11 @@ export class PostgresConversation implements Conversation {
     const fields = [id, status, finishedAt ?? null, JSON.stringify(error ?? null), error !== undefined, outcome, answer !== undefined];
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
-      const at = this.#clock();
+      const before = this.#moment();
       const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
-        this.#keep(row, at, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
+        this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
         return { answer: answer === undefined ? undefined : entry };
       }
       return answer === undefined || entry.id > row.last_id ? false : undefined;
@@ -294,6 +316,11 @@ function fenceOf({ owner, fence }: Claim): readonly [owner: string, fence: numbe
 function unlessThere(error: unknown): [] {
   if (sqlStateOf(error) === IS_THERE) return [];
   throw error;
+}
+
+function foundIn(entries: Entries, id: string): MessageFound | undefined {
+  const entry = entries.find((one) => one.id === id);
+  return entry && { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
 }
 
 function isWaiting({ status }: Pick<MessageRow, 'status'>): boolean {

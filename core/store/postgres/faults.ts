@@ -40,8 +40,8 @@ export function isConnectionBad(error: unknown): boolean {
 /** What a caller gets: STORAGE_FULL, STORE_UNREACHABLE, or the error itself where the statement is wrong. */
 export function toStoreError(error: unknown): unknown {
   const state = sqlStateOf(error);
-  const cause = { cause: error };
-  if (state === DISK_FULL) return new BlockhouseError('STORAGE_FULL', 'The disk of the database is full. Nothing was changed.', cause);
+  const cause = { cause: error, forKeys: 'The database of this server does not answer. Try again later.' };
+  if (state === DISK_FULL) return new BlockhouseError('STORAGE_FULL', 'The disk of the database is full. Nothing was changed.', { cause: error });
   if (state !== undefined && REFUSED.has(state)) {
     const text = `The database refuses the connection: ${(error as Error).message}. Check BLOCKHOUSE_STORE.`;
     return new BlockhouseError('STORE_UNREACHABLE', text, { ...cause, retryable: false });

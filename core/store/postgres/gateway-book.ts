@@ -5,7 +5,7 @@
 // never-without-limit: while the database is away, a key with caps may spend what was granted before, and then gets STORE_UNREACHABLE.
 // once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
-// given-back: what was not used for a second goes back, for other servers to spend.
+// given-back: what was not used for a second goes back, for other servers to spend, except for what the calls under way may use. Else each server alone could use up a cap.
 import { randomUUID } from 'node:crypto';
 import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
@@ -35,6 +35,14 @@ interface Grant {
   tokens: number;
   /** given-back. */
   isUsed: boolean;
+}
+
+/** What is left of a grant that is larger than its calls under way need. */
+interface Rest {
+  readonly name: string;
+  readonly grant: Grant;
+  readonly billionths: number;
+  readonly tokens: number;
 }
 
 const NOTHING: Used = { usd: 0, tokens: 0 };
@@ -141,12 +149,45 @@ export class PostgresGatewayBook implements GatewayBook {
   /** given-back. */
   giveBack(): Promise<void> {
     return this.#inTurn(async () => {
-      const unused = [...this.#grants].filter(([, { isUsed }]) => !isUsed).map(([name]) => name);
+      const unused = [...this.#grants].filter(([, { isUsed }]) => !isUsed);
       for (const grant of this.#grants.values()) grant.isUsed = false;
       if (unused.length === 0) return;
-      for (const name of unused) this.#grants.delete(name);
-      await this.#options.database.query(sql.GIVE_BACK, [this.#options.node(), unused]);
+      const needs = this.#underWay();
+      await this.#giveBackAll(unused.map(([name]) => name).filter((name) => !needs.has(name)));
+      await this.#giveBackRest(unused.flatMap(([name, grant]) => restOf(name, grant, needs.get(name))));
     });
+  }
+
+  async #giveBackAll(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    for (const name of names) this.#grants.delete(name);
+    await this.#options.database.query(sql.GIVE_BACK, [this.#options.node(), names]);
+  }
+
+  async #giveBackRest(rests: readonly Rest[]): Promise<void> {
+    if (rests.length === 0) return;
+    for (const { grant, billionths: most, tokens } of rests) {
+      grant.billionths = most;
+      grant.tokens = tokens;
+    }
+    const column = (value: (rest: Rest) => unknown): unknown[] => rests.map(value);
+    const usd = column((rest) => finite(rest.billionths / 1e9));
+    const values = [column(({ name }) => name), column(({ grant }) => grant.day), usd, column(({ tokens }) => finite(tokens))];
+    await this.#options.database.query(sql.GIVE_BACK_REST, [this.#options.node(), ...values]);
+  }
+
+  /** What the calls under way may use, by account. */
+  #underWay(): ReadonlyMap<string, { readonly billionths: number; readonly tokens: number }> {
+    const needs = new Map<string, { billionths: number; tokens: number }>();
+    for (const { key, group, usage, costUsd, leastUsd } of this.#open.values()) {
+      for (const account of group === undefined ? [key] : [key, groupAccount(group)]) {
+        const need = needs.get(account) ?? { billionths: 0, tokens: 0 };
+        need.billionths += billionths(costUsd ?? leastUsd ?? 0);
+        need.tokens += usage.totalTokens;
+        needs.set(account, need);
+      }
+    }
+    return needs;
   }
 
   /** Writes what waits, and gives back what is left. */
@@ -154,6 +195,7 @@ export class PostgresGatewayBook implements GatewayBook {
     clearInterval(this.#givingBack);
     for (const { key, ...call } of [...this.#open.values()])
       this.record({ ...call, key, firstTextMs: null, durationMs: 0, at: new Date(this.#options.now()).toISOString() });
+    this.#open.clear();
     await this.flush();
     clearTimeout(this.#timer);
     for (const grant of this.#grants.values()) grant.isUsed = false;
@@ -248,7 +290,8 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 }
 
-interface CallRow {
+/** What a statement returns of a call. */
+export interface CallRow {
   readonly at: Date;
   readonly node: string;
   readonly n: number;
@@ -263,10 +306,12 @@ interface CallRow {
   readonly first_text_ms: number | null;
   readonly duration_ms: number;
   readonly error: GatewayCall['error'];
+  readonly credential: string | null;
 }
 
-function callOf(row: CallRow): GatewayCall {
-  const { at, request_id: requestId, key, grp, provider, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
+/** The call of a row. */
+export function callOf(row: CallRow): GatewayCall {
+  const { at, request_id: requestId, key, grp, provider, credential, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
   const times = { firstTextMs: row.first_text_ms, durationMs: row.duration_ms };
   return {
     at: at.toISOString(),
@@ -274,6 +319,7 @@ function callOf(row: CallRow): GatewayCall {
     key,
     ...(grp !== null && { group: grp }),
     provider,
+    ...(credential !== null && { credential }),
     model,
     usage,
     costUsd,
@@ -314,6 +360,19 @@ function ofToday(
 function later(one: true | NoRoom, other: true | NoRoom): true | NoRoom {
   if (one === true) return other;
   return other === true || one.retryAfterMs >= other.retryAfterMs ? one : other;
+}
+
+/** None for a grant that is no larger than its need. Without a cap, it stays infinite. */
+function restOf(name: string, grant: Grant, need: { readonly billionths: number; readonly tokens: number } | undefined): Rest[] {
+  if (need === undefined) return [];
+  const least = (granted: number, needed: number): number => (granted === Number.POSITIVE_INFINITY ? granted : Math.min(granted, needed));
+  const [usd, tokens] = [least(grant.billionths, need.billionths), Math.ceil(least(grant.tokens, need.tokens))];
+  return usd === grant.billionths && tokens === grant.tokens ? [] : [{ name, grant, billionths: usd, tokens }];
+}
+
+/** As a value of the database, which has null for no cap. */
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
 }
 
 function hasRoom(grant: Grant, underWay: Used): boolean {

@@ -8,11 +8,11 @@
 import { randomUUID } from 'node:crypto';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
 import type { ServerNode } from '../../types.ts';
-import type { BlockRef, Claim, Membership, Rest, Wish } from '../port.ts';
+import type { BlockRef, Claim, Found, Membership, Rest, Wish } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { PROTOCOL } from './migrate.ts';
 import type { Database } from './pool.ts';
-import { ANNOUNCE, ASK_FOR, CLAIM, JOIN, LEAVE, MINE, NODES, OWNER, REAP, RELEASE, RENEW, TAKE, WISHES } from './sql/membership.ts';
+import { ANNOUNCE, ASK_FOR, JOIN, LEAVE, LOOK, NODES, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
 
 /** What a server says of itself. */
 export interface NodeFacts {
@@ -108,14 +108,17 @@ export class PostgresMembership implements Membership {
     return (await this.#database.query<{ id: string }>(REAP, [this.#leaseMs])).map(({ id }) => id);
   }
 
-  /** Takes blocks that have something to do and that nobody has, those that wait longest first. */
-  async claim(room: number): Promise<readonly Claim[]> {
-    return this.#claims(await this.#asMember(() => this.#database.query<Row>(CLAIM, [this.node, room])));
-  }
-
-  /** The blocks of this server that have something to do, also those whose claim was answered into a broken connection. */
-  async mine(): Promise<readonly Claim[]> {
-    return this.#claims(await this.#database.query<Row>(MINE, [this.node]));
+  async look(room: number): Promise<Found> {
+    type Looked = Row & { readonly is_new: boolean; readonly is_due: boolean; readonly give_back: boolean; readonly cancel: string | null };
+    const rows = await this.#asMember(() => this.#database.query<Looked>(LOOK, [this.node, Math.max(room, 0)]));
+    return {
+      wishes: rows.flatMap(({ block, name, give_back, cancel }): Wish[] => [
+        ...(cancel === null ? [] : [{ block, name, cancel }]),
+        ...(give_back ? [{ block, name, cancel: null }] : []),
+      ]),
+      mine: this.#claims(rows.filter(({ is_new, is_due }) => is_due && !is_new)),
+      claimed: this.#claims(rows.filter(({ is_new }) => is_new)),
+    };
   }
 
   /** Throws BLOCK_NOT_FOUND. */
@@ -132,15 +135,6 @@ export class PostgresMembership implements Membership {
   async askFor({ block }: BlockRef): Promise<void> {
     await this.#database.query(ASK_FOR, [block, this.node]);
     this.#options.tell?.('wish', block);
-  }
-
-  async wishes(): Promise<readonly Wish[]> {
-    type Asked = { block: number; name: string; give_back: boolean; cancel: string | null };
-    const rows = await this.#database.query<Asked>(WISHES, [this.node]);
-    return rows.flatMap(({ block, name, give_back, cancel }): Wish[] => [
-      ...(cancel === null ? [] : [{ block, name, cancel }]),
-      ...(give_back ? [{ block, name, cancel: null }] : []),
-    ]);
   }
 
   async release({ block, owner, fence }: Claim, { state, dueAt }: Rest): Promise<boolean> {
@@ -199,6 +193,6 @@ export class PostgresMembership implements Membership {
   }
 
   #claims(rows: readonly Row[]): readonly Claim[] {
-    return rows.map((row) => ({ ...row, owner: this.node }));
+    return rows.map(({ block, name, fence }) => ({ block, name, fence, owner: this.node }));
   }
 }

@@ -15,6 +15,9 @@ t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m +1 /);
   t.match(JSON.parse((await on(['costs', '--by', 'day', '--json'])).stdout), { by: 'day', total: { calls: 1 } });
   t.match((await on(['costs', '--csv'])).stdout, /^block,calls,input,output,cacheRead,cacheWrite,costUsd,unpricedCalls\r\none,1,3,2,0,0,,1\n$/);
+  t.match((await on(['costs', '--by', 'connection'])).stdout, /^CONNECTION .*\nollama +1 /);
+  t.match((await on(['costs', '--gateway', '--by', 'credential'])).stdout, /^CREDENTIAL .*\ntotal +0 /);
+  t.match(await on(['costs', '--gateway', '--by', 'block']), { code: 2, stderr: /--by must be one of key, connection, credential/ });
   t.match(await on(['costs', '--by', 'hour']), { code: 2, stderr: /--by must be one of/ });
   t.match(await on(['costs', 'nope']), { code: 2, stdout: '', stderr: /no block "nope"/ });
   await on(['new', 'two']);

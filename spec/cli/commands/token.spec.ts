@@ -52,6 +52,18 @@ t.test('a new token of a database ends the old one for all its servers', { skip:
   t.match(await ask(store, "select rev::int from bh.setting where key = 'token'"), [{ rev: 2 }]);
 });
 
+t.test('a shell without the address of the database makes no token for a server that has one', { skip: noPostgres }, async (t) => {
+  const workspace = t.testdir();
+  const server = await serve(t, workspace, { BLOCKHOUSE_STORE: await postgresStore(t) });
+  const before = readFileSync(join(workspace, '.api-token'), 'utf8');
+  const refused = await runHere(t, ['token', '--new-token', '--workspace', workspace]);
+  t.match(refused, { code: 5, stdout: '', stderr: /BLOCKHOUSE_STORE/ });
+  t.equal(readFileSync(join(workspace, '.api-token'), 'utf8'), before, 'the server still takes it');
+  t.equal((await runHere(t, ['token', '--workspace', workspace])).stdout, before, 'and it can be printed');
+  server.child.kill('SIGTERM');
+  await server.ended;
+});
+
 t.test('a damaged token file is reported with its cure, and not echoed', async (t) => {
   const workspace = t.testdir({ '.api-token': 'some-secret-text\n' });
   const { code, stdout, stderr } = await runHere(t, ['token', '--workspace', workspace]);

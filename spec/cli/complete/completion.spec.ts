@@ -1,11 +1,12 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { candidatesFor, joinBroken } from '../../../cli/complete/completion.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import { openDesk, openDeskOfProcess, run, runHere } from '../run.ts';
 
 function workspaceWith(t: Test, ...folders: string[]): string {
-  const workspace = t.testdir({});
+  const workspace = testFolder(t);
   for (const folder of folders) mkdirSync(join(workspace, folder), { recursive: true });
   return workspace;
 }
@@ -55,7 +56,8 @@ t.test('paths are left to the shell, and fixed choices are listed', async (t) =>
   t.same(await wordsFor(workspace, 'new', 'x', '--from', ''), [':path']);
   t.same(await wordsFor(workspace, 'logs', '--level', 'w'), ['warn']);
   t.same(await wordsFor(workspace, 'logs', '--level=w'), ['--level=warn']);
-  t.same(await wordsFor(workspace, 'costs', '--by', ''), ['block', 'model', 'day']);
+  t.same(await wordsFor(workspace, 'costs', '--by', ''), ['block', 'connection', 'credential', 'model', 'day']);
+  t.same(await wordsFor(workspace, 'costs', '--gateway', '--by', 'k'), ['key']);
 });
 
 t.test('providers and models come from the running server, or from here', async (t) => {
@@ -69,6 +71,16 @@ t.test('providers and models come from the running server, or from here', async 
   t.ok((await wordsFor(none, 'chat', '-a', 'openai', '-m', 'gpt-')).length > 1);
   t.same(await wordsFor(none, 'chat', '--adapter', 'ol'), ['ollama']);
   t.same(await wordsFor(none, 'chat', '--pro'), ['--provider']);
+  writeFileSync(
+    join(none, 'auth.json'),
+    JSON.stringify({ gpu: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none', models: { prod: {} }, quirks: { list: false } } }),
+  );
+  for (const command of ['verify', 'models', 'costs --connection', 'alias default', 'chat -a'])
+    t.same(await wordsFor(none, ...command.split(' '), 'g'), ['google', 'gpu'], command);
+  for (const command of ['prices set', 'prices show', 'alias set coder']) t.same(await wordsFor(none, ...command.split(' '), 'gpu/'), ['gpu/prod'], command);
+  t.same(await wordsFor(none, 'chat', '-a', 'gpu', '-m', ''), ['prod']);
+  t.same(await wordsFor(none, 'chat', '-m', 'gpu'), ['gpu/prod'], 'no bare name leads to a connection');
+  t.notOk((await wordsFor(none, 'chat', '-m', 'p')).includes('prod'));
   t.same(await wordsFor(none, 'prov'), ['providers']);
   t.ok((await wordsFor(none, 'new', 'x', '--provider', 'openai', '-m', '')).every((word) => !word.startsWith('claude')));
 });

@@ -30,9 +30,7 @@ function shared(t: Test, isShared = true): World {
     isShared,
     lost: lost.signal,
     sureUntil: Number.POSITIVE_INFINITY,
-    claim: async () => next.claim.splice(0),
-    mine: async () => next.mine.splice(0),
-    wishes: async () => next.wishes.splice(0),
+    look: async () => ({ wishes: next.wishes.splice(0), mine: next.mine.splice(0), claimed: next.claim.splice(0) }),
     take: async ({ name }) => next.take.shift() ?? claim(name),
     askFor: async ({ name }) => void done.push(`ask ${name}`),
     release: async ({ name }, { state }: Rest) => {

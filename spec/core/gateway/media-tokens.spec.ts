@@ -45,6 +45,21 @@ t.test('a small file counts as the large image or the long document that it is',
   t.equal(fileTokens(Buffer.from(`%PDF-1.7 ${'x'.repeat(500)}`).toString('base64')), FILE_TOKENS);
 });
 
+t.test('of very many files the first ones are looked at, and the others count no less than a file does', async (t) => {
+  const huge = Buffer.concat([Buffer.from('89504e470d0a1a0a0000000d4948445200001f4000001f40', 'hex'), Buffer.alloc(60)]).toString('base64');
+  const images = Array.from({ length: 10_000 }, () => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${huge}` } }));
+  const tokens = tokensOf(message(...images));
+  t.ok(tokens > 4000 * 27_000 + 6000 * MEDIA_TOKENS, `no provider takes so many: ${tokens}`);
+  t.ok(tokens < 5000 * 30_000 + 5000 * 2 * MEDIA_TOKENS, `no request is looked at for seconds: ${tokens}`);
+  const pages = Buffer.from(`%PDF-1.4 ${'<</Type /Page>>'.repeat(20)}${' '.repeat(50_000)}`).toString('base64');
+  const documents = Array.from({ length: 400 }, () => ({ type: 'file', file: { file_data: `data:application/pdf;base64,${pages}` } }));
+  const ofDocuments = tokensOf(message(...documents));
+  t.ok(
+    ofDocuments > 60 * 60_000 + 340 * FILE_TOKENS && ofDocuments < 100 * 60_000 + 300 * 2 * FILE_TOKENS,
+    `nor for the pages of its documents: ${ofDocuments}`,
+  );
+});
+
 t.test('what the provider fetches or has stored counts by its kind', async (t) => {
   for (const [part, least] of [
     [{ type: 'image_url', image_url: { url: 'https://example.org/huge.png' } }, MEDIA_TOKENS],

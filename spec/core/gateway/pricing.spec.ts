@@ -57,6 +57,34 @@ t.test('what the data does not name is not priced', async (t) => {
   }
 });
 
+t.test('an entry of the data without a price of tokens is not free, unless its name says so', async (t) => {
+  for (const [provider, model] of [
+    ['mistral', 'voxtral-mini-latest'], // by the hour of audio
+    ['mistral', 'mistral-ocr-latest-completion'], // by the page
+    ['x-ai', 'grok-voice-latest'], // by the message
+    ['cerebras', 'qwen-3-coder-480b'], // without any price
+  ] as const) {
+    const { exact, least } = await prices.pricer({ provider, model });
+    t.same(
+      [await price(provider, model), exact(usage(0, 0)), exact(MILLION), least(MILLION), await prices.knows(provider, model)],
+      [null, null, null, null, false],
+    );
+  }
+  for (const [provider, model] of [
+    ['google', 'gemma-3-27b-it'],
+    ['openai', 'omni-moderation-latest'],
+    ['openrouter', 'openai/gpt-oss-20b:free'],
+  ] as const)
+    t.equal(await price(provider, model, MILLION), 0, model);
+});
+
+t.test('output of a model with a price of input alone has no price, and costs its input at least', async (t) => {
+  const { exact, least } = await prices.pricer({ provider: 'openai', model: 'text-embedding-3-small' });
+  near(t, exact(usage(1_000_000, 0)), 0.02);
+  t.equal(exact(MILLION), null);
+  near(t, least(MILLION), 0.02);
+});
+
 t.test("a model is not priced like its predecessor, and a release has its model's price", async (t) => {
   const predecessor = await price('anthropic', 'claude-sonnet-4-5');
   for (const [model, known] of [
@@ -245,6 +273,9 @@ t.test('an own price counts cached tokens apart, and a call of another tier cost
   near(t, least({ ...used, unpricedTier: true }), 2.5);
   near(t, (await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 1, output: 1 } })).exact(usage(1_000_000, 0, { cacheReadTokens: 500_000 })), 1);
   near(t, await prices.price({ provider: 'gpu', model: 'm', rates, usage: used }), 2.5);
+  const hours = usage(1_000_000, 0, { cacheWriteTokens: 500_000, cacheWrite1hTokens: 200_000 });
+  near(t, (await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 1, output: 1, cacheWrite: 2, cacheWrite1h: 4 } })).exact(hours), 1.9);
+  near(t, (await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 1, output: 1, cacheWrite: 2 } })).exact(hours), 1.5);
 });
 
 t.test('a told cost is the cost; before the answer and without one, the price that is known', async (t) => {

@@ -34,6 +34,25 @@ t.test('the published data give each connection of a provider the models that it
   t.end();
 });
 
+t.test('what one price for all tokens would make cheaper is not taken', (t) => {
+  const cached = { ...FLAT, cache_write_mtok: 2.5, cache_write_1h_mtok: 4, web_searches_kcount: 10 };
+  const { models, skipped } = read([
+    {
+      id: 'openai',
+      models: [
+        { id: 'hears', prices: { ...FLAT, input_audio_mtok: 32 } },
+        { id: 'paints', prices: { ...FLAT, output_image_mtok: 30 } },
+        { id: 'o9-deep-research', prices: FLAT },
+        { id: 'm', match: { or: [{ equals: 'm' }, { equals: 'm-search-preview' }] }, prices: cached },
+      ],
+    },
+  ]);
+  const rates = { input: 2, output: 8, cacheRead: 0.5, cacheWrite: 2.5, cacheWrite1h: 4 };
+  t.same(models, { 'openai/m': rates, 'second/m': rates });
+  t.equal(skipped, 3);
+  t.end();
+});
+
 t.test('our own form may come with the origin that it was written with', (t) => {
   t.same(read({ source: { file: 'x' }, models: { 'gpu/a': { input: 1, output: 2 } } }), { models: { 'gpu/a': { input: 1, output: 2 } }, skipped: 0 });
   t.end();

@@ -155,7 +155,7 @@ export async function endServersAgainAndAgain({
 }
 
 async function makeBlock(fleet: Fleet, name: string): Promise<void> {
-  const config = { adapter: { provider: 'ollama', model: 'm' }, retry: { maxAttempts: 100 } };
+  const config = { adapter: { provider: 'ollama', model: 'm' }, retry: { maxAttempts: 100, maxDelayMs: 5000 } };
   const client = fleet.client(0);
   for (const [path, body] of [['/api/blocks', { name, config }], [`/api/blocks/${name}/start`]] as const) {
     const reply = await client?.call('POST', path, body);

@@ -5,7 +5,6 @@ import {
   BlockhouseError,
   type Core,
   type Credential,
-  type CredentialStore,
   compile,
   invalidRequest,
   type ShownSetting,
@@ -17,6 +16,7 @@ import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { queryChoice } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
+import { keepIfRight, storeOf } from './kept-if-right.ts';
 
 const checkFields: Validator<Record<string, string>> = compile(schemas.SetCredential);
 
@@ -43,27 +43,10 @@ export const set = async (context: RouteContext) => {
     assertNotInEnvironment(core, id, name);
   }
   const before = await storeOf(core).update(id, fields);
-  if (queryChoice(context.req, 'unchecked', ['false', 'true']) !== 'true') await keepIfRight(context, id, fields, before);
+  if (queryChoice(context.req, 'unchecked', ['false', 'true']) !== 'true')
+    await keepIfRight(context, id, { fields, before, secrets: secretsIn(core, id, fields) });
   return ok({ success: true as const, message: `Stored ${Object.keys(fields).join(', ')} of ${displayName} in auth.json.` });
 };
-
-/** Checks what is stored now, since a key belongs to the address beside it. What was stored before comes back if the provider refuses it. */
-async function keepIfRight(
-  { core, signal, requestId }: RouteContext,
-  id: string,
-  fields: Readonly<Record<string, string>>,
-  before: Parameters<CredentialStore['takeBack']>[2],
-): Promise<void> {
-  const { ok: isRight, detail } = await core.verify(id, {}, { signal, requestId }).catch(async (error: unknown) => {
-    await storeOf(core).takeBack(id, fields, before);
-    throw error;
-  });
-  if (isRight) return;
-  await storeOf(core).takeBack(id, fields, before);
-  throw new BlockhouseError('INVALID_REQUEST', withoutSecrets(detail, secretsIn(core, id, fields)), {
-    details: [{ path: 'apiKey', message: 'was not accepted' }],
-  });
-}
 
 /** `{success, message}`. Fails with WRONG_STATE for a key that is in the environment. */
 export const remove = async (context: RouteContext) => {
@@ -117,14 +100,4 @@ function assertNotInEnvironment(core: Core, id: string, field: string): void {
 function secretsIn(core: Core, id: string, fields: Readonly<Record<string, string>>): string[] {
   const { settings } = core.adapter(id);
   return Object.entries(fields).flatMap(([name, value]) => (settings[name]?.secret === true ? [value] : []));
-}
-
-/** write-only: a provider may repeat the key that it refuses. */
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((clean, secret) => clean.replaceAll(secret, '••••'), text);
-}
-
-function storeOf({ credentials }: Core): CredentialStore {
-  if (credentials === undefined) throw new Error('This core has no workspace.');
-  return credentials;
 }

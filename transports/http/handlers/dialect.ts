@@ -22,7 +22,7 @@ import { flag } from '../dialects/shared/fields.ts';
 import { withMembers } from '../dialects/shared/json-edit.ts';
 import { type CompatibleBody, readCompatibleBody } from '../wire/body.ts';
 import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply.ts';
-import type { RouteContext } from '../wire/route.ts';
+import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 import { headersOf } from './answer-headers.ts';
 import { Collector } from './collector.ts';
@@ -127,7 +127,8 @@ async function answerOf<E>(job: Job<E>, { targets, on, passed, conversation }: M
 function withCure(failure: unknown, asked: string): unknown {
   if (!(failure instanceof BlockhouseError) || failure.code !== 'ADAPTER_NOT_CONFIGURED' || asked.includes('/')) return failure;
   const cure = `To let another model answer to this name: \`blockhouse alias set ${asked} <provider>/<model>\`.`;
-  return new BlockhouseError(failure.code, `${failure.message} ${cure}`, { cause: failure });
+  const forKeys = failure.forKeys === undefined ? undefined : `${failure.forKeys} ${cure}`;
+  return new BlockhouseError(failure.code, `${failure.message} ${cure}`, { cause: failure, forKeys });
 }
 
 /** A lane, and what the request loses on it. */
@@ -185,7 +186,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
     writer.done(await ask(job, request, target, writer));
     return STREAMED;
   } catch (error) {
-    writer.fail(toBlockhouseError(error));
+    writer.fail(forCaller(toBlockhouseError(error), context.key));
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../core/index.ts';
 import { COMMENT } from '../wire/chat-frames.ts';
 import { type JsonReply, type Reply, STREAMED, Written } from '../wire/reply.ts';
-import type { RouteContext } from '../wire/route.ts';
+import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 
 /** A model that may answer. The last one is asked again after a failure; of the others, the next is asked. */
@@ -59,7 +59,7 @@ export async function forward(forwarding: Forwarding, context: RouteContext): Pr
     writer?.stop();
     if (writer?.opened !== true) throw failure;
     if (failure.providerFault === 'sent') writer.finish();
-    else writer.end(failure);
+    else writer.end(forCaller(failure, key));
     throw failure;
   }
 }

@@ -17,7 +17,7 @@ import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts
 import { framesShowing } from '../wire/chat-frames.ts';
 import { queryValue } from '../wire/query.ts';
 import { ok, type Reply, STREAMED } from '../wire/reply.ts';
-import type { RouteContext } from '../wire/route.ts';
+import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 import { listedFor } from './client-model.ts';
 
@@ -106,7 +106,7 @@ function streamChat(
   };
   const fail = (error: unknown): never => {
     const failure = toBlockhouseError(error);
-    writer.fail(failure);
+    writer.fail(forCaller(failure, key));
     throw failure; // an open stream has its error frame already; the server only logs this
   };
   return core.pipe(body, writer, { signal, requestId, key: key?.name, askedAs, headers: req.headers }).then(finish, fail);

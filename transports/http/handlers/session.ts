@@ -31,7 +31,9 @@ export const begin = async (context: RouteContext) => {
   if (bearer !== undefined) {
     wrongTokensOf(core).assertRight(core, req, bearer, TOKEN_HINT);
     const sessions = sessionsOf(core);
-    return keyOf((await sessions.renewed(bearer)) ?? (await sessions.newKey()));
+    const key = core.token?.matches(bearer) === true ? await sessions.newKey() : await sessions.renewed(bearer);
+    if (key === undefined) throw new BlockhouseError('UNAUTHORIZED', TOKEN_HINT); // it has ended a moment ago
+    return keyOf(key);
   }
   const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
   checkSignIn(body);

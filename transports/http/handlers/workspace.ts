@@ -6,11 +6,13 @@ import { ok } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { accountsOf } from './keys.ts';
 
-/** `{by, rows, total}` from the ledger of the blocks, by block, model or day; with `source=gateway` from that of the gateway, by key, model or day. */
+const GROUPS = ['connection', 'credential', 'model', 'day', 'day-model'] as const;
+
+/** `{by, rows, total}` from the ledger of the blocks, by block or one of GROUPS; with `source=gateway` from that of the gateway, by key or one of GROUPS. */
 export const costs = async ({ core, req }: RouteContext) => {
   const source = queryChoice(req, 'source', ['blocks', 'gateway']);
-  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', 'model', 'day', 'day-model'])));
-  return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', 'model', 'day', 'day-model']), block: queryValue(req, 'block') }));
+  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', ...GROUPS])));
+  return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', ...GROUPS]), block: queryValue(req, 'block') }));
 };
 
 /** `{ok, checked, findings}`; changes nothing. */

@@ -71,7 +71,9 @@ export const CLIENT_EXAMPLES = {
           waiting: 0,
           breaker: 'closed',
           cachedShare: null,
-          keys: [{ label: 'a', source: 'GPU_KEY', state: 'ready', until: null, models: [], inFlight: 2, calls: 180, cachedShare: 0.42 }],
+          keys: [
+            { label: 'a', source: 'GPU_KEY', state: 'ready', until: null, models: [], weight: 1, maxInFlight: 4, inFlight: 2, calls: 180, cachedShare: 0.42 },
+          ],
         },
       ],
     },
@@ -83,6 +85,15 @@ export const CLIENT_EXAMPLES = {
   },
   ConnectionStored: { of: 'Done', operations: ['setConnection'], summary: 'It is stored', value: { success: true, message: 'Stored gpu in auth.json.' } },
   ConnectionRemoved: { of: 'Done', operations: ['removeConnection'], summary: 'It is gone', value: { success: true, message: 'Removed gpu from auth.json.' } },
+  EntryKey: { of: 'EntryKey', summary: 'A second key', value: { label: 'b', apiKey: 'your-key', weight: 2, inFlight: 4 } },
+  ChangeEntryKey: { of: 'ChangeEntryKey', summary: 'The first, for three times as many conversations', value: { weight: 3, place: 1 } },
+  ConnectionKeys: {
+    of: 'Done',
+    operations: ['addConnectionKey', 'changeConnectionKey'],
+    summary: 'The keys that it has now',
+    value: { success: true, message: 'gpu has 2 keys: a, b.' },
+  },
+  ConnectionKeyRemoved: { of: 'Done', operations: ['removeConnectionKey'], summary: 'It is gone', value: { success: true, message: 'gpu has the key a.' } },
   PriceList: {
     of: 'PriceList',
     summary: 'A price of your own, and one of prices.json',

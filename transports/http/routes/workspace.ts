@@ -85,8 +85,9 @@ export const WORKSPACE_ROUTES = {
         description: 'The calls of blocks, or those of the clients of the gateway',
       },
       by: {
-        schema: { type: 'string', enum: ['block', 'key', 'model', 'day', 'day-model'] },
-        description: 'What each row sums up; day-model is each model on each UTC day. The default is block, and key for the gateway',
+        schema: { type: 'string', enum: ['block', 'key', 'connection', 'credential', 'model', 'day', 'day-model'] },
+        description:
+          'What each row sums up; credential is each key of each connection, and day-model each model on each UTC day. The default is block, and key for the gateway',
       },
       block: { schema: string, description: 'Only this block' },
     },

@@ -322,3 +322,29 @@ function shredded(): BlockhouseError {
 function tooLarge(limit: number): BlockhouseError {
   return new BlockhouseError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes.`);
 }
+
+/** How long the rest of a refused body may arrive before its connection is cut. */
+const DISCARD_MS = 1000;
+
+/**
+ * Reads the rest of a refused body and drops it, for a second at most: a client that is still sending would get a reset instead of the refusal. One that
+ * sends chunks of next to nothing gets the reset.
+ */
+export function discard(req: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(resolve, DISCARD_MS);
+    let chunks = 0;
+    let bytes = 0;
+    req.on('data', (chunk: Buffer) => {
+      chunks += 1;
+      bytes += chunk.length;
+      if (isShredded(req, chunks, bytes)) req.socket.destroy();
+    });
+    req.resume();
+    for (const event of ['end', 'close'])
+      req.once(event, () => {
+        clearTimeout(cut);
+        resolve();
+      });
+  });
+}

@@ -1,6 +1,6 @@
 // One route of the server: its handler, and what the published contract says about it. Pure: no I/O.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import type { BlockhouseError, Core, ErrorCode, NamedKey } from '../../../core/index.ts';
+import { type BlockhouseError, type Core, type ErrorCode, forKeys, type NamedKey } from '../../../core/index.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { ImportQueue } from './imports.ts';
 import type { RateHeaders, RateWords } from './rate-headers.ts';
@@ -47,6 +47,11 @@ export interface RouteContext {
   readonly rates?: RateHeaders | undefined;
   /** Fires when the client leaves before its answer is complete. */
   readonly signal: AbortSignal;
+}
+
+/** An error as its caller may read it, for answers that the handler writes itself. */
+export function forCaller(failure: BlockhouseError, key: NamedKey | undefined): BlockhouseError {
+  return key === undefined ? failure : forKeys(failure);
 }
 
 /** A decoded part of the path; '' for a name that the route does not have. */

@@ -79,7 +79,7 @@ export class CallJournal {
   note(call: OpenCall): Promise<void> | undefined {
     this.#noted += 1;
     this.#timer ??= setInterval(() => this.#beginTurn(), TURN_MS).unref();
-    if (this.#alone.has(call.id)) this.#alone.set(call.id, call);
+    if (this.#alone.size > 0 && this.#alone.has(call.id)) this.#alone.set(call.id, call);
     if (this.#covers.has(call) || (call.place === undefined && (this.#wasBusy || this.#noted > BUSY_NOTES)))
       return this.#covers.take(call) ? undefined : this.#writeSoon();
     this.#add(call);

@@ -23,13 +23,14 @@ function entryValues(from: number): string {
 export const APPEND = {
   name: 'message-append',
   text: `
-with b as (
-  update bh.block set next_seq = next_seq + 1, queued = queued + 1, waiting_bytes = waiting_bytes + $8::int, last_id = $4::text,
+with b as (select id, xmin::text as version from bh.block where id = $1 for update),
+k as (
+  update bh.block k set next_seq = next_seq + 1, queued = queued + 1, waiting_bytes = waiting_bytes + $8::int, last_id = $4::text,
     due_at = least(due_at, clock_timestamp())
-  where id = $1 and archive_name is null and last_id < $4::text and queued + processing < $2 and waiting_bytes + $8::int <= $3
-  returning id, next_seq, queued + processing - 1 as position)
-insert into bh.message (block_id, seq, ${COLUMNS}) select b.id, b.next_seq, ${entryValues(4)} from b
-returning (select position from b) as position`,
+  from b where k.id = b.id and archive_name is null and last_id < $4::text and queued + processing < $2 and waiting_bytes + $8::int <= $3
+  returning k.id, next_seq, queued + processing - 1 as position),
+m as (insert into bh.message (block_id, seq, ${COLUMNS}) select k.id, k.next_seq, ${entryValues(4)} from k)
+select k.position, ${VERSIONS} from k, b`,
 };
 
 /** What tells why APPEND did nothing. $1 block, $2 clientId. */
@@ -143,7 +144,7 @@ select ${SHOWN} from m`,
 export const LOOK = {
   name: 'block-look',
   text: `
-select coalesce(b.owner = $2 and b.fence = $3, false) as ours, b.queued, b.processing,
+select b.xmin::text as version, coalesce(b.owner = $2 and b.fence = $3, false) as ours, b.queued, b.processing,
   exists (select from bh.message s where s.block_id = b.id and s.status = 'queued' and s.at < $4::timestamptz) as stale, ${SHOWN}
 from bh.block b left join lateral (
   select * from bh.message q where q.block_id = b.id and q.status = 'queued' and q.role = 'user' order by q.seq limit 1) m on true

@@ -27,18 +27,26 @@ delete from bh.node where id in (
 returning id`,
 };
 
-/** $1 the server, $2 how many at most. */
-export const CLAIM = {
-  name: 'block-claim',
+/**
+ * What there is to do: blocks that nobody has are claimed, and of those that the server has come the due ones and what is asked of them, as they were before.
+ * $1 the server, $2 how many it claims at most.
+ */
+export const LOOK = {
+  name: 'node-look',
   text: `
 with c as (
   select id from bh.block where owner is null and wanted and due_at <= clock_timestamp() and archive_name is null
-  order by due_at limit $2 for update skip locked)
-update bh.block b set owner = $1, fence = fence + 1, wish = false, give_back = false from c where b.id = c.id
-returning b.id as block, b.name, b.fence`,
+  order by due_at limit $2 for update skip locked),
+n as (
+  update bh.block b set owner = $1, fence = fence + 1, wish = false, give_back = false from c where b.id = c.id
+  returning b.id as block, b.name, b.fence)
+select block, name, fence, true as is_new, true as is_due, false as give_back, null as cancel from n
+union all
+select b.id, b.name, b.fence, false, coalesce(b.due_at <= clock_timestamp(), false), b.wish and b.give_back, m.id
+from bh.block b left join lateral (
+  select id from bh.message where b.wish and block_id = b.id and status = 'processing' and cancel_asked) m on true
+where b.owner = $1 and (b.due_at <= clock_timestamp() or b.wish)`,
 };
-
-export const MINE = { name: 'block-mine', text: 'select id as block, name, fence from bh.block where owner = $1 and due_at <= clock_timestamp()' };
 
 /** Whoever asks for a block that it has already gets its own claim. */
 export const TAKE = {
@@ -66,15 +74,6 @@ returning id`,
 export const ASK_FOR = {
   name: 'block-ask-for',
   text: 'update bh.block set wish = true, give_back = true where id = $1 and owner is not null and owner <> $2 and not give_back',
-};
-
-/** What is asked of the blocks of a server. $1 the server. */
-export const WISHES = {
-  name: 'block-wishes',
-  text: `
-select b.id as block, b.name, b.give_back, m.id as cancel
-from bh.block b left join bh.message m on m.block_id = b.id and m.status = 'processing' and m.cancel_asked
-where b.owner = $1 and b.wish and (b.give_back or m.id is not null)`,
 };
 
 /** All servers, the oldest first. $1 the lease in ms, which is the same for all: a lease runs from the last sign of life. */

@@ -41,6 +41,24 @@ t.test('rows are sums by block or model, the most expensive first, those without
   );
 });
 
+t.test('a connection is summed up with all of its keys, and each of them by its label; calls with its only key have its name alone', async (t) => {
+  async function* calls(): AsyncGenerator<CostLine> {
+    const line = { at: '2026-11-19T10:00:00.000Z', model: 'x', usage: { inputTokens: 10, outputTokens: 1, totalTokens: 11 }, costUsd: 1 };
+    for (const credential of ['a', 'b', 'b']) yield { ...line, provider: 'gpu', credential };
+    yield { ...line, provider: 'groq', costUsd: null };
+  }
+  const rowsBy = async (by: 'connection' | 'credential') => (await reportCosts(calls(), by)).rows.map(({ key, costUsd }) => [key, costUsd]);
+  t.same(await rowsBy('connection'), [
+    ['gpu', 3],
+    ['groq', null],
+  ]);
+  t.same(await rowsBy('credential'), [
+    ['gpu b', 2],
+    ['gpu a', 1],
+    ['groq', null],
+  ]);
+});
+
 t.test('days come newest first', async (t) => {
   const { by, rows } = await reportCosts(ledger(), 'day');
   t.equal(by, 'day');

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import t from 'tap';
 import { createAdapters } from '../../../../adapters/index.ts';
 import { ConnectionStore } from '../../../../core/gateway/connections/connection-store.ts';
+import { withChangedKey, withoutKey } from '../../../../core/gateway/connections/key-list.ts';
 import type { Adapter } from '../../../../core/ports.ts';
 import { startAsOther, withOtherUser } from '../../../support/other-user.ts';
 import { startServer } from '../../../support/server.ts';
@@ -62,4 +63,24 @@ t.test('the server of another person of this machine is none that is found', wit
   const [port] = (await once(startAsOther(t, script).stdout, 'data')) as [Buffer];
   const server = await startServer(t, { adapters: adaptersAt({ vllm: Number(String(port)) }), env: {} });
   t.same((await server.call('POST', '/api/connections/detect')).json, { servers: [] });
+});
+
+t.test('a key takes its new place among the others, of which none is lost, and null takes a term away', async (t) => {
+  const keys = ['a', 'b', 'c'].map((label) => ({ label, apiKey: `sk-${label}`, weight: 2 }));
+  const order = (place: number) => withChangedKey(keys, 1, { place }).map(({ label }) => label);
+  t.same(
+    [order(1), order(2), order(3), order(32)],
+    [
+      ['b', 'a', 'c'],
+      ['a', 'b', 'c'],
+      ['a', 'c', 'b'],
+      ['a', 'c', 'b'],
+    ],
+  );
+  t.same(withChangedKey(keys, 0, { weight: null, label: 'first' })[0], { label: 'first', apiKey: 'sk-a' });
+  t.same(
+    withoutKey('gpu', keys, 2).map(({ label }) => label),
+    ['a', 'b'],
+  );
+  t.throws(() => withoutKey('gpu', keys.slice(1, 2), 0), { code: 'INVALID_REQUEST' });
 });

@@ -4,6 +4,7 @@ import type { Claim, MessageToAppend } from '../../../../core/store/port.ts';
 import { PostgresConversation } from '../../../../core/store/postgres/conversation.ts';
 import { PostgresMembership as Membership } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
+import { ENTRIES } from '../../../../core/store/postgres/sql/conversation.ts';
 import { fullAnswer } from '../../../conformance/store/conversation-suite.ts';
 import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
 import { type Owned, owned } from '../../../support/owned.ts';
@@ -49,6 +50,39 @@ async function servers(t: Test): Promise<Migrated & { block: number; a: Server; 
   return { ...world, block, a: await Server.join(world.database), b: await Server.join(await world.open()) };
 }
 
+/** A database whose answer to a read of entries comes when the test says so. */
+class SlowReads {
+  readonly #database: Database;
+  #gate: { readonly open: Promise<void>; readonly answered: () => void } | undefined;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  readonly query: Database['query'] = async (statement, values) => {
+    const gate = statement === ENTRIES ? this.#gate : undefined;
+    if (gate !== undefined) this.#gate = undefined;
+    const rows = await this.#database.query<never>(statement, values);
+    gate?.answered();
+    await gate?.open;
+    return rows;
+  };
+
+  /** The read that `begin` begins, which the database has answered, and what hands the answer over. */
+  async hold<R>(begin: () => Promise<R>): Promise<readonly [Promise<R>, () => void]> {
+    let letGo = (): void => undefined;
+    const open = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    let read: Promise<R> | undefined;
+    await new Promise<void>((answered) => {
+      this.#gate = { open, answered };
+      read = begin();
+    });
+    return [read as Promise<R>, letGo];
+  }
+}
+
 /** J4: the counters of the block are those of its rows. */
 async function countersAgree(t: Test, { ask }: Pick<Migrated, 'ask'>): Promise<void> {
   const counted = `
@@ -89,6 +123,31 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await owner.begin(second?.entry.id ?? ''), undefined);
     await owner.cancel(first?.entry.id ?? '');
     t.ok(await owner.begin(second?.entry.id ?? ''));
+  });
+
+  t.test('entries are whole whatever the order in which the answers of the database come', async (t) => {
+    const { b, block, database } = await servers(t);
+    const slow = new SlowReads(database);
+    const seen = new PostgresConversation({ database: slow as unknown as Database, block, at: () => new Date().toISOString() });
+    const other = b.conversation(block);
+    const read = (): Promise<unknown> => {
+      seen.hint();
+      return seen.entries();
+    };
+    await other.append(message('1'));
+    const [first, letFirstGo] = await slow.hold(read);
+    await other.append(message('2'));
+    t.equal(((await read()) as unknown[]).length, 2);
+    const [second, letSecondGo] = await slow.hold(read);
+    letFirstGo();
+    await first;
+    letSecondGo();
+    await second;
+    await seen.append(message('3'));
+    t.strictSame(
+      (await seen.entries()).map(({ content }) => content),
+      ['1', '2', '3'],
+    );
   });
 
   t.test('C5: ids grow although the clocks of two servers are an hour apart, answers included', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { type BlockhouseError, forKeys } from '../../../../core/errors.ts';
 import { isConnectionBad, isRepeatable, isUnprepared, sqlStateOf, toStoreError } from '../../../../core/store/postgres/faults.ts';
 
 const failure = (fields: object): Error => Object.assign(new Error('text of the database'), fields);
@@ -29,4 +30,16 @@ t.test('each kind of failure has its meaning', async (t) => {
   }
   t.equal(isUnprepared(failure({ code: '26000' })), true);
   t.equal(isUnprepared(undefined), false);
+});
+
+t.test('the key of an application reads nothing of the database and its user', async (t) => {
+  const refused = toStoreError(failure({ code: '28P01', message: 'password authentication failed for user "secret-user"' })) as BlockhouseError;
+  const away = toStoreError(failure({ message: 'getaddrinfo ENOTFOUND secret-host' })) as BlockhouseError;
+  t.match(refused.message, 'secret-user');
+  t.match(away.message, 'secret-host');
+  for (const error of [refused, away]) {
+    const { status, retryable, retryAfterMs, message } = forKeys(error);
+    t.match({ status, retryable, retryAfterMs }, { status: 503, retryable: error.retryable, retryAfterMs: error.retryAfterMs });
+    t.notMatch(message, /secret/);
+  }
 });

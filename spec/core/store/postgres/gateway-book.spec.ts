@@ -117,6 +117,40 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await roomIn(c, key), true);
   });
 
+  t.test('what the calls under way of a server may use is not given back', async (t) => {
+    const { database, ask } = await migrated(t);
+    const [a, b] = [await bookOn(t, database), await bookOn(t, database)];
+    const usage = { inputTokens: 10, outputTokens: 990, totalTokens: 1000 };
+    const open = {
+      id: '1',
+      at: new Date(NOON).toISOString(),
+      requestId: '1',
+      key: 'app',
+      group: 'team',
+      provider: 'echo',
+      model: 'echo-1',
+      usage,
+      costUsd: 9,
+      error: 'SHUTTING_DOWN',
+    } as const;
+    const key = keyWith({ usdPerDay: 10 }, { kind: 'group', name: 'team', tokensPerDay: 1500 });
+    const needs = (usd: number, tokens: number, book = a) => book.room(key, { roughly: () => ({ usd, tokens }), exactly: () => ({ usd, tokens }) });
+    t.equal(await needs(5, 700), true);
+    a.note(open);
+    for (let second = 0; second < 3; second += 1) await a.giveBack();
+    t.strictSame(await ask('select key, usd::float8 as usd, tokens::int as tokens from bh.key_grant where node = $1 order by key', [a.node]), [
+      { key: 'app', usd: 9, tokens: null },
+      { key: 'group:team', usd: null, tokens: 1000 },
+    ]);
+    t.match(await needs(1, 1, b), { isUnderWay: true, retryAfterMs: 1000 }, 'nine of ten dollars may be gone');
+    t.equal(await needs(0.4, 200, b), true, 'and one is left');
+    a.record(callOf('1', { costUsd: 2, usage }), open);
+    await a.flush();
+    await a.giveBack();
+    t.strictSame(await ask('select count(*)::int from bh.key_grant where node = $1', [a.node]), [{ count: 0 }]);
+    t.equal(await needs(1, 1, b), true, 'it has ended, and took two');
+  });
+
   t.test('K3: a line counts once, however often its answer is lost', async (t) => {
     const { openByProxy, ask } = await migrated(t);
     const { database, proxy } = await openByProxy();

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import type { Claim } from '../../../../core/store/port.ts';
 import { PostgresMembership as Membership, type MembershipOptions } from '../../../../core/store/postgres/membership.ts';
 import type { Database } from '../../../../core/store/postgres/pool.ts';
 import { type Migrated, migrated } from '../../../support/migrated.ts';
@@ -6,6 +7,8 @@ import { noPostgres } from '../../../support/postgres.ts';
 
 const FACTS = { version: '1.0.0', url: null };
 const join = (database: Database, options?: MembershipOptions): Promise<Membership> => Membership.join(database, FACTS, options);
+const claimed = async (node: Membership, room: number): Promise<readonly Claim[]> => (await node.look(room)).claimed;
+const dueOf = async (node: Membership): Promise<readonly Claim[]> => (await node.look(0)).mine;
 
 async function withBlocks(t: Test, count: number): Promise<Migrated> {
   const world = await migrated(t);
@@ -20,7 +23,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('M2: a block is claimed by one, however many ask, and each claim has a higher fence', async (t) => {
     const { database, open } = await withBlocks(t, 9);
     const nodes = await Promise.all([database, await open(), await open()].map((each) => join(each)));
-    const claims = (await Promise.all(nodes.map((node) => node.claim(9)))).flat();
+    const claims = (await Promise.all(nodes.map((node) => claimed(node, 9)))).flat();
     t.strictSame(
       claims.map(({ name }) => name).sort(),
       Array.from({ length: 9 }, (_, n) => `block-${n + 1}`),
@@ -31,7 +34,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     if (first === undefined || owner === undefined) throw new Error('nothing was claimed');
     t.equal(await owner.release(first, { state: 'idle', dueAt: null }), true);
     t.equal(await owner.release(first, { state: 'idle', dueAt: null }), false, 'not ours any more');
-    t.strictSame(await owner.claim(9), [], 'what has nothing to do is left alone');
+    t.strictSame(await claimed(owner, 9), [], 'what has nothing to do is left alone');
     t.match(await nodes[0]?.take(first), { fence: 2 });
     t.match(await nodes[1]?.take(first), { heldBy: nodes[0]?.node });
   });
@@ -39,26 +42,26 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('what waits longest is claimed first, and as much as there is room', async (t) => {
     const { database } = await withBlocks(t, 3);
     const node = await join(database);
-    t.match(await node.claim(2), [{ name: 'block-1' }, { name: 'block-2' }]);
-    t.match(await node.mine(), [{ name: 'block-1' }, { name: 'block-2' }]);
-    t.match(await node.claim(2), [{ name: 'block-3' }]);
+    t.match(await claimed(node, 2), [{ name: 'block-1' }, { name: 'block-2' }]);
+    t.match(await dueOf(node), [{ name: 'block-1' }, { name: 'block-2' }]);
+    t.match(await claimed(node, 2), [{ name: 'block-3' }]);
   });
 
   t.test('a claim whose answer was lost is found among what is ours', async (t) => {
     const { openByProxy } = await withBlocks(t, 1);
     const { database, proxy } = await openByProxy();
     const node = await join(database);
-    await node.mine();
+    await node.nodes();
     proxy.loseAnswerTo('for update skip locked');
-    await t.rejects(node.claim(1), { code: 'STORE_UNREACHABLE' });
-    const mine = [...(await node.mine()), ...(await node.claim(1))];
+    await t.rejects(node.look(1), { code: 'STORE_UNREACHABLE' });
+    const mine = [...(await dueOf(node)), ...(await claimed(node, 1))];
     t.match(mine, [{ name: 'block-1', fence: 1 }]);
   });
 
   t.test('taking a block again gives the same claim, and one that does not exist is not found', async (t) => {
     const { database } = await withBlocks(t, 1);
     const node = await join(database);
-    const [claim] = await node.claim(1);
+    const [claim] = await claimed(node, 1);
     t.strictSame(await node.take({ name: '', block: claim?.block ?? 0 }), claim);
     await t.rejects(node.take({ name: '', block: 999 }), { code: 'BLOCK_NOT_FOUND' });
   });
@@ -68,14 +71,14 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     let ms = 0;
     const dead = await join(database, { leaseMs: 100 });
     const living = await join(await open(), { leaseMs: 100, clock: () => ms });
-    const [claim] = await dead.claim(1);
+    const [claim] = await claimed(dead, 1);
     await ask("update bh.node set expires_at = clock_timestamp() - interval '1 h' where id = $1", [dead.node]);
     t.strictSame(await living.reap(), [], 'not before its own renewals went through for a lease');
     ms = 50;
     await living.renew();
     ms = 100;
     t.strictSame(await living.reap(), [dead.node]);
-    t.match((await living.claim(2)).map(({ name, fence }) => [name, fence]).sort(), [
+    t.match((await claimed(living, 2)).map(({ name, fence }) => [name, fence]).sort(), [
       ['block-1', 2],
       ['block-2', 1],
     ]);
@@ -85,18 +88,18 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(dead.sureUntil, Number.NEGATIVE_INFINITY);
     await dead.renew();
     t.equal(await dead.release(claim as never, { state: 'idle', dueAt: null }), false);
-    await t.rejects(dead.claim(1), { code: 'LEASE_LOST' });
+    await t.rejects(dead.look(1), { code: 'LEASE_LOST' });
     t.not((await join(database)).node, dead.node);
   });
 
   t.test('a lease that has ended, but was not given up, is renewed', async (t) => {
     const { database, ask } = await withBlocks(t, 1);
     const node = await join(database);
-    await node.claim(1);
+    await claimed(node, 1);
     await ask("update bh.node set expires_at = clock_timestamp() - interval '1 h'");
     await node.renew();
     t.equal(node.lost.aborted, false);
-    t.equal((await node.mine()).length, 1);
+    t.equal((await dueOf(node)).length, 1);
   });
 
   t.test('a lease is sure from before its renewal was sent, and time is the database’s', async (t) => {
@@ -110,13 +113,13 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
   t.test('a server that ends in order frees its blocks at once, what was under way included', async (t) => {
     const { database, open, ask } = await withBlocks(t, 1);
     const [first, second] = [await join(database), await join(await open())];
-    const [claim] = await first.claim(1);
+    const [claim] = await claimed(first, 1);
     await ask('update bh.block set processing = 1, queued = 1');
     t.equal(await first.release(claim as never, { state: 'idle', dueAt: null }), true);
-    t.match(await second.claim(1), [{ fence: 2 }], 'a block with something to do is due');
+    t.match(await claimed(second, 1), [{ fence: 2 }], 'a block with something to do is due');
     await second.leave();
     t.equal(second.lost.aborted, true);
-    t.match(await first.claim(1), [{ fence: 3 }]);
+    t.match(await claimed(first, 1), [{ fence: 3 }]);
   });
 
   t.test('a server renews by itself', async (t) => {

@@ -72,6 +72,25 @@ t.test('case 3: a session key is accepted wherever the token is, but for a code'
   t.equal((await server.call('GET', '/api/blocks', bearer(`${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`))).status, 401, 'one letter changed');
 });
 
+t.test('a session key that ends while its renewal is answered is not followed by a key of another thirty days', async (t) => {
+  let [clock, step] = [Date.now(), 0];
+  const server = await startServer(t, {
+    clock: () => {
+      clock += step;
+      return clock;
+    },
+  });
+  const { key, expiresAt } = (await server.call('POST', '/api/session')).json as { key: string; expiresAt: string };
+  const statuses = new Set<number>();
+  for (let looks = 1; looks < 12; looks += 1) {
+    [clock, step] = [Date.parse(expiresAt) - looks, 1]; // it ends at the n-th look at the clock
+    const { status, json } = await server.call('POST', '/api/session', bearer(key));
+    statuses.add(status);
+    t.ok(status === 401 || json['expiresAt'] === expiresAt, `${looks}: ${status} ${json['expiresAt']}`);
+  }
+  t.strictSame([...statuses].sort(), [200, 401]);
+});
+
 t.test('case 3: a rotation ends session keys within a second, their sockets with 1008, and codes and tickets', async (t) => {
   const server = await startWsServer(t);
   const [key, code, ticket] = [await newKey(server), await newCode(server), await newTicket(server)];

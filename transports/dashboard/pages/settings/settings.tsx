@@ -5,6 +5,7 @@ import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
 import { askHalt } from '../../actions/halt-dialog.tsx';
 import { duration } from '../../base/format.ts';
 import { singleKeys } from '../../base/keys.ts';
+import { namedOnly, readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { halt, setHalt } from '../../data/halt.ts';
 import { get } from '../../data/http.ts';
@@ -18,14 +19,17 @@ import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Providers } from '../../parts/providers.tsx';
 import { Ago, Button, Copy, Problem } from '../../parts/widgets.tsx';
-import { examinedText, LABELS, settingsText, WORDS } from '../../text/index.ts';
+import { connectionsText, examinedText, LABELS, settingsText, WORDS } from '../../text/index.ts';
+import { Connections } from './connections.tsx';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 
 /** The page. */
 export default function Settings() {
   const providers = useLoad(readProviders, []);
+  const connections = useLoad(readConnections, []);
   const { data, error } = providers.state.value;
+  const { data: all } = connections.state.value;
   return (
     <>
       <header class="top">
@@ -36,6 +40,17 @@ export default function Settings() {
           <Section title={settingsText.providers} lead={settingsText.providersLead}>
             {error !== undefined && <Problem error={error} />}
             {data !== undefined && <Providers list={data} reload={providers.reload} open={route.value.query.get('key') ?? undefined} />}
+          </Section>
+          <Section title={connectionsText.title} lead={connectionsText.lead}>
+            {connections.state.value.error !== undefined && <Problem error={connections.state.value.error} />}
+            {data !== undefined && all !== undefined && (
+              <Connections
+                list={namedOnly(all, data)}
+                taken={new Set(all.map(({ name }) => name))}
+                open={route.value.query.get('key') ?? undefined}
+                reload={connections.reload}
+              />
+            )}
           </Section>
           {hasBlocks && (
             <Section title={settingsText.halt} lead={settingsText.haltLead}>
