@@ -61,11 +61,7 @@ t.test('copies that are killed again and again end whole, there and back, in les
     return is !== null && ((await ask(to, text))[0] as { is: boolean }).is;
   };
   const isHalf = rows(`select count(*) >= ${BLOCKS / 2} as is from bh.block`);
-  await copyWithKills(
-    t,
-    ['--from', from, '--to', to],
-    [isHalf, rows(`select count(*) > ${BLOCKS} as is from bh.block`)],
-  );
+  await copyWithKills(t, ['--from', from, '--to', to], [isHalf, rows(`select count(*) > ${BLOCKS} as is from bh.block`)]);
   t.same((await compareWorkspaces({ from, to })).differences, []);
   t.match(
     await ask(
