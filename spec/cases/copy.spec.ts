@@ -43,7 +43,7 @@ function workspaceOf(t: Test): string {
 async function copyWithKills(t: Test, args: readonly string[], points: readonly (() => Promise<boolean>)[]): Promise<void> {
   for (const [index, isThere] of points.entries()) {
     const { child, ended } = start(t, ['copy', ...args], { env });
-    const deadline = performance.now() + 60_000;
+    const deadline = performance.now() + sweep(300_000, 60_000);
     while (child.exitCode === null && !(await isThere())) {
       if (performance.now() > deadline) throw new Error(`point ${index} does not come`);
       await delay(20);
