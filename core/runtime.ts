@@ -40,7 +40,7 @@ import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
 import { openSettings, readGatewayBook } from './store/open.ts';
-import type { ConnectedStore } from './store/store.ts';
+import type { ConnectedStore, StoreHealth } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -90,6 +90,8 @@ export interface Core {
   readonly workspace: string | undefined;
   /** What keeps the workspace. */
   readonly store: 'files' | 'postgres';
+  /** What this server knows of the database without asking it; undefined before `start`, and with a folder. */
+  readonly storeHealth: StoreHealth | undefined;
   /**
    * Locks the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
    * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
@@ -295,6 +297,9 @@ function assemble(options: CoreOptions, worker?: Worker) {
     events,
     workspace,
     store: database?.kind ?? 'files',
+    get storeHealth() {
+      return session instanceof WorkspaceSession ? session.storeHealth : undefined;
+    },
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     nodes: async () => needWorkspace(session).nodes(),

@@ -18,7 +18,7 @@ import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import { openStore } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
-import type { ConnectedStore, Store } from './store/store.ts';
+import type { ConnectedStore, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
@@ -100,6 +100,11 @@ export class WorkspaceSession {
   async nodes(): Promise<readonly ServerNode[]> {
     if (this.#held === undefined) throw new Error('Call start() first.');
     return this.#held.store.nodes();
+  }
+
+  /** Undefined before `start`, and with a folder. */
+  get storeHealth(): StoreHealth | undefined {
+    return this.#held?.store.health();
   }
 
   async announce(url: string): Promise<void> {
