@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import t from 'tap';
-import { closeBrowser, openWorld } from '../support/browser.ts';
+import { axeFindings, closeBrowser, openWorld } from '../support/browser.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
 
 t.teardown(closeBrowser);
 
@@ -25,4 +26,83 @@ t.test('the settings list the connections beside the providers: where each is, w
     .getByText(/baseURL must be an absolute http or https URL/)
     .waitFor();
   t.notMatch(await page.content(), /canary/);
+});
+
+t.test("a server of one's own is added with its key, which is checked, gets a second key, and goes; no key is in the page afterwards", async (t) => {
+  const world = await openWorld(t, { isAlone: true });
+  if (world === undefined) return;
+  const upstream = await startUpstream(t, ({ headers }, res) =>
+    headers.authorization?.includes('sk-good') === true ? sendJson(res, { data: [{ id: 'prod' }] }) : sendJson(res, { error: { message: 'No such key' } }, 401),
+  );
+  const page = await world.page('/ui/settings', { expected: [/status of 400/] });
+  await page.getByRole('button', { name: 'Add a connection…' }).click();
+  const add = page.locator('.key-form');
+  await add.getByRole('button', { name: 'Check and store' }).click();
+  await add.getByText('An address is needed.').waitFor();
+  await add.getByLabel('Service').selectOption('groq');
+  t.equal(await add.getByLabel('Name').inputValue(), 'groq');
+  await add.getByLabel('Service').selectOption('');
+  await add.getByLabel('Name').fill('gpu');
+  await add.getByLabel('Address').fill(`${upstream.url}/v1`);
+  await add.getByLabel('Key').fill('sk-canary-bad-0123456789');
+  await add.getByRole('button', { name: 'Check and store' }).click();
+  await add.getByText(/No such key/).waitFor();
+  t.same(await axeFindings(page), []);
+  await add.getByLabel('Key').fill('sk-good-canary-0123456789');
+  await add.getByRole('button', { name: 'Check and store' }).click();
+  const row = page.getByRole('listitem').filter({ has: page.getByText('gpu', { exact: true }) });
+  await row.getByText(/^Ready at 127\.0\.0\.1:\d+\/v1, with the key in auth\.json\.$/).waitFor();
+  await row.getByRole('button', { name: 'Change…' }).click();
+  await row.getByRole('button', { name: 'Add a key…' }).click();
+  await row.getByLabel('Key').fill('sk-good-canary-second-key');
+  await row.getByLabel('Label').fill('b');
+  await row.getByRole('button', { name: 'Check and store' }).click();
+  await row.getByText(/with 2 keys\.$/).waitFor();
+  await row.getByRole('button', { name: 'Commands for this key: b' }).click();
+  await page.getByRole('menuitem', { name: 'Earlier' }).click();
+  await row.getByRole('row').nth(1).getByRole('cell', { name: 'b', exact: true }).waitFor();
+  t.same(await axeFindings(page), []);
+  await row.getByRole('button', { name: 'Address and key…' }).click();
+  await row.getByLabel('gpu: Address').fill(`${upstream.url}/other`);
+  await row.getByRole('button', { name: 'Check and store' }).click();
+  await row.getByText(/is needed again/).waitFor();
+  await row.getByRole('button', { name: 'Cancel' }).click();
+  t.notMatch(`${await page.content()}${await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))}`, /canary/);
+  await row.getByRole('button', { name: 'Remove…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove gpu' }).click();
+  await page.getByText('There is no connection yet.').waitFor();
+});
+
+t.test('a call without a known price is no free one: the costs say so, and lead to the price, which is set and removed there', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello' });
+  await world.api('POST', '/v1/chat', { adapter: 'ollama', model: 'big:cloud', messages: [{ role: 'user', content: 'Hi' }] });
+  const page = await world.page('/ui/costs?of=gateway&by=connection');
+  await page.getByText('1 call has no known price and is not in the sum.').waitFor();
+  t.match(
+    await page
+      .getByRole('row', { name: /^ollama/ })
+      .first()
+      .innerText(),
+    /1 not counted/,
+  );
+  t.notMatch(await page.locator('.costs-page table').first().innerText(), /\$0/);
+  await page.getByRole('link', { name: 'See prices' }).click();
+  const row = page.getByRole('row', { name: /ollama\/big:cloud/ });
+  t.match(await row.innerText(), /not known/);
+  await row.getByRole('button', { name: 'Set price…' }).click();
+  const dialog = page.getByRole('dialog');
+  t.equal(await dialog.getByLabel('Model').inputValue(), 'ollama/big:cloud');
+  await dialog.getByRole('button', { name: 'Set the price' }).click();
+  await dialog.getByText('An amount in USD, such as 0.59.').first().waitFor();
+  await dialog.getByLabel('In', { exact: true }).fill('1000000');
+  await dialog.getByLabel('Out', { exact: true }).fill('1000000');
+  await dialog.getByRole('button', { name: 'Set the price' }).click();
+  await row.getByText('auth.json').waitFor();
+  t.same(await axeFindings(page), []);
+  const { price } = (await world.api<{ prices: { price: object }[] }>('GET', '/api/prices')).prices[0] ?? {};
+  t.match(price, { input: 1_000_000, output: 1_000_000 });
+  await row.getByRole('button', { name: 'Remove' }).click();
+  await row.getByText('not known').waitFor();
 });

@@ -16,6 +16,8 @@ export interface Options {
   readonly raw?: Blob;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** A status of a failure whose body is an answer all the same. */
+  readonly accepts?: number;
 }
 
 /** An answer; `data` is undefined for a 304. */
@@ -43,7 +45,7 @@ export async function call<T>(method: string, path: string, options: Options = {
   if (response.status === 304) return { status: 304, data: undefined as T, etag: response.headers.get('etag') ?? undefined };
   const type = response.headers.get('content-type') ?? '';
   const data: unknown = type.includes('json') ? await response.json().catch(() => undefined) : undefined;
-  if (!response.ok) throw failureOf(response, data);
+  if (!response.ok && response.status !== options.accepts) throw failureOf(response, data);
   const next = /^<(\/[^>]*)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1];
   return { status: response.status, data: data as T, etag: response.headers.get('etag') ?? undefined, next };
 }

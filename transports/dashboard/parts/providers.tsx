@@ -7,7 +7,8 @@ import { type Provider, removeCredential, storeCredential } from '../data/creden
 import { keyGoesText, providerText, removedKeyText, settingsText, storedText, WORDS } from '../text/index.ts';
 import { Field } from './fields.tsx';
 import { Mark } from './mark.tsx';
-import { Button, Problem } from './widgets.tsx';
+import { StoreForm } from './store-form.tsx';
+import { Button } from './widgets.tsx';
 
 /** The list; `open` is the provider whose field is shown at first. */
 export function Providers({ list, reload, open }: { readonly list: readonly Provider[]; reload(): Promise<void>; readonly open?: string | undefined }) {
@@ -81,7 +82,6 @@ function Actions({ provider: { id, displayName, credential, authRequired, ready 
 function KeyForm({ provider: { id, displayName, authRequired, credential }, done }: { readonly provider: Provider; done(): Promise<void> }) {
   const address = useRef<HTMLInputElement>(null);
   const key = useRef<HTMLInputElement>(null);
-  const [failure, setFailure] = useState<unknown>();
   const hasKey = authRequired || credential?.source === 'auth.json';
   const stored = credential?.baseURL ?? undefined;
   useEffect(() => (address.current ?? key.current)?.focus(), []);
@@ -89,23 +89,13 @@ function KeyForm({ provider: { id, displayName, authRequired, credential }, done
     const typed = { baseURL: address.current?.value.trim() ?? '', apiKey: key.current?.value.trim() ?? '' };
     const fields = Object.fromEntries(Object.entries(typed).filter(([, value]) => value !== ''));
     if (Object.keys(fields).length === 0) return (address.current ?? key.current)?.focus();
-    try {
-      await storeCredential(id, fields, isUnchecked);
-      if (key.current !== null) key.current.value = '';
-      tell(storedText(displayName));
-      await done();
-    } catch (error) {
-      setFailure(error);
-    }
+    await storeCredential(id, fields, isUnchecked);
+    if (key.current !== null) key.current.value = '';
+    tell(storedText(displayName));
+    await done();
   };
   return (
-    <form
-      class="key-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void store(false);
-      }}
-    >
+    <StoreForm store={store}>
       {!authRequired && (
         <Field label={`${displayName}: ${settingsText.baseURL}`} help={settingsText.baseURLHelp}>
           {(props) => <input {...props} ref={address} class="input" type="text" autocomplete="off" spellcheck={false} defaultValue={stored ?? ''} />}
@@ -120,14 +110,6 @@ function KeyForm({ provider: { id, displayName, authRequired, credential }, done
           {(props) => <input {...props} ref={key} class="input" type="password" autocomplete="off" spellcheck={false} />}
         </Field>
       )}
-      {failure !== undefined && (
-        <Problem error={failure}>
-          <Button label={settingsText.storeUnchecked} small run={() => store(true)} />
-        </Problem>
-      )}
-      <div class="row">
-        <Button label={settingsText.store} kind="primary" submit />
-      </div>
-    </form>
+    </StoreForm>
   );
 }

@@ -13,7 +13,7 @@ export const costsText = {
   monthSum: 'This month, summed up by day (UTC)',
   byModel: 'By model',
   byPurpose: 'By purpose',
-  by: { block: 'Block', key: 'Key', model: 'Model', day: 'Day', purpose: 'Purpose' },
+  by: { block: 'Block', key: 'Key', connection: 'Connection', credential: 'Connection’s key', model: 'Model', day: 'Day', purpose: 'Purpose' },
   calls: 'Calls',
   input: 'In',
   output: 'Out',

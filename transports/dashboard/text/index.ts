@@ -15,5 +15,6 @@ export * from './logs.ts';
 export * from './memory.ts';
 export * from './playground.ts';
 export * from './plot.ts';
+export * from './prices.ts';
 export * from './settings.ts';
 export * from './stand-in.ts';

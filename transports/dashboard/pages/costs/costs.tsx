@@ -12,11 +12,12 @@ import { Days, dayOf } from '../../parts/days.tsx';
 import { Segments } from '../../parts/fields.tsx';
 import { SumsTable } from '../../parts/sums.tsx';
 import { Bar, Empty, Problem, toneOf } from '../../parts/widgets.tsx';
-import { costsText, ofCapText, unpricedText } from '../../text/index.ts';
+import { costsText, ofCapText, pricesText, unpricedText } from '../../text/index.ts';
+import { Prices } from './prices.tsx';
 
 const READ_EVERY_MS = 10_000;
 const SOURCES = ['blocks', 'gateway'] as const;
-const GROUPS = { blocks: ['block', 'model', 'day'], gateway: ['key', 'model', 'day'] } as const;
+const GROUPS = { blocks: ['block', 'connection', 'model', 'day'], gateway: ['key', 'connection', 'credential', 'model', 'day'] } as const;
 
 /** The page. */
 export default function Costs() {
@@ -43,7 +44,13 @@ export default function Costs() {
           />
         )}
         <span class="grow" />
-        <Segments label={costsText.group} options={groups.map((each) => [each, costsText.by[each]])} value={by} choose={(id) => setQuery({ by: id })} />
+        <Segments
+          label={costsText.group}
+          shape="groups"
+          options={groups.map((each) => [each, costsText.by[each]])}
+          value={by}
+          choose={(id) => setQuery({ by: id })}
+        />
       </header>
       <div class="page">
         <div class="costs-page">
@@ -53,6 +60,7 @@ export default function Costs() {
           {spent?.rows.length === 0 && <Empty text={costsText.none} />}
           {spent !== undefined && spent.rows.length > 0 && <Days days={spent.rows.map(({ key, ...sums }) => dayOf(key, sums))} />}
           {data !== undefined && data.by === by && <Report report={data} by={by} />}
+          <Prices byModel={path('model')} />
         </div>
       </div>
     </>
@@ -94,7 +102,14 @@ function Report({ report: { rows: list, total }, by }: { readonly report: CostsR
   const nameOf = (key: string) => (by === 'block' && rows.value.has(key) ? <a href={blockPath(key, 'costs')}>{key}</a> : key || costsText.workspaceToken);
   return (
     <>
-      {unpriced > 0 && <p class="warn">{unpricedText(unpriced)}</p>}
+      {unpriced > 0 && (
+        <p class="row wrap">
+          <span class="warn">{unpricedText(unpriced)}</span>
+          <a class="btn small" href="#prices">
+            {pricesText.toPrices}
+          </a>
+        </p>
+      )}
       <SumsTable of={costsText.by[by]} rows={list.map(({ key, ...sums }) => [key, nameOf(key), sums])} total={total} />
     </>
   );

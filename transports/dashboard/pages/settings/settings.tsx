@@ -14,13 +14,13 @@ import { route } from '../../data/route.ts';
 import { hasBlocks } from '../../data/server.ts';
 import { session } from '../../data/services.ts';
 import { readAloud, sendWith, theme } from '../../data/settings.ts';
-import { Connections } from '../../parts/connections.tsx';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
 import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Providers } from '../../parts/providers.tsx';
 import { Ago, Button, Copy, Problem } from '../../parts/widgets.tsx';
 import { connectionsText, examinedText, LABELS, settingsText, WORDS } from '../../text/index.ts';
+import { Connections } from './connections.tsx';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 
@@ -29,6 +29,7 @@ export default function Settings() {
   const providers = useLoad(readProviders, []);
   const connections = useLoad(readConnections, []);
   const { data, error } = providers.state.value;
+  const { data: all } = connections.state.value;
   return (
     <>
       <header class="top">
@@ -42,7 +43,14 @@ export default function Settings() {
           </Section>
           <Section title={connectionsText.title} lead={connectionsText.lead}>
             {connections.state.value.error !== undefined && <Problem error={connections.state.value.error} />}
-            {data !== undefined && connections.state.value.data !== undefined && <Connections list={namedOnly(connections.state.value.data, data)} />}
+            {data !== undefined && all !== undefined && (
+              <Connections
+                list={namedOnly(all, data)}
+                taken={new Set(all.map(({ name }) => name))}
+                open={route.value.query.get('key') ?? undefined}
+                reload={connections.reload}
+              />
+            )}
           </Section>
           {hasBlocks && (
             <Section title={settingsText.halt} lead={settingsText.haltLead}>
