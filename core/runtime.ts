@@ -39,8 +39,8 @@ import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount }
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
-import { openSettings, readGatewayBook } from './store/open.ts';
-import type { ConnectedStore } from './store/store.ts';
+import { openSettings } from './store/open.ts';
+import type { ConnectedStore, StoreHealth } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -61,7 +61,7 @@ import type {
 import { VERSION } from './version.ts';
 import type { ProcessLine, WorkerHost } from './workers/line.ts';
 import type { Worker, WorkerSession } from './workers/worker.ts';
-import { WorkspaceSession } from './workspace-session.ts';
+import { todaysSpending, WorkspaceSession } from './workspace-session.ts';
 
 export type { CoreOptions } from './core-options.ts';
 
@@ -90,6 +90,8 @@ export interface Core {
   readonly workspace: string | undefined;
   /** What keeps the workspace. */
   readonly store: 'files' | 'postgres';
+  /** What this server knows of the database without asking it; undefined before `start`, and with a folder. */
+  readonly storeHealth: StoreHealth | undefined;
   /**
    * Locks the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
    * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
@@ -295,6 +297,9 @@ function assemble(options: CoreOptions, worker?: Worker) {
     events,
     workspace,
     store: database?.kind ?? 'files',
+    get storeHealth() {
+      return session?.storeHealth;
+    },
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     nodes: async () => needWorkspace(session).nodes(),
@@ -310,7 +315,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
       const { findings, ...rest } = await (session?.isOpen === true && options.gatewayOnly !== true
         ? session.blocks.check()
         : checkOffline(workspace, gateway));
-      const spentToday = await todaysSpending(workspace, session, options.clock);
+      const spentToday = await todaysSpending(workspace, session?.accounts, options.clock);
       const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
     },
@@ -381,14 +386,6 @@ function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
 async function checkOffline(workspace: string, gateway: Gateway): Promise<DoctorReport> {
   const { examineOffline } = await import('./block/doctor-offline.ts');
   return examineOffline(workspace, gateway);
-}
-
-/** Of each key, whether or not this process holds the workspace. */
-async function todaysSpending(workspace: string, session: Session, now: CoreOptions['clock']): Promise<Accounts['spentToday']> {
-  const accounts = session?.accounts;
-  if (accounts !== undefined) return (key) => accounts.spentToday(key);
-  const book = await readGatewayBook(workspace, now);
-  return async (key) => (await book.spent('key', key)).day;
 }
 
 type Session = WorkspaceSession | WorkerSession | undefined;

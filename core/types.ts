@@ -52,6 +52,12 @@ export interface GatewayHealth {
   /** What keeps the workspace */
   readonly store?: {
     readonly kind: 'files' | 'postgres';
+    /** Of a database: how long its last answer to this server took */
+    readonly latencyMs?: number;
+    /** Of a database: the id of this server */
+    readonly node?: string;
+    /** Of a database: how many servers share it */
+    readonly nodes?: number;
   };
   /** True for a server without blocks; otherwise absent */
   readonly gatewayOnly?: true;

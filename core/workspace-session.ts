@@ -16,9 +16,10 @@ import type { Gateway } from './gateway/gateway.ts';
 import { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
-import { openStore } from './store/open.ts';
+import type { Accounts } from './keys/named-key.ts';
+import { openStore, readGatewayBook } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
-import type { ConnectedStore, Store } from './store/store.ts';
+import type { ConnectedStore, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
@@ -100,6 +101,11 @@ export class WorkspaceSession {
   async nodes(): Promise<readonly ServerNode[]> {
     if (this.#held === undefined) throw new Error('Call start() first.');
     return this.#held.store.nodes();
+  }
+
+  /** Undefined before `start`, and with a folder. */
+  get storeHealth(): StoreHealth | undefined {
+    return this.#held?.store.health();
   }
 
   async announce(url: string): Promise<void> {
@@ -251,4 +257,15 @@ export class WorkspaceSession {
       await (held === undefined ? this.#options.database?.close() : held.accounts.close().finally(() => held.store.close())); // lock-first
     }
   }
+}
+
+/** Of each key, whether or not this process holds the workspace. `accounts` are those of a session that does. */
+export async function todaysSpending(
+  workspace: string,
+  accounts: Pick<Accounts, 'spentToday'> | undefined,
+  now: (() => number) | undefined,
+): Promise<Accounts['spentToday']> {
+  if (accounts !== undefined) return (key) => accounts.spentToday(key);
+  const book = await readGatewayBook(workspace, now);
+  return async (key) => (await book.spent('key', key)).day;
 }

@@ -76,7 +76,18 @@ export const GatewayHealth = object(
     status: ok,
     version: string,
     adapters: strings,
-    store: { ...object({ kind: { type: 'string', enum: ['files', 'postgres'] } }), description: 'What keeps the workspace' },
+    store: {
+      ...object(
+        {
+          kind: { type: 'string', enum: ['files', 'postgres'] },
+          latencyMs: { ...number, description: 'Of a database: how long its last answer to this server took' },
+          node: { ...string, description: 'Of a database: the id of this server' },
+          nodes: { ...count, description: 'Of a database: how many servers share it' },
+        },
+        ['latencyMs', 'node', 'nodes'],
+      ),
+      description: 'What keeps the workspace',
+    },
     gatewayOnly,
   },
   ['gatewayOnly', 'store'],

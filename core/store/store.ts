@@ -296,6 +296,18 @@ export interface ConnectedStore extends StoreConnection {
   open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store>;
 }
 
+/** What a server knows of its store without asking it. */
+export interface StoreHealth {
+  /** How long the last renewal of its lease took. */
+  readonly latencyMs: number;
+  /** The id of this server. */
+  readonly node: string;
+  /** How many servers there are. */
+  readonly nodes: number;
+  /** The store has not answered for the length of a lease. */
+  readonly isAway: boolean;
+}
+
 /** Everything that a workspace keeps, besides its settings. */
 export interface Store {
   readonly blocks: BlockStore;
@@ -309,6 +321,8 @@ export interface Store {
   join(): Promise<Membership>;
   /** The servers of the workspace, this one among them, the oldest first. Rejects with STORE_UNREACHABLE. */
   nodes(): Promise<readonly ServerNode[]>;
+  /** Undefined for a store that this server alone has. */
+  health(): StoreHealth | undefined;
   /** What is wrong with what all blocks share. Changes nothing. Rejects with STORE_UNREACHABLE. */
   check(): Promise<readonly Finding[]>;
   /** Tells other programs where this server answers. Rejects with WORKSPACE_BUSY when another server has the workspace. */

@@ -160,6 +160,8 @@ export class WorkerSession {
 
   /** The process that holds the workspace is the server. */
   readonly nodes: () => Promise<readonly ServerNode[]>;
+  /** Workers have a folder. */
+  readonly storeHealth = undefined;
 
   /** The primary does. */
   async announce(): Promise<void> {}

@@ -5,6 +5,7 @@ import { type Core, connectStore } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
 import { RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { storeProxy } from '../support/store-proxy.ts';
 import { until } from '../support/until.ts';
 import type { Answerer } from '../support/upstream.ts';
 
@@ -43,6 +44,28 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await next.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
     t.match(await next.core.check(), { checked: { blocks: 1, messages: 4 }, findings: [] });
     t.same(next.factsOf('workspace.fault'), []);
+  });
+
+  t.test('the health of each says which server it is and how many there are, and is an error while the database is away', async (t) => {
+    const proxy = await storeProxy(t, await postgresStore(t));
+    const all = [
+      await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
+      await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
+    ];
+    const urls = await Promise.all(all.map(({ core }) => listening(t, core)));
+    const health = async (url: string | undefined): Promise<unknown> => {
+      const answer = await fetch(`${url}/v1/health`);
+      return { status: answer.status, json: await answer.json() };
+    };
+    const healths = await Promise.all(urls.map(health));
+    t.match(healths, [{ json: { store: { kind: 'postgres', latencyMs: Number, node: String } } }, { json: { store: { nodes: 2 } } }]);
+    proxy.refuse();
+    const isAway = async (): Promise<boolean> => ((await health(urls[0])) as { status: number }).status === 503;
+    while (!(await isAway())) await delay(100);
+    t.match(await health(urls[0]), { status: 503, json: { code: 'STORE_UNREACHABLE' } });
+    proxy.heal();
+    while (await isAway()) await delay(100);
+    t.match(await health(urls[0]), { status: 200 });
   });
 
   t.test('a list of more than 10,000 blocks is given in pages only', async (t) => {

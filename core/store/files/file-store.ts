@@ -61,6 +61,10 @@ export class FileStore implements Store {
     return [{ id: this.#membership.node, self: true, version, url, startedAt, seenAt: now, alive: true, blocks: this.blocks.count() }];
   }
 
+  health(): undefined {
+    return undefined;
+  }
+
   /** The doctor looks at the files itself, since it also does where no server has them. */
   async check(): Promise<readonly Finding[]> {
     return [];

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
 import type { ServerNode } from '../../types.ts';
+import type { StoreHealth } from '../store.ts';
 import type { BlockRef, Claim, Found, Membership, Rest, Wish } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { PROTOCOL } from './migrate.ts';
@@ -53,6 +54,9 @@ export class PostgresMembership implements Membership {
   #unbrokenSince = Number.POSITIVE_INFINITY;
   /** The database's clock minus ours. */
   #offset = 0;
+  /** Of the last renewal. */
+  #latencyMs = 0;
+  #nodes = 1;
 
   private constructor(database: Database, options: MembershipOptions) {
     const { leaseMs = LEASE_MS, clock = () => performance.now() } = options;
@@ -82,6 +86,11 @@ export class PostgresMembership implements Membership {
   /** Epoch milliseconds by the database's clock. */
   now(): number {
     return this.#clock() + this.#offset;
+  }
+
+  /** As of the last renewal. `isAway`: there has been none for a whole lease. */
+  get health(): StoreHealth {
+    return { latencyMs: this.#latencyMs, node: this.node, nodes: this.#nodes, isAway: this.#clock() > this.#sureUntil };
   }
 
   /** Renews the lease and gives up dead servers, until the end or `lost`. */
@@ -166,12 +175,14 @@ export class PostgresMembership implements Membership {
 
   async #lease(statement: typeof JOIN, more: readonly unknown[]): Promise<boolean> {
     const before = this.#clock();
-    const [row] = await this.#database.query<{ now: number }>(statement, [this.node, this.#leaseMs, ...more]);
+    const [row] = await this.#database.query<{ now: number; nodes: number }>(statement, [this.node, this.#leaseMs, ...more]);
     const after = this.#clock();
     if (row === undefined) return false;
     if (before >= this.#sureUntil) this.#unbrokenSince = before;
     this.#sureUntil = before + this.#leaseMs; // sure-until
     this.#offset = row.now - (before + after) / 2;
+    this.#latencyMs = Math.round((after - before) * 10) / 10;
+    this.#nodes = row.nodes;
     return true;
   }
 

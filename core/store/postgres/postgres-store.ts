@@ -6,7 +6,7 @@
 import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 import { halfCopy, parseNote } from '../parts/copy-note.ts';
-import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreOptions } from '../store.ts';
+import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreHealth, StoreOptions } from '../store.ts';
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
 import { checkDatabase } from './check.ts';
@@ -189,6 +189,10 @@ class PostgresStore implements Store {
 
   nodes(): Promise<readonly ServerNode[]> {
     return this.#membership.nodes();
+  }
+
+  health(): StoreHealth {
+    return this.#membership.health;
   }
 
   async check(): Promise<readonly Finding[]> {

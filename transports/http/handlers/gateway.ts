@@ -2,6 +2,7 @@
 import { isObject } from '../../../core/base/json.ts';
 import {
   assertMayAsk,
+  BlockhouseError,
   type ChatDone,
   type ChatRequest,
   type ChatResponse,
@@ -21,9 +22,14 @@ import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 import { listedFor } from './client-model.ts';
 
-/** `{status: "ok", version, adapters, store, gatewayOnly?}`; `adapters` are the registered ids. */
-export const health = ({ core }: RouteContext) =>
-  ok({ status: 'ok', version: core.version, adapters: core.adapterIds(), store: { kind: core.store }, ...(core.gatewayOnly && { gatewayOnly: true }) });
+/** `{status: "ok", version, adapters, store, gatewayOnly?}`; `adapters` are the registered ids. Fails with STORE_UNREACHABLE when the database has not answered for a lease. */
+export const health = ({ core }: RouteContext) => {
+  const { isAway = false, ...database } = core.storeHealth ?? {};
+  if (isAway) throw new BlockhouseError('STORE_UNREACHABLE', 'The database has not answered for the length of a lease.', { retryAfterMs: RETRY_AFTER_MS });
+  const store = { kind: core.store, ...database };
+  return ok({ status: 'ok', version: core.version, adapters: core.adapterIds(), store, ...(core.gatewayOnly && { gatewayOnly: true }) });
+};
+const RETRY_AFTER_MS = 1000;
 
 /** `{adapters}`: the metadata of each. */
 export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters() });

@@ -12,9 +12,10 @@ export const GATEWAY_ROUTES = {
     id: 'gatewayHealth',
     tag: 'Gateway',
     summary: 'Health of the gateway',
-    description: 'Says that the server is up, its version, and which providers it has. For load balancers and smoke tests.',
+    description: 'Says that the server is up, its version, and which providers it has. For load balancers and smoke tests. Asks nobody, so it is quick.',
     public: true,
     answers: { 200: json('GatewayHealth', 'The server is up.') },
+    errors: ['STORE_UNREACHABLE'],
     handler: gateway.health,
   },
   'GET /v1/adapters': {

@@ -84,9 +84,9 @@ async function* piecesOf(run: Run, block: number, file: string): AsyncGenerator<
 
 /** whole-block. What is at its place goes. `parts` has the parts of the log that are known to be there. */
 export async function putBlock(database: Database, block: CopiedBlock, parts: Set<string>): Promise<void> {
-  const times = block.logs.map(({ at }) => at);
   const known = new Set(parts);
-  await database.transaction((run) => makeParts(run, 'log_line', times, known));
+  const times = block.logs.map(({ at }) => at);
+  if (times.length > 0) await database.transaction((run) => makeParts(run, 'log_line', times, known));
   for (const part of known) parts.add(part);
   await database.transaction(async (run) => {
     await run(sql.PATIENT);

@@ -1,18 +1,20 @@
 // The statements of servers and of the blocks that they have. All times are the database's. Pure: no I/O.
-const NOW_MS = '(extract(epoch from clock_timestamp()) * 1000)::float8 as now';
+/** The time, and how many servers there are. $1 the server, which is one of them. */
+const STATE =
+  '(extract(epoch from clock_timestamp()) * 1000)::float8 as now, (select count(*)::int + 1 from bh.node o where o.id <> $1 and o.expires_at > clock_timestamp()) as nodes';
 
 /** $1 the server, $2 the lease in ms, $3 version, $4 protocol, $5 address. */
 export const JOIN = {
   name: 'node-join',
   text: `
 insert into bh.node (id, expires_at, version, protocol, url) values ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4, $5)
-returning ${NOW_MS}`,
+returning ${STATE}`,
 };
 
 /** A row that has expired but is still there is renewed, for nothing was taken from it. No row: it was reaped. */
 export const RENEW = {
   name: 'node-renew',
-  text: `update bh.node set expires_at = clock_timestamp() + $2::float8 * interval '1 ms' where id = $1 returning ${NOW_MS}`,
+  text: `update bh.node set expires_at = clock_timestamp() + $2::float8 * interval '1 ms' where id = $1 returning ${STATE}`,
 };
 
 export const LEAVE = { name: 'node-leave', text: 'delete from bh.node where id = $1' };

@@ -60,11 +60,11 @@ t.test('nothing lowers a sum, and no text is refused', async (t) => {
     [cost({}), cost({ costUsd: -1 }), cost({ costUsd: Number.NaN }), cost({ costUsd: null, leastUsd: 1e-9 }), cost({ usage: null })],
     [5e8, 0, 0, 1, 0],
   );
-  lines.add({ ...CALL, model: 'a\0', usage: null, leastUsd: 2 });
+  lines.add({ ...CALL, model: 'a\0', usage: null, leastUsd: 2, credential: 'second' });
   const columns = columnsOf(lines.take());
-  t.equal(columns.length, 17);
+  t.equal(columns.length, 18);
   t.strictSame(
     columns.map((column) => column.at(-1)),
-    ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', null, 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0],
+    ['2026-11-20T12:00:00.000Z', 6, 'r', 'k', null, 'p', 'a\ufffd', null, 0, 0.5, 2, 1, 2, null, 1, 0, 0, 'second'],
   );
 });

@@ -107,6 +107,11 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     let ms = 1000;
     const node = await join(database, { leaseMs: 8000, clock: () => (ms += 10) });
     t.equal(node.sureUntil, 1010 + 8000);
+    t.match(node.health, { latencyMs: 10, node: node.node, nodes: 1, isAway: false });
+    ms += 8000;
+    t.match(node.health, { isAway: true });
+    await node.renew();
+    t.match(node.health, { isAway: false });
     t.ok(Math.abs(node.now() - Date.now()) < 60_000);
   });
 
