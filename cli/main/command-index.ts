@@ -41,6 +41,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"workspace","paths":[["halt"]],"category":"Workspace","description":"The kill switch: no monitor calls a model until `unhalt`"},
   {"module":"workspace","paths":[["unhalt"]],"category":"Workspace","description":"Release the kill switch"},
   {"module":"migrate","paths":[["migrate"]],"category":"Server","description":"Bring the database of a workspace to this version"},
+  {"module":"copy","paths":[["copy"]],"category":"Server","description":"Copy a workspace from its folder into a database, or back"},
   {"module":"chat","paths":[["chat"]],"category":"Providers","description":"Talk with a model or a block, or ask one thing"},
   {"module":"adapters","paths":[["providers"],["adapters"]],"category":"Providers","description":"List the providers and whether each can be used"},
   {"module":"adapters","paths":[["models"]],"category":"Providers","description":"List models, or show what a model name means"},

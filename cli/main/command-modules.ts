@@ -24,6 +24,7 @@ export const COMMAND_MODULES = {
   transfer: () => import('../commands/transfer.ts').then((m) => [m.ExportCommand, m.ImportCommand]),
   workspace: () => import('../commands/workspace.ts').then((m) => [m.DoctorCommand, m.NodesCommand, m.HaltCommand, m.UnhaltCommand]),
   migrate: () => import('../commands/migrate.ts').then((m) => [m.MigrateCommand]),
+  copy: () => import('../commands/copy.ts').then((m) => [m.CopyCommand]),
   chat: () => import('../commands/chat.ts').then((m) => [m.ChatCommand]),
   adapters: () => import('../commands/adapters.ts').then((m) => [m.AdaptersCommand, m.ModelsCommand, m.VerifyCommand]),
   auth: () =>

@@ -38,6 +38,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--ollama-port': 'port',
   '--on': 'failures',
   '--public-origin': 'origin',
+  '--only': 'pattern',
   '--output': 'file',
   '--port': 'port',
   '--preset': 'preset',
@@ -52,6 +53,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--tag': 'word',
   '--temperature': 'number',
   '--timeout': 'seconds',
+  '--to': 'place',
   '--tokens-per-day': 'count',
   '--tolerance': 'percent',
   '--tokens-per-month': 'count',
@@ -68,6 +70,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
 const IN_COMMANDS: readonly (readonly [command: string, names: Readonly<Record<string, string>>])[] = [
   ['prices set', { '--output': 'usd' }],
   ['import', { '--from': 'format' }],
+  ['copy', { '--from': 'place' }],
 ];
 
 /** The word for the value of the option with these names, in the command with this usage; `value` for an option that is not known here. */

@@ -38,10 +38,10 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
 
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
- * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles; `onLeave` before that,
- * if the caller has left and the work has not ended. With `until`, the work goes on when `signal` has fired, until that fires as well.
+ * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles. With `until`, the work goes
+ * on when `signal` has fired, until that fires as well.
  */
-export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, onLeave?: () => void, until = signal): Promise<T> {
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, until = signal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let hasEnded = false;
     const end = (): boolean => {
@@ -54,21 +54,12 @@ export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSign
     const fail = (error: unknown): void => {
       if (end()) reject(error);
     };
-    const leave = (): void => {
-      if (hasEnded) return;
-      onLeave?.();
-      fail(callerLeft(signal.reason, true));
+    const leave = (): void => void setImmediate(() => fail(callerLeft(signal.reason, true)));
+    const goOn = (): void => {
+      if (until.aborted) leave();
+      else place = onAbort(until, leave);
     };
-    const leaveSoon = (): void => void setImmediate(leave);
-    let place = onAbort(
-      signal,
-      until === signal
-        ? leaveSoon
-        : () => {
-            if (until.aborted) leaveSoon();
-            else place = onAbort(until, leaveSoon);
-          },
-    );
+    let place = onAbort(signal, until === signal ? leave : goOn);
     try {
       task().then((result) => {
         if (end()) resolve(result);
@@ -100,5 +91,10 @@ export function sleep(ms: number, signal: AbortSignal, closing: AbortSignal): Pr
 
 /** Throws SHUTTING_DOWN once `closing` has fired. */
 export function assertOpen(closing: AbortSignal): void {
-  if (closing.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+  if (closing.aborted) throw shuttingDown();
+}
+
+/** What a call gets that the end of the server ends. */
+export function shuttingDown(): BlockhouseError {
+  return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
 }

@@ -9,7 +9,7 @@
 //   while the caller has got nothing. Where no other key can be used, the call ends.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import type { ResolvedSettings } from '../auth/settings.ts';
-import { assertOpen, callerLeft, endWhenCallerLeaves, sleep } from '../base/abort.ts';
+import { assertOpen, callerLeft, offAbort, onAbort, shuttingDown, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -25,7 +25,7 @@ import type { Destination } from './destinations.ts';
 import { KeyTurns } from './connections/key-turns.ts';
 import type { CallState, LiveCall } from './live.ts';
 import { generatedIn, ReadOn, withUnseen } from './read-on.ts';
-import { retryDelayMs } from './retry.ts';
+import { mayHaveRun, retryDelayMs } from './retry.ts';
 
 /** What all requests of a gateway share. */
 export interface AttemptsOptions {
@@ -43,8 +43,6 @@ export interface AttemptsOptions {
   /** For calls that bring none. */
   readonly accounts: CallAccounts | undefined;
 }
-
-const nothing = (): void => undefined;
 
 /** One call from its acceptance to its end. */
 export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCall {
@@ -73,6 +71,9 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #hold: Hold | undefined;
   /** Undefined if the call ends when its caller leaves. */
   #readOn: ReadOn | undefined;
+  /** Among those that hear when its caller leaves, and what the caller is refused with then; where the call goes on. */
+  #leavePlace: Place<() => void> | undefined;
+  #refuse: ((error: unknown) => void) | undefined;
   #hasEnded = false;
 
   constructor(call: Call<T>, destination: Destination, options: AttemptsOptions) {
@@ -160,16 +161,22 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   /** still-under-way: the call goes on when its caller has left. */
   #readingOn<R>(resultOf: (answered: T) => R): Promise<R> {
     this.#readOn = new ReadOn();
-    return endWhenCallerLeaves(() => this.#next(0, resultOf), this.#call.signal, nothing, this.#leave);
+    return new Promise((resolve, reject) => {
+      this.#refuse = reject;
+      this.#leavePlace = onAbort(this.#call.signal, () => void setImmediate(() => this.#leave())); // an attempt that heeds the signal may end before
+      this.#next(0, resultOf).then(resolve, reject);
+    });
   }
 
-  readonly #leave = (): void => {
+  #leave(): void {
     if (this.#hasEnded) return;
     this.#readOn?.begin();
-    if (this.#attempt === undefined) return; // nothing is under way, so the call ends by itself
-    this.#attempt.leave();
-    this.#call.forgetRequest();
-  };
+    if (this.#attempt !== undefined) {
+      this.#attempt.leave();
+      this.#call.forgetRequest();
+    }
+    this.#refuse?.(callerLeft(this.#call.signal.reason, true));
+  }
 
   state(): CallState {
     const { requestId, adapter, model, caller, key, messageId } = this.#call;
@@ -201,6 +208,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   abandon(): void {
     const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true, false));
     this.#end(usage, 'SHUTTING_DOWN');
+    this.#refuse?.(shuttingDown());
   }
 
   /** Calls itself and does not loop: a function that waits costs a stream more memory than a promise does. */
@@ -351,6 +359,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     if (this.#hasEnded) return; // it was abandoned
     this.#hasEnded = true;
     this.#readOn?.end();
+    if (this.#leavePlace !== undefined) offAbort(this.#leavePlace);
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
     if (usage !== undefined) this.#countUsage(usage);
@@ -387,9 +396,4 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       credential: this.#turns?.label,
     };
   }
-}
-
-/** False only where the adapter says so: nothing of the request had been sent. */
-function mayHaveRun(error: unknown): boolean {
-  return !(error instanceof BlockhouseError) || error.mayHaveRun;
 }

@@ -67,7 +67,7 @@ export class AttemptQueue implements WaitingLine {
     if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
     if (this.#room.hasPlaceFor(caller, limits)) {
       this.#room.take(caller, limits);
-      return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), undefined, until); // one-place
+      return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), until); // one-place
     }
     if (this.#hasSpaceFor(caller)) return this.#wait(task, { caller, limits }, signal, until);
     return Promise.reject(this.#full());
@@ -104,7 +104,7 @@ export class AttemptQueue implements WaitingLine {
       this.#leave(caller, limits);
       throw callerLeft(signal.reason);
     }
-    return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), undefined, until); // one-place
+    return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), until); // one-place
   }
 
   /** in-line: the next call has the place before this returns. */

@@ -2,7 +2,7 @@
 //
 // one-tenth: Of many requests within a minute, at most a tenth are repeated.
 // kept-part: Once the budget is used up, KEPT more repetitions are lent to callers who have had none within a minute, so that nobody uses up those of all others.
-import type { BlockhouseError } from '../errors.ts';
+import { BlockhouseError } from '../errors.ts';
 
 /** Repetitions of one request at most. */
 export const RETRY_LIMIT = 2;
@@ -91,4 +91,9 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
 export function clampRetryAfter(ms: number): number | undefined {
   if (Number.isNaN(ms) || ms < 0) return undefined;
   return Math.min(ms, MAX_WAIT_MS);
+}
+
+/** False only where the adapter says so: nothing of the request had been sent. */
+export function mayHaveRun(error: unknown): boolean {
+  return !(error instanceof BlockhouseError) || error.mayHaveRun;
 }

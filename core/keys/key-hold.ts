@@ -28,7 +28,7 @@ const LOOKS_OF_SHORT = 2;
 /** What no answer grows by between two looks: five thousand tokens a second. */
 const MIN_HEADROOM_TOKENS = 500;
 
-const NOWHERE: readonly HeldPlace[] = [];
+const NOWHERE: readonly Place<KeyHold>[] = [];
 
 /** What a call is accepted with. */
 export interface KeyTerms {
@@ -55,7 +55,7 @@ export class KeyHold implements Hold, UnderWay {
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
   /** Among the calls under way of its key, and of its group. */
-  underWay: readonly HeldPlace[] = NOWHERE;
+  underWay: readonly Place<KeyHold>[] = NOWHERE;
   /** What it counts in the sums of its accounts: summed-up. */
   countedUsd = 0;
   countedTokens = 0;
@@ -105,18 +105,18 @@ export class KeyHold implements Hold, UnderWay {
   }
 }
 
-/** The calls under way of a key or a group. */
-interface Account {
+/** The calls under way of a key or a group, and what they count. */
+class Account extends LinkedList<KeyHold> {
   readonly kind: Bound['kind'];
   readonly name: string;
-  readonly calls: LinkedList<KeyHold>;
-  usd: number;
-  tokens: number;
-}
+  usd = 0;
+  tokens = 0;
 
-interface HeldPlace {
-  readonly account: Account;
-  readonly place: Place<KeyHold>;
+  constructor({ kind, name }: Bound) {
+    super();
+    this.kind = kind;
+    this.name = name;
+  }
 }
 
 /** What a call takes from limits by the minute until it is known. */
@@ -171,7 +171,7 @@ export class HeldCalls {
   /** What the other calls under way of a key or a group count. */
   underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Used {
     const sum = { usd: 0, tokens: 0 };
-    for (const hold of this.#byAccount[kind].get(name)?.calls ?? []) {
+    for (const hold of this.#byAccount[kind].get(name) ?? []) {
       const { usage } = hold;
       if (hold === own || usage === undefined) continue;
       sum.tokens += usage.totalTokens;
@@ -202,11 +202,12 @@ export class HeldCalls {
   /** The call has ended. */
   leave(hold: KeyHold): void {
     hold.hasEnded = true;
-    for (const { account, place } of hold.underWay) {
-      account.calls.leave(place);
+    for (const place of hold.underWay) {
+      const account = place.list as Account;
+      account.leave(place);
       account.usd -= hold.countedUsd;
       account.tokens -= hold.countedTokens;
-      if (account.calls.size === 0) this.#byAccount[account.kind].delete(account.name);
+      if (account.size === 0) this.#byAccount[account.kind].delete(account.name);
     }
     hold.underWay = NOWHERE;
     if (this.#byAccount.key.size === 0) this.close(); // each call has a key
@@ -217,18 +218,13 @@ export class HeldCalls {
     this.#timer = undefined;
   }
 
-  #joined(hold: KeyHold): HeldPlace[] {
-    const places: HeldPlace[] = [];
-    for (const { kind, name } of hold.key.bounds) {
-      const accounts = this.#byAccount[kind];
-      let account = accounts.get(name);
-      if (account === undefined) {
-        account = { kind, name, calls: new LinkedList<KeyHold>(), usd: 0, tokens: 0 };
-        accounts.set(name, account);
-      }
-      places.push({ account, place: account.calls.add(hold) });
-    }
-    return places;
+  #joined(hold: KeyHold): Place<KeyHold>[] {
+    return hold.key.bounds.map((bound) => {
+      const accounts = this.#byAccount[bound.kind];
+      const account = accounts.get(bound.name) ?? new Account(bound);
+      if (account.size === 0) accounts.set(bound.name, account);
+      return account.add(hold);
+    });
   }
 
   /** summed-up. `used` is what the call has surely used. */
@@ -236,7 +232,8 @@ export class HeldCalls {
     const usage = hold.usageWith(used);
     if (usage === undefined) return;
     const usd = hold.pricer.least(usage) ?? 0;
-    for (const { account } of hold.underWay) {
+    for (const place of hold.underWay) {
+      const account = place.list as Account;
       account.usd += usd - hold.countedUsd;
       account.tokens += usage.totalTokens - hold.countedTokens;
     }
@@ -246,8 +243,8 @@ export class HeldCalls {
 
   /** noted-ahead. */
   #look(): void {
-    for (const { calls } of this.#byAccount.key.values()) {
-      for (const hold of calls) {
+    for (const account of this.#byAccount.key.values()) {
+      for (const hold of account) {
         const usage = hold.call.usageSoFar();
         this.#recount(hold, usage);
         hold.looks += 1;

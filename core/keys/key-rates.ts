@@ -117,7 +117,8 @@ export class RateLimits {
       if (unit === 'requests') requests = tighter(requests, bucket.state(now));
       else tokens = tighter(tokens, bucket.state(now));
     }
-    return { ...(requests && { requests }), ...(tokens && { tokens }) };
+    if (requests === undefined) return tokens === undefined ? {} : { tokens };
+    return tokens === undefined ? { requests } : { requests, tokens };
   }
 
   #limitsOf(key: LimitedKey, now: number): Limits {

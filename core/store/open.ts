@@ -2,6 +2,7 @@
 // of providers, the log of the server, and its address for the CLI.
 import { createBus } from '../bus.ts';
 import type { Turn } from './files/fresh-file.ts';
+import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
 import type { GatewayBook, SettingStore } from './port.ts';
@@ -17,12 +18,13 @@ export function openSettings(workspace: string, now?: () => number, turn?: Turn)
 
 /**
  * Takes the workspace for this process, or joins the servers of a database. Nothing of it is read or written yet. Rejects with WORKSPACE_BUSY,
- * STORE_UNREACHABLE, or the system's own error.
+ * WORKSPACE_DAMAGED for a copy that is not whole, STORE_UNREACHABLE, or the system's own error.
  */
 export async function openStore(options: StoreOptions, database?: ConnectedStore): Promise<Store> {
   const lock = await WorkspaceLock.acquire(options.workspace);
   try {
     if (database !== undefined) return await database.open({ ...options, lock });
+    await useCopy(options.workspace);
     const { FileStore } = await import('./files/file-store.ts'); // after the lock, because a program that only uses the gateway has none
     return new FileStore({ ...options, lock });
   } catch (error) {

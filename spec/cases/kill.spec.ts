@@ -21,11 +21,11 @@ import { until } from '../support/until.ts';
 t.setTimeout(480_000);
 
 /** More in a whole sweep; `npm run verify` makes fifty, and `npm run test:faults` a thousand, by bench/faults/kill.ts. */
-const KILLS = sweep(8, 4);
+const KILLS = sweep(8, 2);
 /** A machine that does much else comes to fewer kills. */
 const SECONDS = 50;
 /** Apart from each other, so that one waits for the disk while the other one computes. */
-const LOOPS = 2;
+const LOOPS = sweep(2, 1);
 
 function tell({ seed, kills, whileStarting, whileEnding, acknowledged, answers, calls, readyMs, seconds }: KillReport): string {
   const writes = Object.entries(acknowledged).map(([kind, count]) => `${count} ${kind}`);

@@ -7,10 +7,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { run } from '../cli/run.ts';
+import { runHere } from '../cli/run.ts';
 import { type FaultWorld, forgetPeak, peakRssMiB, rssMiB, startFaultWorld } from '../support/fault-world.ts';
 import { RawClient, type RawResponse } from '../support/raw.ts';
 import { CHAT } from '../support/server.ts';
+import { sweep } from '../support/sweep.ts';
 
 const MIB = 1024 * 1024;
 /** What the server itself needs while it reads, on top of the bytes of the body. */
@@ -92,10 +93,16 @@ for (const [path, limit, type] of LIMITS) {
     const head = `POST ${path} HTTP/1.1\r\n${headOf(world)}Content-Type: ${type}\r\n`;
     const rss = rssMiB(world.pid);
     forgetPeak(world.pid);
-    const over = Buffer.alloc(limit + 1, 0x20);
-    t.match(await sent([`${head}Content-Length: ${limit + 1}\r\n\r\n`, over]), [{ status: 413 }], 'announced');
     t.match(await sent([`${head}Content-Length: ${limit + 1}\r\n\r\n`]), [{ status: 413 }], 'announced, before a byte of it has come');
-    t.match(await sent([`${head}Transfer-Encoding: chunked\r\n\r\n${(limit + 1).toString(16)}\r\n`, over, '\r\n0\r\n\r\n']), [{ status: 413 }], 'in one chunk');
+    if (limit <= sweep(Number.POSITIVE_INFINITY, MIB)) {
+      const over = Buffer.alloc(limit + 1, 0x20);
+      t.match(await sent([`${head}Content-Length: ${limit + 1}\r\n\r\n`, over]), [{ status: 413 }], 'announced');
+      t.match(
+        await sent([`${head}Transfer-Encoding: chunked\r\n\r\n${(limit + 1).toString(16)}\r\n`, over, '\r\n0\r\n\r\n']),
+        [{ status: 413 }],
+        'in one chunk',
+      );
+    }
     const client = await RawClient.connect(t, world.port);
     client.send(`${head}Transfer-Encoding: chunked\r\n\r\n`);
     const piece = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(MIB, 0x20), Buffer.from('\r\n')]);
@@ -413,7 +420,7 @@ t.test('B39 a message is a 400 or stored verbatim, and never reaches a terminal 
     ['config', 'get', 'sayings'],
     ['config', 'get', 'sayings', 'description'],
   ]) {
-    const { stdout, stderr, code } = await run(t, [...args, '--workspace', world.workspace]);
+    const { stdout, stderr, code } = await runHere(t, [...args, '--workspace', world.workspace]);
     t.equal(code, 0, `${args.join(' ')}: ${stderr}`);
     world.heard(stdout + stderr);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
@@ -422,9 +429,9 @@ t.test('B39 a message is a 400 or stored verbatim, and never reaches a terminal 
   await world.check(t, 'B39');
 });
 
-t.test('B40 200 changes of different fields at the same time are all there in the end', async (t) => {
+t.test('B40 many changes of different fields at the same time are all there in the end', async (t) => {
   await createBlock('busy');
-  const count = 200;
+  const count = sweep(200, 50);
   const fields = Array.from({ length: count }, (_, n) => `field${n}`);
   const answers = await Promise.all(fields.map((field) => ask('PUT', '/api/blocks/busy/config', { [field]: field })));
   t.strictSame([...new Set(answers.map(({ status }) => status))], [200], 'each is taken');
@@ -445,6 +452,6 @@ t.test('B40 200 changes of different fields at the same time are all there in th
   t.equal((JSON.parse(fileOf('busy')) as { winner: string }).winner, winner, 'the one that was taken is stored');
   const stallMs = await world.worstStallMs();
   t.comment(`the event loop was held up for ${stallMs.toFixed(0)} ms`);
-  t.ok(stallMs < 1000, 'the 200 answers of one write hold up the others for less than a second');
+  t.ok(stallMs < 1000, 'the answers of one write hold up the others for less than a second');
   await world.check(t, 'B40');
 });

@@ -145,7 +145,7 @@ for (const wire of WIRES) {
       answering(wire, (all) => ({ pieces: [all.subarray(0, cut)], breaks })),
     );
     for (const client of CLIENTS) {
-      for (const place of swept(endsAt, sweep(1, 37))) {
+      for (const place of swept(endsAt, sweep(1, 73))) {
         cut = place;
         breaks = place % 2 === 1;
         const { status, text } = await ask(server, client, client.body(modelOf(wire), true));
@@ -170,7 +170,7 @@ for (const wire of WIRES) {
       size = 0;
       const plain = words(await ask(server, client, client.body(modelOf(wire), true)));
       t.match(plain, client.end);
-      for (size of [1, 3, 64, 1000])
+      for (size of [1, 64, 3, 1000].slice(0, sweep(4, 2)))
         t.equal(words(await ask(server, client, client.body(modelOf(wire), true))).length, plain.length, `${client.name}, ${size} bytes at a time`);
     }
   });

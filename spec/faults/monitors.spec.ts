@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { run } from '../cli/run.ts';
+import { runHere } from '../cli/run.ts';
 import { callsOf, history, makeBlock, untilHistory } from '../support/fault-calls.ts';
 import { startFaultWorld } from '../support/fault-world.ts';
 import { daemonLine, friendlyDaemon } from '../support/server.ts';
@@ -105,7 +105,7 @@ t.test('H136 a command without its server, with a bad token or a closed output e
   ];
   const codes = new Set<number | null>();
   for (const [what, args, env] of cases) {
-    const { code, stdout, stderr } = await run(t, args, { env });
+    const { code, stdout, stderr } = await runHere(t, args, { env });
     world.heard(stdout + stderr);
     t.not(code, 0, what);
     codes.add(code);

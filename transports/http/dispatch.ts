@@ -366,7 +366,7 @@ export class Front {
       return;
     }
     if (!isRead(req)) res.setHeader('connection', 'close'); // no-leftovers
-    const limited = rates === undefined ? reply : { ...reply, headers: withRates(reply.headers, rates) };
+    const limited = rates === undefined ? reply : { status: reply.status, body: reply.body, headers: withRates(reply.headers, rates) };
     writeJson(res, limited, requestId, isRead(req) ? undefined : discard(req));
   }
 }

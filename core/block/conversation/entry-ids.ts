@@ -8,9 +8,12 @@ export class EntryIds {
   #last = 0;
   #count = 0;
   readonly #now: () => number;
+  readonly #ending: () => string;
 
-  constructor(now: () => number) {
+  /** `ending` are eight hexadecimal digits, by which the ids of two processes differ. */
+  constructor(now: () => number, ending = () => randomBytes(4).toString('hex')) {
     this.#now = now;
+    this.#ending = ending;
   }
 
   /** Makes every later id sort after the ids of these entries. */
@@ -28,6 +31,6 @@ export class EntryIds {
     const now = Math.max(this.#now(), this.#last);
     this.#count = now === this.#last ? this.#count + 1 : 0;
     this.#last = now;
-    return `m${now.toString(36).padStart(9, '0')}${this.#count.toString(36).padStart(4, '0')}${randomBytes(4).toString('hex')}`;
+    return `m${now.toString(36).padStart(9, '0')}${this.#count.toString(36).padStart(4, '0')}${this.#ending()}`;
   }
 }

@@ -70,3 +70,14 @@ export function firstNames(names: readonly string[], count: number, compare: (a:
   }
   return kept.sort(compare).slice(0, count);
 }
+
+const PIECE_BYTES = 256 * 1024;
+const LF = 10;
+
+/** Where a piece of a log ends that begins at `from`: after a line, if one ends there. */
+export function endOfPiece(bytes: Buffer, from: number): number {
+  const most = Math.min(from + PIECE_BYTES, bytes.length);
+  if (most === bytes.length) return most;
+  const end = bytes.lastIndexOf(LF, most - 1) + 1;
+  return end > from ? end : most;
+}

@@ -15,7 +15,8 @@ import * as sql from './sql/archive.ts';
 import { CONFIGURED } from './sql/blocks.ts';
 import type { BlockWorld } from './stored-block.ts';
 
-interface Row {
+/** What a statement returns of an archived block. */
+export interface Row {
   readonly archive_name: string;
   readonly name: string;
   readonly archived_at: Date;
@@ -120,6 +121,7 @@ export class PostgresArchive implements ArchiveStore {
   }
 }
 
-function infoOf({ archive_name, name, archived_at, archive }: Row): ArchiveInfo {
+/** The facts of a row. */
+export function infoOf({ archive_name, name, archived_at, archive }: Row): ArchiveInfo {
   return { ...archive, archiveName: archive_name, originalName: name, archivedAt: archived_at.toISOString() };
 }

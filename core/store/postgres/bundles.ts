@@ -16,6 +16,8 @@ import { bundleEntries, unreadable } from '../parts/bundle-entries.ts';
 import { MAX_BUNDLE_BYTES } from '../parts/bundle-names.ts';
 import { assertBundleSize, type BundleFile, packed, tooLarge } from '../parts/bundle-pack.ts';
 import { DOCUMENTS, type DocumentCodec, stoppedConfig } from '../parts/documents.ts';
+import { LastOfEach } from '../parts/last-of-each.ts';
+import { endOfPiece } from '../parts/log-lines.ts';
 import type { BlockContents, BlockRef, Entries } from '../port.ts';
 import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
@@ -28,9 +30,7 @@ import { ADD, BETWEEN, NAMES } from './sql/logs.ts';
 
 const IS_THERE = '23505';
 const AT_ONCE = 1000;
-const LOG_PIECE_BYTES = 256 * 1024;
 const MONTH_FILE = /^chat-archive\/\d{4}-\d{2}\.jsonl$/;
-const LF = 10;
 
 /** The block in a folder that has its name. Rejects with INVALID_REQUEST when it is too large. */
 export async function packBlock(database: Database, { name, block }: BlockRef, contents: BlockContents): Promise<Uint8Array> {
@@ -175,19 +175,9 @@ function entriesIn(files: Unpacked['files'], now: number): Entries {
 
 /** one-of-each. */
 function oneOfEach(entries: Entries): Entries {
-  const [ids, clientIds, answered] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const taken = (seen: Set<string>, value: string | undefined): boolean => value !== undefined && (seen.has(value) || !seen.add(value));
-  const kept: ChatEntry[] = [];
-  for (const entry of entries.toReversed()) {
-    if (taken(ids, entry.id)) continue;
-    const { clientId, replyTo, ...rest } = entry;
-    kept.push({
-      ...rest,
-      ...(clientId !== undefined && !taken(clientIds, clientId) && { clientId }),
-      ...(replyTo !== undefined && !taken(answered, replyTo) && { replyTo }),
-    });
-  }
-  return kept.reverse();
+  const each = new LastOfEach();
+  each.look(entries);
+  return each.kept(entries);
 }
 
 async function create(run: Run, config: BlockConfig, documents: object): Promise<number> {
@@ -218,14 +208,6 @@ async function addLogs(run: Run, block: number, { files, times }: Unpacked): Pro
       from = to;
     }
   }
-}
-
-/** After a line, if one ends there. */
-function endOfPiece(bytes: Buffer, from: number): number {
-  const most = Math.min(from + LOG_PIECE_BYTES, bytes.length);
-  if (most === bytes.length) return most;
-  const end = bytes.lastIndexOf(LF, most - 1) + 1;
-  return end > from ? end : most;
 }
 
 function checked<T>(file: string, work: () => T): T {

@@ -290,7 +290,8 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 }
 
-interface CallRow {
+/** What a statement returns of a call. */
+export interface CallRow {
   readonly at: Date;
   readonly node: string;
   readonly n: number;
@@ -305,10 +306,12 @@ interface CallRow {
   readonly first_text_ms: number | null;
   readonly duration_ms: number;
   readonly error: GatewayCall['error'];
+  readonly credential: string | null;
 }
 
-function callOf(row: CallRow): GatewayCall {
-  const { at, request_id: requestId, key, grp, provider, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
+/** The call of a row. */
+export function callOf(row: CallRow): GatewayCall {
+  const { at, request_id: requestId, key, grp, provider, credential, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
   const times = { firstTextMs: row.first_text_ms, durationMs: row.duration_ms };
   return {
     at: at.toISOString(),
@@ -316,6 +319,7 @@ function callOf(row: CallRow): GatewayCall {
     key,
     ...(grp !== null && { group: grp }),
     provider,
+    ...(credential !== null && { credential }),
     model,
     usage,
     costUsd,

@@ -128,6 +128,7 @@ export function columnsOf(lines: readonly GatewayLine[]): unknown[][] {
     column(({ calls }) => calls),
     column(({ failed }) => failed),
     column(({ unpriced }) => unpriced),
+    column(({ call }) => call.credential ?? null),
   ];
 }
 

@@ -20,7 +20,8 @@ export interface PostgresLedgerOptions {
   now(): number;
 }
 
-interface LineRow {
+/** What a statement returns of a line. */
+export interface LineRow {
   readonly at: Date;
   readonly call_id: string;
   readonly block: string;
@@ -31,13 +32,14 @@ interface LineRow {
   readonly usage: LedgerLine['usage'];
   readonly cost_usd: number | null;
   readonly failed: boolean;
+  readonly credential: string | null;
 }
 
 /** A reservation of another server may have ended meanwhile. */
 const LOOK_AGAIN_MS = 1000;
 const LINES_AT_ONCE = 1000;
 /** More than any sum of money that is meant; the column has nine digits before the point. */
-const MOST_USD = 99_999_999;
+export const MOST_USD = 99_999_999;
 /** PostgreSQL has no such texts. */
 const NO_TEXT = /[\p{Surrogate}\0]/gu;
 
@@ -208,7 +210,8 @@ export class PostgresLedger implements LedgerStore {
   }
 }
 
-function valuesOf({ at, id, block, provider, model, purpose, messageId, usage, costUsd, failed }: LedgerLine): unknown[] {
+/** The values of a line, in the order of ADD. */
+export function valuesOf({ at, id, block, provider, model, purpose, messageId, usage, costUsd, failed, credential }: LedgerLine): unknown[] {
   const texts = [block, provider, model, purpose].map((text) => text.replace(NO_TEXT, '\ufffd'));
   return [
     at,
@@ -220,11 +223,26 @@ function valuesOf({ at, id, block, provider, model, purpose, messageId, usage, c
     failed === true,
     Math.ceil(usage?.totalTokens ?? 0),
     moneyOf(costUsd),
+    credential ?? null,
   ];
 }
 
-function lineOf({ at, call_id, block, provider, model, purpose, message_id, usage, cost_usd, failed }: LineRow): LedgerLine {
-  const shared = { at: at.toISOString(), block, provider, model, purpose, usage, costUsd: cost_usd, messageId: message_id, id: call_id };
+/** The line of a row. */
+export function lineOf({
+  at,
+  call_id,
+  block,
+  provider,
+  model,
+  purpose,
+  message_id,
+  usage,
+  cost_usd,
+  failed,
+  credential,
+}: LineRow): LedgerLine & { readonly id: string } {
+  const key = credential === null ? {} : { credential };
+  const shared = { at: at.toISOString(), block, provider, ...key, model, purpose, usage, costUsd: cost_usd, messageId: message_id, id: call_id };
   return failed ? { ...shared, failed: true } : shared;
 }
 

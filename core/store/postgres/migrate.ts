@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { BlockhouseError } from '../../errors.ts';
 import { TABLES } from './migrations/001-tables.ts';
 import { BLOCKS } from './migrations/002-blocks.ts';
+import { CREDENTIALS } from './migrations/003-credentials.ts';
 import type { StorePlace } from './place.ts';
 import { Database, type Run } from './pool.ts';
 
@@ -20,6 +21,7 @@ export interface Migration {
 const MIGRATIONS: readonly Migration[] = [
   { name: '001-tables', text: TABLES },
   { name: '002-blocks', text: BLOCKS },
+  { name: '003-credentials', text: CREDENTIALS },
 ];
 /** What this program writes. A schema may require a later one (`schema.min_protocol`). */
 export const PROTOCOL = 1;
@@ -32,10 +34,15 @@ const SHORT_LOCKS = { name: '', text: "set local lock_timeout = '3s'" };
 /** Two minutes of waiting for other migrations; a statement may take as long as it needs. */
 const PATIENCE = { connections: 1, tries: 40, queryTimeoutMs: 3_600_000 };
 
+/** False where there is no workspace yet. */
+export async function hasSchema(query: Run): Promise<boolean> {
+  const [exists] = await query<{ found: boolean }>(HAS_SETTINGS);
+  return exists?.found === true;
+}
+
 /** What is to be done, in its order; nothing when the schema is up to date. Throws STORE_TOO_NEW, STORE_NOT_MIGRATED for a schema of another program. */
 export async function pendingMigrations(query: Run, all = MIGRATIONS): Promise<readonly Migration[]> {
-  const [exists] = await query<{ found: boolean }>(HAS_SETTINGS);
-  if (exists?.found !== true) return all;
+  if (!(await hasSchema(query))) return all;
   const steps = new Map((await query<{ key: string; value: string }>(STEPS)).map(({ key, value }) => [key, value]));
   const needed = Number(steps.get('schema.min_protocol') ?? 0);
   if (needed > PROTOCOL) {

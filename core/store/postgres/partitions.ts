@@ -2,7 +2,7 @@
 //
 // ahead: they are made a week before they are needed, by one server at a time. The part for all other times stays empty; rows that lie there keep a part from being made.
 // kept-for-a-week: days go as a whole.
-import type { Database } from './pool.ts';
+import type { Database, Run } from './pool.ts';
 import { ALL_PARTS, LOCK_PARTS, makePart, removePart } from './sql/partitions.ts';
 
 const EVERY_MS = 3_600_000;
@@ -58,6 +58,18 @@ export class Partitions {
       for (const name of names) if (isOld(name, now)) await run(removePart(name));
     });
   }
+}
+
+/** Makes the parts of a table for these times, of which `known` remembers those that are there. Within a transaction. */
+export async function makeParts(run: Run, table: (typeof TABLES)[number]['table'], times: Iterable<Date>, known: Set<string>): Promise<void> {
+  const { by } = TABLES.find((one) => one.table === table) as (typeof TABLES)[number];
+  const parts = new Map([...times].map((at) => partOf(table, by, at)).map((part) => [part.name, part]));
+  const isKnown = ({ name }: Part): boolean => known.has(name);
+  if ([...parts.values()].every(isKnown)) return;
+  await run(LOCK_PARTS);
+  for (const { name } of await run<{ name: string }>(ALL_PARTS)) known.add(name);
+  for (const part of parts.values()) if (!isKnown(part)) await run(makePart(part));
+  for (const name of parts.keys()) known.add(name);
 }
 
 /** The parts that should be there at a time. */

@@ -15,12 +15,12 @@ const DEFAULT_SCHEMA = 'bh_default';
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /** Throws INVALID_REQUEST, without the password that the text may have. */
-export function parseStorePlace(text: string): StorePlace {
+export function parseStorePlace(text: string, field = 'BLOCKHOUSE_STORE'): StorePlace {
   const url = /^postgres(?:ql)?:\/\//.test(text) ? urlOf(text) : undefined;
-  if (url === undefined) throw invalidRequest('BLOCKHOUSE_STORE', 'must be an address such as postgres://user@host:5432/database?schema=bh_default');
+  if (url === undefined) throw invalidRequest(field, 'must be an address such as postgres://user@host:5432/database?schema=bh_default');
   const schema = url.searchParams.get('schema') ?? DEFAULT_SCHEMA;
-  if (!SCHEMA.test(schema)) throw invalidRequest('BLOCKHOUSE_STORE', "has a schema that is no lower-case name of letters, digits and '_'");
-  if (schema.startsWith('pg_')) throw invalidRequest('BLOCKHOUSE_STORE', 'has a schema that belongs to PostgreSQL');
+  if (!SCHEMA.test(schema)) throw invalidRequest(field, "has a schema that is no lower-case name of letters, digits and '_'");
+  if (schema.startsWith('pg_')) throw invalidRequest(field, 'has a schema that belongs to PostgreSQL');
   url.searchParams.delete('schema');
   return { url: url.href, schema, shown: `${url.host}${url.pathname} (schema ${schema})` };
 }

@@ -21,6 +21,12 @@ export interface Statement {
 /** Runs a statement and returns its rows. */
 export type Run = <R extends QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<R[]>;
 
+/** A transaction that stays open. */
+export interface Held {
+  readonly run: Run;
+  end(): Promise<void>;
+}
+
 /** What a database is opened with. */
 export interface DatabaseOptions {
   /** The most connections. */
@@ -85,6 +91,35 @@ export class Database {
         throw error;
       }
     });
+  }
+
+  /**
+   * A transaction on a connection of its own, which ends with `end` and changes nothing. With `sees-one-moment`, all its statements see the database as it is now; otherwise it
+   * only holds locks. Rejects with STORE_UNREACHABLE.
+   */
+  async hold(kind: 'sees-one-moment' | 'locks'): Promise<Held> {
+    const client = await this.#connect();
+    let error: unknown;
+    const run: Run = (statement, values = []) =>
+      this.#run<QueryResultRow>(client, statement, values).catch((caught: DriverError) => {
+        error = caught.cause;
+        throw toStoreError(caught.cause);
+      }) as Promise<never>;
+    const end = async (): Promise<void> => {
+      await send(client, { text: 'rollback' }).catch((caught: DriverError) => {
+        error = caught.cause; // it ends with its connection
+      });
+      client.release(error !== undefined && isConnectionBad(error));
+    };
+    try {
+      await run({ name: '', text: kind === 'locks' ? 'begin' : 'begin isolation level repeatable read, read only' });
+      await run({ name: '', text: 'set local idle_in_transaction_session_timeout = 0' });
+      if (kind === 'sees-one-moment') await run({ name: '', text: 'select 1' }); // it sees the moment of its first query
+    } catch (failure) {
+      await end();
+      throw failure;
+    }
+    return { run, end };
   }
 
   /** The text with the schema of this workspace. */

@@ -5,6 +5,7 @@
 // gone-in-order: what waits is written before the server leaves.
 import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
+import { halfCopy, parseNote } from '../parts/copy-note.ts';
 import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreOptions } from '../store.ts';
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
@@ -21,6 +22,7 @@ import { Database } from './pool.ts';
 import { Projection } from './projection.ts';
 import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
+import { USE_COPY } from './sql/copy.ts';
 import type { BlockWorld } from './stored-block.ts';
 
 // Together, so that all of the store is one piece of the program.
@@ -140,7 +142,7 @@ class PostgresStore implements Store {
     });
   }
 
-  /** Joins. Rejects with STORE_UNREACHABLE. */
+  /** Joins. Rejects with STORE_UNREACHABLE, or with WORKSPACE_DAMAGED for a copy that is not whole. */
   static async open(options: PostgresStoreOptions): Promise<PostgresStore> {
     const { database, direct, bus } = options;
     const membership = await PostgresMembership.join(
@@ -148,6 +150,11 @@ class PostgresStore implements Store {
       facts(),
       membershipOptions(options, () => store),
     );
+    const half = await database.query<{ value: string }>(USE_COPY);
+    if (half[0] !== undefined) {
+      await membership.leave();
+      throw halfCopy(`The database ${database.place.shown}`, parseNote(half[0].value));
+    }
     const telling = await Database.open(database.place, { connections: 1 });
     const onSilent = (): void =>
       bus.emit('workspace.fault', {

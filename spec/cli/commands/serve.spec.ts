@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { processStart } from '../../../core/store/files/lock-holder.ts';
 import { testFolder } from '../../support/test-folder.ts';
-import { CLI, ROOT, run, serve, start } from '../run.ts';
+import { CLI, ROOT, run, runHere, serve, start } from '../run.ts';
 import { noTerminal, openTerminal } from '../terminal.ts';
 
 t.test('--json prints where it listens, the log is JSON lines on stderr, and SIGTERM ends it with 0', async (t) => {
@@ -44,7 +44,7 @@ t.test('a used port is exit code 5, with the cure', async (t) => {
   await once(other, 'listening');
   t.teardown(() => other.close());
   const { port } = other.address() as AddressInfo;
-  const { code, stderr, stdout } = await run(t, ['serve', '--port', String(port), '--workspace', testFolder(t)]);
+  const { code, stderr, stdout } = await runHere(t, ['serve', '--port', String(port), '--workspace', testFolder(t)]);
   t.equal(code, 5);
   t.match(stderr, `127.0.0.1:${port} is in use; choose another port with --port or BLOCKHOUSE_PORT`);
   t.equal(stdout, '');
@@ -52,11 +52,11 @@ t.test('a used port is exit code 5, with the cure', async (t) => {
 
 t.test('an address beyond loopback needs --allow-remote, and a port must be one', async (t) => {
   const workspace = testFolder(t);
-  const remote = await run(t, ['serve', '--host', '0.0.0.0', '--port', '0', '--workspace', workspace]);
+  const remote = await runHere(t, ['serve', '--host', '0.0.0.0', '--port', '0', '--workspace', workspace]);
   t.equal(remote.code, 2);
   t.match(remote.stderr, '--allow-remote');
-  t.equal((await run(t, ['serve', '--port', '99999', '--workspace', workspace])).code, 2);
-  t.equal((await run(t, ['serve', '--host', '192.0.2.1', '--allow-remote', '--port', '0', '--workspace', workspace])).code, 5);
+  t.equal((await runHere(t, ['serve', '--port', '99999', '--workspace', workspace])).code, 2);
+  t.equal((await runHere(t, ['serve', '--host', '192.0.2.1', '--allow-remote', '--port', '0', '--workspace', workspace])).code, 5);
 });
 
 t.test('a database that does not answer, or is none, ends the start with the reason and without its password', async (t) => {

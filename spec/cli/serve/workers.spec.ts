@@ -10,7 +10,7 @@ import { WebSocket } from 'ws';
 import { CHAT, daemonLine, friendlyDaemon, until } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, startUpstream } from '../../support/upstream.ts';
-import { run, type Serving, serve } from '../run.ts';
+import { run, runHere, type Serving, serve } from '../run.ts';
 
 t.setTimeout(240_000);
 
@@ -77,12 +77,12 @@ function heldDaemon(): { readonly answer: Answerer; open(): void } {
 }
 
 t.test('workers need --gateway-only and a workspace in files, and must be a number', async (t) => {
-  const alone = await run(t, ['serve', '--workers', '2', '--port', '0', '--workspace', testFolder(t)]);
+  const alone = await runHere(t, ['serve', '--workers', '2', '--port', '0', '--workspace', testFolder(t)]);
   t.match(alone, { code: 2, stderr: /--workers needs --gateway-only, .* Add --gateway-only/ });
-  const shared = await run(t, ['serve', '--gateway-only', '--workers', '2', '--store', 'postgres://127.0.0.1:1/db', '--workspace', testFolder(t)]);
+  const shared = await runHere(t, ['serve', '--gateway-only', '--workers', '2', '--store', 'postgres://127.0.0.1:1/db', '--workspace', testFolder(t)]);
   t.match(shared, { code: 2, stderr: /--workers is for a workspace in files\. With a database .* several servers/ });
   for (const count of ['0', 'many'])
-    t.match(await run(t, ['serve', '--gateway-only', '--workers', count]), { code: 2, stderr: /--workers must be a whole number from 1/ });
+    t.match(await runHere(t, ['serve', '--gateway-only', '--workers', count]), { code: 2, stderr: /--workers must be a whole number from 1/ });
 });
 
 t.test('two workers serve one port, with one ready line, one lock, one log, and figures of both', onlyLinux, async (t) => {

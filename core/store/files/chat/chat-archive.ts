@@ -55,9 +55,14 @@ export class ChatArchive {
 
   /** Reads the lines of one file in their order until `take` returns true. Throws BLOCK_DAMAGED, STORAGE_FAILED. */
   async read(month: string, take: (line: string) => boolean): Promise<void> {
+    for await (const lines of this.lines(month)) for (const line of lines) if (take(line)) return;
+  }
+
+  /** The lines of one file in their order, some at a time. Throws BLOCK_DAMAGED, STORAGE_FAILED. */
+  async *lines(month: string): AsyncGenerator<readonly string[]> {
     try {
       for await (const lines of readLines(join(this.#folder, month), ARCHIVE_LIMITS)) {
-        for (const line of lines) if (line !== undefined && line !== '' && take(line)) return;
+        yield lines.filter((line) => line !== undefined && line !== '') as string[];
       }
     } catch (error) {
       throw isPassingFault(error) ? error : damaged(`${month}: ${readFault(error as Error)}`, error);

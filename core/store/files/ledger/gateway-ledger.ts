@@ -33,10 +33,11 @@ export interface GatewayLedgerLimits {
   readonly files: number;
 }
 
-const NAME = 'gateway-ledger.jsonl';
-const JOURNAL = 'gateway-open.jsonl';
-const SPEND = 'gateway-spend.json';
-const LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
+/** The names of its files. */
+export const GATEWAY_FILES = { ledger: 'gateway-ledger.jsonl', journal: 'gateway-open.jsonl', spend: 'gateway-spend.json' } as const;
+const { ledger: NAME, journal: JOURNAL, spend: SPEND } = GATEWAY_FILES;
+/** What is kept. */
+export const GATEWAY_LIMITS: GatewayLedgerLimits = { fileBytes: 16 * 1024 * 1024, files: 4 };
 const WRITE_EVERY_MS = 100;
 /** Of the lines that wait while the disk fails, some 15,000; what is beyond is dropped, and the bus says so. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
@@ -98,7 +99,7 @@ export class GatewayLedger implements GatewayBook {
     this.#journal = new CallJournal(join(workspace, JOURNAL), (error) => this.#fail(JOURNAL, error));
     this.#bus = bus;
     this.#now = now ?? Date.now;
-    this.#limits = limits ?? LIMITS;
+    this.#limits = limits ?? GATEWAY_LIMITS;
   }
 
   get isRead(): boolean {
@@ -165,6 +166,11 @@ export class GatewayLedger implements GatewayBook {
 
   meanOutput(key: string): number | undefined {
     return this.#spent.meanOutput(key);
+  }
+
+  /** What each key and group has spent, by day; in earlier processes too, once `read` has resolved. */
+  rows(): ReturnType<SpendDays['rows']> {
+    return this.#spent.rows();
   }
 
   /** All lines that are kept, the oldest first, read in bounded pieces. Damaged ones are left out. */
@@ -339,7 +345,7 @@ async function idOf({ file, size }: OpenedLedger): Promise<string> {
 }
 
 /** A call that was under way when its process was killed counts what the journal noted for it. */
-function interrupted(call: OpenCall): GatewayCall {
+export function interrupted(call: OpenCall): GatewayCall {
   return { ...call, firstTextMs: null, durationMs: 0 };
 }
 

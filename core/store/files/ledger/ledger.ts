@@ -18,7 +18,8 @@ import type { CarriedLine } from './ledger-lines.ts';
 import { callsNewestFirst, fillBook, LedgerReading, RecentCalls } from './ledger-reading.ts';
 import { Reservations } from './reservations.ts';
 
-const NAME = 'ledger.jsonl';
+/** The name of the file. */
+export const LEDGER_FILE = 'ledger.jsonl';
 
 interface PendingLine {
   readonly line: LedgerLine | CarriedLine;
@@ -45,7 +46,7 @@ export class Ledger implements LedgerStore {
 
   /** `now` in epoch milliseconds. Nothing is read before it is needed. */
   constructor(workspace: string, bus: CoreBus, now: () => number = Date.now) {
-    this.#path = join(workspace, NAME);
+    this.#path = join(workspace, LEDGER_FILE);
     this.#bus = bus;
     this.#now = now;
   }
@@ -85,7 +86,7 @@ export class Ledger implements LedgerStore {
       const opened = await this.#queue.add(() => openLedger(this.#path));
       await opened?.file.close();
     } catch (error) {
-      this.#bus.emit('workspace.fault', { what: NAME, error: (error as Error).message });
+      this.#bus.emit('workspace.fault', { what: LEDGER_FILE, error: (error as Error).message });
     }
   }
 
@@ -112,7 +113,7 @@ export class Ledger implements LedgerStore {
     this.#isClosed = true;
     await this.#queue.onIdle();
     await this.ready().catch((error: Error) => {
-      this.#bus.emit('workspace.fault', { what: NAME, error: `${this.#unwritten.length} calls could not be written: ${error.message}` });
+      this.#bus.emit('workspace.fault', { what: LEDGER_FILE, error: `${this.#unwritten.length} calls could not be written: ${error.message}` });
     });
   }
 
@@ -171,7 +172,7 @@ export class Ledger implements LedgerStore {
     const opened = await openLedger(this.#path);
     try {
       const damaged = opened === undefined ? 0 : await fillBook(book, opened, this.#now());
-      if (damaged > 0) this.#bus.emit('workspace.fault', { what: NAME, error: `${damaged} damaged lines are not counted` });
+      if (damaged > 0) this.#bus.emit('workspace.fault', { what: LEDGER_FILE, error: `${damaged} damaged lines are not counted` });
     } finally {
       await opened?.file.close();
     }

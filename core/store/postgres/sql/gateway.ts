@@ -5,23 +5,30 @@
 
 const DAY = "(at at time zone 'UTC')::date";
 const COLUMNS =
-  'at, node, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced';
+  'at, node, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential';
 const COST = 'coalesce(cost_usd, least_usd, 0)::numeric';
 /** never-too-large. Where `most` is null, there is no limit. */
 const usd = (sum: string, most = '999999999'): string => `least(${sum}, ${most})`;
 const tokens = (sum: string, most = '9000000000000000000'): string => `least(${sum}, ${most})`;
 
-/** $1 the book, $2 and following the columns of the lines, $19 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
+/** $1 the book, $2 and following the columns of the lines. */
+export const ADD_CALLS = {
+  name: 'gateway-add',
+  text: `
+  insert into bh.gateway_call (${COLUMNS})
+  select at, $1, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential
+  from unnest($2::timestamptz[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[], $10::bigint[], $11::float8[],
+    $12::float8[], $13::int[], $14::int[], $15::text[], $16::int[], $17::int[], $18::int[], $19::text[])
+    as u (at, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced, credential)
+  on conflict do nothing`,
+};
+
+/** $1 the book, $2 and following the columns of the lines, $20 the server. The sums are only those of lines that are new, so it may be repeated as it is. */
 export const FLUSH = {
   name: 'gateway-flush',
   text: `
 with l as (
-  insert into bh.gateway_call (${COLUMNS})
-  select at, $1, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced
-  from unnest($2::timestamptz[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::jsonb[], $10::bigint[], $11::float8[],
-    $12::float8[], $13::int[], $14::int[], $15::text[], $16::int[], $17::int[], $18::int[])
-    as u (at, n, request_id, key, grp, provider, model, usage, tokens, cost_usd, least_usd, first_text_ms, duration_ms, error, calls, failed, unpriced)
-  on conflict do nothing returning *),
+  ${ADD_CALLS.text} returning *),
 x as (
   select a.account as key, ${DAY} as day, ${usd(`sum(${COST})`)} as usd, ${tokens('sum(tokens)')} as tokens, sum(calls) as calls, sum(unpriced) as unpriced
   from l cross join lateral (values (l.key), ('group:' || l.grp)) as a (account)
@@ -33,7 +40,7 @@ k as (
   returning key, day),
 g as (
   update bh.key_grant g set usd = g.usd - ${usd('x.usd', 'g.usd + 999999999')}, tokens = g.tokens - ${tokens('x.tokens', 'g.tokens::numeric + 9000000000000000000')}
-  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $19))
+  from k join x using (key, day) where (g.key, g.day, g.node) = (x.key, x.day, $20))
 insert into bh.gateway_day as s (day, key, provider, model, calls, failed, tokens, cost_usd, unpriced)
 select ${DAY}, coalesce(key, ''), provider, model, sum(calls), sum(failed), ${tokens('sum(tokens)')}, ${usd(`sum(${COST})`)}, sum(unpriced) from l group by 1, 2, 3, 4 order by 1, 2, 3, 4
 on conflict (day, key, provider, model) do update set calls = s.calls + excluded.calls, failed = s.failed + excluded.failed,

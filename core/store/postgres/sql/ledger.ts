@@ -34,14 +34,14 @@ export const HOLD = {
 };
 export const RELEASE = { name: 'budget-release', text: 'delete from bh.reservation where call_id = any($1::text[])' };
 
-/** A line, its sums, and the end of its reservation. $1 at, $2 call, $3 block, $4 provider, $5 model, $6 purpose, $7 message, $8 usage, $9 cost, $10 failed, $11 tokens, $12 cost to count. */
+/** A line, its sums, and the end of its reservation. $1 at, $2 call, $3 block, $4 provider, $5 model, $6 purpose, $7 message, $8 usage, $9 cost, $10 failed, $11 tokens, $12 cost to count, $13 credential. */
 export const ADD = {
   name: 'ledger-add',
   text: `
 with p as (insert into bh.budget (block) values ($3) on conflict (block) do update set block = excluded.block returning part),
 l as (
-  insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed)
-  select $1::timestamptz, $2, $3, p.part, $4, $5, $6, $7, $8::jsonb, $9::float8, $10::boolean from p
+  insert into bh.ledger (at, call_id, block, part, provider, model, purpose, message_id, usage, cost_usd, failed, credential)
+  select $1::timestamptz, $2, $3, p.part, $4, $5, $6, $7, $8::jsonb, $9::float8, $10::boolean, $13 from p
   on conflict do nothing returning at, part),
 d as (delete from bh.reservation where call_id = $2)
 insert into bh.spend as s (part, quarter, calls, tokens, cost_usd, newest)
@@ -72,7 +72,7 @@ group by i.place order by i.place`,
 };
 export const NEWEST = { name: 'ledger-newest', text: `${PARTS} select max(s.newest) as at from p join bh.spend s on s.part = p.part` };
 
-const COLUMNS = 'l.at, l.call_id, l.block, l.provider, l.model, l.purpose, l.message_id, l.usage, l.cost_usd, l.failed';
+const COLUMNS = 'l.at, l.call_id, l.block, l.provider, l.model, l.purpose, l.message_id, l.usage, l.cost_usd, l.failed, l.credential';
 /** After $1 and $2, the oldest first. */
 export const LINES = {
   name: 'ledger-lines',
@@ -86,4 +86,13 @@ with recursive p (part) as (
   select part from bh.budget where block = $1 union select l.before from bh.lineage l join p on l.part = p.part and l.is_rename)
 select ${COLUMNS} from bh.ledger l where l.part in (select part from p) and l.at > $2::timestamptz
   and (l.at, l.call_id) < ($3::timestamptz, $4::text) order by l.at desc, l.call_id desc limit $5`,
+};
+
+/** The ledger in the order of its calls and renames. $1 parts that began with a rename, $2 since when, $3 the number of that rename. */
+export const LINES_IN_ORDER = {
+  name: 'ledger-lines-in-order',
+  text: `
+select ${COLUMNS}, greatest(l.at, u.since) as place, coalesce(u.number, 0) as number
+from bh.ledger l left join unnest($1::bigint[], $2::timestamptz[], $3::int[]) as u (part, since, number) on u.part = l.part
+order by greatest(l.at, u.since), coalesce(u.number, 0), l.call_id`,
 };

@@ -1,7 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { createBus } from '../../../../core/bus.ts';
+import { COPY_NOTE, readCopyNote, useCopy } from '../../../../core/store/files/copy-note.ts';
 import { FileStore } from '../../../../core/store/files/file-store.ts';
 import { readLock, WorkspaceLock } from '../../../../core/store/files/lock.ts';
+import { openStore } from '../../../../core/store/open.ts';
 import { AT, configOf } from '../../../support/block-files.ts';
 import { ANY_CLAIM } from '../../../support/owned.ts';
 import { testFolder } from '../../../support/test-folder.ts';
@@ -31,4 +35,17 @@ t.test('the list of blocks knows what the archive has moved, and the lock is giv
   t.match(await readLock(workspace), { url: 'http://x' });
   await store.close();
   t.equal(await readLock(workspace), undefined);
+});
+
+t.test('a server uses no half copy, and one that uses a whole one makes it a workspace of its own', async (t) => {
+  const workspace = testFolder(t);
+  await useCopy(workspace);
+  const note = { source: 's', from: 'elsewhere', isWhole: false };
+  writeFileSync(join(workspace, COPY_NOTE), JSON.stringify(note));
+  await t.rejects(useCopy(workspace), { code: 'WORKSPACE_DAMAGED', message: /holds a copy of elsewhere that is not whole/ });
+  await t.rejects(openStore({ workspace, bus: createBus(), now: Date.now, onLost: async () => undefined }), { code: 'WORKSPACE_DAMAGED' });
+  t.equal(await readLock(workspace), undefined);
+  writeFileSync(join(workspace, COPY_NOTE), JSON.stringify({ ...note, isWhole: true }));
+  await useCopy(workspace);
+  t.equal(await readCopyNote(workspace), undefined);
 });

@@ -1,18 +1,22 @@
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { createOllama } from '../../../../../adapters/ollama/index.ts';
+import { type CoreEvents, createCore } from '../../../../../core/index.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../../../support/blocks.ts';
-import { argsForText } from '../../../../support/node-args.ts';
 import { testFolder } from '../../../../support/test-folder.ts';
+
+type Condition = (fact: { readonly block?: string; readonly to?: string }) => boolean;
 
 /** The workspaces that `diedAt` copies, by what it was asked for. */
 const left = new Map<string, Promise<string>>();
 
-/** A workspace as a process leaves it that renames ada to bob, and dies when it is told this. */
-async function diedAt(t: Test, event: string, condition: string, isRunning: boolean): Promise<string> {
+/**
+ * A workspace as a process leaves it that renames ada to bob, and is killed when it is told this: what is on the disk at that moment, without the lock, which
+ * would be that of a dead process. spec/cases/kill.spec.ts kills processes.
+ */
+async function diedAt(t: Test, event: keyof CoreEvents, condition: Condition, isRunning: boolean): Promise<string> {
   const asked = `${event} ${condition} ${isRunning}`;
   const original = left.get(asked) ?? leave(event, condition, isRunning);
   left.set(asked, original);
@@ -21,22 +25,23 @@ async function diedAt(t: Test, event: string, condition: string, isRunning: bool
   return workspace;
 }
 
-async function leave(event: string, condition: string, isRunning: boolean): Promise<string> {
-  const workspace = mkdtempSync(join(tmpdir(), 'blockhouse-rename-'));
-  t.teardown(() => rmSync(workspace, { recursive: true }));
-  const source = `
-    import { createOllama } from './adapters/ollama/index.ts';
-    import { createCore } from './core/index.ts';
-    const core = createCore({ workspace: ${JSON.stringify(workspace)}, adapters: [createOllama()], env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
-    await core.start();
-    await core.blocks.create({ name: 'ada', config: { ...${JSON.stringify(RUNNABLE)}, description: 'kept' } });
-    await core.blocks.create({ name: 'eve', config: ${JSON.stringify(RUNNABLE)} });
-    ${isRunning ? "await core.blocks.start('ada');" : ''}
-    core.events.on('${event}', (fact) => { if (${condition}) process.kill(process.pid, 'SIGKILL'); });
-    await core.blocks.rename('ada', { name: 'bob' });`;
-  const died = await promisify(execFile)(process.execPath, argsForText(source)).catch((error: { readonly signal?: string }) => error);
-  if (!('signal' in died) || died.signal !== 'SIGKILL') throw new Error(`the process did not die in the middle: ${JSON.stringify(died)}`);
-  return workspace;
+async function leave(event: keyof CoreEvents, condition: Condition, isRunning: boolean): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'blockhouse-rename-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const [workspace, copy] = [join(folder, 'workspace'), join(folder, 'copy')];
+  const core = createCore({ workspace, adapters: [createOllama()], env: { OLLAMA_BASE_URL: 'http://127.0.0.1:9' } });
+  await core.start();
+  await core.blocks.create({ name: 'ada', config: { ...RUNNABLE, description: 'kept' } });
+  await core.blocks.create({ name: 'eve', config: RUNNABLE });
+  if (isRunning) await core.blocks.start('ada');
+  core.events.on(event, (fact) => {
+    if (existsSync(copy) || !condition(fact as Parameters<Condition>[0])) return;
+    cpSync(workspace, copy, { recursive: true });
+    rmSync(join(copy, '.lock'));
+  });
+  await core.blocks.rename('ada', { name: 'bob' });
+  await core.close();
+  return copy;
 }
 
 async function namesIn({ blocks }: StartedCore): Promise<string[]> {
@@ -44,11 +49,11 @@ async function namesIn({ blocks }: StartedCore): Promise<string[]> {
 }
 
 const MOMENTS = [
-  { when: 'before the first move', event: 'block.transitioned', condition: "fact.to === 'stopped'", name: 'ada' },
-  { when: 'between the two moves', event: 'block.archived', condition: 'true', name: 'ada' },
-  { when: 'after the second move', event: 'block.restored', condition: 'true', name: 'bob' },
-  { when: 'while it starts again', event: 'block.transitioned', condition: "fact.block === 'bob'", name: 'bob' },
-] as const;
+  { when: 'before the first move', event: 'block.transitioned', condition: (fact) => fact.to === 'stopped', name: 'ada' },
+  { when: 'between the two moves', event: 'block.archived', condition: () => true, name: 'ada' },
+  { when: 'after the second move', event: 'block.restored', condition: () => true, name: 'bob' },
+  { when: 'while it starts again', event: 'block.transitioned', condition: (fact) => fact.block === 'bob', name: 'bob' },
+] as const satisfies readonly { readonly when: string; readonly event: keyof CoreEvents; readonly condition: Condition; readonly name: string }[];
 
 for (const { when, event, condition, name } of MOMENTS) {
   t.test(`after a crash ${when} the block is there, complete, and runs as it did`, async (t) => {
@@ -65,14 +70,14 @@ for (const { when, event, condition, name } of MOMENTS) {
 }
 
 t.test('a block that was stopped stays stopped', async (t) => {
-  const one = await startCore(t, { workspace: await diedAt(t, 'block.archived', 'true', false) });
+  const one = await startCore(t, { workspace: await diedAt(t, 'block.archived', () => true, false) });
   t.same(await namesIn(one), ['ada', 'eve']);
   t.match(one.readJson('ada', 'config'), { enabled: false });
   t.match(await one.blocks.details('ada'), { pulse: { state: 'stopped' } });
 });
 
 t.test('a block whose old name was taken meanwhile stays in the archive, which is told, and comes back when the name is free', async (t) => {
-  const workspace = await diedAt(t, 'block.archived', 'true', true);
+  const workspace = await diedAt(t, 'block.archived', () => true, true);
   const taken = join(workspace, 'blocks', 'ada');
   writeFileSync(taken, '');
   const one = await startCore(t, { workspace });
@@ -91,7 +96,7 @@ t.test('a block whose old name was taken meanwhile stays in the archive, which i
 });
 
 t.test('a block that took one of the names meanwhile is not started in its place', async (t) => {
-  const workspace = await diedAt(t, 'block.archived', 'true', true);
+  const workspace = await diedAt(t, 'block.archived', () => true, true);
   const note = readFileSync(join(workspace, 'archive', '.rename.json'));
   const other = { name: 'ada', ...RUNNABLE, createdAt: new Date().toISOString() };
   mkdirSync(join(workspace, 'blocks', 'ada'));
@@ -107,7 +112,7 @@ t.test('a block that took one of the names meanwhile is not started in its place
 });
 
 t.test('a start that dies before it forgets the rename is repeated by the next', async (t) => {
-  const workspace = await diedAt(t, 'block.archived', 'true', true);
+  const workspace = await diedAt(t, 'block.archived', () => true, true);
   const path = join(workspace, 'archive', '.rename.json');
   const note = readFileSync(path);
   const one = await startCore(t, { workspace });
@@ -121,7 +126,7 @@ t.test('a start that dies before it forgets the rename is repeated by the next',
 });
 
 t.test('a damaged note is told, and nothing moves', async (t) => {
-  const workspace = await diedAt(t, 'block.archived', 'true', true);
+  const workspace = await diedAt(t, 'block.archived', () => true, true);
   writeFileSync(join(workspace, 'archive', '.rename.json'), '{"from":1');
   const one = await startCore(t, { workspace });
   t.match(await one.told('workspace.fault'), { what: 'archive/.rename.json' });

@@ -1,0 +1,390 @@
+// Copies a workspace from one store into another, and compares two.
+//
+// nobody-works: neither side is used by a server meanwhile.
+// earlier-copy: a target is empty, or holds an earlier copy of the same source that no server has used. So what differs from the source is an older state of it, and is replaced.
+// block-by-block: each block is replaced as a whole. A copy that is killed leaves whole blocks, and the next one goes on with those that differ.
+// whole-at-the-end: a server uses the target only after everything is there.
+import { tryParseJson } from '../base/json.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import type { CopiedSetting, CopiedSpend, CopySource, CopyTarget } from './parts/copied.ts';
+import { Bag, type BlockDigest, callText, canonical, type Digest, digestOf, lineText } from './parts/copy-digest.ts';
+import { halfCopy } from './parts/copy-note.ts';
+
+/** What is copied, and how. */
+export interface CopyOptions {
+  /** A folder, or an address such as `postgres://user@host/database?schema=bh_team`. */
+  readonly from: string;
+  readonly to: string;
+  /** Blocks whose names fit, with `*` and `?`. */
+  readonly only?: string | undefined;
+  /** Only says what would be done. */
+  readonly isTrial?: boolean;
+  readonly signal?: AbortSignal;
+  onProgress?(progress: CopyProgress): void;
+}
+
+/** Where a copy or a comparison is. */
+export interface CopyProgress {
+  readonly done: number;
+  readonly total: number;
+  /** What it works at: the place of a block, or another part of the workspace. */
+  readonly at: string;
+}
+
+/** Something that is wrong, or differs. */
+export interface CopyFinding {
+  readonly place: string;
+  readonly problem: string;
+}
+
+/** What a copy has done, or would do. */
+export interface CopyReport {
+  readonly from: string;
+  readonly to: string;
+  readonly blocks: { readonly copied: number; readonly same: number; readonly removed: number };
+  /** The other parts that were copied. */
+  readonly others: readonly string[];
+  /** What could not be copied. */
+  readonly failed: readonly CopyFinding[];
+  /** What is not copied on purpose. */
+  readonly left: readonly string[];
+}
+
+/** What a comparison has found. */
+export interface CopyComparison {
+  readonly from: string;
+  readonly to: string;
+  readonly compared: { readonly blocks: number; readonly messages: number; readonly ledgerLines: number; readonly clientCalls: number };
+  readonly differences: readonly CopyFinding[];
+}
+
+const DATABASE = /^postgres(?:ql)?:\/\//;
+const DAY_MS = 86_400_000;
+/** Sums in a database have nine digits after the point. */
+const NEARLY_USD = 1e-6;
+
+/** Rejects with INVALID_REQUEST, WORKSPACE_BUSY, WORKSPACE_DAMAGED, NAME_TAKEN for a target that holds something else, CANCELLED, or what the stores reject with. */
+export async function copyWorkspace(options: CopyOptions): Promise<CopyReport> {
+  return withBoth(options, async (source, target) => new Copy(source, target, options).run());
+}
+
+/** Rejects as `copyWorkspace` does. Writes nothing. */
+export async function compareWorkspaces(options: CopyOptions): Promise<CopyComparison> {
+  return withBoth(options, async (source, target) => {
+    if (!target.isThere) throw invalidRequest('to', `has no workspace: ${target.shown}`);
+    return new Comparison(source, target, options).run();
+  });
+}
+
+async function withBoth<T>({ from, to }: CopyOptions, work: (source: CopySource, target: CopyTarget) => Promise<T>): Promise<T> {
+  if (!DATABASE.test(from) && !DATABASE.test(to))
+    throw invalidRequest('to', 'must be a database, or the source must be one; copy a folder itself with `cp -a`, while no server runs');
+  const source = await openSource(from);
+  try {
+    const target = await openTarget(to);
+    try {
+      if (source.id === target.id) throw invalidRequest('to', 'is the source itself');
+      for (const side of [source, target]) if (side !== target || target.isThere) await side.assertUnused(); // nobody-works
+      return await work(source, target);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+async function openSource(from: string): Promise<CopySource> {
+  if (DATABASE.test(from)) {
+    const { openPostgresSource } = await import('./postgres/copy/postgres-side.ts');
+    return openPostgresSource(from);
+  }
+  const { openFileSide } = await import('./files/copy/file-side.ts');
+  const source = await openFileSide(from);
+  if (!source.isThere) throw invalidRequest('from', `has no workspace: there is no folder ${source.shown}`);
+  return source;
+}
+
+async function openTarget(to: string): Promise<CopyTarget> {
+  if (DATABASE.test(to)) {
+    const { openPostgresTarget } = await import('./postgres/copy/postgres-side.ts');
+    return openPostgresTarget(to);
+  }
+  const { openFileSide } = await import('./files/copy/file-side.ts');
+  return openFileSide(to);
+}
+
+/** What both read. */
+class Sides {
+  protected readonly source: CopySource;
+  protected readonly target: CopyTarget;
+  readonly #options: CopyOptions;
+
+  constructor(source: CopySource, target: CopyTarget, options: CopyOptions) {
+    this.source = source;
+    this.target = target;
+    this.#options = options;
+  }
+
+  protected async places(side: CopySource): Promise<readonly string[]> {
+    const fits = nameFilter(this.#options.only);
+    return ('isThere' in side && side.isThere === false ? [] : await side.places()).filter(fits);
+  }
+
+  protected tell(done: number, total: number, at: string): void {
+    if (this.#options.signal?.aborted) throw new BlockhouseError('CANCELLED', 'The copy was interrupted; the next one goes on.');
+    this.#options.onProgress?.({ done, total, at });
+  }
+
+  protected get isTrial(): boolean {
+    return this.#options.isTrial === true;
+  }
+}
+
+class Copy extends Sides {
+  #copied = 0;
+  #same = 0;
+  #removed = 0;
+  readonly #others: string[] = [];
+  readonly #failed: CopyFinding[] = [];
+  readonly #left: string[] = [];
+
+  async run(): Promise<CopyReport> {
+    const { source, target } = this;
+    const half = await source.note();
+    if (half?.isWhole === false) throw halfCopy(source.shown, half);
+    await this.#assertMayCopy();
+    const note = { source: source.id, from: source.shown };
+    if (!this.isTrial) {
+      await target.setNote({ ...note, isWhole: false });
+      await target.assertUnused(); // told-first
+    }
+    await this.#copyBlocks();
+    await this.#copyOthers();
+    await source.assertUnused();
+    if (!this.isTrial && this.#failed.length === 0) await target.setNote({ ...note, isWhole: true }); // whole-at-the-end
+    const blocks = { copied: this.#copied, same: this.#same, removed: this.#removed };
+    return { from: source.shown, to: target.shown, blocks, others: this.#others, failed: this.#failed, left: this.#left };
+  }
+
+  /** earlier-copy. */
+  async #assertMayCopy(): Promise<void> {
+    const { source, target } = this;
+    const note = target.isThere ? await target.note() : undefined;
+    if (note?.source === source.id || (note === undefined && (await target.isEmpty()))) return;
+    const holds = note === undefined ? 'a workspace that is no unused copy of the source' : `a copy of ${note.from}`;
+    const cure = target.kind === 'files' ? 'an empty folder' : 'a schema that is empty or new (`?schema=` in the address)';
+    throw new BlockhouseError('NAME_TAKEN', `${target.shown} holds ${holds}. Copy into ${cure}.`);
+  }
+
+  async #copyBlocks(): Promise<void> {
+    const [here, there] = [await this.places(this.source), await this.places(this.target)];
+    const before = new Set(there);
+    for (const [index, place] of here.entries()) {
+      this.tell(index, here.length, place);
+      try {
+        await this.#copyBlock(place, before.has(place));
+      } catch (error) {
+        const { code, message } = toBlockhouseError(error);
+        if (code !== 'BLOCK_DAMAGED') throw error;
+        this.#failed.push({ place, problem: message });
+      }
+    }
+    const wanted = new Set(here);
+    for (const place of there.filter((one) => !wanted.has(one))) {
+      if (!this.isTrial) await this.target.remove(place);
+      this.#removed += 1;
+    }
+  }
+
+  async #copyBlock(place: string, isThere: boolean): Promise<void> {
+    const block = await this.source.block(place);
+    this.#left.push(...block.left);
+    const isSame = isThere && differencesOf(await digestOf(block), await digestOf(await this.target.block(place))).length === 0;
+    if (isSame) this.#same += 1;
+    else this.#copied += 1;
+    if (!isSame && !this.isTrial) await this.target.put(block);
+  }
+
+  async #copyOthers(): Promise<void> {
+    const { source, target } = this;
+    const none = !target.isThere && this.isTrial;
+    const part = async (name: string, isSame: () => Promise<boolean>, put: () => Promise<void>): Promise<void> => {
+      this.tell(0, 0, name);
+      if (!none && (await isSame())) return;
+      this.#others.push(name);
+      if (!this.isTrial) await put();
+    };
+    await part(
+      'ledger',
+      async () => isEqual(await ledgerDigest(source), await ledgerDigest(target)),
+      () => target.putLedger(() => source.ledger()),
+    );
+    await part(
+      'client calls',
+      async () => (await callDifferences(source, target)).differences.length === 0,
+      async () => target.putCalls(() => source.calls(), await source.spent()),
+    );
+    await part(
+      'settings',
+      async () => (await settingDifferences(source, target)).length === 0,
+      async () => target.putSettings(await source.settings()),
+    );
+  }
+}
+
+class Comparison extends Sides {
+  readonly #differences: CopyFinding[] = [];
+  #messages = 0;
+
+  async run(): Promise<CopyComparison> {
+    const { source, target } = this;
+    const [here, there] = [await this.places(source), await this.places(target)];
+    const all = [...new Set([...here, ...there])].sort();
+    const [hereToo, thereToo] = [new Set(here), new Set(there)];
+    for (const [index, place] of all.entries()) {
+      this.tell(index, all.length, place);
+      if (!thereToo.has(place)) this.#differ(place, `is not in ${target.shown}`);
+      else if (!hereToo.has(place)) this.#differ(place, `is only in ${target.shown}`);
+      else for (const problem of await this.#compareBlock(place)) this.#differ(place, problem);
+    }
+    const ledgerLines = await this.#compareLedgers();
+    this.tell(0, 0, 'client calls');
+    const { differences, calls } = await callDifferences(source, target);
+    this.#differences.push(...differences, ...(await settingDifferences(source, target)));
+    const compared = { blocks: all.length, messages: this.#messages, ledgerLines, clientCalls: calls };
+    return { from: source.shown, to: target.shown, compared, differences: this.#differences };
+  }
+
+  #differ(place: string, problem: string): void {
+    this.#differences.push({ place, problem });
+  }
+
+  async #compareBlock(place: string): Promise<string[]> {
+    const [here, there] = await Promise.all(
+      [this.source, this.target].map(async (side): Promise<BlockDigest | string> => {
+        try {
+          return await digestOf(await side.block(place));
+        } catch (error) {
+          return `can't be read in ${side.shown}: ${toBlockhouseError(error).message}`;
+        }
+      }),
+    );
+    const problems = [here, there].filter((side) => typeof side === 'string');
+    if (problems.length > 0) return problems;
+    this.#messages += ['messages', 'waiting messages'].reduce((sum, part) => sum + ((here as BlockDigest)[part]?.count ?? 0), 0);
+    return differencesOf(here as BlockDigest, there as BlockDigest);
+  }
+
+  async #compareLedgers(): Promise<number> {
+    const { source, target } = this;
+    this.tell(0, 0, 'ledger');
+    const blocks = new Set<string>();
+    const [here, there] = [await ledgerDigest(source, blocks), await ledgerDigest(target, blocks)];
+    if (!isEqual(here, there)) this.#differ('ledger', textOf(here, there));
+    const names = [...blocks].sort();
+    for (const days of [1, 31]) {
+      const since = Date.now() - days * DAY_MS;
+      const [ours, theirs] = [await source.spends(names, since), await target.spends(names, since)];
+      for (const [index, name] of names.entries()) {
+        const [a, b] = [ours[index] ?? { usd: 0, tokens: 0 }, theirs[index] ?? { usd: 0, tokens: 0 }];
+        if (Math.abs(a.usd - b.usd) > NEARLY_USD || a.tokens !== b.tokens)
+          this.#differ('ledger', `${name} has spent ${a.usd} USD and ${a.tokens} tokens in ${days * 24} h, and ${b.usd} USD and ${b.tokens} tokens there`);
+      }
+    }
+    return here.count;
+  }
+}
+
+/** `blocks` gets the names in it. */
+async function ledgerDigest(side: CopySource, blocks = new Set<string>()): Promise<Digest> {
+  const bag = new Bag();
+  for await (const line of side.ledger()) {
+    bag.add(lineText(line));
+    blocks.add(line.block);
+    if ('type' in line) blocks.add(line.from);
+  }
+  return bag.digest();
+}
+
+/** A folder keeps only the newest calls, so only as many are compared as the target has. */
+async function callDifferences(source: CopySource, target: CopyTarget): Promise<{ readonly differences: CopyFinding[]; readonly calls: number }> {
+  const there = await callDigest(target, 0);
+  let total = 0;
+  for await (const _call of source.calls()) total += 1;
+  const here = await callDigest(source, target.kind === 'files' ? Math.max(0, total - there.count) : 0);
+  const differences = isEqual(here, there) ? [] : [{ place: 'client calls', problem: textOf(here, there) }];
+  return { differences: [...differences, ...spentDifferences(await source.spent(), await target.spent())], calls: here.count };
+}
+
+async function callDigest(side: CopySource, skipped: number): Promise<Digest> {
+  const bag = new Bag();
+  let number = 0;
+  for await (const call of side.calls()) {
+    number += 1;
+    if (number > skipped) bag.add(callText(call));
+  }
+  return bag.digest();
+}
+
+function spentDifferences(here: readonly CopiedSpend[], there: readonly CopiedSpend[]): CopyFinding[] {
+  const byKey = (rows: readonly CopiedSpend[]): Map<string, CopiedSpend> => new Map(rows.map((row) => [`${row[1]} on ${row[0]}`, row]));
+  const [ours, theirs] = [byKey(here), byKey(there)];
+  return [...new Set([...ours.keys(), ...theirs.keys()])].sort().flatMap((name) => {
+    const [a, b] = [ours.get(name)?.[2], theirs.get(name)?.[2]];
+    const shown = (sums: typeof a): string =>
+      sums === undefined ? 'nothing' : `${sums.usd} USD and ${Math.ceil(sums.tokens)} tokens with ${sums.calls} calls`;
+    const isSame =
+      a !== undefined &&
+      b !== undefined &&
+      Math.abs(a.usd - b.usd) < NEARLY_USD &&
+      Math.ceil(a.tokens) === Math.ceil(b.tokens) &&
+      a.calls === b.calls &&
+      a.unpricedCalls === b.unpricedCalls;
+    return isSame ? [] : [{ place: 'client calls', problem: `${name.replace(/^group:/, 'group ')} has spent ${shown(a)}, and ${shown(b)} there` }];
+  });
+}
+
+/** The token of a folder is its own; that of a database is the one that came with the copy, if one did. */
+async function settingDifferences(source: CopySource, target: CopyTarget): Promise<CopyFinding[]> {
+  const [here, there] = [await source.settings(), await target.settings()];
+  const names: readonly CopiedSetting[] = [
+    'halt',
+    'keys',
+    'models',
+    'prices',
+    'presets',
+    ...(target.kind === 'files' || !here.has('token') ? [] : (['token'] as const)),
+  ];
+  return names.filter((name) => meaningOf(here.get(name)) !== meaningOf(there.get(name))).map((name) => ({ place: 'settings', problem: `${name} differ` }));
+}
+
+function meaningOf(text: string | undefined): string | undefined {
+  const value = text === undefined ? undefined : tryParseJson(text);
+  return value === undefined ? text?.trim() : canonical(value);
+}
+
+function differencesOf(here: BlockDigest, there: BlockDigest): string[] {
+  return Object.keys(here).flatMap((part) => {
+    const [a, b] = [here[part] as Digest, there[part] as Digest];
+    return isEqual(a, b) ? [] : [`${part}: ${textOf(a, b)}`];
+  });
+}
+
+function isEqual(a: Digest, b: Digest): boolean {
+  return a.count === b.count && a.hash === b.hash;
+}
+
+function textOf(a: Digest, b: Digest): string {
+  return a.count === b.count ? 'the content differs' : `${a.count}, and ${b.count} there`;
+}
+
+function nameFilter(only: string | undefined): (place: string) => boolean {
+  if (only === undefined) return () => true;
+  const pattern = only
+    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  const name = new RegExp(`^${pattern}$`);
+  return (place) => name.test(place.replace(/^(?:blocks|archive)\//, '').replace(/_[^_]*$/, ''));
+}

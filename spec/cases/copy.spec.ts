@@ -1,0 +1,92 @@
+// `blockhouse copy` as a process that is killed: what it leaves is no workspace for a server, and the next copy makes it whole, with nothing lost or doubled.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { createBus } from '../../core/bus.ts';
+import { compareWorkspaces } from '../../core/store/copy.ts';
+import { openStore } from '../../core/store/open.ts';
+import { run, start } from '../cli/run.ts';
+import { AT, pair } from '../support/block-files.ts';
+import { runnable } from '../support/blocks.ts';
+import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
+import { sweep } from '../support/sweep.ts';
+import { testFolder } from '../support/test-folder.ts';
+import { until } from '../support/until.ts';
+
+t.setTimeout(480_000);
+
+const BLOCKS = sweep(3000, 100);
+/** Of the one long conversation, some 30 MB. */
+const LONG = sweep(60_000, 4000);
+const LINES = sweep(50_000, 2000);
+/** Less than the long conversation has. */
+const env = { NODE_OPTIONS: '--max-old-space-size=32' };
+
+function workspaceOf(t: Test): string {
+  const names = Array.from({ length: BLOCKS }, (_, n) => `b${n}`);
+  const folder = testFolder(t, {
+    blocks: { ...runnable([...names.slice(0, BLOCKS / 2), 'long', ...names.slice(BLOCKS / 2)]), long: { ...runnable(['long'])['long'], 'chat-archive': {} } },
+  });
+  const text = 'x'.repeat(30_000_000 / LONG);
+  const entries = Array.from({ length: LONG / 2 }, (_, n) =>
+    pair(`m${String(n).padStart(6, '0')}`, { content: text }).map((entry) => JSON.stringify({ ...entry, content: text })),
+  );
+  writeFileSync(join(folder, 'blocks/long/chat-archive/2026-10.jsonl'), `${entries.flat().join('\n')}\n`);
+  const line = { at: AT, provider: 'p', model: 'm', purpose: 'chat', usage: null, costUsd: 0.001, messageId: null };
+  const lines = Array.from({ length: LINES }, (_, n) => JSON.stringify({ ...line, block: `b${n % 10}`, id: `call-${n}` }));
+  writeFileSync(join(folder, 'ledger.jsonl'), `${lines.join('\n')}\n`);
+  return folder;
+}
+
+/** Kills a copy at each of these points, as far as it comes, and lets the last one end. */
+async function copyWithKills(t: Test, args: readonly string[], points: readonly (() => Promise<boolean>)[]): Promise<void> {
+  for (const [index, isThere] of points.entries()) {
+    const { child, ended } = start(t, ['copy', ...args], { env });
+    const deadline = performance.now() + 60_000;
+    while (child.exitCode === null && !(await isThere())) {
+      if (performance.now() > deadline) throw new Error(`point ${index} does not come`);
+      await delay(20);
+    }
+    child.kill('SIGKILL');
+    await ended;
+  }
+  t.match(await run(t, ['copy', ...args], { env }), { code: 0 });
+}
+
+t.test('copies that are killed again and again end whole, there and back, in less memory than the conversation takes', { skip: noPostgres }, async (t) => {
+  const [from, to] = [workspaceOf(t), await postgresStore(t)];
+  const rows = (text: string) => async (): Promise<boolean> => {
+    const [{ is } = { is: null }] = await ask(to, "select to_regclass('bh.block_entry') as is");
+    return is !== null && ((await ask(to, text))[0] as { is: boolean }).is;
+  };
+  const isHalf = rows(`select count(*) >= ${BLOCKS / 2} as is from bh.block`);
+  await copyWithKills(
+    t,
+    ['--from', from, '--to', to],
+    [isHalf, rows(`select count(*) > ${BLOCKS} as is from bh.block`)],
+  );
+  t.same((await compareWorkspaces({ from, to })).differences, []);
+  t.match(
+    await ask(
+      to,
+      'select count(*)::int as messages, (select count(*)::int from bh.ledger) as lines, (select sum(calls)::int from bh.spend) as calls from bh.message',
+    ),
+    [{ messages: LONG, lines: LINES, calls: LINES }],
+  );
+
+  const back = join(testFolder(t), 'back');
+  const count = (): number => (existsSync(join(back, 'blocks')) ? readdirSync(join(back, 'blocks')).length : 0);
+  const half = start(t, ['copy', '--from', to, '--to', back], { env });
+  await until('some blocks', () => count() > 5);
+  half.child.kill('SIGKILL');
+  await half.ended;
+  await t.rejects(
+    openStore({ workspace: back, bus: createBus(), now: Date.now, onLost: async () => undefined }),
+    { code: 'WORKSPACE_DAMAGED' },
+    'no server uses half a copy',
+  );
+  await copyWithKills(t, ['--from', to, '--to', back], [async () => count() > BLOCKS / 2]);
+  t.match(await run(t, ['copy', '--from', to, '--to', back, '--verify'], { env }), { code: 0, stderr: /: no difference\.\n$/ });
+  t.same(readdirSync(join(back, 'blocks')).length, BLOCKS + 1);
+});
