@@ -63,7 +63,13 @@ export class AttemptQueue implements WaitingLine {
    * calls in it needs that space, and with CANCELLED when `signal` fires during the wait or the work. With `goOn`, the work keeps its place after that
    * (`endWhenCallerLeaves`). While one of the limits has no room, the attempt waits without a place.
    */
-  run<T>(task: () => Promise<T>, caller: string, signal: AbortSignal, goOn?: GoOn<T>, limits: readonly PlaceLimit[] = UNLIMITED): Promise<T> {
+  run<T>(
+    task: () => Promise<T>,
+    caller: string,
+    signal: AbortSignal,
+    goOn?: (rest: Promise<T>) => AbortSignal | undefined,
+    limits: readonly PlaceLimit[] = UNLIMITED,
+  ): Promise<T> {
     if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
     if (this.#room.hasPlaceFor(caller, limits)) {
       this.#room.take(caller, limits);
