@@ -20,8 +20,6 @@ const CLI = join(ROOT, 'dist/cli/main.js');
 /** The built server as a module. */
 const COMPOSE = pathToFileURL(join(ROOT, 'dist/cli/compose.js')).href;
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
-/** Nothing stands in for a graphics card, and no process of its own draws: a tenth less processor time. */
-const LIGHT = ['--disable-gpu', '--disable-software-rasterizer', '--in-process-gpu'];
 const HOW = 'Install Chromium (apt-get install chromium), or name it in BLOCKHOUSE_CHROMIUM; then run npm run test:browser.';
 
 /** What a test may ask of its page. */
@@ -97,7 +95,7 @@ function launched(): Promise<Browser | undefined> {
       : chromium.launch({
           executablePath: found.executablePath,
           env: { ...process.env, ...found.env },
-          args: [...LIGHT, '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
+          args: ['--disable-gpu', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])],
         }),
   );
   return browser;
