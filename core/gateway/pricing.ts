@@ -7,7 +7,7 @@
 // at-least: a call without a price, of a model that has one, costs at least what it would cost as a usual one: in the standard tier, an hour in the cache as
 //   five minutes, audio like the dearest text, without searches. A cap counts that, so that no tier and no part makes a call free.
 // told-first: where a connection reads the bill from the answer, that is the cost. Of a usage that is partly estimated, the bill is only a part.
-// not-told: a call whose bill did not come, because its answer broke off, costs as much a token as the dearest bill for its model so far, in whatever letters that is written.
+// not-told: a call whose bill did not come, because its answer broke off, costs what the bills for its model so far say (told-bills.ts), in whatever letters that is written.
 // never-cheaper: a report that contradicts itself does not make a call cheaper. Of its parts, only those that raise the price are believed.
 import type { MatchLogic, PriceCalculation } from '@pydantic/genai-prices';
 import { plainModel } from '../auth/endpoint.ts';
@@ -15,9 +15,10 @@ import { isCount } from '../base/tokens.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { OwnRates } from '../types.ts';
 import type { PricedModel } from './account.ts';
+import { ToldBills } from './told-bills.ts';
 
-export type { PricedModel } from './account.ts';
 export { plainModel } from '../auth/endpoint.ts';
+export type { PricedModel } from './account.ts';
 
 type PriceData = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>;
 
@@ -45,8 +46,8 @@ export interface Pricer {
 export class Prices {
   readonly #load: () => Promise<PriceData>;
   readonly #now: () => number;
-  /** not-told: USD a token by model. */
-  readonly #told = new Map<string, number>();
+  /** not-told. */
+  readonly #told = new ToldBills();
   readonly #pricers = new Map<string, { readonly pricer: Pricer; readonly until: number }>();
   #data: Promise<PriceData> | undefined;
 
@@ -89,10 +90,7 @@ export class Prices {
 
   /** told-first: before the answer, the price that is known. A call of nothing costs nothing. */
   #toldPricer({ exact, least }: Pricer, name: string): Pricer {
-    const byBills = ({ totalTokens }: Usage): number | null => {
-      const rate = this.#told.get(name);
-      return rate === undefined ? null : rate * totalTokens;
-    };
+    const byBills = (usage: Usage): number | null => this.#told.costOf(name, usage);
     const told = (usage: Usage): number | undefined => {
       const { costUsd, totalTokens, estimated } = usage;
       if (costUsd === undefined) return totalTokens === 0 ? 0 : undefined;
@@ -101,11 +99,7 @@ export class Prices {
     return {
       exact: (usage) => told(usage) ?? exact(usage),
       least: (usage) => told(usage) ?? least(usage) ?? byBills(usage),
-      learn: ({ costUsd, totalTokens, estimated }) => {
-        if (totalTokens === 0 || costUsd === undefined || estimated === true) return;
-        if (this.#told.size >= MAX_PRICERS) this.#told.clear();
-        this.#told.set(name, Math.max(this.#told.get(name) ?? 0, costUsd / totalTokens));
-      },
+      learn: (usage) => this.#told.learn(name, usage),
     };
   }
 

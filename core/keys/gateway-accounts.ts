@@ -42,6 +42,8 @@ type Finished = CoreEvents['call.finished'];
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
+/** The least answer of a model that writes. */
+const LEAST_ANSWER: Usage = { ...HOUR_IN_CACHE, outputTokens: 1, totalTokens: 2 };
 /** The cost of a call of which nothing is known. */
 const NO_COST: Pick<OpenCall, 'costUsd' | 'leastUsd'> = { costUsd: null };
 
@@ -184,7 +186,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     hold.key = key;
     if (key.refusesUnpriced) {
       assertPriced(key, hold.call, pricer, this.#unbilled.isRefused(hold.call));
-      const isFirst = pricer.least(HOUR_IN_CACHE) === null && !hold.hasEnded; // one that has ended will not be sent
+      const isFirst = !isBounded(hold.call, pricer) && !hold.hasEnded; // one that has ended will not be sent
       const first = isFirst ? this.#unbilled.firstBefore(hold.call, hold) : undefined;
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
@@ -298,9 +300,15 @@ function closeText(name: string, bound: NoRoom['bound'], cap: string): string {
 }
 
 /** Throws PRICE_UNKNOWN for a call that surely has no price. One whose answer turns out to have none counts with what it costs at least. */
-function assertPriced(key: NamedKey, call: AccountedCall, { exact, least }: Pricer, wasUncounted: boolean): void {
-  if (exact(NO_USAGE) === null || (wasUncounted && least(HOUR_IN_CACHE) === null)) throw priceUnknown(key, call, '');
+function assertPriced(key: NamedKey, call: AccountedCall, pricer: Pricer, wasUncounted: boolean): void {
+  const { exact } = pricer;
+  if (exact(NO_USAGE) === null || (wasUncounted && !isBounded(call, pricer))) throw priceUnknown(key, call, '');
   if (exact(HOUR_IN_CACHE) === null && call.asksForHourInCache()) throw priceUnknown(key, call, ' with an hour in its cache');
+}
+
+/** True if it is known what an answer costs at least that tells nothing of that. */
+function isBounded({ hasOutput }: AccountedCall, { least }: Pricer): boolean {
+  return least(hasOutput ? LEAST_ANSWER : HOUR_IN_CACHE) !== null;
 }
 
 function priceUnknown(key: NamedKey, { adapterId, model }: AccountedCall, what: string): BlockhouseError {

@@ -558,6 +558,22 @@ t.test('an answer without its bill costs as much as others of its model, and is 
   t.ok((spent?.usd ?? 0) > 1.17, `${spent?.usd}`);
 });
 
+t.test('an empty answer that cost nothing does not make further ones free that have no bill', async (t) => {
+  const choices = (content: string) => [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }];
+  let asked = 0;
+  const answer: Answerer = (_request, res) => {
+    asked += 1;
+    sendJson(
+      res,
+      asked === 1
+        ? { choices: choices(''), usage: { prompt_tokens: 5, completion_tokens: 0, total_tokens: 5, cost: 0 } }
+        : { choices: choices('x'), usage: USAGE },
+    );
+  };
+  const ask = ['/v1/chat/completions', { messages: MESSAGES }] as Ask;
+  t.match(await toldTo(t, {}, answer, ask, ask, ask, ask), { statuses: [200, 200, 403, 403] });
+});
+
 t.test('names that a server takes for a model are no way to ever further answers without a bill', async (t) => {
   const answers: (() => void)[] = [];
   const whole = { choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage: USAGE };

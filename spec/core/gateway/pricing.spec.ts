@@ -2,6 +2,7 @@ import { calcPrice } from '@pydantic/genai-prices';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../../adapters/index.ts';
 import { FREE, Prices } from '../../../core/gateway/pricing.ts';
+import { ToldBills } from '../../../core/gateway/told-bills.ts';
 import type { Usage } from '../../../core/schemas/chat.ts';
 
 const usage = (inputTokens: number, outputTokens: number, rest: Partial<Usage> = {}): Usage => ({
@@ -299,6 +300,26 @@ t.test('a bill that does not come is as dear as the dearest', async (t) => {
   t.same([(await pricer()).exact(part), (await pricer()).least(part)], [2, 2]);
   const known = await own.pricer({ provider: 'gpu', model: 'm', rates: { input: 1000, output: 1000 }, isTold: true });
   t.same([known.exact(part), known.exact({ ...part, costUsd: 3 })], [1, 3]);
+});
+
+t.test('what a cheap bill says of an answer without one is no less than that may cost', (t) => {
+  const afterBill = (bill: Usage, untold: Usage): number | null => {
+    const bills = new ToldBills();
+    bills.learn('m', bill);
+    return bills.costOf('m', untold);
+  };
+  // USD for a million tokens: 3 for input, 0.5 for cached input, 15 for output
+  const written = usage(10, 1000);
+  const atLeast = (bill: Usage) => t.ok((afterBill(bill, written) ?? 0) >= 0.01503, JSON.stringify(bill));
+  atLeast(usage(100_000, 1, { cacheReadTokens: 100_000, costUsd: 0.050015 }));
+  atLeast(usage(100_000, 0, { costUsd: 0.3 }));
+  atLeast(usage(1000, 500, { costUsd: 0.0105 }));
+  atLeast(usage(10, 1000, { costUsd: 0.01503 }));
+  t.ok((afterBill(usage(10, 1000, { costUsd: 0.001 }), usage(100_000, 0)) ?? 0) >= 0.09, 'where output costs no more than input');
+  t.equal(afterBill(usage(500, 0, { costUsd: 0 }), written), null, 'nothing was written, so nothing was billed');
+  t.equal(afterBill(usage(500, 0, { costUsd: 0 }), usage(9, 0)), 0, 'texts for vectors that cost nothing');
+  t.equal(afterBill(usage(500, 5, { costUsd: 0 }), written), 0, 'a model that costs nothing');
+  t.end();
 });
 
 t.test('a price of the data holds only at the hosts of its provider', async (t) => {

@@ -55,15 +55,16 @@ export const LOCK_DAY = {
 
 /**
  * After LOCK_DAY. $3 the server, $4 and $5 what may be spent on that day, $6 and $7 what its calls under way may cost. A server gets its share of half of what is left, so that all of
- * them may ask again, or what it needs for one more call if that is more.
+ * them may ask again, or what it needs for one more call if that is more. What servers hold of the day before is for calls that are still under way, and count on the day of their end.
  */
 export const GRANT = {
   name: 'key-grant',
   text: `
 with d as (select usd, tokens from bh.key_day where key = $1 and day = $2::date),
+p as (delete from bh.key_grant where key = $1 and node = $3 and day <> $2::date),
 o as (
   select coalesce(sum(greatest(usd, 0)), 0) as usd, coalesce(sum(greatest(tokens, 0)), 0) as tokens
-  from bh.key_grant where key = $1 and day = $2::date and node <> $3),
+  from bh.key_grant where key = $1 and day between $2::date - 1 and $2::date and node <> $3),
 n as (select greatest(count(*), 1) as n from bh.node where not draining),
 l as (select greatest($4::numeric - d.usd - o.usd, 0) as usd, greatest($5::numeric - d.tokens - o.tokens, 0) as tokens from d, o)
 insert into bh.key_grant (key, day, node, usd, tokens)

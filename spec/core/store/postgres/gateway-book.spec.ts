@@ -151,6 +151,32 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await needs(1, 1, b), true, 'it has ended, and took two');
   });
 
+  t.test('calls that are under way when a day begins hold their room on it', async (t) => {
+    const { database, ask } = await migrated(t);
+    const clock = { ms: Date.parse('2026-11-20T23:59:59.000Z') };
+    const [a, b] = [await bookOn(t, database, clock), await bookOn(t, database, clock)];
+    const usage = { inputTokens: 10, outputTokens: 990, totalTokens: 1000 };
+    const open = { ...callOf('1', { costUsd: 9 }), id: '1', key: 'app', usage, error: 'SHUTTING_DOWN' as const };
+    const key = keyWith({ usdPerMonth: 10 });
+    const needs = (usd: number, book: PostgresGatewayBook) => book.room(key, { roughly: () => ({ usd, tokens: 0 }), exactly: () => ({ usd, tokens: 0 }) });
+    t.equal(await needs(5, a), true);
+    a.note(open);
+    await a.giveBack();
+    await a.giveBack();
+    clock.ms += 2000;
+    t.match(await needs(2, b), { isUnderWay: true }, 'nine of ten dollars may be gone');
+    t.equal(await needs(0.4, b), true, 'and one is left');
+    await b.giveBack();
+    await b.giveBack();
+    t.equal(await needs(9.5, a), true, 'the server that has them may use what is left, too');
+    t.strictSame(await ask('select day::text, usd::float8 as usd from bh.key_grant where node = $1', [a.node]), [{ day: '2026-11-21', usd: 10 }]);
+    a.record(callOf('1', { costUsd: 2, usage, at: new Date(clock.ms).toISOString() }), open);
+    await a.flush();
+    await a.giveBack();
+    await a.giveBack();
+    t.equal(await needs(7, b), true, 'it has ended, and took two');
+  });
+
   t.test('K3: a line counts once, however often its answer is lost', async (t) => {
     const { openByProxy, ask } = await migrated(t);
     const { database, proxy } = await openByProxy();
