@@ -4,6 +4,7 @@
 // unique-ids: Tool-call ids are unique within an answer.
 // one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
 // counts-grow: A later report never lowers a count of an earlier one: it may leave out what the earlier one had.
+// not-counted: No request has 0 tokens. A provider that reports 0 of input and output for an answer that has some does not count, and both are estimated.
 // bounded: An answer of which more would be kept than AnswerSize allows is refused as it comes. Text that only passes to a reader does not count.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
@@ -170,8 +171,8 @@ export class Accumulator {
    * report is estimated and added.
    */
   usageSoFar(prompt: Prompt): Usage | undefined {
-    const { outputTokens } = this.#usage;
     const written = this.#written.tokens + this.#unread;
+    const { outputTokens } = believed(this.#usage, written);
     if (written === 0 && COUNTS.every((name) => this.#usage[name] === undefined)) return undefined;
     const usage = this.#finishUsage(prompt);
     const uncounted = outputTokens === undefined ? 0 : written - this.#writtenWhenReported;
@@ -234,9 +235,10 @@ export class Accumulator {
   }
 
   #finishUsage(prompt: Prompt): Usage {
-    const { inputTokens, outputTokens } = this.#usage;
+    const written = this.#written.tokens + this.#unread;
+    const { inputTokens, outputTokens } = believed(this.#usage, written);
     const input = inputTokens ?? promptTokens(prompt);
-    const output = outputTokens ?? this.#written.tokens + this.#unread;
+    const output = outputTokens ?? written;
     const usage: Writable<Usage> = { inputTokens: input, outputTokens: output, totalTokens: input + output };
     for (const name of FURTHER_COUNTS) {
       const count = this.#usage[name];
@@ -257,6 +259,11 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
   }
   if (isCost(reported.costUsd) && reported.costUsd > (counts.costUsd ?? -1)) counts.costUsd = reported.costUsd;
   if (reported.unpricedTier === true) counts.unpricedTier = true;
+}
+
+/** not-counted: what is believed of a report of an answer that has so many tokens by estimate. */
+export function believed({ inputTokens, outputTokens }: Counts, answered: number): Pick<Counts, 'inputTokens' | 'outputTokens'> {
+  return inputTokens === 0 && outputTokens === 0 && answered > 0 ? {} : { inputTokens, outputTokens };
 }
 
 /** A cost that a provider may tell: a negative one would give the key of an application more to spend than its cap. */

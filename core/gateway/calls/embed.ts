@@ -118,13 +118,14 @@ class EmbedAttempt implements Attempt<AttemptResult> {
 
   #count(inputs: EmbedRequest['inputs'], batch: EmbedBatch | undefined): void {
     const reported = batch?.inputTokens;
-    const tokens = isCount(reported) ? reported : tokensOf(inputs);
+    const isTold = isCount(reported) && reported > 0; // no text has no tokens, and who says so does not count
+    const tokens = isTold ? reported : tokensOf(inputs);
     const costUsd = batch?.costUsd;
     const usage = {
       inputTokens: tokens,
       outputTokens: 0,
       totalTokens: tokens,
-      ...(!isCount(reported) && { estimated: true }),
+      ...(!isTold && { estimated: true }),
       ...(isCost(costUsd) && { costUsd }),
     };
     this.#usage = sumUsage(this.#usage, usage);

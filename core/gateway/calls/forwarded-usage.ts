@@ -1,12 +1,13 @@
 // What a forwarded request and its answer have used: as the provider reports it and, where it does not, by the size of what passed. Pure: no I/O.
 //
 // counts-grow: a later report never lowers a count of an earlier one.
+// not-counted: as in accumulate.ts.
 import { isCount } from '../../base/tokens.ts';
 import type { Writable } from '../../base/writable.ts';
 import type { ReportedUsage } from '../../ports.ts';
 import { FURTHER_COUNTS } from '../../schemas/chat.ts';
 import type { Usage } from '../../types.ts';
-import { addReport, BYTES_A_TOKEN, type Counts } from '../accumulate.ts';
+import { addReport, BYTES_A_TOKEN, believed, type Counts } from '../accumulate.ts';
 import { StreamTokens } from '../stream-tokens.ts';
 
 /** The usage of one attempt at a forwarded request. */
@@ -45,12 +46,13 @@ export class ForwardedUsage {
 
   /** Of an answer that has come to its end. */
   complete(): Usage {
-    return this.#usage(this.#reported.outputTokens ?? this.#answered, this.#reported.outputTokens === undefined);
+    const { outputTokens } = believed(this.#reported, this.#answered);
+    return this.#usage(outputTokens ?? this.#answered, outputTokens === undefined);
   }
 
   /** Of an answer that is under way, or has broken off: what came after the last report is added to it. */
   soFar(): Usage {
-    const { outputTokens } = this.#reported;
+    const { outputTokens } = believed(this.#reported, this.#answered);
     const unreported = outputTokens === undefined ? 0 : Math.max(0, this.#answered - this.#whenReported);
     return this.#usage((outputTokens ?? this.#answered) + unreported, outputTokens === undefined || unreported > 0);
   }
@@ -60,7 +62,8 @@ export class ForwardedUsage {
   }
 
   #usage(outputTokens: number, isEstimated: boolean): Usage {
-    const { inputTokens, unpricedTier, costUsd } = this.#reported;
+    const { unpricedTier, costUsd } = this.#reported;
+    const { inputTokens } = believed(this.#reported, this.#answered);
     const input = inputTokens ?? this.#inputTokens();
     const usage: Writable<Usage> = { inputTokens: input, outputTokens, totalTokens: input + outputTokens };
     for (const name of FURTHER_COUNTS) {

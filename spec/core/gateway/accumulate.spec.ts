@@ -72,6 +72,19 @@ t.test('what the provider did not tell is absent, and a zero that it told is a z
   });
 });
 
+t.test('a provider that reports nothing for an answer with text has not counted', async (t) => {
+  const none = usage({ inputTokens: 0, outputTokens: 0 });
+  const text: ChatEvent = { type: 'text', text: 'x'.repeat(9) };
+  for (const events of [
+    [none, text, STOP],
+    [text, STOP, none],
+  ])
+    t.strictSame(fold(events).done.usage, { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
+  const broken = new Accumulator();
+  broken.add([none, text]);
+  t.strictSame(broken.usageSoFar(PROMPT), { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
+});
+
 t.test('usage that was not reported is guessed from the text and marked', async (t) => {
   t.strictSame(fold([{ type: 'text', text: 'x'.repeat(9) }, STOP]).done.usage, { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
   t.strictSame(fold([usage({ inputTokens: 100 }), STOP]).done.usage, { inputTokens: 100, outputTokens: 0, totalTokens: 100, estimated: true });

@@ -62,6 +62,8 @@ t.test('what a failed request has used is known', async (t) => {
 t.test('usage that is not reported is estimated', async (t) => {
   const { core } = coreWith((call) => ({ vectors: call.inputs.map(() => [1]) }), true);
   t.match((await core.embed({ ...REQUEST, inputs: ['x'.repeat(40), [1, 2, 3]] })).usage, { inputTokens: 13, estimated: true });
+  const nothing = coreWith((call) => ({ vectors: call.inputs.map(() => [1]), inputTokens: 0 }));
+  t.match((await nothing.core.embed({ ...REQUEST, inputs: ['x'.repeat(40)] })).usage, { inputTokens: 10, estimated: true }, 'no text has no tokens');
 });
 
 t.test('an answer without one vector of numbers for each input is malformed', async (t) => {

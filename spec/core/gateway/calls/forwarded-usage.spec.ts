@@ -80,3 +80,12 @@ t.test('counts that are none are no report', async (t) => {
     t.same(usage.complete(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true }, String(count));
   }
 });
+
+t.test('a provider that reports nothing for an answer has not counted', async (t) => {
+  const usage = usageOf();
+  usage.report({ inputTokens: 0, outputTokens: 0 });
+  t.same(usage.complete(), { inputTokens: 0, outputTokens: 0, totalTokens: 0 }, 'nothing came');
+  usage.whole(400);
+  t.same(usage.complete(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true });
+  t.same(usage.soFar(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true });
+});
