@@ -8,7 +8,7 @@ const NAME = 'stand-in';
 const WORD_MS = 25;
 /** A longer message is repeated up to here. */
 const ECHO_CHARACTERS = 300;
-const NO_TOKENS = { inputTokens: 0, outputTokens: 0 } as const;
+const NO_TOKENS = { inputTokens: 0, outputTokens: 0, usesNothing: true } as const;
 
 /** The options of `createStandIn`. */
 export interface StandInOptions {

@@ -39,6 +39,8 @@ export type ChatEvent =
 export type ReportedUsage = { readonly [K in keyof Omit<Usage, 'totalTokens' | 'estimated' | 'unpricedTier'>]?: number | undefined } & {
   /** True if the answer names a processing tier that the price data does not know. */
   readonly unpricedTier?: true | undefined;
+  /** True if no model has worked: 0 tokens are then 0, although there is an answer. */
+  readonly usesNothing?: true | undefined;
 };
 
 /** Takes the events of one attempt. The adapter calls it synchronously, and never after its promise has settled. */

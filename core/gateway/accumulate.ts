@@ -259,11 +259,12 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
   }
   if (isCost(reported.costUsd) && reported.costUsd > (counts.costUsd ?? -1)) counts.costUsd = reported.costUsd;
   if (reported.unpricedTier === true) counts.unpricedTier = true;
+  if (reported.usesNothing === true) counts.usesNothing = true;
 }
 
 /** not-counted: what is believed of a report of an answer that has so many tokens by estimate. */
-export function believed({ inputTokens, outputTokens }: Counts, answered: number): Pick<Counts, 'inputTokens' | 'outputTokens'> {
-  return inputTokens === 0 && outputTokens === 0 && answered > 0 ? {} : { inputTokens, outputTokens };
+export function believed({ inputTokens, outputTokens, usesNothing }: Counts, answered: number): Pick<Counts, 'inputTokens' | 'outputTokens'> {
+  return inputTokens === 0 && outputTokens === 0 && answered > 0 && usesNothing !== true ? {} : { inputTokens, outputTokens };
 }
 
 /** A cost that a provider may tell: a negative one would give the key of an application more to spend than its cap. */

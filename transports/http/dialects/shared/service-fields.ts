@@ -141,6 +141,7 @@ export const SERVICE_FIELDS: RequestFields = {
   context_window_fallback_dict: FALLBACKS,
   search_parameters: SPENDS,
   search_options: SPENDS,
+  web_search_options: SPENDS,
   web_search: SWITCH,
   enable_search: SWITCH,
   enable_enhancement: SWITCH,
@@ -171,6 +172,11 @@ export const SERVICE_FIELDS: RequestFields = {
   prompt_id: UNSEEN,
   thread_id: UNSEEN,
 
+  // What a proxy hands to a provider of another protocol.
+  additional_model_request_fields: MODEL_REQUESTS,
+  inference_geo: { decides: 'price', except: ['global'] },
+  performance_config: { decides: 'price' },
+  speed: { decides: 'price', except: ['standard'] },
   usage: { decides: 'price', members: ['include'], except: [true] }, // whether the answer tells what it costs
 
   // How the answer is made or written.

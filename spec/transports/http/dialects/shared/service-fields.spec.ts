@@ -1,4 +1,5 @@
 import t from 'tap';
+import { MESSAGES_FIELDS } from '../../../../../transports/http/dialects/anthropic/request-fields.ts';
 import { CHAT_FIELDS } from '../../../../../transports/http/dialects/openai-chat/request-fields.ts';
 import { RESPONSES_FIELDS } from '../../../../../transports/http/dialects/openai-responses/request-fields.ts';
 import { SERVICE_FIELDS } from '../../../../../transports/http/dialects/shared/service-fields.ts';
@@ -71,6 +72,20 @@ t.test('no key with a list of models names further ones to a router', async (t) 
     t.equal(forbiddenField(SERVICE_FIELDS, { [name]: value }, { models: ['*'] }), name);
     t.equal(forbiddenField(SERVICE_FIELDS, { [name]: value }, {}), undefined, name);
   }
+});
+
+t.test('no key with a cap in USD chooses what a token costs, nor a search, in the words of another protocol', async (t) => {
+  for (const [name, value] of [
+    ['speed', 'fast'],
+    ['inference_geo', 'us'],
+    ['performanceConfig', { latency: 'optimized' }],
+    ['web_search_options', {}],
+    ['additionalModelRequestFields', { speed: 'fast' }],
+  ] as const)
+    for (const fields of [CHAT_FIELDS, RESPONSES_FIELDS, MESSAGES_FIELDS])
+      t.ok(forbiddenField(fields, { [name]: value }, { usdPerDay: 1 })?.startsWith(name), name);
+  for (const fields of [CHAT_FIELDS, RESPONSES_FIELDS, MESSAGES_FIELDS])
+    t.equal(forbiddenField(fields, { speed: 'standard', inference_geo: 'global' }, { usdPerDay: 1 }), undefined);
 });
 
 t.test('no key with a cap switches on what costs besides the tokens, nor the usage off', async (t) => {
