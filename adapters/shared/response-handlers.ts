@@ -256,11 +256,22 @@ export class StreamHandler implements UpstreamHandler {
     assertParseable(body.bytes()); // bounded-answer
     const json = tryParseJson(body.text());
     if (json !== undefined && this.#context !== undefined) {
-      for (const event of this.#provider.readAnswer(json, this.#context)) events.push(event);
+      this.#readJson(json, this.#context, events);
       return;
     }
     this.#decoder.push(body.bytes(), events);
     this.#decoder.end(events);
+  }
+
+  /** counts-first. */
+  #readJson(json: unknown, context: ChatContext, events: ChatEvent[]): void {
+    try {
+      for (const event of this.#provider.readAnswer(json, context)) events.push(event);
+    } catch (error) {
+      const usage = this.#provider.readUsage(json, context);
+      if (usage !== undefined && tellsUse(usage)) events.push({ type: 'usage', usage });
+      throw error;
+    }
   }
 
   #emit(events: readonly ChatEvent[]): boolean {
