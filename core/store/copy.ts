@@ -96,10 +96,10 @@ async function withBoth<T>({ from, to }: CopyOptions, work: (source: CopySource,
 
 async function openSource(from: string): Promise<CopySource> {
   if (DATABASE.test(from)) {
-    const { openPostgresSource } = await import('./postgres/copy/postgres-side.ts');
+    const { openPostgresSource } = await import('./postgres/postgres-store.ts');
     return openPostgresSource(from);
   }
-  const { openFileSide } = await import('./files/copy/file-side.ts');
+  const { openFileSide } = await import('./files/file-store.ts');
   const source = await openFileSide(from);
   if (!source.isThere) throw invalidRequest('from', `has no workspace: there is no folder ${source.shown}`);
   return source;
@@ -107,10 +107,10 @@ async function openSource(from: string): Promise<CopySource> {
 
 async function openTarget(to: string): Promise<CopyTarget> {
   if (DATABASE.test(to)) {
-    const { openPostgresTarget } = await import('./postgres/copy/postgres-side.ts');
+    const { openPostgresTarget } = await import('./postgres/postgres-store.ts');
     return openPostgresTarget(to);
   }
-  const { openFileSide } = await import('./files/copy/file-side.ts');
+  const { openFileSide } = await import('./files/file-store.ts');
   return openFileSide(to);
 }
 
