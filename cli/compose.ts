@@ -1,7 +1,5 @@
 // The one composition root: puts core, adapters and transports together. It loads adapters and transports only when they
 // are used, so that a command that needs neither starts fast.
-// With the program, because a piece of its own would cut what it shares with the server into more files for each start.
-export { compareWorkspaces, copyWorkspace } from './copy-parts.ts';
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';

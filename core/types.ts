@@ -1819,6 +1819,7 @@ export interface ShownKeyGroup {
 /** GET `/api/gateway`. */
 export interface GatewayFigures {
   readonly window: '15m' | '90m' | '24h';
+  /** The adapters, and after them the connections of auth.json whose entry can be used */
   readonly adapters: readonly {
     readonly id: string;
     readonly displayName: string;

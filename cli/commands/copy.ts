@@ -42,7 +42,7 @@ export class CopyCommand extends BaseCommand {
     const [from, to] = [this.from ?? store, this.to ?? store];
     if ((this.from ?? this.to) === undefined || from === undefined || to === undefined)
       throw new CliError('usage', 'Name both sides with --from and --to, or one of them, and the other one in BLOCKHOUSE_STORE.');
-    const { compareWorkspaces, copyWorkspace } = await import('../compose.ts');
+    const { compareWorkspaces, copyWorkspace } = await import('../copy-parts.ts');
     return this.interruptible(async (signal) => {
       let at = '';
       const spinner = new Spinner(this.stderr, isWatched(this.stderr, env));

@@ -106,10 +106,10 @@ export class WorkerPool {
       if (message.word === 'ready') this.#listens(worker, message.place);
       else if (message.word === 'failed') failure = new CliError(message.kind, message.message);
     });
-    const unborn = new Promise<readonly [readonly [null, null]]>((resolve) => {
-      worker.process.once('error', () => worker.process.pid === undefined && resolve([[null, null]])); // the system has no room for it
+    const unborn = new Promise<readonly [null, null]>((resolve) => {
+      worker.process.once('error', () => worker.process.pid === undefined && resolve([null, null])); // the system has no room for it
     });
-    const ended = Promise.race([Promise.all([once(worker, 'exit'), once(worker, 'disconnect')]), unborn]).then(([[code, signal]]) => {
+    const ended = Promise.race([closed(worker), unborn]).then(([code, signal]) => {
       gone(); // all-heard
       this.#running.delete(worker);
       const wasReady = this.#ready.delete(worker);
@@ -151,6 +151,13 @@ export class WorkerPool {
     }
     this.#replace(facts, 0);
   }
+}
+
+/** The exit code and the signal of a worker, when it has ended and all that it has said was read. A worker that dies while a connection is handed to it has no `disconnect`. */
+function closed({ process: child }: Worker): Promise<readonly unknown[]> {
+  return new Promise((resolve) => {
+    child.once('close', (...how: unknown[]) => resolve(how));
+  });
 }
 
 /** A port that nobody has now. one-port. Rejects with the system's own error. */

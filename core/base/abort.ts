@@ -36,12 +36,17 @@ export function callerLeft(cause: unknown, mayHaveRun = false): BlockhouseError 
   return new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { cause, mayHaveRun });
 }
 
+/** The caller of some work has left. Takes the rest of the work, and returns the signal that ends it. */
+export type GoOn<T> = (rest: Promise<T>) => AbortSignal | undefined;
+
 /**
  * Runs `task` and settles as it does, or rejects with CANCELLED once `signal` has fired. Work that heeds the signal itself has one turn of the
- * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, right before it settles. With `until`, the work goes
- * on when `signal` has fired, until that fires as well.
+ * event loop to say how far it came. Work that does not say so counts as work that may have run. `onEnd` is called once, when the work has ended.
+ *
+ * With `goOn`, the work is not given up when its caller leaves: `goOn` gets the rest of it, which it must handle, and returns the signal that ends it, or undefined to
+ * have it end now.
  */
-export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, until = signal): Promise<T> {
+export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSignal, onEnd: () => void, goOn?: GoOn<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let hasEnded = false;
     const end = (): boolean => {
@@ -54,12 +59,22 @@ export function endWhenCallerLeaves<T>(task: () => Promise<T>, signal: AbortSign
     const fail = (error: unknown): void => {
       if (end()) reject(error);
     };
-    const leave = (): void => void setImmediate(() => fail(callerLeft(signal.reason, true)));
-    const goOn = (): void => {
-      if (until.aborted) leave();
-      else place = onAbort(until, leave);
+    const leave = (): void => {
+      const left = callerLeft(signal.reason, true);
+      let until: AbortSignal | undefined;
+      if (!hasEnded && goOn !== undefined) {
+        reject(left);
+        until = goOn(
+          new Promise<T>((resolveRest, rejectRest) => {
+            resolve = resolveRest;
+            reject = rejectRest;
+          }),
+        );
+      }
+      if (until === undefined || until.aborted) fail(left);
+      else place = onAbort(until, () => void setImmediate(fail, left));
     };
-    let place = onAbort(signal, until === signal ? leave : goOn);
+    let place = onAbort(signal, () => void setImmediate(leave));
     try {
       task().then((result) => {
         if (end()) resolve(result);
@@ -91,10 +106,5 @@ export function sleep(ms: number, signal: AbortSignal, closing: AbortSignal): Pr
 
 /** Throws SHUTTING_DOWN once `closing` has fired. */
 export function assertOpen(closing: AbortSignal): void {
-  if (closing.aborted) throw shuttingDown();
-}
-
-/** What a call gets that the end of the server ends. */
-export function shuttingDown(): BlockhouseError {
-  return new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
+  if (closing.aborted) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
 }

@@ -9,7 +9,7 @@
 //   while the caller has got nothing. Where no other key can be used, the call ends.
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import type { ResolvedSettings } from '../auth/settings.ts';
-import { assertOpen, callerLeft, offAbort, onAbort, shuttingDown, sleep } from '../base/abort.ts';
+import { assertOpen, callerLeft, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -71,9 +71,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #hold: Hold | undefined;
   /** Undefined if the call ends when its caller leaves. */
   #readOn: ReadOn | undefined;
-  /** Among those that hear when its caller leaves, and what the caller is refused with then; where the call goes on. */
-  #leavePlace: Place<() => void> | undefined;
-  #refuse: ((error: unknown) => void) | undefined;
   #hasEnded = false;
 
   constructor(call: Call<T>, destination: Destination, options: AttemptsOptions) {
@@ -155,28 +152,23 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     }
     bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, stream: reader !== undefined });
     this.#place = live.add(this);
-    return this.#hold?.readsOn === true ? this.#readingOn(resultOf) : this.#next(0, resultOf);
+    if (this.#hold?.readsOn === true) this.#readOn = new ReadOn();
+    return this.#next(0, resultOf);
   }
 
   /** still-under-way: the call goes on when its caller has left. */
-  #readingOn<R>(resultOf: (answered: T) => R): Promise<R> {
-    this.#readOn = new ReadOn();
-    return new Promise((resolve, reject) => {
-      this.#refuse = reject;
-      this.#leavePlace = onAbort(this.#call.signal, () => void setImmediate(() => this.#leave())); // an attempt that heeds the signal may end before
-      this.#next(0, resultOf).then(resolve, reject);
-    });
-  }
-
-  #leave(): void {
-    if (this.#hasEnded) return;
+  readonly #goOn = (rest: Promise<T>): AbortSignal | undefined => {
+    rest.then(
+      ({ usage }) => this.#end(sumUsage(this.#lostUsage, usage), 'CANCELLED'),
+      (error: unknown) => void this.#fail(this.#settle(error)),
+    );
+    if (this.#hasEnded) return undefined; // it was abandoned
     this.#readOn?.begin();
-    if (this.#attempt !== undefined) {
-      this.#attempt.leave();
-      this.#call.forgetRequest();
-    }
-    this.#refuse?.(callerLeft(this.#call.signal.reason, true));
-  }
+    if (this.#attempt === undefined) return this.#readOn?.until; // nothing is under way, so the call ends by itself
+    this.#attempt.leave();
+    this.#call.forgetRequest();
+    return this.#readOn?.until;
+  };
 
   state(): CallState {
     const { requestId, adapter, model, caller, key, messageId } = this.#call;
@@ -208,17 +200,17 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   abandon(): void {
     const usage = sumUsage(this.#lostUsage, this.#attempt === undefined ? undefined : this.#usedBy(this.#attempt, true, false));
     this.#end(usage, 'SHUTTING_DOWN');
-    this.#refuse?.(shuttingDown());
   }
 
   /** Calls itself and does not loop: a function that waits costs a stream more memory than a promise does. */
   #next<R>(retry: number, resultOf: (answered: T) => R): Promise<R> {
     return this.#enqueue().then(
       (answered) => {
-        this.#end(sumUsage(this.#lostUsage, answered.usage), this.#readOn?.hasLeft === true ? 'CANCELLED' : undefined);
+        this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
         return resultOf(answered);
       },
       async (error: unknown) => {
+        if (this.#readOn?.hasLeft === true) throw error; // still-under-way
         await this.#untilNext(error, retry);
         return this.#next(retry + 1, resultOf);
       },
@@ -234,7 +226,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     } catch (error) {
       return Promise.reject(error);
     }
-    return this.#destination.queue.run(this.#make, this.#call.client, this.#call.signal, this.#readOn?.until, this.#hold?.places);
+    return this.#destination.queue.run(this.#make, this.#call.client, this.#call.signal, this.#readOn && this.#goOn, this.#hold?.places);
   }
 
   readonly #make = (): Promise<T> => {
@@ -296,10 +288,15 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     try {
       await this.#pause(error, retry);
     } catch (final) {
-      const failure = withUsage(toBlockhouseError(final), this.#lostUsage);
-      this.#end(failure.usage, failure.code);
-      throw failure;
+      throw this.#fail(toBlockhouseError(final));
     }
+  }
+
+  /** Ends the call with its last failure, which gets the usage of all attempts. */
+  #fail(last: BlockhouseError): BlockhouseError {
+    const failure = withUsage(last, this.#lostUsage);
+    this.#end(failure.usage, failure.code);
+    return failure;
   }
 
   /** Rejects with the failure when no further attempt may follow. */
@@ -359,7 +356,6 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     if (this.#hasEnded) return; // it was abandoned
     this.#hasEnded = true;
     this.#readOn?.end();
-    if (this.#leavePlace !== undefined) offAbort(this.#leavePlace);
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
     if (usage !== undefined) this.#countUsage(usage);

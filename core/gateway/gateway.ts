@@ -140,6 +140,11 @@ export class Gateway {
     return this.#registry.ids();
   }
 
+  /** The adapters, and the connections whose entry can be used, in order: each has its own line of calls and its own figures. */
+  upstreams(): Adapter[] {
+    return [...this.#registry.list(), ...this.connections.names().flatMap((name) => this.#questions.known(name) ?? [])];
+  }
+
   /** The id of the adapter with this id or alias; undefined if there is none. */
   adapterIdOf(name: string): string | undefined {
     return this.#registry.idOf(name);
@@ -187,9 +192,7 @@ export class Gateway {
 
   /** What auth.json and the environment set, secrets masked. */
   settings(): ShownSetting[] {
-    const { credentials, env } = this.#options;
-    const connections = this.connections.names().flatMap((name) => this.#questions.known(name) ?? []);
-    return shownSettings([...this.#registry.list(), ...connections], credentials, env);
+    return shownSettings(this.upstreams(), this.#options.credentials, this.#options.env);
   }
 
   /** Whether an adapter could be called with these overrides; calls nobody. Throws INVALID_REQUEST naming `field` for an unknown adapter. */

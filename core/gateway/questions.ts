@@ -128,7 +128,7 @@ export class Questions {
   ): Promise<T> {
     if (key === undefined) return question();
     const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model }, isRequest);
-    return this.#options.destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal, signal, places);
+    return this.#options.destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal, undefined, places);
   }
 
   /** The first names of a list, which are more than a person reads; a list that is cut is told once. */

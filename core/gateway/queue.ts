@@ -8,7 +8,7 @@
 //
 // The line is p-queue's, with our order. An attempt that finds a place free never enters it: the package costs such a call more than the rest of its way through here.
 import PQueue from 'p-queue';
-import { callerLeft, endWhenCallerLeaves, offAbort, onAbort } from '../base/abort.ts';
+import { callerLeft, endWhenCallerLeaves, type GoOn, offAbort, onAbort } from '../base/abort.ts';
 import { BlockhouseError } from '../errors.ts';
 import { type PlaceLimit, UNLIMITED, type WaitingLine } from './place-limit.ts';
 import { FairLine, type LineOptions, WaitingRoom } from './waiting-room.ts';
@@ -60,16 +60,22 @@ export class AttemptQueue implements WaitingLine {
 
   /**
    * Runs `task` of `caller` when it is its turn and settles as it does. Rejects with QUEUE_FULL when the waiting room has no space, or a caller with fewer
-   * calls in it needs that space, and with CANCELLED when `signal` fires during the wait or `until` during the work. While one of the limits has no room, the
-   * attempt waits without a place.
+   * calls in it needs that space, and with CANCELLED when `signal` fires during the wait or the work. With `goOn`, the work keeps its place after that
+   * (`endWhenCallerLeaves`). While one of the limits has no room, the attempt waits without a place.
    */
-  run<T>(task: () => Promise<T>, caller: string, signal: AbortSignal, until = signal, limits: readonly PlaceLimit[] = UNLIMITED): Promise<T> {
+  run<T>(
+    task: () => Promise<T>,
+    caller: string,
+    signal: AbortSignal,
+    goOn?: (rest: Promise<T>) => AbortSignal | undefined,
+    limits: readonly PlaceLimit[] = UNLIMITED,
+  ): Promise<T> {
     if (signal.aborted) return Promise.reject(callerLeft(signal.reason));
     if (this.#room.hasPlaceFor(caller, limits)) {
       this.#room.take(caller, limits);
-      return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), until); // one-place
+      return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), goOn); // one-place
     }
-    if (this.#hasSpaceFor(caller)) return this.#wait(task, { caller, limits }, signal, until);
+    if (this.#hasSpaceFor(caller)) return this.#wait(task, { caller, limits }, signal, goOn);
     return Promise.reject(this.#full());
   }
 
@@ -85,7 +91,7 @@ export class AttemptQueue implements WaitingLine {
     task: () => Promise<T>,
     { caller, limits }: { readonly caller: string; readonly limits: readonly PlaceLimit[] },
     signal: AbortSignal,
-    until: AbortSignal,
+    goOn: GoOn<T> | undefined,
   ): Promise<T> {
     const leaving = new AbortController();
     const place = onAbort(signal, () => leaving.abort(callerLeft(signal.reason))); // leaving-frees
@@ -104,7 +110,7 @@ export class AttemptQueue implements WaitingLine {
       this.#leave(caller, limits);
       throw callerLeft(signal.reason);
     }
-    return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), until); // one-place
+    return endWhenCallerLeaves(task, signal, () => this.#leave(caller, limits), goOn); // one-place
   }
 
   /** in-line: the next call has the place before this returns. */

@@ -5,14 +5,14 @@ import type { Meter } from './meter.ts';
 
 /** What a view works with. */
 export interface ViewOptions {
-  readonly gateway: Pick<Gateway, 'adapterIds' | 'load' | 'live' | 'stopReading'>;
+  readonly gateway: Pick<Gateway, 'upstreams' | 'load' | 'live' | 'stopReading'>;
   readonly meter: Meter;
 }
 
 /** The view of one process. */
 export function localView({ gateway, meter }: ViewOptions): GatewayView {
   return {
-    figures: async (window) => gateway.adapterIds().map((id) => ({ id, load: gateway.load(id), series: meter.series(id, window) })),
+    figures: async (window) => gateway.upstreams().map(({ id }) => ({ id, load: gateway.load(id), series: meter.series(id, window) })),
     calls: async () => ({ live: gateway.live(), ended: meter.ended() }),
     endElsewhere: async () => false,
     addEnd: () => undefined,

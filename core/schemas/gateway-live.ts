@@ -24,46 +24,49 @@ export type GatewayPoint = types.GatewayPoint;
 /** GET `/api/gateway`. */
 export const GatewayFigures = object({
   window: oneOf(['15m', '90m', '24h']),
-  adapters: listOf(
-    object(
-      {
-        id: string,
-        displayName: string,
-        defaultModel: string,
-        ready: boolean,
-        source: CredentialSource,
-        detail: string,
-        breaker: {
-          ...oneOf(['closed', 'open', 'trying']),
-          description: 'open while it is not called, because its calls failed; trying while a caller tries it',
-        },
-        paused: {
-          ...listOf(
-            object(
-              {
-                scope: {
-                  ...oneOf(['model', 'caller', 'prompt']),
-                  description: "Everybody's calls to the model; a caller's calls; one prompt of programs with the token",
+  adapters: {
+    ...listOf(
+      object(
+        {
+          id: string,
+          displayName: string,
+          defaultModel: string,
+          ready: boolean,
+          source: CredentialSource,
+          detail: string,
+          breaker: {
+            ...oneOf(['closed', 'open', 'trying']),
+            description: 'open while it is not called, because its calls failed; trying while a caller tries it',
+          },
+          paused: {
+            ...listOf(
+              object(
+                {
+                  scope: {
+                    ...oneOf(['model', 'caller', 'prompt']),
+                    description: "Everybody's calls to the model; a caller's calls; one prompt of programs with the token",
+                  },
+                  block: { type: 'string', description: 'The block whose calls fail' },
+                  key: { type: 'string', description: 'The key of the application whose calls fail; with neither, they are of programs with the token' },
+                  model: { type: 'string', description: 'Absent for a caller whose calls to several models failed' },
+                  until: { ...time, description: 'When the next call is tried' },
                 },
-                block: { type: 'string', description: 'The block whose calls fail' },
-                key: { type: 'string', description: 'The key of the application whose calls fail; with neither, they are of programs with the token' },
-                model: { type: 'string', description: 'Absent for a caller whose calls to several models failed' },
-                until: { ...time, description: 'When the next call is tried' },
-              },
-              ['block', 'key', 'model'],
+                ['block', 'key', 'model'],
+              ),
             ),
-          ),
-          description: 'Models that are paused for everybody, and callers that are paused on their own, because their calls failed',
+            description: 'Models that are paused for everybody, and callers that are paused on their own, because their calls failed',
+          },
+          openUntil: { ...orNull(time), description: 'When the next caller may try it' },
+          atWork: { ...count, description: 'Requests at the provider now' },
+          waiting: { ...count, description: 'Requests that wait for a place' },
+          limits: object({ concurrency: count, waiting: count }),
+          series: { ...listOf(GatewayPoint), description: 'Oldest first; empty if it was not called' },
         },
-        openUntil: { ...orNull(time), description: 'When the next caller may try it' },
-        atWork: { ...count, description: 'Requests at the provider now' },
-        waiting: { ...count, description: 'Requests that wait for a place' },
-        limits: object({ concurrency: count, waiting: count }),
-        series: { ...listOf(GatewayPoint), description: 'Oldest first; empty if it was not called' },
-      },
-      ['detail'],
+        ['detail'],
+      ),
     ),
-  ),
+    description: 'The adapters, and after them the connections of auth.json whose entry can be used',
+  },
 });
 export type GatewayFigures = types.GatewayFigures;
 

@@ -6,9 +6,11 @@
 // whole-at-the-end: a server uses the target only after everything is there.
 import { tryParseJson } from '../base/json.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
+import { openFileSide } from './files/copy/file-side.ts';
 import type { CopiedSetting, CopiedSpend, CopySource, CopyTarget } from './parts/copied.ts';
 import { Bag, type BlockDigest, callText, canonical, type Digest, digestOf, lineText } from './parts/copy-digest.ts';
 import { halfCopy } from './parts/copy-note.ts';
+import { openPostgresSource, openPostgresTarget } from './postgres/copy/postgres-side.ts';
 
 /** What is copied, and how. */
 export interface CopyOptions {
@@ -95,23 +97,14 @@ async function withBoth<T>({ from, to }: CopyOptions, work: (source: CopySource,
 }
 
 async function openSource(from: string): Promise<CopySource> {
-  if (DATABASE.test(from)) {
-    const { openPostgresSource } = await import('./postgres/postgres-store.ts');
-    return openPostgresSource(from);
-  }
-  const { openFileSide } = await import('./files/file-store.ts');
+  if (DATABASE.test(from)) return openPostgresSource(from);
   const source = await openFileSide(from);
   if (!source.isThere) throw invalidRequest('from', `has no workspace: there is no folder ${source.shown}`);
   return source;
 }
 
 async function openTarget(to: string): Promise<CopyTarget> {
-  if (DATABASE.test(to)) {
-    const { openPostgresTarget } = await import('./postgres/postgres-store.ts');
-    return openPostgresTarget(to);
-  }
-  const { openFileSide } = await import('./files/file-store.ts');
-  return openFileSide(to);
+  return DATABASE.test(to) ? openPostgresTarget(to) : openFileSide(to);
 }
 
 /** What both read. */

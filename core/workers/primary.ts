@@ -217,7 +217,8 @@ class Worker implements Takes<WorkerSays> {
     figures: async ({ window }) => {
       const { meter, adapterIds } = this.#options;
       const loads = await this.#others.gather.loads();
-      return adapterIds.flatMap((id) => {
+      const ids = new Set([...adapterIds, ...loads.flat().map(({ id }) => id)]); // the connections as well
+      return [...ids].flatMap((id) => {
         const load = joinedLoads(loads.flatMap((each) => each.filter((one) => one.id === id).map((one) => one.load)));
         return load === undefined ? [] : [{ id, load, series: meter.series(id, window) }];
       });

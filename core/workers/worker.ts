@@ -53,7 +53,7 @@ export class Worker {
         flush: async () => void this.#told(),
         loads: async () => {
           const gateway = this.#told();
-          return gateway.adapterIds().map((id) => ({ id, load: gateway.load(id) }));
+          return gateway.upstreams().map(({ id }) => ({ id, load: gateway.load(id) }));
         },
         live: async () => this.#told().live(),
         endRequest: async ({ requestId }) => this.#end(requestId),

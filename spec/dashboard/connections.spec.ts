@@ -26,6 +26,16 @@ t.test('the settings list the connections beside the providers: where each is, w
     .getByText(/baseURL must be an absolute http or https URL/)
     .waitFor();
   t.notMatch(await page.content(), /canary/);
+  await world.show(page, '/ui/gateway');
+  const keys = page.getByRole('button', { name: 'groq', exact: true });
+  await keys.click();
+  t.equal(await keys.getAttribute('aria-expanded'), 'true');
+  await page.getByRole('cell', { name: 'Ready', exact: true }).last().waitFor();
+  await page.getByRole('columnheader', { name: 'From cache' }).waitFor();
+  t.same(await axeFindings(page), []);
+  t.notMatch(await page.content(), /canary/);
+  await page.getByRole('row', { name: /^gpu/ }).getByRole('link', { name: 'Not ready' }).click();
+  await page.getByLabel('gpu: Key').waitFor();
 });
 
 t.test("a server of one's own is added with its key, which is checked, gets a second key, and goes; no key is in the page afterwards", async (t) => {

@@ -12,7 +12,7 @@ import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { CLI, run, runHere } from '../cli/run.ts';
+import { CLI, runHere } from '../cli/run.ts';
 import { CANARIES, type FaultWorld, startFaultWorld } from '../support/fault-world.ts';
 import { exchange } from '../support/raw.ts';
 import { type Answer, CHAT, DAEMON_END, daemonLine, framesOf, friendlyDaemon, readAnswer, responseOf, until } from '../support/server.ts';
@@ -164,7 +164,7 @@ t.test('E74, E75: the token file under a running server', async (t) => {
       return response.text();
     });
     await until(() => opened === 50, 'all streams are open');
-    const rotated = await run(t, ['token', '--new-token', '--workspace', world.workspace]);
+    const rotated = await runHere(t, ['token', '--new-token', '--workspace', world.workspace]);
     t.equal(rotated.code, 0);
     const fresh = readFileSync(tokenFile(world), 'utf8').trim();
     t.not(fresh, world.token);
@@ -256,7 +256,7 @@ t.test('E75 at its start a server makes a token only where there is none, and re
       mkdirSync(workspace, { mode: 0o700 });
       if (text === undefined) mkdirSync(path);
       else writeFileSync(path, text, { mode: 0o600 });
-      const { code, stdout, stderr } = await run(t, ['serve', '--json', '--port', '0', '--workspace', workspace]);
+      const { code, stdout, stderr } = await runHere(t, ['serve', '--json', '--port', '0', '--workspace', workspace]);
       t.not(code, 0, title);
       t.notMatch(stdout, /http:/, `${title}: nothing listens`);
       t.match(stderr, /\.api-token can't be used: .*token --new-token/, title);

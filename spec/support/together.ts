@@ -1,6 +1,8 @@
 // Several specs in one process, one after the other, in their compiled form. Each of them runs alone as well.
 //
+// one-limit: the runner limits the time of a process. A spec that sets its own limit means the time that it takes alone.
 // stays-here: a test works at the root of the repository. tap goes into the folder above that of a test before it removes it, if it lies elsewhere.
+import './late-optimization.ts';
 import './stray-errors.ts'; // before-tap
 import { resolve } from 'node:path';
 import { env } from 'node:process';
@@ -14,6 +16,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 /** Paths are relative to the root of the repository. */
 export async function runTogether(specs: readonly string[]): Promise<void> {
+  t.setTimeout = () => undefined; // one-limit
   const folders = env[TEST_FOLDERS];
   if (folders !== undefined) {
     t.testdirName = folders; // those of all tests have names that begin so

@@ -6,14 +6,13 @@ import type { ArchiveStore, Signals, Store } from '../store.ts';
 import { BlockFolders } from './block/block-folders.ts';
 import { FileArchive } from './block/file-archive.ts';
 import { FileBlocks } from './block/file-blocks.ts';
-import { openFileSide } from './copy/file-side.ts';
 import { GatewayLedger } from './ledger/gateway-ledger.ts';
 import { Ledger } from './ledger/ledger.ts';
 import type { WorkspaceLock } from './lock.ts';
 import { FileMembership, type MembershipOptions } from './membership.ts';
 
 // Together, so that a process that only looks at a ledger loads no further pieces of the program.
-export { GatewayLedger, Ledger, openFileSide };
+export { GatewayLedger, Ledger };
 
 /** What a store works with. */
 export interface FileStoreOptions extends Omit<MembershipOptions, 'enabled'> {

@@ -2,12 +2,15 @@
 //
 // one-transaction: a block that is imported is there as a whole, or not at all.
 // one-of-each: a conversation that people edited may have an id, a clientId or an answer twice. The last of each keeps it.
-import { wholeEntry, completeEntries, formatChat } from '../../block/conversation/chat-file.ts';
+// in-turns: a bundle may have millions of lines, so they are read in slices, and others are served between them. One with more lines that are no messages, or more
+//   messages, than any conversation has is refused.
+
+import { nextTurn } from '../../base/next-turn.ts';
+import { parseBytes } from '../../base/strict-json.ts';
+import { completeEntries, formatChat, wholeEntry } from '../../block/conversation/chat-file.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
 import { splitOld } from '../../block/conversation/retention.ts';
 import { formatFile } from '../../block/documents/document-codecs.ts';
-import { tryParseJson } from '../../base/json.ts';
-import { parseBytes } from '../../base/strict-json.ts';
 import { invalidRequest } from '../../errors.ts';
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import type { ChatEntry } from '../../schemas/chat-entry.ts';
@@ -21,7 +24,7 @@ import { endOfPiece } from '../parts/log-lines.ts';
 import type { BlockContents, BlockRef, Entries } from '../port.ts';
 import { listColumns, nameTaken } from './documents.ts';
 import { sqlStateOf } from './faults.ts';
-import { entryOf, type MessageRow, valuesOf } from './message-row.ts';
+import { entryOf, type MessageRow, NO_TEXT, valuesOf } from './message-row.ts';
 import type { Database, Run } from './pool.ts';
 import { ADD_MESSAGES, COUNT_MESSAGES } from './sql/archive.ts';
 import { CREATE } from './sql/blocks.ts';
@@ -31,6 +34,16 @@ import { ADD, BETWEEN, NAMES } from './sql/logs.ts';
 const IS_THERE = '23505';
 const AT_ONCE = 1000;
 const MONTH_FILE = /^chat-archive\/\d{4}-\d{2}\.jsonl$/;
+const LF = 10;
+/** As in a file of chat-archive (ARCHIVE_LIMITS). */
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
+/** Fields and elements of one message, which has some twenty. */
+const MAX_LINE_VALUES = 10_000;
+/** A crash cuts one line short, and a person may leave some others. */
+const MAX_STRAY_LINES = 10_000;
+const MAX_MESSAGES = 500_000;
+/** So much is read, or so many messages are looked at, in one turn. */
+const SLICE = { bytes: 512 * 1024, messages: 2000 } as const;
 
 /** The block in a folder that has its name. Rejects with INVALID_REQUEST when it is too large. */
 export async function packBlock(database: Database, { name, block }: BlockRef, contents: BlockContents): Promise<Uint8Array> {
@@ -87,7 +100,9 @@ function byMonth(entries: Entries): Map<string, ChatEntry[]> {
   for (const entry of entries) {
     const own = entry.timestamp.slice(0, '2026-11'.length);
     if (own > month) month = own;
-    months.set(month, [...(months.get(month) ?? []), entry]);
+    const entries = months.get(month);
+    if (entries === undefined) months.set(month, [entry]);
+    else entries.push(entry);
   }
   return months;
 }
@@ -105,7 +120,8 @@ export interface UnpackOptions {
 }
 
 interface Unpacked {
-  readonly files: ReadonlyMap<string, Buffer>;
+  /** The months of the conversation go as they are read. */
+  readonly files: Map<string, Buffer>;
   readonly times: ReadonlyMap<string, Date>;
 }
 
@@ -115,7 +131,7 @@ export async function unpackBlock(database: Database, bundle: Uint8Array, { want
   const { files } = unpacked;
   const config = checked('config.json', () => stoppedConfig(valueIn(files, 'config.json'), wanted, now));
   const documents = { config, memory: documentIn(files, 'memory'), costs: documentIn(files, 'costs'), pulse: documentIn(files, 'pulse') };
-  const entries = checked('chat.json', () => entriesIn(files, now));
+  const entries = await entriesIn(files, now);
   await accept(config);
   await database
     .transaction(async (run) => {
@@ -162,22 +178,89 @@ function documentIn(files: Unpacked['files'], kind: 'memory' | 'costs' | 'pulse'
 }
 
 /** The archived entries, and then the active ones. */
-function entriesIn(files: Unpacked['files'], now: number): Entries {
+async function entriesIn(files: Unpacked['files'], now: number): Promise<Entries> {
   const ids = new EntryIds(() => now);
+  const active = checked('chat.json', () => activeIn(files));
+  const entries = await archivedIn(files);
+  ids.follow(entries);
+  for (const entry of completeEntries(active, ids, new Date(now).toISOString())) entries.push(entry);
+  return oneOfEach(entries);
+}
+
+function activeIn(files: Unpacked['files']): Entries {
   const value = valueIn(files, 'chat.json');
-  const months = [...files.keys()].filter((path) => MONTH_FILE.test(path)).sort();
-  const lines = months.flatMap((path) => (files.get(path) as Buffer).toString('utf8').split('\n'));
-  const old = lines.flatMap((line) => wholeEntry(tryParseJson(line)) ?? []);
-  const active = value === undefined ? [] : DOCUMENTS.chat.parse(value);
-  ids.follow(old);
-  return oneOfEach([...old, ...completeEntries(active, ids, new Date(now).toISOString())]);
+  const entries = value === undefined ? [] : DOCUMENTS.chat.parse(value);
+  for (const [index, entry] of entries.entries()) {
+    const unfit = unkeepable(entry);
+    if (unfit !== undefined) throw new Error(`[${index}]: ${unfit} has a NUL or half a character, which a database can't keep`);
+  }
+  return entries;
+}
+
+/** in-turns. */
+async function archivedIn(files: Unpacked['files']): Promise<ChatEntry[]> {
+  const entries: ChatEntry[] = [];
+  let strays = 0;
+  for (const path of [...files.keys()].filter((each) => MONTH_FILE.test(each)).sort()) {
+    for await (const line of linesIn(files.get(path) ?? Buffer.alloc(0))) {
+      const entry = wholeEntry(parsedLine(line));
+      if (entry !== undefined && unkeepable(entry) === undefined) entries.push(entry);
+      else strays += 1;
+      if (strays > MAX_STRAY_LINES) throw invalidRequest('', `The ${path} in the archive has more than ${MAX_STRAY_LINES} lines that are no messages.`);
+      if (entries.length > MAX_MESSAGES)
+        throw invalidRequest('', `The archive has more than ${MAX_MESSAGES} messages, the limit for an import into a database.`);
+    }
+    files.delete(path);
+  }
+  return entries;
+}
+
+/** The lines that are not blank. */
+async function* linesIn(bytes: Buffer): AsyncGenerator<Buffer> {
+  let pause = SLICE.bytes;
+  for (let at = 0; at < bytes.length; ) {
+    if (bytes[at] === LF) at += 1;
+    else {
+      const found = bytes.indexOf(LF, at);
+      const end = found === -1 ? bytes.length : found;
+      yield bytes.subarray(at, end);
+      at = end + 1;
+    }
+    if (at < pause) continue;
+    pause = at + SLICE.bytes;
+    await nextTurn();
+  }
+}
+
+function parsedLine(line: Buffer): unknown {
+  if (line.length > MAX_LINE_BYTES) return undefined;
+  try {
+    return parseBytes(line, MAX_LINE_VALUES);
+  } catch {
+    return undefined; // no message: a crash may have cut it short
+  }
+}
+
+/** The field by which a message is found, if it holds what is no text for PostgreSQL. */
+function unkeepable({ id, clientId, replyTo }: Partial<ChatEntry>): string | undefined {
+  return Object.entries({ id, clientId, replyTo }).find(([, text]) => text !== undefined && NO_TEXT.test(text))?.[0];
 }
 
 /** one-of-each. */
-function oneOfEach(entries: Entries): Entries {
+async function oneOfEach(entries: Entries): Promise<Entries> {
   const each = new LastOfEach();
-  each.look(entries);
-  return each.kept(entries);
+  const kept: ChatEntry[] = [];
+  for await (const some of slicesOf(entries)) each.look(some);
+  for await (const some of slicesOf(entries)) kept.push(...each.kept(some));
+  return kept;
+}
+
+/** in-turns. */
+async function* slicesOf(entries: Entries): AsyncGenerator<Entries> {
+  for (let from = 0; from < entries.length; from += SLICE.messages) {
+    yield entries.slice(from, from + SLICE.messages);
+    await nextTurn();
+  }
 }
 
 async function create(run: Run, config: BlockConfig, documents: object): Promise<number> {

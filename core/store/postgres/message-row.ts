@@ -26,7 +26,8 @@ export interface MessageRow {
   readonly rest: Partial<ChatEntry>;
 }
 
-const NO_TEXT = /[\p{Surrogate}\0]/u;
+/** What no text of PostgreSQL has (any-text). */
+export const NO_TEXT = /[\p{Surrogate}\0]/u;
 const WAITING: ReadonlySet<string> = new Set(['queued', 'processing']);
 
 /** The entry of a row. */

@@ -10,7 +10,6 @@ import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreH
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
 import { checkDatabase } from './check.ts';
-import { openPostgresSource, openPostgresTarget } from './copy/postgres-side.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
@@ -27,7 +26,7 @@ import { USE_COPY } from './sql/copy.ts';
 import type { BlockWorld } from './stored-block.ts';
 
 // Together, so that all of the store is one piece of the program.
-export { migrate, openPostgresSource, openPostgresTarget, parseStorePlace, planMigrations };
+export { migrate, parseStorePlace, planMigrations };
 
 /** How a database is reached by a test. */
 export interface PostgresOptions extends ConnectOptions {

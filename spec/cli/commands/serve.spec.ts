@@ -109,8 +109,9 @@ t.test('a log that can not be written stops nothing', { skip: process.platform !
   t.same(await once(child, 'exit'), [0, null]);
 });
 
-/** Far more than the pipes to a reader who has stopped can hold. */
-const REFUSALS = 8000;
+/** Each is a line of more than half a KiB: all are far more than the pipes to a reader who has stopped can hold, and than waits in the server. */
+const REFUSALS = 2500;
+const LONG_PATH = `/api/blocks/${'x'.repeat(1000)}`;
 
 /** A server whose log nobody reads, with more lines of it than find room. */
 async function serveWithStalledLog(t: Test, workspace: string): Promise<{ child: ChildProcess; url: string }> {
@@ -122,7 +123,7 @@ async function serveWithStalledLog(t: Test, workspace: string): Promise<{ child:
   const { port, host } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1');
   t.teardown(() => socket.destroy());
-  socket.write(`GET /api/blocks HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(REFUSALS));
+  socket.write(`GET ${LONG_PATH} HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(REFUSALS));
   let answers = 0;
   for await (const chunk of socket) {
     answers += String(chunk).split('UNAUTHORIZED').length - 1;

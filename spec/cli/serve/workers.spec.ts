@@ -152,6 +152,30 @@ t.test('a worker that is killed is replaced, and the other goes on; its calls co
   t.match(stderr, /"signal":"SIGKILL".*a worker has ended, and another one is started/);
 });
 
+t.test('a worker that dies while it is given connections is replaced as well, and its calls count', onlyLinux, async (t) => {
+  const { child, ended, call, upstream, workers } = await farm(t, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('Hello'));
+  });
+  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
+  const broken = Array.from({ length: 2 }, () => call('POST', '/v1/chat', CHAT, key).catch(() => undefined));
+  await upstream.arrived(1);
+  const before = workers();
+  process.kill(child.pid ?? 0, 'SIGSTOP');
+  const asked = Array.from({ length: 8 }, () => call('GET', '/v1/health').catch(() => undefined)); // the primary hands them to both workers
+  await delay(100);
+  for (const pid of before) process.kill(pid, 'SIGKILL');
+  process.kill(child.pid ?? 0, 'SIGCONT');
+  await Promise.all(broken);
+  await until(async () => workers().length === 2 && (await call('GET', '/v1/health').catch(() => undefined))?.status === 200, 'two others serve');
+  t.ok(workers().every((pid) => !before.includes(pid)));
+  const { keys: [app] = [] } = (await call('GET', '/api/keys')).json as { keys: { spentToday: { calls: number; tokens: number } }[] };
+  t.match(app, { spentToday: { calls: 2 } });
+  child.kill('SIGTERM');
+  await ended;
+  await Promise.all(asked);
+});
+
 t.test('when the primary is killed its workers end at once, and the next server counts what was under way', onlyLinux, async (t) => {
   const { child, call, upstream, workers, workspace, url } = await farm(t, (_request, res) => {
     res.writeHead(200, { 'content-type': 'application/x-ndjson' });
@@ -197,72 +221,74 @@ t.test('a port in use is said once, with exit code 5; and so is one that is take
   t.match(await ended, { code: 5, stderr: new RegExp(`blockhouse: 127.0.0.1:${port} is in use`) });
 });
 
-t.test('the cap of a key holds over workers under load: what is sent beyond it was under way', onlyLinux, async (t) => {
-  const { call, upstream, child, ended } = await farm(t);
-  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 500 })).json as { key: string };
-  // 5 tokens each.
-  const statuses: number[] = [];
-  const client = async (): Promise<void> => {
-    for (let index = 0; index < 12; index += 1) statuses.push((await call('POST', '/v1/chat', CHAT, key)).status);
-  };
-  await Promise.all(Array.from({ length: 16 }, client));
-  const answered = statuses.filter((status) => status === 200).length;
-  t.equal(answered, upstream.requests.filter(({ path }) => path === '/api/chat').length);
-  t.ok(answered <= 100 + 16, `${answered} of 100, 16 at once`);
-  t.match((await call('GET', '/api/keys')).json, { keys: [{ spentToday: { tokens: answered * 5 } }] });
-  for (let index = 0; index < 2; index += 1) t.match((await call('POST', '/v1/chat', CHAT, key)).status, answered >= 100 ? 429 : 200);
-  child.kill('SIGTERM');
-  t.equal((await ended).code, 0);
-});
-
-t.test('codes, tickets, keys, aliases and the end of a request work at whichever worker they come to', onlyLinux, async (t) => {
+t.test('two workers under calls of many kinds', onlyLinux, async (t) => {
   const { call, url, upstream, child, ended } = await farm(t, (request, res, index) => {
-    if (request.path !== '/api/chat') return friendlyDaemon(request, res, index);
+    if (!request.body.includes('endless')) return friendlyDaemon(request, res, index);
     res.writeHead(200, { 'content-type': 'application/x-ndjson' });
     res.write(daemonLine('Hello'));
   });
-  for (let index = 0; index < 3; index += 1) {
-    const { code } = (await call('POST', '/api/session/code')).json as { code: string };
-    const tries = await Promise.all(
-      [1, 2, 3].map(
-        async () =>
-          (
-            await fetch(`${url}/api/session`, {
-              method: 'POST',
-              headers: { 'content-type': 'application/json', connection: 'close' },
-              body: JSON.stringify({ code }),
-            })
-          ).status,
-      ),
-    );
-    t.same(tries.sort(), [200, 401, 401], 'a code opens once');
-    const { ticket } = (await call('POST', '/api/session/ticket')).json as { ticket: string };
-    const sockets = [0, 1].map(() => new WebSocket(`${url.replace('http', 'ws')}/api/ws?ticket=${ticket}`));
-    const outcomes = await Promise.all(
-      sockets.map((socket) => Promise.race([once(socket, 'open').then(() => 'open'), once(socket, 'unexpected-response').then(() => 'refused')])),
-    );
-    t.same(outcomes.sort(), ['open', 'refused'], 'a ticket opens one socket');
-    for (const socket of sockets) socket.close();
-  }
-  const { key = '' } = (await call('POST', '/api/keys', { name: 'app' })).json as { key: string };
-  for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 200, 'a new key is known to both');
-  await call('DELETE', '/api/keys/app');
-  await delay(50);
-  for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 401, 'a revoked key to none');
-  for (const round of [0, 2]) {
-    const answer = call('POST', '/v1/chat', { ...CHAT, stream: false }).catch(() => undefined);
-    await upstream.arrived(round / 2);
-    let live: { requestId: string }[] = [];
-    const look = async () => {
-      ({ live } = (await call('GET', '/api/gateway/requests')).json as { live: { requestId: string }[] });
-      return live.length === 1;
+
+  await t.test('codes, tickets, keys, aliases and the end of a request work at whichever worker they come to', async (t) => {
+    for (let index = 0; index < 3; index += 1) {
+      const { code } = (await call('POST', '/api/session/code')).json as { code: string };
+      const tries = await Promise.all(
+        [1, 2, 3].map(
+          async () =>
+            (
+              await fetch(`${url}/api/session`, {
+                method: 'POST',
+                headers: { 'content-type': 'application/json', connection: 'close' },
+                body: JSON.stringify({ code }),
+              })
+            ).status,
+        ),
+      );
+      t.same(tries.sort(), [200, 401, 401], 'a code opens once');
+      const { ticket } = (await call('POST', '/api/session/ticket')).json as { ticket: string };
+      const sockets = [0, 1].map(() => new WebSocket(`${url.replace('http', 'ws')}/api/ws?ticket=${ticket}`));
+      const outcomes = await Promise.all(
+        sockets.map((socket) => Promise.race([once(socket, 'open').then(() => 'open'), once(socket, 'unexpected-response').then(() => 'refused')])),
+      );
+      t.same(outcomes.sort(), ['open', 'refused'], 'a ticket opens one socket');
+      for (const socket of sockets) socket.close();
+    }
+    const { key = '' } = (await call('POST', '/api/keys', { name: 'app' })).json as { key: string };
+    for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 200, 'a new key is known to both');
+    await call('DELETE', '/api/keys/app');
+    await delay(50);
+    for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 401, 'a revoked key to none');
+    for (const round of [0, 2]) {
+      const answer = call('POST', '/v1/chat', { ...CHAT, model: 'endless', stream: false }).catch(() => undefined);
+      await upstream.arrived(round / 2);
+      let live: { requestId: string }[] = [];
+      const look = async () => {
+        ({ live } = (await call('GET', '/api/gateway/requests')).json as { live: { requestId: string }[] });
+        return live.length === 1;
+      };
+      await until(look, 'the request is shown by either worker');
+      t.equal((await call('DELETE', `/api/gateway/requests/${live[0]?.requestId}`)).status, 200);
+      await answer;
+      await until(async () => ((await call('GET', '/api/gateway/requests')).json as { live: unknown[] }).live.length === 0, 'the request is ended');
+    }
+    t.equal((await call('DELETE', '/api/gateway/requests/none')).status, 404);
+  });
+
+  await t.test('the cap of a key holds over workers under load: what is sent beyond it was under way', async (t) => {
+    const before = upstream.requests.length;
+    const { key = '' } = (await call('POST', '/api/keys', { name: 'capped', tokensPerDay: 500 })).json as { key: string };
+    // 5 tokens each.
+    const statuses: number[] = [];
+    const client = async (): Promise<void> => {
+      for (let index = 0; index < 12; index += 1) statuses.push((await call('POST', '/v1/chat', CHAT, key)).status);
     };
-    await until(look, 'the request is shown by either worker');
-    t.equal((await call('DELETE', `/api/gateway/requests/${live[0]?.requestId}`)).status, 200);
-    await answer;
-    await until(async () => ((await call('GET', '/api/gateway/requests')).json as { live: unknown[] }).live.length === 0, 'the request is ended');
-  }
-  t.equal((await call('DELETE', '/api/gateway/requests/none')).status, 404);
+    await Promise.all(Array.from({ length: 16 }, client));
+    const answered = statuses.filter((status) => status === 200).length;
+    t.equal(answered, upstream.requests.slice(before).filter(({ path }) => path === '/api/chat').length);
+    t.ok(answered <= 100 + 16, `${answered} of 100, 16 at once`);
+    t.match((await call('GET', '/api/keys')).json, { keys: [{ spentToday: { tokens: answered * 5 } }] });
+    for (let index = 0; index < 2; index += 1) t.match((await call('POST', '/v1/chat', CHAT, key)).status, answered >= 100 ? 429 : 200);
+  });
+
   child.kill('SIGTERM');
   t.equal((await ended).code, 0);
 });

@@ -35,6 +35,32 @@ t.test('work that notices says itself how it ended', async (t) => {
   await t.rejects(ended, failure);
 });
 
+t.test('the rest of work that goes on without its caller ends by itself, by its own signal, or at once', async (t) => {
+  const [result, until] = [{}, new AbortController()];
+  for (const [end, signal] of [
+    ['itself', until.signal],
+    ['signal', until.signal],
+    ['at once', undefined],
+  ] as const) {
+    const leaving = new AbortController();
+    let [rest, ends, finish]: [Promise<object>, number, (result: object) => void] = [Promise.resolve({}), 0, NOTHING];
+    const work = () => new Promise<object>((resolve) => (finish = resolve));
+    const goOn = (left: Promise<object>) => {
+      rest = left;
+      return signal;
+    };
+    const ended = endWhenCallerLeaves(work, leaving.signal, () => (ends += 1), goOn);
+    leaving.abort();
+    await t.rejects(ended, { code: 'CANCELLED' }, 'its caller gets the answer at once');
+    if (end !== 'at once') t.equal(ends, 0, 'the work goes on');
+    if (end === 'itself') finish(result);
+    else until.abort();
+    if (end === 'itself') t.equal(await rest, result);
+    else await t.rejects(rest, { code: 'CANCELLED', mayHaveRun: true });
+    t.equal(ends, 1);
+  }
+});
+
 t.test('a signal that fires calls everybody who still listens, in their order, and once', async (t) => {
   const leaving = new AbortController();
   const called: string[] = [];

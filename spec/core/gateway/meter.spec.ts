@@ -69,7 +69,7 @@ t.test('the view of a process that serves alone is its own', async (t) => {
   const { meter, call } = create();
   call();
   const load = { atWork: 1 } as never;
-  const view = localView({ meter, gateway: { adapterIds: () => ['a'], load: () => load, live: () => [], stopReading: () => true } });
+  const view = localView({ meter, gateway: { upstreams: () => [{ id: 'a' } as never], load: () => load, live: () => [], stopReading: () => true } });
   t.match(await view.figures('15m'), [{ id: 'a', load, series: { length: 180 } }]);
   t.match(await view.calls(), { live: [], ended: [{ fact: { requestId: 'r' } }] });
   view.addEnd(() => true);

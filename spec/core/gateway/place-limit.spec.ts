@@ -25,7 +25,7 @@ function world() {
       },
       caller,
       signal,
-      signal,
+      undefined,
       limits,
     );
   const end = async (name: string) => {

@@ -2,8 +2,9 @@
 import type { ComponentChildren, InputHTMLAttributes, RefObject } from 'preact';
 import { useId } from 'preact/hooks';
 import { setQuery } from '../base/address.ts';
+import { readConnections } from '../data/connections.ts';
 import { useLoad } from '../data/load.ts';
-import { readModels } from '../data/models.ts';
+import { modelNames, readModels } from '../data/models.ts';
 import { Keys } from './widgets.tsx';
 
 interface FieldProps {
@@ -62,13 +63,23 @@ export function TextField({ value, set, input, ...field }: TextFieldProps) {
   );
 }
 
-/** The models that can be called, for an input with this list. */
-export function ModelList({ id: list }: { readonly id: string }) {
+/** The models that can be called, for an input with this list; those of one provider or connection with `of`. */
+export function ModelList({ id, of }: { readonly id: string; readonly of?: string | undefined }) {
   const { data = [] } = useLoad(readModels, []).state.value;
+  return <Choices id={id} names={modelNames(data, of)} />;
+}
+
+/** The providers and connections, for an input with this list. */
+export function ConnectionList({ id }: { readonly id: string }) {
+  const { data = [] } = useLoad(readConnections, []).state.value;
+  return <Choices id={id} names={data.map(({ name }) => name)} />;
+}
+
+function Choices({ id, names }: { readonly id: string; readonly names: readonly string[] }) {
   return (
-    <datalist id={list}>
-      {data.map(({ id, adapter }) => (
-        <option key={id} value={id.startsWith(`${adapter}/`) ? id : `${adapter}/${id}`} />
+    <datalist id={id}>
+      {names.map((name) => (
+        <option key={name} value={name} />
       ))}
     </datalist>
   );

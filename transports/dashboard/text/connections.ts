@@ -32,7 +32,7 @@ export const connectionsText = {
   keysReplaced: 'The key that you type takes the place of all its keys. For another address, it is needed.',
   addressAndKey: 'Address and key…',
   remove: 'Remove…',
-  keys: 'Keys',
+  keysOf: 'Keys…',
   addKey: 'Add a key…',
   label: 'Label',
   labelHelp: 'What lists and costs call it: 1 to 16 of a–z, 0–9 and -.',

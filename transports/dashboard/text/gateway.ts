@@ -1,5 +1,7 @@
 // Words of the page of the gateway.
-import { plural } from '../base/format.ts';
+import { NONE, plural } from '../base/format.ts';
+import type { Connection } from '../data/connections.ts';
+import type { Credential } from '../data/credentials.ts';
 
 export const gatewayText = {
   title: 'Gateway',
@@ -38,6 +40,7 @@ export const gatewayText = {
   toFirst: 'to first text',
   streams: 'answers',
   setKey: 'Set the key',
+  showKeys: 'Show its keys',
   client: 'a client',
 } as const;
 
@@ -61,4 +64,16 @@ export function pausedModelText(model: string, until: string): string {
 /** `0 to 14 s`. */
 export function scaleText(seconds: number): string {
   return `0 to ${seconds} s`;
+}
+
+/** Where the key of a provider or connection is: `GROQ_API_KEY`, `auth.json …abcd`, `3 keys, 1 not used now`. */
+export function keyFromText(connection: Connection | undefined, credential: Credential | undefined): string {
+  const keys = connection?.keys ?? [];
+  if (keys.length > 1) {
+    const resting = keys.filter(({ state }) => state !== 'ready').length;
+    return `${keys.length} keys${resting === 0 ? '' : `, ${resting} not used now`}`;
+  }
+  const from = (credential?.source === 'env' ? credential.variable : credential?.source) ?? keys[0]?.source;
+  const hint = credential?.hint ? ` …${credential.hint}` : '';
+  return from === undefined ? NONE : `${from}${hint}`;
 }

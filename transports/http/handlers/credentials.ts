@@ -75,7 +75,8 @@ function credentialOf(core: Core, id: string, configured: boolean, shown: readon
 /** Where the credentials of an adapter come from: `chain` is the provider's own search, null where none are there or needed. */
 export function sourceOf(core: Core, id: string, configured: boolean, shown: readonly ShownSetting[]): Credential['source'] {
   const secret = secretIn(core, id, shown);
-  if (secret === undefined) return configured && core.adapter(id).authRequired ? 'chain' : null;
+  const { authRequired, connection } = core.adapter(id);
+  if (secret === undefined) return configured && authRequired && connection === undefined ? 'chain' : null; // a connection is never searched for
   return secret.source === 'auth.json' ? 'auth.json' : 'env';
 }
 

@@ -7,7 +7,7 @@ import { sourceOf } from './credentials.ts';
 
 const WINDOW_NAMES = ['15m', '90m', '24h'] as const satisfies readonly Window[];
 
-/** `{window, adapters}`: state, load and series of each adapter. */
+/** `{window, adapters}`: state, load and series of each adapter, and of each connection. */
 export const figures = async ({ core, req }: RouteContext) => {
   const window = queryChoice(req, 'window', WINDOW_NAMES) ?? '15m';
   const shown = core.settings();

@@ -1,10 +1,11 @@
 import t from 'tap';
-import { packBlock } from '../../../../core/store/postgres/bundles.ts';
-import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
-import { bundleEntries } from '../../../../core/store/parts/bundle-entries.ts';
-import { openStore } from '../../../../core/store/open.ts';
 import { createBus } from '../../../../core/bus.ts';
-import { AT, answerEntry, configOf } from '../../../support/block-files.ts';
+import type { ChatEntry } from '../../../../core/schemas/chat-entry.ts';
+import { openStore } from '../../../../core/store/open.ts';
+import { bundleEntries } from '../../../../core/store/parts/bundle-entries.ts';
+import { packed } from '../../../../core/store/parts/bundle-pack.ts';
+import { packBlock } from '../../../../core/store/postgres/bundles.ts';
+import { AT, answerEntry, configOf, userEntry } from '../../../support/block-files.ts';
 import { noPostgres } from '../../../support/postgres.ts';
 import { postgresPlace, QUIET, refOf } from '../../../support/postgres-store.ts';
 import { testFolder } from '../../../support/test-folder.ts';
@@ -70,4 +71,40 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.same(await files.archive.import(await stored.pack(), 'c', async () => undefined), { name: 'c', unconfirmed: undefined });
     t.equal((await files.blocks.contents('c', QUIET)).memory.summary, 'half \udc00');
   });
+
+  t.test('a hostile bundle is refused or read in turns, and takes nothing from others', async (t) => {
+    const { open } = await postgresPlace(t);
+    const store = await open();
+    const [message, answer] = [userEntry('m1', { status: 'done' }), answerEntry('m2', 'm1')];
+    const bundleOf = (files: Record<string, string>): Promise<Uint8Array> => packed('a', inOrder({ 'config.json': JSON.stringify(configOf({})), ...files }));
+    const importing = async (files: Record<string, string>) => store.archive.import(await bundleOf(files), 'b', async () => undefined);
+    const line = (entry: object): string => `${JSON.stringify(entry)}\n`;
+
+    const refused: [files: Record<string, string>, message: RegExp][] = [
+      [{ 'chat-archive/2026-01.jsonl': '{}\n'.repeat(20_000) }, /2026-01\.jsonl .* more than 10000 lines that are no messages/],
+      [{ 'chat.json': JSON.stringify([{ ...message, id: 'm\0' }]) }, /chat\.json .*\[0\]: id has a NUL/],
+      [{ 'chat.json': JSON.stringify([message, { ...answer, replyTo: '\ud800' }]) }, /chat\.json .*\[1\]: replyTo/],
+    ];
+    for (const [files, text] of refused) await t.rejects(importing(files), { code: 'INVALID_REQUEST', message: text });
+
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    const old = `${'\n'.repeat(8_000_000)}${line(message)}${'['.repeat(100_000)}\n${line({ ...answer, id: 'm\0' })}${line(answer)}`;
+    t.match(await importing({ 'chat-archive/2026-01.jsonl': old }), { name: 'b' });
+    clearImmediate(counting);
+    t.ok(turns > 10, `${turns} turns of the event loop`);
+    const { conversation } = store.blocks.block(await refOf(store, 'b'), QUIET).documents;
+    t.same(
+      (await conversation.page({ limit: 10, before: undefined, since: undefined })).map(({ id }) => id),
+      ['m1', 'm2'],
+    );
+  });
 });
+
+async function* inOrder(files: Record<string, string>) {
+  for (const [path, text] of Object.entries(files)) yield { path, bytes: Buffer.from(text), mtime: new Date(AT) };
+}

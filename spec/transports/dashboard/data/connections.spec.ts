@@ -11,6 +11,8 @@ import {
   type Preset,
   termsOf,
 } from '../../../../transports/dashboard/data/connections.ts';
+import { modelNames } from '../../../../transports/dashboard/data/models.ts';
+import { keyFromText } from '../../../../transports/dashboard/text/gateway.ts';
 import { atWorkText, connectionText, keyModelsText, keyStateText, presetKeyText, shareText } from '../../../../transports/dashboard/text/connections.ts';
 
 const KEY: ConnectionKey = {
@@ -134,6 +136,29 @@ t.test('what is not known is no zero: the share of cached tokens before the firs
   t.equal(atWorkText({ ...KEY, inFlight: 2 }), '2');
   t.equal(atWorkText({ ...KEY, inFlight: 2, maxInFlight: 4 }), '2 of 4');
 });
+
+t.test('where a key is stands in a few words, and of several how many are not used now', async (t) => {
+  t.equal(keyFromText(undefined, undefined), '–');
+  t.equal(keyFromText(connection({ keys: [] }), undefined), '–');
+  t.equal(keyFromText(connection(), undefined), 'auth.json');
+  t.equal(keyFromText(connection(), { adapter: 'openai', configured: true, source: 'env', variable: 'OPENAI_API_KEY', hint: 'abcd' }), 'OPENAI_API_KEY …abcd');
+  t.equal(keyFromText(connection({ keys: [KEY, { ...KEY, state: 'unset' }] }), undefined), '2 keys, 1 not used now');
+});
+
+t.test(
+  'models are offered with their provider or connection, or bare for one of them; an alias is no model of the provider that answers it first',
+  async (t) => {
+    const models = [
+      { id: 'coder', adapter: 'gpu' },
+      { id: 'openai/gpt-4o', adapter: 'openai' },
+      { id: 'gpu/prod', adapter: 'gpu' },
+      { id: 'gpu/a/b', adapter: 'gpu' },
+    ];
+    t.same(modelNames(models), ['openai/gpt-4o', 'gpu/prod', 'gpu/a/b']);
+    t.same(modelNames(models, 'gpu'), ['prod', 'a/b']);
+    t.same(modelNames(models, 'gp'), []);
+  },
+);
 
 t.test('before a key is typed, it is said whether one is needed', async (t) => {
   t.match(presetKeyText({ ...GROQ, isSet: true }), /^Leave it empty to use GROQ_API_KEY/);

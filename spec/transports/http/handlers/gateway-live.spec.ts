@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import t from 'tap';
+import { createAdapters } from '../../../../adapters/index.ts';
 import { createBlock, RUNNABLE } from '../../../support/block-calls.ts';
 import { CHAT, startServer } from '../../../support/server.ts';
 import { until } from '../../../support/until.ts';
@@ -9,6 +12,27 @@ interface Requests {
   readonly live: readonly { readonly requestId: string; readonly phase: string; readonly adapter: string; readonly durationMs: number }[];
   readonly ended: readonly { readonly requestId: string; readonly code?: string; readonly usage: unknown }[];
 }
+
+const COMPLETION = {
+  id: 'x',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello' } }],
+  usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 },
+};
+
+t.test('a connection has figures of its own after those of the providers; one whose entry is wrong has none', async (t) => {
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, answer: (_request, res) => sendJson(res, COMPLETION) });
+  const entries = { gpu: { adapter: 'openai', baseURL: `${server.upstream.url}/v1` }, wrong: { adapter: 'openai', limits: { inFlight: 'x' } } };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify(entries), { mode: 0o600 });
+  t.equal((await server.call('POST', '/v1/chat', { body: { ...CHAT, adapter: 'gpu' } })).status, 200);
+  const adapters = (await server.call('GET', '/api/gateway')).json['adapters'] as { id: string; series: { requests: number }[] }[];
+  t.same(
+    adapters.map(({ id, series }) => [id, series.reduce((sum, { requests }) => sum + requests, 0)]),
+    [...server.core.adapterIds().map((id) => [id, 0]), ['gpu', 1]],
+  );
+});
 
 t.test('case 46: the figures are those of the calls that were made', async (t) => {
   const server = await startServer(t);

@@ -4,17 +4,19 @@ import type { GatewayFigures } from '../../../../core/types.ts';
 import { setQuery } from '../../base/address.ts';
 import { clockSeconds, count, figure, NONE } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
+import { type Connection, readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
-import { readFigures, readRequests, WINDOWS, type Window } from '../../data/gateway.ts';
+import { readFigures, readRequests, WINDOWS } from '../../data/gateway.ts';
 import { useLoad } from '../../data/load.ts';
 import { pathOf, route } from '../../data/route.ts';
 import { joined, overall, type Totals, totalsOf } from '../../data/totals.ts';
+import { ConnectionKeys } from '../../parts/connection-keys.tsx';
 import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Plot, PlotGroup } from '../../parts/plot.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
-import { gatewayLead, gatewayText, LABELS, pausedModelText, pausedText, playText, WINDOW_NAMES } from '../../text/index.ts';
+import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, WINDOW_NAMES } from '../../text/index.ts';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -27,9 +29,10 @@ export default function Gateway() {
   const window = WINDOWS.find((each) => each === route.value.query.get('window')) ?? '15m';
   const figures = useLoad(() => readFigures(window), [window]);
   const providers = useLoad(readProviders, []);
+  const connections = useLoad(readConnections, []);
   const requests = useLoad(readRequests, []);
   const shown = useSignal<'live' | 'ended' | 'failed'>('live');
-  usePoll(figures.reload, FIGURES_EVERY_MS, [window]);
+  usePoll(() => Promise.all([figures.reload(), connections.reload()]), FIGURES_EVERY_MS, [window]);
   usePoll(requests.reload, REQUESTS_EVERY_MS, []);
   const { data, error } = figures.state.value;
   const atWork = data?.adapters.reduce((sum, adapter) => sum + adapter.atWork, 0) ?? 0;
@@ -52,8 +55,8 @@ export default function Gateway() {
         </a>
       </header>
       <div class="page">
-        {[error, requests.state.value.error].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}
-        {data !== undefined && <Providers data={data} window={window} keys={providers.state.value.data} />}
+        {[error, connections.state.value.error, requests.state.value.error].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}
+        {data !== undefined && <Providers data={data} keys={providers.state.value.data} connections={connections.state.value.data} />}
         {data !== undefined && <Plots data={data} />}
         {requests.state.value.data !== undefined && <Requests requests={requests.state.value.data} shown={shown} reload={requests.reload} />}
       </div>
@@ -63,11 +66,17 @@ export default function Gateway() {
 
 interface ProvidersProps {
   readonly data: GatewayFigures;
-  readonly window: Window;
+  readonly connections: readonly Connection[] | undefined;
   readonly keys: Awaited<ReturnType<typeof readProviders>> | undefined;
 }
 
-function Providers({ data, keys }: ProvidersProps) {
+function Providers({ data, keys, connections }: ProvidersProps) {
+  const unfolded = useSignal<ReadonlySet<string>>(new Set());
+  const toggle = (id: string): void => {
+    const others = new Set(unfolded.peek());
+    if (!others.delete(id)) others.add(id);
+    unfolded.value = others;
+  };
   return (
     <Table
       shape="providers-table"
@@ -85,7 +94,15 @@ function Providers({ data, keys }: ProvidersProps) {
       ]}
     >
       {data.adapters.map((adapter) => (
-        <ProviderRow key={adapter.id} adapter={adapter} isReady={isReady(adapter, keys)} credential={keys?.find(({ id }) => id === adapter.id)?.credential} />
+        <ProviderRow
+          key={adapter.id}
+          adapter={adapter}
+          isReady={isReady(adapter, keys)}
+          credential={keys?.find(({ id }) => id === adapter.id)?.credential}
+          connection={connections?.find(({ name }) => name === adapter.id)}
+          isUnfolded={unfolded.value.has(adapter.id)}
+          toggle={toggle}
+        />
       ))}
     </Table>
   );
@@ -100,44 +117,73 @@ interface ProviderRowProps {
   readonly adapter: GatewayFigures['adapters'][number];
   readonly isReady: boolean;
   readonly credential: Awaited<ReturnType<typeof readProviders>>[number]['credential'];
+  readonly connection: Connection | undefined;
+  readonly isUnfolded: boolean;
+  toggle(id: string): void;
 }
 
-function ProviderRow({ adapter, isReady: ready, credential }: ProviderRowProps) {
-  const { displayName, defaultModel, breaker, atWork, waiting, limits, series } = adapter;
+function ProviderRow({ adapter, isReady: ready, credential, connection, isUnfolded, toggle }: ProviderRowProps) {
+  const { id, atWork, waiting, limits, series } = adapter;
   const totals = totalsOf(series);
   const share = totals.requests === 0 ? 0 : (totals.errors / totals.requests) * 100;
-  const hint = credential?.hint === null || credential?.hint === undefined ? '' : ` …${credential.hint}`;
-  const from = credential?.source === 'env' ? credential.variable : credential?.source;
+  const isNamed = connection !== undefined && connection.adapter !== id;
+  return (
+    <>
+      <tr>
+        <td>
+          <NameCell adapter={adapter} isReady={ready} isUnfolded={isUnfolded} toggle={(connection?.keys.length ?? 0) > 0 ? toggle : undefined} />
+        </td>
+        <StateCell adapter={adapter} isReady={ready} />
+        <td class="t2 num">{keyFromText(connection, credential)}</td>
+        <td class="t2">{isNamed ? NONE : adapter.defaultModel}</td>
+        <td>
+          <span class="load num">
+            {count(atWork)} <Bar part={atWork} whole={limits.concurrency} tone="live" /> <span class="t3">{count(limits.concurrency)}</span>
+          </span>
+        </td>
+        <td class="num end">{waiting === 0 ? NONE : count(waiting)}</td>
+        <td>
+          <Spark values={thinned(series.map(({ requests }) => requests))} tone={share > 5 ? 'bad' : ''} />
+        </td>
+        <td class="num end">{inSeconds(totals.firstTextP50)}</td>
+        <td class="num end">{inSeconds(totals.durationP50)}</td>
+        <td class={`num end${share > 5 ? ' bad' : ''}`}>{totals.requests === 0 ? NONE : `${share < 10 ? share.toFixed(1) : Math.round(share)} %`}</td>
+      </tr>
+      {isUnfolded && connection !== undefined && (
+        <tr>
+          <td class="keys-of" colSpan={10}>
+            <ConnectionKeys connection={connection} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+interface NameCellProps extends Pick<ProviderRowProps, 'adapter' | 'isReady' | 'isUnfolded'> {
+  /** Undefined where there is nothing to unfold. */
+  readonly toggle: ((id: string) => void) | undefined;
+}
+
+/** The name; where it has keys, a button that shows them. */
+function NameCell({ adapter: { id, displayName, breaker }, isReady: ready, isUnfolded, toggle }: NameCellProps) {
   const readyMark = ready ? 'idle' : 'stopped';
   return (
-    <tr>
-      <td>
-        <span class="row">
-          <Mark state={breaker === 'closed' ? readyMark : 'backoff'} named={false} />
-          <b class="b">{displayName}</b>
-        </span>
-      </td>
-      <StateCell adapter={adapter} isReady={ready} />
-      <td class="t2 num">{from === null || from === undefined ? NONE : `${from}${hint}`}</td>
-      <td class="t2">{defaultModel}</td>
-      <td>
-        <span class="load num">
-          {count(atWork)} <Bar part={atWork} whole={limits.concurrency} tone="live" /> <span class="t3">{count(limits.concurrency)}</span>
-        </span>
-      </td>
-      <td class="num end">{waiting === 0 ? NONE : count(waiting)}</td>
-      <td>
-        <Spark values={thinned(series.map(({ requests }) => requests))} tone={share > 5 ? 'bad' : ''} />
-      </td>
-      <td class="num end">{inSeconds(totals.firstTextP50)}</td>
-      <td class="num end">{inSeconds(totals.durationP50)}</td>
-      <td class={`num end${share > 5 ? ' bad' : ''}`}>{totals.requests === 0 ? NONE : `${share < 10 ? share.toFixed(1) : Math.round(share)} %`}</td>
-    </tr>
+    <span class="row">
+      <Mark state={breaker === 'closed' ? readyMark : 'backoff'} named={false} />
+      {toggle === undefined ? (
+        <b class="b">{displayName}</b>
+      ) : (
+        <button type="button" class="unfold b" aria-expanded={isUnfolded} title={gatewayText.showKeys} onClick={() => toggle(id)}>
+          {displayName}
+        </button>
+      )}
+    </span>
   );
 }
 
 /** Whether a provider takes calls; where it does not, the way to its key. */
-function StateCell({ adapter: { id, detail, breaker, openUntil, paused }, isReady: ready }: Omit<ProviderRowProps, 'credential'>) {
+function StateCell({ adapter: { id, detail, breaker, openUntil, paused }, isReady: ready }: Pick<ProviderRowProps, 'adapter' | 'isReady'>) {
   const model = paused.find(({ scope }) => scope === 'model');
   if (breaker !== 'closed' || model?.model !== undefined)
     return (

@@ -19,6 +19,7 @@ import { ask, FormDialog, showDialog } from '../../parts/dialog.tsx';
 import { Field, TextField } from '../../parts/fields.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { StoreForm } from '../../parts/store-form.tsx';
+import { Button } from '../../parts/widgets.tsx';
 import { connectionsText, removeKeyText, settingsText } from '../../text/index.ts';
 
 interface KeysProps {
@@ -32,6 +33,31 @@ export function Keys({ connection, reload }: KeysProps) {
   if (keys.length === 0) return null;
   return (
     <ConnectionKeys connection={connection} {...(keys.length > 1 && { actions: (key) => <KeyMenu connection={connection} of={key} reload={reload} /> })} />
+  );
+}
+
+/** The keys of a provider, and the way to another one. */
+export function KeysWithAnother({ connection, reload }: KeysProps) {
+  const [isAdding, setAdding] = useState(false);
+  const end = (): void => setAdding(false);
+  return (
+    <>
+      <Keys connection={connection} reload={reload} />
+      {isAdding ? (
+        <AddKey
+          name={connection.name}
+          cancel={end}
+          done={async () => {
+            end();
+            await reload();
+          }}
+        />
+      ) : (
+        <div class="row pad">
+          <Button label={connectionsText.addKey} small run={() => setAdding(true)} />
+        </div>
+      )}
+    </>
   );
 }
 

@@ -21,6 +21,7 @@ import { Providers } from '../../parts/providers.tsx';
 import { Ago, Button, Copy, Problem } from '../../parts/widgets.tsx';
 import { connectionsText, examinedText, LABELS, settingsText, WORDS } from '../../text/index.ts';
 import { Connections } from './connections.tsx';
+import { KeysWithAnother } from './keys.tsx';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 
@@ -30,6 +31,7 @@ export default function Settings() {
   const connections = useLoad(readConnections, []);
   const { data, error } = providers.state.value;
   const { data: all } = connections.state.value;
+  const reload = async (): Promise<void> => void (await Promise.all([providers.reload(), connections.reload()]));
   return (
     <>
       <header class="top">
@@ -39,7 +41,15 @@ export default function Settings() {
         <div class="settings">
           <Section title={settingsText.providers} lead={settingsText.providersLead}>
             {error !== undefined && <Problem error={error} />}
-            {data !== undefined && <Providers list={data} reload={providers.reload} open={route.value.query.get('key') ?? undefined} />}
+            {data !== undefined && (
+              <Providers
+                list={data}
+                reload={reload}
+                open={route.value.query.get('key') ?? undefined}
+                connections={all}
+                keysOf={(connection) => <KeysWithAnother connection={connection} reload={reload} />}
+              />
+            )}
           </Section>
           <Section title={connectionsText.title} lead={connectionsText.lead}>
             {connections.state.value.error !== undefined && <Problem error={connections.state.value.error} />}
@@ -48,7 +58,7 @@ export default function Settings() {
                 list={namedOnly(all, data)}
                 taken={new Set(all.map(({ name }) => name))}
                 open={route.value.query.get('key') ?? undefined}
-                reload={connections.reload}
+                reload={reload}
               />
             )}
           </Section>

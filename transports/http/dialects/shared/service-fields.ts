@@ -146,6 +146,15 @@ export const SERVICE_FIELDS: RequestFields = {
   enable_enhancement: SWITCH,
   force_search_enhancement: SWITCH,
   enable_deep_search: SWITCH,
+  // By whatever name a service has a search.
+  '*_search': SWITCH,
+  '*_search_enabled': SWITCH,
+  with_search_enhance: SWITCH,
+  disable_search: 'answer',
+  use_beam_search: 'answer',
+  features: SPENDS, // Open WebUI switches searches and pictures on there
+  tool_ids: SPENDS,
+  research: SPENDS,
   enable_code_interpreter: SWITCH,
   scraping: SWITCH,
   youtube_transcripts: SWITCH,

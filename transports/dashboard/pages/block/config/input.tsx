@@ -1,9 +1,12 @@
 // One field of the configuration.
 import { useEffect, useState } from 'preact/hooks';
 import { type ConfigField, parsed, typed, type Values, valueAt } from '../../../data/config.ts';
-import { Field } from '../../../parts/fields.tsx';
-
+import { ConnectionList, Field, ModelList } from '../../../parts/fields.tsx';
 import { fieldLabel } from '../../../text/index.ts';
+
+/** The fields whose values others know: what stands there already is offered. */
+const PROVIDER = 'adapter.provider';
+const MODEL = 'adapter.model';
 
 interface InputProps {
   readonly field: ConfigField;
@@ -38,7 +41,7 @@ export function ConfigInput({ field, values, isChanged, fact, wrong, set }: Inpu
   return (
     <div class={isChanged ? 'changed' : ''} data-path={field.path}>
       <Field label={fieldLabel(field.path)} help={field.description} fact={fact} wrong={wrong}>
-        {(props) => <Control field={field} text={text} type={type} props={props} />}
+        {(props) => <Control field={field} text={text} type={type} provider={String(valueAt(values, PROVIDER) ?? '')} props={props} />}
       </Field>
     </div>
   );
@@ -48,10 +51,12 @@ interface ControlProps {
   readonly field: ConfigField;
   readonly text: string;
   type(text: string): void;
+  /** The provider or connection of the block. */
+  readonly provider: string;
   readonly props: { readonly id: string };
 }
 
-function Control({ field: { kind, choices }, text, type, props }: ControlProps) {
+function Control({ field: { path, kind, choices }, text, type, provider, props }: ControlProps) {
   if (kind === 'choice')
     return (
       <select {...props} class="input" value={text} onChange={(event) => type(event.currentTarget.value)}>
@@ -66,5 +71,12 @@ function Control({ field: { kind, choices }, text, type, props }: ControlProps) 
   const typed = { ...props, value: text, onInput: (event: { readonly currentTarget: { readonly value: string } }) => type(event.currentTarget.value) };
   if (kind === 'long' || kind === 'list' || kind === 'json')
     return <textarea {...typed} class={`input${kind === 'json' ? ' mono' : ''}`} rows={kind === 'long' ? 6 : 3} spellcheck={kind === 'long'} />;
-  return <input {...typed} class="input" inputMode={kind === 'number' ? 'decimal' : 'text'} autocomplete="off" />;
+  const list = path === PROVIDER || path === MODEL ? { list: `${props.id}l` } : {};
+  return (
+    <>
+      <input {...typed} {...list} class="input" inputMode={kind === 'number' ? 'decimal' : 'text'} autocomplete="off" />
+      {path === PROVIDER && <ConnectionList id={`${props.id}l`} />}
+      {path === MODEL && <ModelList id={`${props.id}l`} of={provider} />}
+    </>
+  );
 }
