@@ -4,7 +4,7 @@
 // unique-ids: Tool-call ids are unique within an answer.
 // one-call: Where one call is asked for, the first that begins is kept, and of the others nothing reaches a reader. The provider bills them, so they count.
 // counts-grow: A later report never lowers a count of an earlier one: it may leave out what the earlier one had.
-// not-counted: No request has 0 tokens. A provider that reports 0 of input and output for an answer that has some does not count, and both are estimated.
+// not-counted: No request and no text has 0 tokens. Where a provider reports 0 of output for an answer with text, its output is estimated; where it reports 0 of input as well, both are.
 // bounded: An answer of which more would be kept than AnswerSize allows is refused as it comes. Text that only passes to a reader does not count.
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
@@ -262,9 +262,11 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
   if (reported.usesNothing === true) counts.usesNothing = true;
 }
 
-/** not-counted: what is believed of a report of an answer that has so many tokens by estimate. */
-export function believed({ inputTokens, outputTokens, usesNothing }: Counts, answered: number): Pick<Counts, 'inputTokens' | 'outputTokens'> {
-  return inputTokens === 0 && outputTokens === 0 && answered > 0 && usesNothing !== true ? {} : { inputTokens, outputTokens };
+/** not-counted: what is believed of a report of an answer that has so many tokens by estimate, `text` of them surely text. */
+export function believed({ inputTokens, outputTokens, usesNothing }: Counts, answered: number, text = answered): Pick<Counts, 'inputTokens' | 'outputTokens'> {
+  if (outputTokens !== 0 || usesNothing === true) return { inputTokens, outputTokens };
+  if (inputTokens === 0 && answered > 0) return {};
+  return text > 0 ? { inputTokens } : { inputTokens, outputTokens };
 }
 
 /** A cost that a provider may tell: a negative one would give the key of an application more to spend than its cap. */

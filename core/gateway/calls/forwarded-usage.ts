@@ -46,15 +46,20 @@ export class ForwardedUsage {
 
   /** Of an answer that has come to its end. */
   complete(): Usage {
-    const { outputTokens } = believed(this.#reported, this.#answered);
+    const { outputTokens } = this.#believed;
     return this.#usage(outputTokens ?? this.#answered, outputTokens === undefined);
   }
 
   /** Of an answer that is under way, or has broken off: what came after the last report is added to it. */
   soFar(): Usage {
-    const { outputTokens } = believed(this.#reported, this.#answered);
+    const { outputTokens } = this.#believed;
     const unreported = outputTokens === undefined ? 0 : Math.max(0, this.#answered - this.#whenReported);
     return this.#usage((outputTokens ?? this.#answered) + unreported, outputTokens === undefined || unreported > 0);
+  }
+
+  /** not-counted: a whole answer is not looked at, and may be empty. */
+  get #believed(): Pick<Counts, 'inputTokens' | 'outputTokens'> {
+    return believed(this.#reported, this.#answered, this.#stream.tokens);
   }
 
   get #answered(): number {
@@ -63,7 +68,7 @@ export class ForwardedUsage {
 
   #usage(outputTokens: number, isEstimated: boolean): Usage {
     const { unpricedTier, costUsd } = this.#reported;
-    const { inputTokens } = believed(this.#reported, this.#answered);
+    const { inputTokens } = this.#believed;
     const input = inputTokens ?? this.#inputTokens();
     const usage: Writable<Usage> = { inputTokens: input, outputTokens, totalTokens: input + outputTokens };
     for (const name of FURTHER_COUNTS) {

@@ -88,4 +88,13 @@ t.test('a provider that reports nothing for an answer has not counted', async (t
   usage.whole(400);
   t.same(usage.complete(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true });
   t.same(usage.soFar(), { inputTokens: 7, outputTokens: 100, totalTokens: 107, estimated: true });
+  const streamed = usageOf();
+  streamed.frames(Buffer.from(chatFrame('Some five tokens of text')));
+  streamed.report({ inputTokens: 9, outputTokens: 0 });
+  t.same(streamed.complete(), { inputTokens: 9, outputTokens: 6, totalTokens: 15, estimated: true }, 'there is text');
+  t.same(streamed.soFar(), { inputTokens: 9, outputTokens: 6, totalTokens: 15, estimated: true });
+  const empty = usageOf();
+  empty.whole(400);
+  empty.report({ inputTokens: 9, outputTokens: 0 });
+  t.same(empty.complete(), { inputTokens: 9, outputTokens: 0, totalTokens: 9 }, 'nobody looks whether there is text');
 });
