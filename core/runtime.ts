@@ -263,6 +263,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     now: options.now ?? (() => performance.now()),
   });
   const now = options.clock ?? Date.now;
+  const monotonic = options.now ?? (() => performance.now());
   const look = (): void => {
     files?.look();
     credentials?.refresh(true);
@@ -274,10 +275,10 @@ function assemble(options: CoreOptions, worker?: Worker) {
           gateway,
           bus: events,
           keys,
-          names: new PricedNames(gateway, now),
+          names: new PricedNames(gateway, monotonic),
           look,
           now,
-          monotonic: options.now ?? (() => performance.now()),
+          monotonic,
         }) ?? new WorkspaceSession({ workspace, settings, database, bus: events, gateway, credentials, keys, options }));
   const meter = new Meter(events, options.clock);
   const shared = token && database && new SharedPasses(database.passes, token, options.now);

@@ -60,7 +60,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
-    this.#names = new PricedNames(options.gateway, options.now);
+    this.#names = new PricedNames(options.gateway, options.monotonic);
     this.#rates = new RateLimits(options.monotonic);
     this.#held = new HeldCalls(options.ledger, this.#tell);
   }

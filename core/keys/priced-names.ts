@@ -14,7 +14,7 @@ export class PricedNames {
   readonly #now: () => number;
   readonly #names = new Map<string, { readonly pricedAs: PricedModel | undefined; readonly until: number }>();
 
-  /** `now` in milliseconds. */
+  /** `now` in milliseconds that no change of the clock touches. */
   constructor(gateway: Pick<Gateway, 'pricedAs'>, now: () => number) {
     this.#gateway = gateway;
     this.#now = now;

@@ -313,6 +313,27 @@ t.test('the books close when the calls that have ended are in them with their pr
   t.match(JSON.parse(readFileSync(join(workspace, 'gateway-ledger.jsonl'), 'utf8')), { usage, costUsd: Number });
 });
 
+t.test('a price that has changed counts after a second, also when the clock is set back', async (t) => {
+  const [workspace, bus] = [testFolder(t), createBus()];
+  const ledger = new GatewayLedger({ workspace, bus });
+  const time = { day: NOW, running: 0 };
+  let rate = 1;
+  const gateway = { pricedAs: () => ({ provider: 'own', model: 'm', rates: { input: rate, output: rate } }) };
+  const keys = { named: () => undefined };
+  const accounts = new GatewayAccounts({ bus, gateway, prices: new Prices(), ledger, keys, now: () => time.day, monotonic: () => time.running });
+  const usage = { inputTokens: 400_000, outputTokens: 600_000, totalTokens: 1_000_000 };
+  const end = { requestId: 'r', adapter: 'stepped', model: 'm', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
+  const settle = () => accounts.settle(end, { adapterId: 'stepped', model: 'm' } as AccountedCall, undefined);
+  settle();
+  rate = 1000;
+  time.day -= 86_400_000;
+  time.running += 1000;
+  settle();
+  await accounts.close();
+  const lines = readFileSync(join(workspace, 'gateway-ledger.jsonl'), 'utf8').trim().split('\n');
+  t.same(lines.map((line) => JSON.parse(line).costUsd).sort(), [1, 1000]);
+});
+
 t.test('while its limits can not be checked, a key is refused', async (t) => {
   const { core, adapter } = await coreWith(t, { start: false });
   await core.keys?.create('app', { tokensPerDay: 0, models: ['none'] });
