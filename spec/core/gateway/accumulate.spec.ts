@@ -80,7 +80,12 @@ t.test('a provider that reports nothing for an answer with text has not counted'
     [text, STOP, none],
   ])
     t.strictSame(fold(events).done.usage, { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
-  t.strictSame(fold([text, usage({ inputTokens: 9, outputTokens: 0 }), STOP]).done.usage, { inputTokens: 9, outputTokens: 3, totalTokens: 12, estimated: true });
+  t.strictSame(fold([text, usage({ inputTokens: 9, outputTokens: 0 }), STOP]).done.usage, {
+    inputTokens: 9,
+    outputTokens: 3,
+    totalTokens: 12,
+    estimated: true,
+  });
   const broken = new Accumulator();
   broken.add([none, text]);
   t.strictSame(broken.usageSoFar(PROMPT), { inputTokens: 2, outputTokens: 3, totalTokens: 5, estimated: true });
