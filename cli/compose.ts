@@ -110,7 +110,6 @@ async function serveCore(
     await transport.close();
     throw error;
   });
-  setTimeout(() => void core.prepare(), PREPARE_AFTER_MS).unref();
   const close = async (): Promise<void> => {
     await Promise.all([transport.close(), bare.close(), sockets.close(), core.stop()]);
     await core.close();
@@ -172,6 +171,7 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     await core.start();
     const served = await serveCore(core, config, log, parts);
     own.ready(served);
+    prepareSoon(core);
     await ended;
     const close = async (): Promise<void> => {
       await served.close();
@@ -255,6 +255,11 @@ async function coreOptions(config: ProcessConfig, env: Environment = process.env
 
 /** The core prepares (loads prices) only after the first clients have their answers. */
 const PREPARE_AFTER_MS = 100;
+
+function prepareSoon(core: Pick<Core, 'prepare'>): void {
+  setTimeout(() => void core.prepare(), PREPARE_AFTER_MS).unref();
+}
+
 /** How long the final errors of cut-off answers may take to leave. */
 const FAREWELL_MS = 1000;
 /** How long the last log lines may then take to reach their reader. */
@@ -276,6 +281,7 @@ export async function serveUntilSignal(flags: Flags, announce?: (server: Running
   const lost = new Promise<number>((resolve) => server.core.events.on('workspace.lost', ({ pid }) => resolve(pid)));
   await announce?.(server);
   logStart(server);
+  if (server.workers === undefined) prepareSoon(server.core);
   const holder = await Promise.race([signalled, lost, ...(server.workers === undefined ? [] : [server.workers.failed])]).catch(async (error: unknown) => {
     await endServer(server, exitKindOf(error));
     throw error;

@@ -182,7 +182,7 @@ const RULES: readonly Rule[] = [
       !own ||
       inFolder(target, 'cli') ||
       /^(core|adapters|transports\/[^/]+)\/index\.ts$/.test(target) ||
-      (from === 'cli/copy-parts.ts' && target === 'core/store/copy.ts'),
+      (from === 'cli/copy-parts.ts' && inFolder(target, 'core/store')),
   },
 ];
 

@@ -2,6 +2,7 @@
 //
 // own-name: the first upstream of a preset, or of a provider at its own address, has that name. Everything else is called after its host.
 // one-address: keys that one name shares among its deployments at one address are keys of one connection; other keys at that address make another connection.
+import { urlOf } from '../../../core/base/url.ts';
 import { type Deployment, type ImportWorld, numberOf } from './deployments.ts';
 import { addFacts } from './facts.ts';
 import type { ReportBook } from './report.ts';
@@ -67,7 +68,7 @@ function addressOf({ path, params, service, isPreset }: Deployment, world: Impor
   const given = params[name];
   const place = `${path}.${PARAMS}.${name}`;
   if (given === undefined) return undefined;
-  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  const url = urlOf(typeof given === 'string' ? given : '');
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '') {
     book.left(place, 'It is no plain http or https address; an address in a variable has to be written out. Set baseURL in auth.json.');
     return undefined;

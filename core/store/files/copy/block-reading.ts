@@ -13,7 +13,6 @@ import { parseConfig } from '../../../block/documents/document-codecs.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import type { ArchiveInfo } from '../../../schemas/block-api.ts';
 import { BLOCK_FILE_LIMITS, BLOCK_FOLDERS, type FileLimits } from '../../parts/block-layout.ts';
-import { bundledFileLimit } from '../../parts/bundle-names.ts';
 import type { CopiedBlock, CopiedLog } from '../../parts/copied.ts';
 import { DOCUMENTS, type DocumentCodec } from '../../parts/documents.ts';
 import { LastOfEach } from '../../parts/last-of-each.ts';
@@ -28,6 +27,8 @@ type Name = keyof typeof BLOCK_FILE_LIMITS;
 /** Entries of chat.json. */
 const AT_ONCE = 500;
 const PIECE_BYTES = 256 * 1024;
+/** No server makes such a file, and a database has no such text. */
+const NO_NAME = /[\p{Cc}\ufffd]/u;
 /** What can be made again where it is damaged. */
 const DERIVED: readonly string[] = ['costs', 'pulse'];
 
@@ -76,7 +77,7 @@ async function logsIn(folder: string): Promise<CopiedLog[]> {
   if (!hasOwnFolder(logs)) return [];
   const names = (await readdir(logs, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name);
   return names
-    .filter((name) => bundledFileLimit(`logs/${name}`) !== undefined)
+    .filter((name) => !isTemporaryName(name) && !NO_NAME.test(name))
     .sort()
     .map((file) => ({ file, at: lstatSync(join(logs, file)).mtime, pieces: () => piecesOf(join(logs, file)) }));
 }
