@@ -24,8 +24,8 @@ import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
 
-/** What the build of the page writes. */
-const DASHBOARD = new URL('../dashboard/', import.meta.url);
+/** What the build of the page writes: beside the folder of this module, or one above it where the bundle has put this module among its parts. */
+const DASHBOARDS = ['../dashboard/', '../../dashboard/'];
 /** The first Node release line that still gets security fixes. */
 const OLDEST_MAINTAINED_NODE = 22;
 
@@ -90,12 +90,12 @@ async function serveCore(
 ): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
   const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections, bodyMemoryBytes } = config;
   const bodies = { bytes: bodyMemoryBytes };
-  const hasPage = existsSync(new URL('manifest.json', DASHBOARD));
+  const dashboard = DASHBOARDS.map((folder) => new URL(folder, import.meta.url)).find((folder) => existsSync(new URL('manifest.json', folder)));
   const transport = createHttpTransport(core, {
     allowRemote,
     webOrigins,
     publicOrigin,
-    ...(hasPage && { dashboard: DASHBOARD }),
+    dashboard,
     log,
     requestLogLevel,
     maxConnections,
@@ -114,7 +114,7 @@ async function serveCore(
     await Promise.all([transport.close(), bare.close(), sockets.close(), core.stop()]);
     await core.close();
   };
-  return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), close };
+  return { url, hasPage: dashboard !== undefined, ...(ollamaUrl !== undefined && { ollamaUrl }), close };
 }
 
 /** Starts a server whose clients are served by workers, and resolves once all of them listen. Rejects as `startServer` does. */

@@ -129,7 +129,7 @@ export function asyncApiDocument(): Record<string, unknown> {
         address: WS_PATH,
         title: 'Changes',
         description:
-          'Each text frame is one JSON object. A refused handshake has a status and an error body as in the REST interface. Close codes: 1001 the server is shutting down, 1003 binary frame, 1007 text that is not UTF-8, 1008 too many messages or the token was replaced, 1009 message over 16 KiB.',
+          'Each text frame is one JSON object. A refused handshake has a status and an error body as in the REST interface. Close codes: 1001 the server is shutting down, 1003 binary frame, 1007 text that is not UTF-8, 1008 too many messages, the token was replaced or the session has ended, 1009 message over 16 KiB.',
         messages: mapOf((name) => ({ $ref: `#/components/messages/${name}` })),
         bindings: { ws: { method: 'GET', headers: fields('authorization'), query: fields('token', 'ticket'), bindingVersion: '0.1.0' } },
       },

@@ -7,6 +7,7 @@
 // ends-with-the-token: a session key is signed with the token of the workspace, so a new token ends every session within a second. Codes and tickets are
 //   kept with their signature and end with it, too: otherwise, a thief of the old token could still sign in.
 // thirty-days: a key that was made with another one ends when that one ends, so a stolen key is of use for 30 days after the sign-in at most.
+// ends-with-the-session: a WebSocket ends with the session that has opened it; its ticket says when that is, under a signature.
 // exact-text: keys are compared as text, since base64 has several texts for the same bytes.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ApiToken } from './token.ts';
@@ -24,6 +25,7 @@ export type CodeHolder = 'anybody' | 'owner';
 /** The oldest is dropped for a further one. */
 const MAX_CODES = 16;
 const MAX_TICKETS = 1000;
+const MARK_CHARACTERS = 22;
 
 /** A secret, and when it ends. */
 export interface Timed {
@@ -147,14 +149,34 @@ export class Sessions {
     return mac !== undefined && isSame(`${key.slice(0, end)}.${mac}`, key) && endOf(key) > this.#clock(); // exact-text
   }
 
-  /** A ticket that opens one WebSocket: a page can set no headers there, and a key in an address might be kept somewhere. */
-  newTicket(): Promise<Timed> {
-    return this.#passes.add('ticket', TICKET_MS, 'anybody');
+  /** A ticket that opens one WebSocket: a page can set no headers there, and a key in an address might be kept somewhere. It says when the session of `key`, which was accepted, ends (ends-with-the-session). */
+  async newTicket(key = ''): Promise<Timed> {
+    const { text, expiresAt } = await this.#passes.add('ticket', TICKET_MS, 'anybody');
+    const named = `${text}.${key.startsWith(SESSION_PREFIX) ? endOf(key).toString(36) : ''}`;
+    return { text: `${named}.${this.#markOf(named) ?? ''}`, expiresAt };
   }
 
   /** True for a ticket that was not used and is not late. */
-  redeem(ticket: string): Promise<boolean> {
-    return this.#passes.take('ticket', ticket);
+  async redeem(ticket: string): Promise<boolean> {
+    const named = ticket.slice(0, Math.max(0, ticket.lastIndexOf('.')));
+    const mark = this.#markOf(named);
+    return mark !== undefined && isSame(`${named}.${mark}`, ticket) && this.#passes.take('ticket', named.slice(0, named.indexOf('.')));
+  }
+
+  /** 128 bits of the signature. */
+  #markOf(named: string): string | undefined {
+    return this.#token.sign(named)?.slice(0, MARK_CHARACTERS);
+  }
+
+  /** When the session ends that has this key, or has made this ticket, once the one is accepted or the other redeemed: epoch milliseconds. Undefined for the token of the workspace and its tickets. */
+  endOf(secret: string): number | undefined {
+    const end = secret.startsWith(SESSION_PREFIX) ? endOf(secret) : Number.parseInt(secret.split('.')[1] ?? '', 36);
+    return Number.isNaN(end) ? undefined : end;
+  }
+
+  /** True once this time, in epoch milliseconds, has come. */
+  hasEnded(endsAt: number): boolean {
+    return endsAt <= this.#clock();
   }
 }
 

@@ -43,6 +43,8 @@ export class Questions {
   readonly #registry: AdapterRegistry;
   readonly #settings: CallSettings;
   readonly #served: ServedModels;
+  /** What lists show of a connection, and of what it was made. */
+  readonly #shown = new WeakMap<Adapter, { readonly served: unknown; readonly endpoint: unknown; readonly ids: readonly string[] }>();
   /** The adapters whose list of models was cut, and it was told. */
   readonly #cutLists = new Set<string>();
 
@@ -69,13 +71,17 @@ export class Questions {
     return { provider: adapter.id, models: [...models], count: models.length };
   }
 
-  /** The model ids that lists show of a connection, from what is known of its server. Throws ADAPTER_NOT_FOUND, and ADAPTER_NOT_CONFIGURED for a wrong entry. */
+  /** The model ids that lists show of a connection, from what is known of its server; without a key, what the entry says. The same object until it changes. Throws ADAPTER_NOT_FOUND, and ADAPTER_NOT_CONFIGURED for a wrong entry. */
   async offered(name: string): Promise<readonly string[]> {
     const adapter = this.#registry.inUrl(name);
     const endpoint = this.#settings.endpointOf(adapter);
-    await this.#settings.ready(adapter);
-    const served = await this.#served.of(adapter, (signal) => this.configuredCall(adapter, undefined, signal));
-    return this.#bounded(adapter, offeredIds(endpoint, served));
+    const ready = async () => this.#settings.ready(adapter);
+    const served = await this.#served.of(adapter, ready, (signal) => this.configuredCall(adapter, undefined, signal));
+    const shown = this.#shown.get(adapter);
+    if (shown !== undefined && shown.served === served && shown.endpoint === endpoint) return shown.ids;
+    const ids = this.#bounded(adapter, offeredIds(endpoint, served));
+    this.#shown.set(adapter, { served, endpoint, ids });
+    return ids;
   }
 
   /** How much a model can read, by the entry of auth.json or the list of its server; undefined where neither says it. Must not throw for settings that can't be used. */

@@ -41,6 +41,7 @@ export interface OfferedModel {
 export class ModelRouter {
   readonly #options: ModelRouterOptions;
   readonly #lists: ModelLists;
+  #offered: { readonly of: readonly unknown[]; readonly list: readonly OfferedModel[] } | undefined;
 
   constructor(options: ModelRouterOptions) {
     this.#options = options;
@@ -74,19 +75,20 @@ export class ModelRouter {
     throw notFound(name, this.#options.adapters);
   }
 
-  /** Every name that is offered: the aliases that are no patterns, and provider/model for each model of each adapter that could be called now. */
-  async offered(): Promise<OfferedModel[]> {
+  /** Every name that is offered: the aliases that are no patterns, and provider/model for each model of each adapter that could be called now. The same object until it changes. */
+  async offered(): Promise<readonly OfferedModel[]> {
     const { adapters, isConfigured } = this.#options;
-    const aliases = [...this.table().aliases.values()].flatMap(({ name, targets: [first] }) =>
-      first === undefined ? [] : [{ id: name, adapter: first.adapter }],
-    );
+    const table = this.table();
     const { connections = () => [], offeredBy = async () => [] } = this.#options;
     const ofAdapters = adapters.filter(({ id }) => isConfigured(id)).map(async (adapter) => ({ id: adapter.id, models: await this.#modelsOf(adapter) }));
     const ofConnections = connections()
       .filter((id) => isConfigured(id))
       .map(async (id) => ({ id, models: await offeredBy(id) }));
     const lists = await Promise.all([...ofAdapters, ...ofConnections]);
-    return [...aliases, ...lists.flatMap(({ id, models }) => models.map((model) => ({ id: `${id}/${model}`, adapter: id })))];
+    const of = [table, ...lists.flatMap(({ id, models }) => [id, models])];
+    if (this.#offered?.of.length !== of.length || !of.every((part, index) => part === this.#offered?.of[index]))
+      this.#offered = { of, list: allNames(table, lists) };
+    return this.#offered.list;
   }
 
   #lastGood(): ModelTable | undefined {
@@ -110,6 +112,11 @@ export class ModelRouter {
   async #modelsOf({ id, curatedModels }: Adapter): Promise<readonly string[]> {
     return curatedModels === undefined || this.#options.mustSearch(id) ? this.#lists.of(id) : curatedModels;
   }
+}
+
+function allNames({ aliases }: ModelTable, lists: readonly { readonly id: string; readonly models: readonly string[] }[]): OfferedModel[] {
+  const ofAliases = [...aliases.values()].flatMap(({ name, targets: [first] }) => (first === undefined ? [] : [{ id: name, adapter: first.adapter }]));
+  return [...ofAliases, ...lists.flatMap(({ id, models }) => models.map((model) => ({ id: `${id}/${model}`, adapter: id })))];
 }
 
 function notFound(name: string, adapters: readonly Adapter[]): BlockhouseError {

@@ -547,7 +547,7 @@ t.test('A25 bytes of another protocol are a 400 or a closed connection, and one 
   await world.check(t, 'A25');
 });
 
-t.test('A27 connections beyond the cap are closed, and those that stand go on', async (t) => {
+t.test('A27 connections beyond the cap take the places of the oldest that are idle, and those that stand go on', async (t) => {
   const small = await startFaultWorld(t, { answer, env: { BLOCKHOUSE_MAX_CONNECTIONS: String(MAX_CONNECTIONS) } });
   const head = `Host: 127.0.0.1:${small.port}\r\nAuthorization: Bearer ${small.token}\r\n`;
   const ask = `GET /v1/health HTTP/1.1\r\n${head}\r\n`;
@@ -560,15 +560,14 @@ t.test('A27 connections beyond the cap are closed, and those that stand go on', 
     await client.send(ask).settle(1);
     clients.push(client);
   }
-  const [first] = clients;
   const files = openFiles(small.pid) - MAX_CONNECTIONS / 2;
   const standing = clients.filter(({ closed }) => !closed);
   t.ok(standing.length < MAX_CONNECTIONS && standing.length > MAX_CONNECTIONS / 2, `${standing.length} of ${clients.length} stand`);
   t.ok(
-    clients.filter(({ closed }) => closed).every(({ responses }) => (responses[0]?.status ?? 503) === 503),
-    'the others were refused',
+    clients.every(({ responses }) => responses[0]?.status === 200),
+    'each was answered',
   );
-  t.equal((await first?.send(ask).settle(2))?.[1]?.status, 200, 'one that stands is answered');
+  t.equal((await standing[0]?.send(ask).settle(2))?.[1]?.status, 200, 'one that stands is answered');
   t.notOk(stream.closed, 'the stream goes on');
   for (const client of [...clients, stream]) {
     small.heard(client.received);
@@ -577,7 +576,6 @@ t.test('A27 connections beyond the cap are closed, and those that stand go on', 
   await until('the connections are gone', () => openFiles(small.pid) < files);
   const again = await RawClient.connect(t, small.port);
   t.match(await again.send(ask.replace('\r\n\r\n', `\r\n${CLOSE}\r\n`)).untilClosed(), [{ status: 200 }], 'there is room again');
-  t.equal(small.output().split('BLOCKHOUSE_MAX_CONNECTIONS').length - 1, 1, 'one line in the log for all of them');
   await small.check(t, 'A27');
 });
 

@@ -40,6 +40,7 @@ import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-r
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
 import { Pipelines } from './wire/pipelines.ts';
+import { ConnectionPlaces } from './wire/places.ts';
 import { usualRates, type RateHeaders, type RateWords, withRates } from './wire/rate-headers.ts';
 import { errorReply, type JsonReply, type Reply, STREAMED, writeJson } from './wire/reply.ts';
 import type { Route, ServerContext } from './wire/route.ts';
@@ -90,6 +91,7 @@ interface Asked {
 export class Front {
   readonly answers = new OpenAnswers();
   readonly pipelines = new Pipelines(() => this.#noteFlood('too many pipelined requests wait; the connection with the most of them is closed'));
+  readonly places: ConnectionPlaces;
   readonly #core: Core;
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
@@ -107,7 +109,8 @@ export class Front {
   #floodToldAt = Number.NEGATIVE_INFINITY;
   #startedAt = performance.now();
 
-  constructor(core: Core, options: FrontOptions, { routes, hasWebSocket }: Pick<ServerContext, 'routes' | 'hasWebSocket'>) {
+  constructor(core: Core, options: FrontOptions, maxConnections: number, { routes, hasWebSocket }: Pick<ServerContext, 'routes' | 'hasWebSocket'>) {
+    this.places = new ConnectionPlaces(maxConnections, () => this.noteDrop(maxConnections));
     this.#router = new Router(routes);
     this.#faults = new Faults(routes);
     this.#core = core;
@@ -249,11 +252,16 @@ export class Front {
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
     asked.isOwner = !isPublic && key === undefined;
-    if (!isPublic) unreadAnswers.belongs(res, key === undefined ? 'token' : `key ${key.name}`);
+    if (!isPublic) this.#belongs(res, key === undefined ? 'token' : `key ${key.name}`);
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key, rates: asked.rates });
+  }
+
+  #belongs(res: ServerResponse, owner: string): void {
+    unreadAnswers.belongs(res, owner);
+    this.places.belongs(res.req.socket, owner);
   }
 
   /** As they are when the answer is written. */

@@ -37,6 +37,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** How often Node looks for late requests. Often, so that it refuses a few at a time: a thousand in one turn would hold up the event loop. */
 const CHECK_MS = 100;
 
+const CLOSING_CONNECTIONS = 256;
+
 /** Creates the HTTP server of a core; `listen` starts it. Throws when the core has no workspace, because there is no token to check then, and for a bad mount or web origin. */
 export function createHttpTransport(core: Core, options: HttpTransportOptions = {}): HttpTransport {
   return transportOf(core, options, ROUTES, GATEWAY_PATHS);
@@ -54,7 +56,8 @@ export function createBareTransport(core: Core, options: Omit<HttpTransportOptio
 function transportOf(core: Core, options: HttpTransportOptions, routes: readonly Route[], gatewayPaths: readonly string[]): HttpTransport {
   if (core.token === undefined) throw new Error('A server needs a workspace: createCore({ workspace, … }).');
   checkMounts(options.mounts ?? [], options.dashboard !== undefined);
-  const front = new Front(core, options, { routes, hasWebSocket: () => server.listenerCount('upgrade') > 0 });
+  const maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+  const front = new Front(core, options, maxConnections, { routes, hasWebSocket: () => server.listenerCount('upgrade') > 0 });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -69,13 +72,17 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
   );
   // MAX_HEADER_BYTES is the limit. A limit on their number would silently drop the rest, perhaps the Authorization header.
   server.maxHeadersCount = 0;
-  server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+  // A connection that makes room for another one takes a moment to close.
+  server.maxConnections = maxConnections + CLOSING_CONNECTIONS;
   server.on('listening', () => {
     front.begin();
     server.once('close', core.ownAddresses.add(ownOrigins(server.address() as AddressInfo, options.publicOrigin), gatewayPaths));
   });
-  server.on('connection', (socket) => front.pipelines.add(socket));
-  server.on('drop', () => front.noteDrop(server.maxConnections));
+  server.on('connection', (socket) => {
+    front.places.add(socket);
+    if (!socket.destroyed) front.pipelines.add(socket);
+  });
+  server.on('drop', () => front.noteDrop(maxConnections));
   server.on('checkContinue', (req, res) => front.serve(req, res));
   server.on('checkExpectation', (req, res) =>
     front.serve(req, res, new BlockhouseError('EXPECTATION_FAILED', 'The Expect header must be 100-continue; change it or leave it out.')),

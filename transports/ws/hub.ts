@@ -2,6 +2,7 @@
 //
 // current-token: after a rotation every socket is closed with 1008, at most `tokenCheckMs` plus the second that the core
 // needs to notice the new file later, also when no request is made.
+// ended-session: a socket is closed with 1008 at most `tokenCheckMs` after the end of the session that has opened it.
 // idle-is-free: timers and listeners exist only while there are clients.
 import type { WebSocket } from 'ws';
 import { type Core, toBlockhouseError } from '../../core/index.ts';
@@ -12,7 +13,7 @@ import { CLOSE, Peer } from './peer.ts';
 
 /** What the hub works with. */
 export interface HubContext {
-  readonly core: Pick<Core, 'blocks' | 'events' | 'recent' | 'token'>;
+  readonly core: Pick<Core, 'blocks' | 'events' | 'recent' | 'token'> & Partial<Pick<Core, 'sessions'>>;
   readonly clock: Clock;
   readonly limits: WsLimits;
   readonly log: TransportLog;
@@ -22,6 +23,8 @@ export interface HubContext {
 export class Hub {
   readonly #context: HubContext;
   readonly #peers = new Map<Peer, WebSocket>();
+  /** ended-session. Epoch milliseconds. */
+  readonly #ends = new Map<Peer, number>();
   #sleep: (() => void) | undefined;
   #onEmpty: (() => void)[] = [];
 
@@ -33,14 +36,17 @@ export class Hub {
     return this.#peers.size;
   }
 
-  add(socket: WebSocket, requestId: string): void {
+  /** `endsAt` is when the session ends that has opened it: epoch milliseconds. */
+  add(socket: WebSocket, requestId: string, endsAt?: number): void {
     const { log } = this.#context;
     const peer = new Peer(socket, { ...this.#context, requestId });
     this.#peers.set(peer, socket);
+    if (endsAt !== undefined) this.#ends.set(peer, endsAt);
     this.#sleep ??= this.#wake(); // idle-is-free
     log.debug({ requestId, sockets: this.size }, 'websocket opened');
     socket.once('close', (code) => {
       this.#peers.delete(peer);
+      this.#ends.delete(peer);
       log.debug({ requestId, code, sockets: this.size }, 'websocket closed');
       if (this.size === 0) this.#rest();
     });
@@ -69,7 +75,10 @@ export class Hub {
     const stopBeating = clock.every(limits.heartbeatMs, () => {
       for (const peer of [...this.#peers.keys()]) peer.ping();
     });
-    const stopLooking = clock.every(limits.tokenCheckMs, () => this.#lookAtToken());
+    const stopLooking = clock.every(limits.tokenCheckMs, () => {
+      this.#lookAtToken();
+      this.#endSessions();
+    });
     return () => {
       core.events.off('token.rotated', onRotated);
       stopBeating();
@@ -83,6 +92,15 @@ export class Hub {
       this.#context.core.token?.matches('');
     } catch (error) {
       this.#context.log.error({ err: toBlockhouseError(error).cause ?? error }, 'token file could not be read');
+    }
+  }
+
+  /** ended-session. */
+  #endSessions(): void {
+    for (const [peer, endsAt] of this.#ends) {
+      if (this.#context.core.sessions?.hasEnded(endsAt) !== true) continue;
+      this.#ends.delete(peer);
+      peer.close(CLOSE.policyViolation, 'The session has ended.');
     }
   }
 

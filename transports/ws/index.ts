@@ -49,7 +49,7 @@ export function createWsTransport(core: Core, server: Server, options: WsTranspo
     limits,
     log,
     count: () => hub.size,
-    onSocket: (socket, requestId) => hub.add(socket, requestId),
+    onSocket: (socket, requestId, endsAt) => hub.add(socket, requestId, endsAt),
   });
   return {
     connections: () => hub.size,

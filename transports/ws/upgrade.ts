@@ -33,7 +33,8 @@ export interface DoorContext {
   readonly log: TransportLog;
   /** Sockets that are open now. */
   readonly count: () => number;
-  readonly onSocket: (socket: WebSocket, requestId: string) => void;
+  /** `endsAt` is when the session ends that opens it: epoch milliseconds. */
+  readonly onSocket: (socket: WebSocket, requestId: string, endsAt: number | undefined) => void;
 }
 
 /** Options of `ws` that are missing in its published types. */
@@ -86,17 +87,17 @@ export class Door {
   /** Never rejects. */
   async #open(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     try {
-      await this.#assertKnown(req);
+      const endsAt = await this.#assertKnown(req);
       if (socket.destroyed) return; // its client has left meanwhile
       this.#assertRoom(req);
-      this.#handshake.handleUpgrade(req, socket, head, (webSocket) => this.#context.onSocket(webSocket, this.#idOf(req)));
+      this.#handshake.handleUpgrade(req, socket, head, (webSocket) => this.#context.onSocket(webSocket, this.#idOf(req), endsAt));
     } catch (error) {
       this.#refuse(req, socket, toBlockhouseError(error));
     }
   }
 
-  /** checked-in-order. */
-  async #assertKnown(req: IncomingMessage): Promise<void> {
+  /** Resolves with the end of the session, if it is one. checked-in-order. */
+  async #assertKnown(req: IncomingMessage): Promise<number | undefined> {
     const { core, allowRemote, publicOrigin } = this.#context;
     assertOwnHost(req, { allowRemote, publicOrigin });
     const path = targetPath(req);
@@ -107,6 +108,7 @@ export class Door {
     if (looking !== undefined) await looking;
     if (ticket === undefined) wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
     else if ((await core.sessions?.redeem(ticket)) !== true) wrongTokensOf(core).refuse(req, WS_TICKET_HINT);
+    return core.sessions?.endOf(ticket ?? wsToken(req) ?? '');
   }
 
   /** At once before the handshake, so that no two sockets take the last place. */

@@ -29,11 +29,14 @@ export class ServedModels {
     this.#now = now;
   }
 
-  /** What the server of a connection lists; nothing if it does not answer. Rejects for a defect of ours alone. */
-  of(adapter: Adapter, makeCall: (signal: AbortSignal) => AdapterCall): Promise<readonly ListedModel[]> {
+  /** What the server of a connection lists; nothing if it does not answer, or `ready`, which gets its key, rejects. Rejects for a defect of ours alone. */
+  of(adapter: Adapter, ready: () => Promise<void>, makeCall: (signal: AbortSignal) => AdapterCall): Promise<readonly ListedModel[]> {
     const known = this.#known.get(adapter);
     if (known !== undefined && known.until > this.#now()) return known.models;
-    const made: Known = { models: this.#ask(adapter, makeCall).then(([list, keepMs]) => this.#keep(made, list, keepMs)), until: Number.POSITIVE_INFINITY };
+    const made: Known = {
+      models: this.#ask(adapter, ready, makeCall).then(([list, keepMs]) => this.#keep(made, list, keepMs)),
+      until: Number.POSITIVE_INFINITY,
+    };
     this.#known.set(adapter, made);
     return made.models;
   }
@@ -49,8 +52,13 @@ export class ServedModels {
     return list;
   }
 
-  async #ask(adapter: Adapter, makeCall: (signal: AbortSignal) => AdapterCall): Promise<readonly [list: readonly ListedModel[], keepMs: number]> {
+  async #ask(
+    adapter: Adapter,
+    ready: () => Promise<void>,
+    makeCall: (signal: AbortSignal) => AdapterCall,
+  ): Promise<readonly [list: readonly ListedModel[], keepMs: number]> {
     try {
+      await ready();
       const call = makeCall(AbortSignal.timeout(PATIENCE_MS));
       return [(await adapter.listServed?.({ ...call, timeouts: TIMEOUTS })) ?? NONE, KEEP_MS];
     } catch (error) {

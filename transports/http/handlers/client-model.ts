@@ -1,8 +1,10 @@
 // The models that a client's model name means, and the names that it is offered: only those that its key may use.
 //
-// in-steps: a list may have tens of thousands of names, and a key a hundred patterns, so others are served while they are compared.
+// in-steps: a list may have tens of thousands of names, and a key a hundred patterns, so others are served while they are compared, and while the answer is written.
+// written-together: requests for the same list, which come while its answer is being written, get the same text: a client that asks a hundred times at once takes no more than one.
 import { nextTurn } from '../../../core/base/next-turn.ts';
 import { assertMayUse, type FallbackClass, type ModelList, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
+import { Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 
 /** What a name means. */
@@ -37,11 +39,61 @@ async function allowedRoute({ core, key }: Pick<RouteContext, 'core' | 'key'>, m
 
 /** The names that are offered, without those that the key may not use. */
 export async function offeredTo({ core, key }: Pick<RouteContext, 'core' | 'key'>): Promise<readonly OfferedModel[]> {
-  const offered = await core.router.offered();
+  return allowedOf({ core, key }, await core.router.offered());
+}
+
+async function allowedOf({ core, key }: Pick<RouteContext, 'core' | 'key'>, offered: readonly OfferedModel[]): Promise<readonly OfferedModel[]> {
   if (key === undefined || key.models === null) return offered;
   const isAllowed = async ({ id }: OfferedModel): Promise<boolean> =>
     mayUse(key, id) || (await core.router.resolve(id)).targets.some((target) => mayUse(key, nameOf(target)));
   return filtered(offered, isAllowed);
+}
+
+/** How a list of all names is written: one form for each protocol of clients. Each is made once, since it tells the answers apart that may be shared. */
+export interface ListForm<T> {
+  /** The members before the list and its name, as JSON: `{"data":`. */
+  readonly opening: string;
+  one(model: OfferedModel): unknown;
+  /** The members behind the list, and the end: `}`. */
+  closing(models: readonly OfferedModel[]): string;
+  /** What a client reads. */
+  readonly answer?: T;
+}
+
+/** written-together. By the list of all names, which is another object after each change. */
+const beingWritten = new WeakMap<readonly OfferedModel[], Map<ListForm<unknown>, Map<string, Promise<Uint8Array>>>>();
+
+/** The names that are offered, without those that the key may not use, as the whole body of an answer. Rejects as `offeredTo` does. */
+export async function offeredAs<T>(context: Pick<RouteContext, 'core' | 'key'>, form: ListForm<T>): Promise<Written<T>> {
+  const offered = await context.core.router.offered();
+  const forms = entryOf(beingWritten, offered, () => new Map<ListForm<unknown>, Map<string, Promise<Uint8Array>>>());
+  const texts = entryOf(forms, form, () => new Map<string, Promise<Uint8Array>>());
+  const limits = JSON.stringify(context.key?.models ?? null);
+  const text = entryOf(texts, limits, () =>
+    allowedOf(context, offered)
+      .then((models) => textOf(models, form))
+      .finally(() => texts.delete(limits)),
+  );
+  return new Written<T>(await text);
+}
+
+function entryOf<K extends object | string, V>(map: { get(key: K): V | undefined; set(key: K, value: V): unknown }, key: K, make: () => V): V {
+  const known = map.get(key) ?? make();
+  map.set(key, known);
+  return known;
+}
+
+const WRITTEN_NAMES = 250;
+
+/** in-steps. */
+async function textOf(models: readonly OfferedModel[], { opening, one, closing }: ListForm<unknown>): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < models.length; from += WRITTEN_NAMES) {
+    if (from > 0) await nextTurn();
+    const slice = models.slice(from, from + WRITTEN_NAMES).map(one);
+    pieces.push(Buffer.from(`${from === 0 ? '' : ','}${JSON.stringify(slice).slice(1, -1)}`));
+  }
+  return Buffer.concat([Buffer.from(`${opening}[`), ...pieces, Buffer.from(`]${closing(models)}`)]);
 }
 
 /** The models of a provider, without those that the key may not use. */

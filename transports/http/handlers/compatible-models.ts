@@ -6,21 +6,23 @@ import { OPENAI_CHAT } from '../dialects/openai-chat/index.ts';
 import { queryNumber, queryValue } from '../wire/query.ts';
 import { type JsonReply, ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
-import { offeredTo, targetsOf } from './client-model.ts';
+import { type ListForm, offeredAs, offeredTo, targetsOf } from './client-model.ts';
 
 /** No provider tells when each of its models was made, and clients only show it. */
 const CREATED = Date.parse('2026-01-01T00:00:00Z');
 
 const MAX_PAGE = 1000;
+const PAGE_PARAMETERS = ['limit', 'after_id', 'before_id'] as const;
 
 /** The names that are offered: OpenAI's list, or Anthropic's for a client that sends `anthropic-version`. */
 export const list = async (context: RouteContext) => {
   const { req } = context;
-  const models = await offeredTo(context);
-  if (!isAnthropic(req.headers)) return ok({ object: 'list', data: models.map(openAi) });
-  const { page, hasMore } = pageOf(models, req);
+  if (!isAnthropic(req.headers)) return ok(await offeredAs(context, OPENAI_LIST));
+  const headers = ANTHROPIC.answerHeaders?.(context.requestId);
+  if (PAGE_PARAMETERS.every((name) => queryValue(req, name) === undefined)) return ok(await offeredAs(context, ANTHROPIC_LIST), headers);
+  const { page, hasMore } = pageOf(await offeredTo(context), req);
   const data = page.map(anthropic);
-  return ok({ data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }, ANTHROPIC.answerHeaders?.(context.requestId));
+  return ok({ data, has_more: hasMore, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }, headers);
 };
 
 /** One name, offered or not, as long as it resolves. Fails with MODEL_NOT_FOUND, and with KEY_FORBIDDEN for a model that the key may not use. */
@@ -44,10 +46,10 @@ async function found(context: RouteContext, id: string): Promise<OfferedModel> {
   return { id, adapter: first.adapter };
 }
 
-/** A page of Anthropic's list: the models after or before a given one, `limit` at most. Throws INVALID_REQUEST. */
+/** A page of Anthropic's list: the models after or before a given one, `limit` at most, and never more than MAX_PAGE. Throws INVALID_REQUEST. */
 function pageOf(models: readonly OfferedModel[], req: IncomingMessage): { readonly page: readonly OfferedModel[]; readonly hasMore: boolean } {
   const [after, before] = [queryValue(req, 'after_id'), queryValue(req, 'before_id')];
-  const limit = queryNumber(req, 'limit') ?? models.length;
+  const limit = queryNumber(req, 'limit') ?? MAX_PAGE;
   if (queryValue(req, 'limit') !== undefined && (limit < 1 || limit > MAX_PAGE)) throw invalidRequest('limit', `must be from 1 to ${MAX_PAGE}`);
   if (after !== undefined && before !== undefined) throw invalidRequest('before_id', "can't be given together with after_id");
   if (before !== undefined) {
@@ -71,3 +73,15 @@ function openAi({ id, adapter }: OfferedModel) {
 function anthropic({ id }: OfferedModel) {
   return { type: 'model', id, display_name: id.slice(id.indexOf('/') + 1), created_at: new Date(CREATED).toISOString() };
 }
+
+const OPENAI_LIST: ListForm<{ readonly object: string; readonly data: readonly ReturnType<typeof openAi>[] }> = {
+  opening: '{"object":"list","data":',
+  one: openAi,
+  closing: () => '}',
+};
+
+const ANTHROPIC_LIST: ListForm<{ readonly data: readonly ReturnType<typeof anthropic>[] }> = {
+  opening: '{"data":',
+  one: anthropic,
+  closing: (models) => `,"has_more":false,"first_id":${JSON.stringify(models[0]?.id ?? null)},"last_id":${JSON.stringify(models.at(-1)?.id ?? null)}}`,
+};

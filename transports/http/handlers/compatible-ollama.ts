@@ -5,7 +5,7 @@ import { objectBody, requiredText, text } from '../dialects/shared/fields.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, Written } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
-import { offeredTo, targetsOf } from './client-model.ts';
+import { type ListForm, offeredAs, targetsOf } from './client-model.ts';
 
 /** Clients ask for a least version of Ollama; this is the one whose API is served here. */
 const API_VERSION = '0.12.6';
@@ -20,7 +20,7 @@ export const hello = () => ok(new Written<string>('Ollama is running', 'text/pla
 export const version = () => ok({ version: API_VERSION });
 
 /** The names that are offered, as `GET /v1/models` has them. */
-export const tags = async (context: RouteContext) => ok({ models: (await offeredTo(context)).map(toTag) });
+export const tags = async (context: RouteContext) => ok(await offeredAs(context, TAGS));
 
 /** No model is loaded here. */
 export const running = () => ok({ models: [] });
@@ -69,3 +69,5 @@ function toTag({ id, adapter }: OfferedModel) {
 function detailsOf(adapter: string) {
   return { parent_model: '', format: '', family: adapter, families: [adapter], parameter_size: '', quantization_level: '' };
 }
+
+const TAGS: ListForm<{ readonly models: readonly ReturnType<typeof toTag>[] }> = { opening: '{"models":', one: toTag, closing: () => '}' };

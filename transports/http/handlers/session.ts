@@ -55,8 +55,8 @@ export const newCode = async (context: RouteContext) => {
 };
 
 /** `{ticket, expiresAt}`: opens one WebSocket. */
-export const newTicket = async ({ core }: RouteContext) => {
-  const { text, expiresAt } = await sessionsOf(core).newTicket();
+export const newTicket = async ({ core, req }: RouteContext) => {
+  const { text, expiresAt } = await sessionsOf(core).newTicket(bearerToken(req));
   return ok({ ticket: text, expiresAt });
 };
 

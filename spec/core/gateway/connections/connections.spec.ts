@@ -11,6 +11,7 @@ import { assertChange } from '../../../../core/gateway/connections/connection-ch
 import { Connections } from '../../../../core/gateway/connections/connections.ts';
 import { entryKeys, variablesIn, withKey } from '../../../../core/gateway/connections/entry-keys.ts';
 import { offeredIds, ServedModels } from '../../../../core/gateway/connections/served-models.ts';
+import { BlockhouseError } from '../../../../core/errors.ts';
 import type { Adapter, AdapterCall } from '../../../../core/ports.ts';
 
 const SPEC = { apiKey: { env: ['USUAL_KEY'], secret: true }, baseURL: { default: 'https://a.example' } } as const;
@@ -97,19 +98,23 @@ t.test('a server is asked for its list once in ten minutes, and one that fails s
     },
   } as unknown as Adapter;
   const served = new ServedModels(() => now);
+  const ready = async () => undefined;
   t.equal(served.windowOf(adapter, 'a'), undefined);
-  const [one, two] = await Promise.all([served.of(adapter, () => CALL), served.of(adapter, () => CALL)]);
+  const [one, two] = await Promise.all([served.of(adapter, ready, () => CALL), served.of(adapter, ready, () => CALL)]);
   t.same([asked, one, one === two], [1, [{ id: 'a', contextWindow: 5 }, { id: 'b' }], true]);
   t.equal(served.windowOf(adapter, 'a'), 5);
   now = 599_999;
-  await served.of(adapter, () => CALL);
+  await served.of(adapter, ready, () => CALL);
   t.equal(asked, 1);
   now = 600_000;
   fails = true;
   await t.rejects(
-    served.of(adapter, () => CALL),
+    served.of(adapter, ready, () => CALL),
     { message: 'defect' },
   );
+  const keyless = { ...adapter };
+  const noKey = async () => Promise.reject(new BlockhouseError('ADAPTER_NOT_CONFIGURED', 'The keyCommand of x failed.'));
+  t.same(await served.of(keyless, noKey, () => CALL), [], 'a connection without its key hides no list of others');
   const endpoint = endpointOf('x', true, { models: { own: {}, 'p*': {} }, offer: ['a', 'o*'] });
   t.same(offeredIds(endpoint, one), ['a', 'own']);
   t.same(offeredIds(undefined, one), ['a', 'b']);

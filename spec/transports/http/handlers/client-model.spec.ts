@@ -1,5 +1,5 @@
 import t from 'tap';
-import { offeredTo, targetsOf } from '../../../../transports/http/handlers/client-model.ts';
+import { offeredAs, offeredTo, targetsOf } from '../../../../transports/http/handlers/client-model.ts';
 import { scriptedAdapter } from '../../../support/scripted-adapter.ts';
 import { startServer } from '../../../support/server.ts';
 
@@ -57,4 +57,59 @@ t.test('a key with a list sees its own models alone, by whatever route it asks',
   t.strictSame((await byName('GET', '/v1/adapters/ollama/models')).json, { provider: 'ollama', models: ['n:7b'], count: 1 }, 'a name without its provider');
   const free = await withKey('three', null);
   t.match(await free('GET', '/v1/adapters/ollama/models'), { status: 200, json: { count: 2 } });
+});
+
+t.test('others are served while a long list is written, and all who ask meanwhile share the work', async (t) => {
+  const { core } = await startServer(t);
+  const offered = Array.from({ length: 2000 }, (_, n) => ({ id: `one/m${n}`, adapter: 'one' }));
+  const router = { offered: async () => offered };
+  const context = { core: { ...core, router } as unknown as typeof core, key: undefined };
+  let written = 0;
+  const form = {
+    opening: '{"data":',
+    one: ({ id }: { readonly id: string }) => {
+      written += 1;
+      return { id };
+    },
+    closing: () => '}',
+  };
+  let most = 0;
+  let before = 0;
+  const look = (): void => {
+    most = Math.max(most, written - before);
+    before = written;
+    next = setImmediate(look);
+  };
+  let next = setImmediate(look);
+  const texts = await Promise.all(Array.from({ length: 20 }, () => offeredAs(context, form)));
+  clearImmediate(next);
+  t.same(JSON.parse(Buffer.from(texts[0]?.content ?? '').toString()), { data: offered.map(({ id }) => ({ id })) });
+  t.equal(new Set(texts.map(({ content }) => content)).size, 1);
+  t.equal(written, 2000, 'written once for all');
+  t.ok(most < 1000, `${most} names in one turn`);
+  await offeredAs(context, form);
+  t.equal(written, 4000, 'and nothing of it is kept');
+});
+
+t.test('the lists of models in each form are the same, whole or for a key, however long they are', async (t) => {
+  const server = await startServer(t);
+  const aliases = Array.from({ length: 600 }, (_, n) => `alias-${n}`);
+  await server.core.modelsFile?.adopt({ aliases: Object.fromEntries(aliases.map((name) => [name, 'ollama/m:1b'])) }, true);
+  const key = await server.core.keys?.create('few', { models: ['alias-1*'] });
+  const ask = async (path: string, token?: string, further: Record<string, string> = {}): Promise<string[]> => {
+    const headers = { ...further, ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+    const { json } = await server.call('GET', path, { headers, ...(token !== undefined && { token: false }) });
+    return ((json['data'] ?? json['models']) as { id?: string; model?: string }[]).map(({ id, model }) => id ?? model ?? '');
+  };
+  const all = [...aliases, 'ollama/m:1b', 'ollama/n:7b'];
+  const few = aliases.filter((name) => name.startsWith('alias-1'));
+  const anthropic = { 'anthropic-version': '2023-06-01' };
+  t.same(await ask('/v1/models'), all);
+  t.same(await ask('/ollama/api/tags'), all);
+  t.same(await ask('/v1/models', undefined, anthropic), all);
+  t.same(await ask('/v1/models', key), few);
+  t.same(await ask('/ollama/api/tags', key), few);
+  t.same(await ask('/v1/models', key, anthropic), few);
+  await server.core.modelsFile?.setAlias('newest', ['ollama/m:1b']);
+  t.ok((await ask('/v1/models')).includes('newest'), 'a change is in the next list');
 });

@@ -111,6 +111,24 @@ t.test('case 3: a rotation ends session keys within a second, their sockets with
   t.equal((await knock(t, server, `ticket=${ticket}`)).status, 401, 'a ticket of the old token');
 });
 
+t.test('a socket is closed when the session ends that has opened it, by its key or by a ticket', async (t) => {
+  const server = await startWsServer(t);
+  const text = `bhs_${(Date.now() + 1500).toString(36)}.${'a'.repeat(22)}`;
+  const key = `${text}.${server.core.token?.sign(text)}`;
+  const ticket = String((await server.call('POST', '/api/session/ticket', bearer(key))).json['ticket']);
+  const [end, cut] = [ticket.split('.')[1], ticket.split('.')[0]];
+  t.equal((await knock(t, server, `ticket=${ticket.replace(`.${end}.`, '..')}`)).status, 401, 'its end is signed');
+  t.equal((await knock(t, server, `ticket=${cut}`)).status, 401);
+  const lasting = await knock(t, server, `ticket=${await newTicket(server)}`);
+  const sockets = [await knock(t, server, `token=${key}`), await knock(t, server, `ticket=${ticket}`)];
+  for (const { client, status } of sockets) {
+    t.equal(status, 101);
+    await until('the socket is closed with 1008', () => client.received.includes('\u0003\u00f0'));
+    t.match(client.received, 'The session has ended.');
+  }
+  t.notMatch(lasting.client.received, 'ended', 'that of the token stays');
+});
+
 t.test('case 6: a ticket opens one socket, no second one, and no HTTP route', async (t) => {
   const server = await startWsServer(t);
   const ticket = await newTicket(server);

@@ -1,0 +1,32 @@
+import t from 'tap';
+import { RawClient } from '../../../support/raw.ts';
+import { startServer } from '../../../support/server.ts';
+import { until } from '../../../support/until.ts';
+
+const MOST = 20;
+
+t.test('whoever holds all places makes room for others: by idle connections, by bodies that do not come, and by silence', async (t) => {
+  for (const how of ['idle', 'begun', 'silent']) {
+    const server = await startServer(t, { http: { maxConnections: MOST } });
+    const [greedy, other] = [await server.core.keys?.create('greedy', {}), await server.core.keys?.create('other', {})];
+    const ask = (key: string | undefined) => `GET /v1/adapters HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${key}\r\n`;
+    const patient = await RawClient.connect(t, server.port);
+    t.match(await patient.send(`${ask(other)}\r\n`).settle(1), [{ status: 200 }]);
+    const clients: RawClient[] = [];
+    for (let count = 0; count < 2 * MOST; count += 1) {
+      const client = await RawClient.connect(t, server.port);
+      clients.push(client);
+      if (how === 'idle') await client.send(`${ask(greedy)}\r\n`).settle(1);
+      if (how === 'begun')
+        client.send(ask(greedy).replace('GET /v1/adapters', 'POST /v1/chat').concat('Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{'));
+    }
+    const standing = () => clients.filter(({ closed }) => !closed).length;
+    await until('the rest is closed', () => standing() < MOST);
+    t.ok(standing() > MOST / 2, `${how}: ${standing()} stand`);
+    t.notOk(patient.closed, `${how}: an idle connection of another key stays`);
+    t.match(await patient.send(`${ask(other)}\r\n`).settle(2), [{ status: 200 }, { status: 200 }], how);
+    const late = await RawClient.connect(t, server.port);
+    t.match(await late.send(`${ask(other)}\r\n`).settle(1), [{ status: 200 }], `${how}: and a new one has room`);
+    for (const client of [...clients, patient, late]) client.socket.destroy();
+  }
+});

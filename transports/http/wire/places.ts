@@ -1,0 +1,58 @@
+// The connections of a server: who makes room for whom when all places are taken.
+//
+// most-gives: a further connection gets the place of one that no answer is being made for: one that says nothing, is kept for a next request, or has not sent all of its body. It is
+//   taken from the caller that has the most of them, the oldest first, so one caller can't keep the others out. Strangers, who have shown no key yet, count as one caller.
+import type { Socket } from 'node:net';
+import { openAnswer } from '../../raw-answer.ts';
+
+/** The places of one server. */
+export class ConnectionPlaces {
+  readonly #most: number;
+  readonly #onFull: () => void;
+  /** The oldest first. */
+  readonly #sockets = new Set<Socket>();
+  readonly #owners = new WeakMap<Socket, string>();
+
+  /** `onFull` is called for each connection that gets no place. */
+  constructor(most: number, onFull: () => void) {
+    this.#most = most;
+    this.#onFull = onFull;
+  }
+
+  /** Takes a new connection, which may close another one, or be closed. */
+  add(socket: Socket): void {
+    if (this.#sockets.has(socket)) return;
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    if (this.#sockets.size <= this.#most) return;
+    const given = this.#given(socket);
+    if (given === undefined) this.#onFull();
+    this.#sockets.delete(given ?? socket);
+    (given ?? socket).destroy();
+  }
+
+  /** Says whose connection it is: a key's or the token's. */
+  belongs(socket: Socket, owner: string): void {
+    this.#owners.set(socket, owner);
+  }
+
+  /** most-gives. */
+  #given(newest: Socket): Socket | undefined {
+    const oldest = new Map<string, { readonly socket: Socket; count: number }>();
+    for (const socket of this.#sockets) {
+      if (socket === newest || !isAtRest(socket)) continue;
+      const owner = this.#owners.get(socket) ?? '';
+      const known = oldest.get(owner);
+      if (known === undefined) oldest.set(owner, { socket, count: 1 });
+      else known.count += 1;
+    }
+    return [...oldest.values()].sort((one, other) => other.count - one.count)[0]?.socket;
+  }
+}
+
+/** False for a WebSocket, too, which has no parser of requests any more. */
+function isAtRest(socket: Socket & { readonly parser?: unknown }): boolean {
+  if (socket.parser === undefined || socket.parser === null) return false;
+  const answer = openAnswer(socket);
+  return answer === undefined || (!answer.headersSent && !answer.req.complete);
+}
