@@ -13,9 +13,7 @@ export const SCRIPT = "console.log('a page');".repeat(100);
 export function pageFolder(t: Test): URL {
   const folder = testFolder(t);
   mkdirSync(join(folder, 'assets'), { recursive: true });
-  writeFileSync(join(folder, 'index.html'), INDEX);
   writeFileSync(join(folder, 'index.html.br'), brotliCompressSync(INDEX));
-  writeFileSync(join(folder, 'assets/main-ABC123.js'), SCRIPT);
   writeFileSync(join(folder, 'assets/main-ABC123.js.br'), brotliCompressSync(SCRIPT));
   writeFileSync(join(folder, 'assets/unnamed.txt'), 'SECRET');
   writeFileSync(join(folder, '.api-token'), 'SECRET');

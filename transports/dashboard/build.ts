@@ -20,14 +20,15 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
   woff2: 'font/woff2',
 };
-const COMPRESSED = ['woff2'];
+/** Compressed already, or also for people who look into the package. */
+const AS_IT_IS = ['woff2', 'txt'];
 
 /** One file that the server may serve. */
 interface Asset {
   /** Below `/ui/`. */
   readonly path: string;
   readonly type: string;
-  /** True if the file is there a second time as `.br`. */
+  /** True if the file is there compressed, as `.br`, and only so. */
   readonly br: boolean;
 }
 
@@ -72,12 +73,10 @@ writeFileSync(join(OUT, 'manifest.json'), `${JSON.stringify(manifest, null, 2)}\
 
 function put(path: string, bytes: Buffer): void {
   const extension = path.split('.').at(-1) ?? '';
-  const br = bytes.length >= MIN_BROTLI_BYTES && !COMPRESSED.includes(extension);
-  writeFileSync(join(OUT, path), bytes);
-  if (br) {
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
-    writeFileSync(join(OUT, `${path}.br`), brotliCompressSync(bytes, { params }));
-  }
+  const br = bytes.length >= MIN_BROTLI_BYTES && !AS_IT_IS.includes(extension);
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  if (br) writeFileSync(join(OUT, `${path}.br`), brotliCompressSync(bytes, { params }));
+  else writeFileSync(join(OUT, path), bytes);
   assets.push({ path, type: TYPES[extension] ?? 'application/octet-stream', br });
 }
 

@@ -10,6 +10,7 @@
 // drain: a server that shuts down finishes open requests, ends those that only wait for a block, and answers new ones with SHUTTING_DOWN, so that a load balancer notices before the port
 //   closes.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import {
   BlockhouseError,
@@ -91,7 +92,7 @@ interface Asked {
 export class Front {
   readonly answers = new OpenAnswers();
   readonly pipelines = new Pipelines(() => this.#noteFlood('too many pipelined requests wait; the connection with the most of them is closed'));
-  readonly places: ConnectionPlaces;
+  readonly #places: ConnectionPlaces;
   readonly #core: Core;
   readonly #log: TransportLog;
   readonly #mounts: readonly Mount[];
@@ -110,7 +111,7 @@ export class Front {
   #startedAt = performance.now();
 
   constructor(core: Core, options: FrontOptions, maxConnections: number, { routes, hasWebSocket }: Pick<ServerContext, 'routes' | 'hasWebSocket'>) {
-    this.places = new ConnectionPlaces(maxConnections, () => this.noteDrop(maxConnections));
+    this.#places = new ConnectionPlaces(maxConnections, () => this.noteDrop(maxConnections));
     this.#router = new Router(routes);
     this.#faults = new Faults(routes);
     this.#core = core;
@@ -259,9 +260,15 @@ export class Front {
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key, rates: asked.rates });
   }
 
+  /** Takes a new connection, which may close another one, or be closed. */
+  connected(socket: Socket): void {
+    this.#places.add(socket);
+    if (!socket.destroyed) this.pipelines.add(socket);
+  }
+
   #belongs(res: ServerResponse, owner: string): void {
     unreadAnswers.belongs(res, owner);
-    this.places.belongs(res.req.socket, owner);
+    this.#places.belongs(res.req.socket, owner);
   }
 
   /** As they are when the answer is written. */

@@ -78,10 +78,7 @@ function transportOf(core: Core, options: HttpTransportOptions, routes: readonly
     front.begin();
     server.once('close', core.ownAddresses.add(ownOrigins(server.address() as AddressInfo, options.publicOrigin), gatewayPaths));
   });
-  server.on('connection', (socket) => {
-    front.places.add(socket);
-    if (!socket.destroyed) front.pipelines.add(socket);
-  });
+  server.on('connection', (socket) => front.connected(socket));
   server.on('drop', () => front.noteDrop(maxConnections));
   server.on('checkContinue', (req, res) => front.serve(req, res));
   server.on('checkExpectation', (req, res) =>

@@ -1,9 +1,11 @@
 // Serves the built page below /ui/: files of its manifest and nothing else.
 //
 // looked-up: a path is looked up in the manifest and never joined to a folder, so no path leads out of it.
-// in-memory: the files are read once, at the first request; together they are some hundred KB.
+// in-memory: the files are read once, at the first request; together they are some hundred KB. Most are there compressed alone, and are unpacked for the first client
+//   that does not take them so.
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../core/base/json.ts';
 import { BlockhouseError } from '../../core/index.ts';
 import { etagOfBytes, isKnown } from './wire/etag.ts';
@@ -48,7 +50,7 @@ interface Encoded {
 
 interface StoredFile {
   readonly type: string;
-  readonly plain: Encoded;
+  plain(): Encoded;
   readonly brotli: Encoded | undefined;
 }
 
@@ -84,14 +86,20 @@ export class Page {
     this.#index = manifest.index;
     return new Map(
       manifest.assets.map(({ path, type, br }) => {
-        const read = (name: string): Encoded => {
-          const bytes = readFileSync(new URL(name, this.#folder));
-          return { bytes, etag: etagOfBytes(bytes) };
+        const stored = encoded(readFileSync(new URL(br ? `${path}.br` : path, this.#folder)));
+        let unpacked = br ? undefined : stored;
+        const plain = (): Encoded => {
+          unpacked ??= encoded(brotliDecompressSync(stored.bytes));
+          return unpacked;
         };
-        return [path, { type, plain: read(path), brotli: br ? read(`${path}.br`) : undefined }];
+        return [path, { type, plain, brotli: br ? stored : undefined }];
       }),
     );
   }
+}
+
+function encoded(bytes: Buffer): Encoded {
+  return { bytes, etag: etagOfBytes(bytes) };
 }
 
 /** True for the requests that a person's browser makes for a page. */
@@ -106,7 +114,7 @@ function isForPeople({ method, headers: { accept = '' } }: IncomingMessage): boo
 function replyOf({ type, plain, brotli }: StoredFile, req: IncomingMessage, isAsset: boolean): JsonReply {
   const takesBrotli =
     brotli !== undefined && /(?:^|,)\s*br\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[^,]*)?(?:,|$)/.test(String(req.headers['accept-encoding'] ?? ''));
-  const { bytes, etag } = takesBrotli ? brotli : plain;
+  const { bytes, etag } = takesBrotli ? brotli : plain();
   const common = {
     'cache-control': isAsset ? FOREVER : 'no-cache',
     ...(brotli !== undefined && { vary: 'accept-encoding' }),

@@ -37,7 +37,7 @@ t.test('costs --gateway shows the calls of clients by key, and takes no block', 
   const { on } = await openDesk(t);
   t.match(await on(['costs', '--gateway']), { code: 0, stdout: /^KEY +CALLS/ });
   t.match(await on(['costs', '--gateway', 'ada']), { code: 2, stderr: /takes no block/ });
-  t.match(await on(['costs', '--gateway', '--by', 'block']), { code: 2, stderr: /--by must be one of key, model, day/ });
+  t.match(await on(['costs', '--gateway', '--by', 'block']), { code: 2, stderr: /--by must be one of key, connection, credential,\s+model, day/ });
 });
 
 t.test('models have weights, and an alias says after which failures the next one is asked', async (t) => {
