@@ -16,19 +16,20 @@ import { until } from '../support/until.ts';
 
 t.setTimeout(480_000);
 
-const BLOCKS = sweep(3000, 100);
-/** Of the one long conversation, some 30 MB. */
-const LONG = sweep(60_000, 4000);
-const LINES = sweep(50_000, 2000);
-/** Less than the long conversation has. */
-const env = { NODE_OPTIONS: '--max-old-space-size=32' };
+const BLOCKS = sweep(3000, 40);
+/** Of the one long conversation. */
+const LONG = sweep(60_000, 1000);
+const LONG_BYTES = sweep(30_000_000, 8_000_000);
+const LINES = sweep(50_000, 500);
+/** Less than the whole sweep's long conversation has. */
+const env = { NODE_OPTIONS: `--max-old-space-size=${sweep(32, 64)}` };
 
 function workspaceOf(t: Test): string {
   const names = Array.from({ length: BLOCKS }, (_, n) => `b${n}`);
   const folder = testFolder(t, {
     blocks: { ...runnable([...names.slice(0, BLOCKS / 2), 'long', ...names.slice(BLOCKS / 2)]), long: { ...runnable(['long'])['long'], 'chat-archive': {} } },
   });
-  const text = 'x'.repeat(30_000_000 / LONG);
+  const text = 'x'.repeat(LONG_BYTES / LONG);
   const entries = Array.from({ length: LONG / 2 }, (_, n) =>
     pair(`m${String(n).padStart(6, '0')}`, { content: text }).map((entry) => JSON.stringify({ ...entry, content: text })),
   );
@@ -54,7 +55,7 @@ async function copyWithKills(t: Test, args: readonly string[], points: readonly 
   t.match(await run(t, ['copy', ...args], { env }), { code: 0 });
 }
 
-t.test('copies that are killed again and again end whole, there and back, in less memory than the conversation takes', { skip: noPostgres }, async (t) => {
+t.test('copies that are killed again and again end whole, there and back, in little memory', { skip: noPostgres }, async (t) => {
   const [from, to] = [workspaceOf(t), await postgresStore(t)];
   const rows = (text: string) => async (): Promise<boolean> => {
     const [{ is } = { is: null }] = await ask(to, "select to_regclass('bh.block_entry') as is");
