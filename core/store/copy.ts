@@ -4,11 +4,11 @@
 // earlier-copy: a target is empty, or holds an earlier copy of the same source that no server has used. So what differs from the source is an older state of it, and is replaced.
 // block-by-block: each block is replaced as a whole. A copy that is killed leaves whole blocks, and the next one goes on with those that differ.
 // whole-at-the-end: a server uses the target only after everything is there.
-import { tryParseJson } from '../base/json.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import { openFileSide } from './files/copy/file-side.ts';
-import type { CopiedSetting, CopiedSpend, CopySource, CopyTarget } from './parts/copied.ts';
-import { Bag, type BlockDigest, callText, canonical, type Digest, digestOf, lineText } from './parts/copy-digest.ts';
+import { type CopyFinding, callDifferences, differencesOf, isEqual, ledgerDigest, NEARLY_USD, settingDifferences, textOf } from './parts/copy-differences.ts';
+import type { CopySource, CopyTarget } from './parts/copied.ts';
+import { type BlockDigest, digestOf } from './parts/copy-digest.ts';
 import { halfCopy } from './parts/copy-note.ts';
 import { openPostgresSource, openPostgresTarget } from './postgres/copy/postgres-side.ts';
 
@@ -31,12 +31,6 @@ export interface CopyProgress {
   readonly total: number;
   /** What it works at: the place of a block, or another part of the workspace. */
   readonly at: string;
-}
-
-/** Something that is wrong, or differs. */
-export interface CopyFinding {
-  readonly place: string;
-  readonly problem: string;
 }
 
 /** What a copy has done, or would do. */
@@ -62,12 +56,12 @@ export interface CopyComparison {
 
 const DATABASE = /^postgres(?:ql)?:\/\//;
 const DAY_MS = 86_400_000;
-/** Sums in a database have nine digits after the point. */
-const NEARLY_USD = 1e-6;
 
 /** Rejects with INVALID_REQUEST, WORKSPACE_BUSY, WORKSPACE_DAMAGED, NAME_TAKEN for a target that holds something else, CANCELLED, or what the stores reject with. */
 export async function copyWorkspace(options: CopyOptions): Promise<CopyReport> {
-  return withBoth(options, async (source, target) => new Copy(source, target, options).run());
+  return withBoth(options, async (source, target) => new Copy(source, target, options).run()).catch((error: unknown) => {
+    throw copyFault(error, ' What was copied stays, and the next copy goes on.');
+  });
 }
 
 /** Rejects as `copyWorkspace` does. Writes nothing. */
@@ -75,6 +69,8 @@ export async function compareWorkspaces(options: CopyOptions): Promise<CopyCompa
   return withBoth(options, async (source, target) => {
     if (!target.isThere) throw invalidRequest('to', `has no workspace: ${target.shown}`);
     return new Comparison(source, target, options).run();
+  }).catch((error: unknown) => {
+    throw copyFault(error, '');
   });
 }
 
@@ -202,24 +198,27 @@ class Copy extends Sides {
   async #copyOthers(): Promise<void> {
     const { source, target } = this;
     const none = !target.isThere && this.isTrial;
-    const part = async (name: string, isSame: () => Promise<boolean>, put: () => Promise<void>): Promise<void> => {
+    const part = async (name: string, isNothing: () => Promise<boolean>, isSame: () => Promise<boolean>, put: () => Promise<void>): Promise<void> => {
       this.tell(0, 0, name);
-      if (!none && (await isSame())) return;
+      if (await (none ? isNothing() : isSame())) return;
       this.#others.push(name);
       if (!this.isTrial) await put();
     };
     await part(
       'ledger',
+      () => isEmpty(source.ledger()),
       async () => isEqual(await ledgerDigest(source), await ledgerDigest(target)),
       () => target.putLedger(() => source.ledger()),
     );
     await part(
       'client calls',
+      () => isEmpty(source.calls()),
       async () => (await callDifferences(source, target)).differences.length === 0,
       async () => target.putCalls(() => source.calls(), await source.spent()),
     );
     await part(
       'settings',
+      async () => (await source.settings()).size === 0,
       async () => (await settingDifferences(source, target)).length === 0,
       async () => target.putSettings(await source.settings()),
     );
@@ -289,87 +288,18 @@ class Comparison extends Sides {
   }
 }
 
-/** `blocks` gets the names in it. */
-async function ledgerDigest(side: CopySource, blocks = new Set<string>()): Promise<Digest> {
-  const bag = new Bag();
-  for await (const line of side.ledger()) {
-    bag.add(lineText(line));
-    blocks.add(line.block);
-    if ('type' in line) blocks.add(line.from);
-  }
-  return bag.digest();
+/** The faults of a disk, in the words of a copy: unlike a single write, it has changed something. `goesOn` says what is there now. */
+function copyFault(error: unknown, goesOn: string): unknown {
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (code === 'STORAGE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
+    return new BlockhouseError('STORAGE_FULL', `The disk is full.${goesOn} Free some space and try again.`, { cause: error });
+  if (error instanceof BlockhouseError || code === undefined) return error;
+  return new BlockhouseError('STORAGE_FAILED', `${path ?? 'A file'} can't be read or written (${code}).${goesOn}`, { cause: error });
 }
 
-/** A folder keeps only the newest calls, so only as many are compared as the target has. */
-async function callDifferences(source: CopySource, target: CopyTarget): Promise<{ readonly differences: CopyFinding[]; readonly calls: number }> {
-  const there = await callDigest(target, 0);
-  let total = 0;
-  for await (const _call of source.calls()) total += 1;
-  const here = await callDigest(source, target.kind === 'files' ? Math.max(0, total - there.count) : 0);
-  const differences = isEqual(here, there) ? [] : [{ place: 'client calls', problem: textOf(here, there) }];
-  return { differences: [...differences, ...spentDifferences(await source.spent(), await target.spent())], calls: here.count };
-}
-
-async function callDigest(side: CopySource, skipped: number): Promise<Digest> {
-  const bag = new Bag();
-  let number = 0;
-  for await (const call of side.calls()) {
-    number += 1;
-    if (number > skipped) bag.add(callText(call));
-  }
-  return bag.digest();
-}
-
-function spentDifferences(here: readonly CopiedSpend[], there: readonly CopiedSpend[]): CopyFinding[] {
-  const byKey = (rows: readonly CopiedSpend[]): Map<string, CopiedSpend> => new Map(rows.map((row) => [`${row[1]} on ${row[0]}`, row]));
-  const [ours, theirs] = [byKey(here), byKey(there)];
-  return [...new Set([...ours.keys(), ...theirs.keys()])].sort().flatMap((name) => {
-    const [a, b] = [ours.get(name)?.[2], theirs.get(name)?.[2]];
-    const shown = (sums: typeof a): string =>
-      sums === undefined ? 'nothing' : `${sums.usd} USD and ${Math.ceil(sums.tokens)} tokens with ${sums.calls} calls`;
-    const isSame =
-      a !== undefined &&
-      b !== undefined &&
-      Math.abs(a.usd - b.usd) < NEARLY_USD &&
-      Math.ceil(a.tokens) === Math.ceil(b.tokens) &&
-      a.calls === b.calls &&
-      a.unpricedCalls === b.unpricedCalls;
-    return isSame ? [] : [{ place: 'client calls', problem: `${name.replace(/^group:/, 'group ')} has spent ${shown(a)}, and ${shown(b)} there` }];
-  });
-}
-
-/** The token of a folder is its own; that of a database is the one that came with the copy, if one did. */
-async function settingDifferences(source: CopySource, target: CopyTarget): Promise<CopyFinding[]> {
-  const [here, there] = [await source.settings(), await target.settings()];
-  const names: readonly CopiedSetting[] = [
-    'halt',
-    'keys',
-    'models',
-    'prices',
-    'presets',
-    ...(target.kind === 'files' || !here.has('token') ? [] : (['token'] as const)),
-  ];
-  return names.filter((name) => meaningOf(here.get(name)) !== meaningOf(there.get(name))).map((name) => ({ place: 'settings', problem: `${name} differ` }));
-}
-
-function meaningOf(text: string | undefined): string | undefined {
-  const value = text === undefined ? undefined : tryParseJson(text);
-  return value === undefined ? text?.trim() : canonical(value);
-}
-
-function differencesOf(here: BlockDigest, there: BlockDigest): string[] {
-  return Object.keys(here).flatMap((part) => {
-    const [a, b] = [here[part] as Digest, there[part] as Digest];
-    return isEqual(a, b) ? [] : [`${part}: ${textOf(a, b)}`];
-  });
-}
-
-function isEqual(a: Digest, b: Digest): boolean {
-  return a.count === b.count && a.hash === b.hash;
-}
-
-function textOf(a: Digest, b: Digest): string {
-  return a.count === b.count ? 'the content differs' : `${a.count}, and ${b.count} there`;
+async function isEmpty(all: AsyncIterable<unknown>): Promise<boolean> {
+  for await (const _one of all) return false;
+  return true;
 }
 
 function nameFilter(only: string | undefined): (place: string) => boolean {

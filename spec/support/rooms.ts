@@ -37,7 +37,7 @@ export const CORE_ROOMS: readonly Room[] = [
   {
     name: 'store',
     holds: ['core/store/open.ts', 'core/store/copy.ts'],
-    imports: ['ground', 'base', 'bus', 'store port', 'store parts', 'file store', 'PostgreSQL store'],
+    imports: ['ground', 'bus', 'store port', 'store parts', 'file store', 'PostgreSQL store'],
   },
   { name: 'auth', holds: ['core/auth/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'file store'] },
   { name: 'gateway', holds: ['core/gateway/', 'core/ports.ts'], imports: ['ground', 'base', 'schemas', 'bus', 'auth'] },

@@ -33,6 +33,9 @@ const MAX_CLAIMS = 4;
 const MAX_BYTES = 16 * 1024;
 const NO_LINKS: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
+/** What a person does whose server finds the workspace taken. */
+const CURE = 'stop that server, or choose another folder with --workspace';
+
 interface Found {
   readonly text: string;
   /** Differs from that of another file with the same name; a rename keeps it. */
@@ -56,8 +59,10 @@ export class WorkspaceLock {
    * Takes the workspace for this process, and makes its folder. Throws WORKSPACE_BUSY, which names the holder, and the system's own
    * error where the folder can't be used. `now` in epoch milliseconds.
    */
-  static async acquire(workspace: string, options: { now?: () => number } = {}): Promise<WorkspaceLock> {
-    const now = options.now ?? Date.now;
+  static async acquire(
+    workspace: string,
+    { now = Date.now, cure = CURE }: { readonly now?: () => number; readonly cure?: string } = {},
+  ): Promise<WorkspaceLock> {
     const holder: LockHolder = {
       pid: process.pid,
       startedAt: new Date(now()).toISOString(),
@@ -69,7 +74,7 @@ export class WorkspaceLock {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const outcome = await take(workspace, NAME, holder, now, 0);
       if (outcome === 'taken') return new WorkspaceLock(workspace, holder);
-      if (outcome !== 'moved') throw busy(workspace, outcome);
+      if (outcome !== 'moved') throw busy(workspace, outcome, cure);
       await delay(PAUSE_MS);
     }
     throw new BlockhouseError('WORKSPACE_BUSY', `The lock of the workspace ${workspace} is being written by another process; try again in a few seconds.`);
@@ -222,10 +227,7 @@ function textOf(holder: LockHolder): string {
   return `${JSON.stringify(holder)}\n`;
 }
 
-function busy(workspace: string, { pid, startedAt, url }: LockHolder): BlockhouseError {
+function busy(workspace: string, { pid, startedAt, url }: LockHolder, cure: string): BlockhouseError {
   const at = url === null ? '' : ` at ${url}`;
-  return new BlockhouseError(
-    'WORKSPACE_BUSY',
-    `The workspace ${workspace} is in use by the server with pid ${pid} since ${startedAt}${at}; stop that server, or choose another folder with --workspace.`,
-  );
+  return new BlockhouseError('WORKSPACE_BUSY', `The workspace ${workspace} is in use by process ${pid} since ${startedAt}${at}; ${cure}.`);
 }

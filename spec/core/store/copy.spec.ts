@@ -8,6 +8,7 @@ import { openStore } from '../../../core/store/open.ts';
 import type { LedgerLine } from '../../../core/store/port.ts';
 import { AT, answerEntry, configOf, memoryOf, pair, pulseOf, userEntry } from '../../support/block-files.ts';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
+import { withSmallDisk } from '../../support/small-disk.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 const NOW = Date.now();
@@ -152,6 +153,31 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await same(t, { from, to });
   });
 
+  t.test('a trial names only what there is', async (t) => {
+    const folder = testFolder(t, { blocks: { eve: block('eve', []) } });
+    const { blocks, others } = await copyWorkspace({ from: folder, to: await postgresStore(t), isTrial: true });
+    t.same([blocks.copied, others], [1, []]);
+  });
+
+  t.test('a disk that is full stops a copy, which goes on when there is room', async (t) => {
+    const from = await postgresStore(t);
+    const blocks = Object.fromEntries(['ada', 'bob', 'cleo'].map((name) => [name, block(name, pair('m1', { content: 'x'.repeat(20_000) }))]));
+    await copyWorkspace({ from: testFolder(t, { blocks }), to: from });
+    const disk = testFolder(t);
+    const back = join(disk, 'back');
+    const reason = await withSmallDisk(disk, async () => {
+      writeFileSync(join(disk, 'others'), Buffer.alloc(150 * 1024));
+      await t.rejects(copyWorkspace({ from, to: back }), {
+        code: 'STORAGE_FULL',
+        message: /^The disk is full\. What was copied stays, and the next copy goes on\./,
+      });
+      rmSync(join(disk, 'others'));
+      t.match(await copyWorkspace({ from, to: back }), { failed: [] });
+      await same(t, { from, to: back });
+    });
+    if (reason !== undefined) t.pass(`not tried: ${reason}`);
+  });
+
   t.test('what a copy might lose is refused, with the cure', async (t) => {
     const [from, to] = [await workspaceOf(t), await postgresStore(t)];
     const other = testFolder(t);
@@ -160,7 +186,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await refused({ from: join(other, 'none'), to }, 'INVALID_REQUEST', /^from has no workspace/);
     await t.rejects(compareWorkspaces({ from, to }), { code: 'INVALID_REQUEST', message: /^to has no workspace/ });
     const server = await openStore({ workspace: from, bus: createBus(), now: Date.now, onLost: async () => undefined });
-    await refused({ from, to }, 'WORKSPACE_BUSY', /is in use by the server with pid/);
+    await refused({ from, to }, 'WORKSPACE_BUSY', new RegExp(`is in use by process ${process.pid} .*; end it, and copy again\\.$`));
     await server.close();
     await copyWorkspace({ from, to });
     await refused({ from: other, to }, 'NAME_TAKEN', /holds a copy of .*Copy into a schema that is empty or new/);

@@ -33,6 +33,8 @@ const SETTINGS: Readonly<Record<CopiedSetting, string>> = {
   prices: 'prices.json',
   presets: 'presets.json',
 };
+/** A server may have it, or another copy. */
+const CURE = 'end it, and copy again';
 const MAX_SETTING_BYTES = 64 * 1024 * 1024;
 /** What makes a folder hold a workspace. Its machine may have other files there, also for a workspace in a database. */
 const CONTENTS: readonly string[] = [LEDGER_FILE, GATEWAY_FILES.ledger, GATEWAY_FILES.spend, SETTINGS.halt, SETTINGS.keys, SETTINGS.models];
@@ -43,7 +45,7 @@ export async function openFileSide(given: string): Promise<CopyTarget> {
   const folder = await realpath(given).catch(undefinedFor('ENOENT'));
   if (folder === undefined) return new FileSide(resolve(given), '', undefined);
   const { ino } = await stat(folder);
-  return new FileSide(folder, `${folder}#${ino}`, await WorkspaceLock.acquire(folder));
+  return new FileSide(folder, `${folder}#${ino}`, await WorkspaceLock.acquire(folder, { cure: CURE }));
 }
 
 class FileSide implements CopyTarget {
@@ -121,7 +123,7 @@ class FileSide implements CopyTarget {
   }
 
   async setNote(note: CopyNote): Promise<void> {
-    this.#lock ??= await WorkspaceLock.acquire(this.#folder);
+    this.#lock ??= await WorkspaceLock.acquire(this.#folder, { cure: CURE });
     await replaceFile(join(this.#folder, COPY_NOTE), `${JSON.stringify(note)}\n`);
     if (note.isWhole) return;
     await this.#folders.open((what, error) => {

@@ -29,10 +29,6 @@ export type Item =
   | { readonly is: 'follow'; readonly block: number; readonly since: number }
   /** To a follower. */
   | { readonly is: 'step'; readonly block: number; readonly step: Step }
-  /** To all: the answer goes to the sender. */
-  | { readonly is: 'question'; readonly id: string; readonly question: unknown }
-  /** A piece of an answer, as JSON. */
-  | { readonly is: 'answer'; readonly id: string; readonly part: number; readonly parts: number; readonly text: string }
   /** To itself: whether notices arrive. */
   | { readonly is: 'test'; readonly id: string };
 
@@ -46,7 +42,7 @@ export interface Notice {
 const VERSION = 1;
 /** fits. PostgreSQL allows 7,999. */
 const MAX_BYTES = 7900;
-/** What a step or an answer needs beside its text. */
+/** What a step needs beside its text. */
 const FRAME_BYTES = 600;
 
 /** As many payloads as it takes; equal items are sent once. */
@@ -80,11 +76,8 @@ export function noticeOf(payload: string): Notice | undefined {
   return { from, items: items.filter(isItem) };
 }
 
-/** An answer has fewer. */
-const MOST_PARTS = 100_000;
 type Fields = Readonly<Record<string, unknown>>;
 const hasBlock = ({ block }: Fields): boolean => Number.isSafeInteger(block);
-const hasId = ({ id }: Fields): boolean => typeof id === 'string';
 
 /** The form of each item. */
 const FORMS: ReadonlyMap<unknown, (item: Fields) => boolean> = new Map<Item['is'], (item: Fields) => boolean>([
@@ -96,9 +89,7 @@ const FORMS: ReadonlyMap<unknown, (item: Fields) => boolean> = new Map<Item['is'
   ['setting', () => true],
   ['follow', (item) => hasBlock(item) && Number.isSafeInteger(item['since'])],
   ['step', (item) => hasBlock(item) && isStep(item['step'])],
-  ['question', hasId],
-  ['answer', (item) => hasId(item) && typeof item['text'] === 'string' && isPart(item)],
-  ['test', hasId],
+  ['test', ({ id }) => typeof id === 'string'],
 ]);
 
 /** other-versions. */
@@ -109,20 +100,6 @@ function isItem(item: unknown): item is Item {
 function isStep(step: unknown): boolean {
   if (!isObject(step) || typeof step['id'] !== 'string' || typeof step['event'] !== 'string' || !Number.isSafeInteger(step['seq'])) return false;
   return step['event'] !== 'content' || typeof step['text'] === 'string';
-}
-
-function isPart({ part, parts }: Fields): boolean {
-  return isIndex(part) && isIndex(parts) && part < parts && parts <= MOST_PARTS;
-}
-
-function isIndex(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-/** An answer, in pieces that fit. */
-export function answerItems(id: string, answer: unknown): Item[] {
-  const texts = pieces(JSON.stringify(answer ?? null), MAX_BYTES - FRAME_BYTES);
-  return texts.map((text, part) => ({ is: 'answer', id, part, parts: texts.length, text }));
 }
 
 /** A step that would be too long becomes several with the same text; the numbers are those of the characters. */

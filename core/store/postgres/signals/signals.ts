@@ -9,10 +9,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { StorePlace } from '../place.ts';
 import type { Database } from '../pool.ts';
-import { CHANNELS, FOLLOWED, LIVING, NOTIFY } from '../sql/signals.ts';
+import { CHANNELS, FOLLOWED, NOTIFY } from '../sql/signals.ts';
 import { Listener } from './listener.ts';
 import { type Item, noticeOf, payloadsOf, type Step } from './notices.ts';
-import { type Gathered, Questions } from './questions.ts';
 import { type Join, RemoteFollowers } from './remote-followers.ts';
 import { ReplyMirror } from './reply-mirror.ts';
 
@@ -83,7 +82,6 @@ export class PostgresSignals {
   readonly #gapListeners = new Set<() => void>();
   readonly #blocks = new Map<number, Followed>();
   readonly #followers: RemoteFollowers;
-  readonly #questions = new Questions();
   readonly #tests = new Map<string, () => void>();
   /** By channel. collected. */
   readonly #waiting = new Map<string, Item[]>();
@@ -192,18 +190,6 @@ export class PostgresSignals {
     return this.#followers.publish(block, join);
   }
 
-  /** How this server answers questions; undefined for one to which it has nothing to say. */
-  answer(handler: (question: unknown) => unknown): void {
-    this.#questions.answer(handler);
-  }
-
-  /** Asks all living servers, and waits `ms` at most for their answers. Rejects with STORE_UNREACHABLE. */
-  async gather<A>(question: unknown, ms: number): Promise<Gathered<A>> {
-    const living = await this.#options.database.query<{ id: string }>(LIVING);
-    const others = living.filter(({ id }) => id !== this.#node).length;
-    return this.#questions.gather(question, ms, { others, send: (item) => this.#send(this.#channel(), item) });
-  }
-
   /** Sends what waits. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -276,13 +262,6 @@ export class PostgresSignals {
     else if (item.is === 'work' || item.is === 'wish' || item.is === 'released') this.#hint({ what: item.is, block: item.block });
     else if (item.is === 'follow') this.#followers.follow(from, item.block, item.since);
     else if (item.is === 'step') this.#takeStep(from, item.block, item.step);
-    else if (item.is === 'answer') this.#questions.take(from, item);
-    else if (item.is === 'question') {
-      void this.#questions.asked(item).then(
-        (items) => this.#send(this.#channel(from), ...items),
-        () => undefined, // no answer: the asker goes on without it
-      );
-    }
   }
 
   #takeStep(from: string, block: number, step: Step): void {

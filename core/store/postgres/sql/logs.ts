@@ -31,8 +31,3 @@ select place, bytes from bh.log_line where block_id = $1 and file = $2 and place
 /** $1 block, $2 files. */
 export const DELETE = { name: 'log-delete', text: 'delete from bh.log_line where block_id = $1 and file = any($2::text[])' };
 export const NAMES = { name: 'log-names', text: 'select file, max(at) as at from bh.log_line where block_id = $1 group by file order by max(at), file' };
-/** Lines of other servers after a time, the oldest first. $1 block, $2 after, $3 the server that asks. */
-export const SINCE = {
-  name: 'log-since',
-  text: 'select at, file, place, bytes from bh.log_line where block_id = $1 and at >= $2::timestamptz and node <> $3 order by at, file, place limit 1000',
-};

@@ -12,8 +12,6 @@ select b.id as block, b.owner, b.xmin::text as version,
 from bh.block b where b.id = any($1::bigint[])`,
 };
 
-export const LIVING = { name: 'signals-living', text: 'select id from bh.node where expires_at > clock_timestamp()' };
-
 /** What the names of channels are made of: the first server makes it up ($1), and all have the same. */
 export const CHANNELS = {
   name: 'signals-channels',

@@ -74,7 +74,7 @@ t.test('of twenty processes exactly one gets a free lock, and the others learn i
     const { winners, excuses } = await race(workspace);
     t.equal(winners.length, 1);
     t.equal(excuses.length, 19);
-    for (const excuse of excuses) t.match(excuse, `WORKSPACE_BUSY The workspace ${workspace} is in use by the server with pid ${winners[0]?.pid} since 2`);
+    for (const excuse of excuses) t.match(excuse, `WORKSPACE_BUSY The workspace ${workspace} is in use by process ${winners[0]?.pid} since 2`);
     t.strictSame(readdirSync(workspace), ['.lock'], 'nothing is left beside it');
     winners[0]?.say();
     t.equal(await winners[0]?.hear(), 'released');
@@ -101,7 +101,7 @@ t.test('the lock of a process that was killed is taken over', async (t) => {
   racer.say(workspace);
   t.equal(await racer.hear(), 'taken');
   t.equal((await readLock(workspace))?.pid, racer.pid);
-  await t.rejects(WorkspaceLock.acquire(workspace), { code: 'WORKSPACE_BUSY', message: new RegExp(`pid ${racer.pid} `) });
+  await t.rejects(WorkspaceLock.acquire(workspace), { code: 'WORKSPACE_BUSY', message: new RegExp(`process ${racer.pid} `) });
   await racer.kill();
   t.equal(await readLock(workspace), undefined);
   const lock = await WorkspaceLock.acquire(workspace);
@@ -123,7 +123,7 @@ t.test('the lock names its holder and is private, and its folder is made', async
   });
   await t.rejects(WorkspaceLock.acquire(workspace), {
     code: 'WORKSPACE_BUSY',
-    message: new RegExp(`pid ${process.pid} since 1970-01-01T00:00:00.000Z; stop that server, or`),
+    message: new RegExp(`process ${process.pid} since 1970-01-01T00:00:00.000Z; stop that server, or`),
   });
   await lock.announce('http://127.0.0.1:8420');
   t.equal(lstatSync(path).mode & 0o777, 0o600);

@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { assertMigrated } from '../../../../../core/store/postgres/migrate.ts';
 import { parseStorePlace } from '../../../../../core/store/postgres/place.ts';
-import type { Item, Step } from '../../../../../core/store/postgres/signals/notices.ts';
+import type { Step } from '../../../../../core/store/postgres/signals/notices.ts';
 import { pieces } from '../../../../../core/store/postgres/signals/pieces.ts';
-import { Questions } from '../../../../../core/store/postgres/signals/questions.ts';
 import { RemoteFollowers } from '../../../../../core/store/postgres/signals/remote-followers.ts';
 import { ReplyMirror } from '../../../../../core/store/postgres/signals/reply-mirror.ts';
 import { type Hint, PostgresSignals, type SignalsOptions } from '../../../../../core/store/postgres/signals/signals.ts';
@@ -66,23 +65,6 @@ t.test('a follower that does not say again that it follows is forgotten', async 
   t.match(sent, [['c', [{ step: start(1) }, { step: content(3, 'xy') }]]]);
   end();
   t.equal(readers(), 0);
-});
-
-t.test('an answer counts once it is whole, and one that nobody has asked for does not', async (t) => {
-  const questions = new Questions();
-  const asked: Item[] = [];
-  const gathered = questions.gather('?', 5000, { others: 1, send: (item) => asked.push(item) });
-  await until('it is asked', () => asked.length === 1);
-  const { id } = asked[0] as Item & { is: 'question' };
-  for (const [part, text] of [
-    [0, '[1,'],
-    [0, '[1,'],
-    [7, '!'],
-    [1, '2]'],
-  ] as const)
-    questions.take('b', { is: 'answer', id, part, parts: 2, text });
-  questions.take('b', { is: 'answer', id: 'other', part: 0, parts: 1, text: '' });
-  t.same(await gathered, { asked: 2, answers: [[1, 2]] });
 });
 
 /** A server with its signals; its row of `node` is there as if it had joined. */
@@ -227,19 +209,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await until('it is heard', () => b.hints.length === 1);
     b.signals.rejoined('b2');
     await until('it listens again', () => gaps === 2);
-    t.same(await a.signals.gather('x', 0), { asked: 2, answers: [] });
-  });
-
-  t.test('all living servers are asked, and those that are silent are left out', async (t) => {
-    const world = await migrated(t);
-    const [a, b] = [await server(t, world, 'a'), await server(t, world, 'b')];
-    const long = 'x'.repeat(30_000);
-    a.signals.answer(() => 'a');
-    b.signals.answer((question) => ({ question, long }));
-    await world.ask("insert into bh.node (id, expires_at, version, protocol) values ('dead', now() - interval '1 s', '1', 1)");
-    t.same(await a.signals.gather('how?', 5000), { asked: 2, answers: ['a', { question: 'how?', long }] });
-    await world.ask("insert into bh.node (id, expires_at, version, protocol) values ('c', now() + interval '1 h', '1', 1)");
-    t.same((await a.signals.gather('how?', 300)).answers.length, 2);
+    a.signals.tell({ what: 'work', block: 8 });
+    await until('it is heard again', () => b.hints.length === 2);
   });
 
   t.test('a server says when notices do not arrive', async (t) => {
