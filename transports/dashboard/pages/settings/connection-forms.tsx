@@ -2,7 +2,7 @@
 //
 // write-only: a typed key goes from its field to the server and is in nothing else of the page.
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { tell } from '../../base/toast.ts';
 import { type Connection, changeOf, entryOf, faultsOf, type NewConnection, type Preset, readPresets, storeConnection } from '../../data/connections.ts';
 import { useLoad } from '../../data/load.ts';
@@ -125,9 +125,9 @@ interface ChangeProps {
 /** write-only. */
 export function ChangeConnection({ connection, cancel, done }: ChangeProps) {
   const { name, baseURL, keys } = connection;
-  const [address, setAddress] = useState(baseURL ?? '');
+  const [typed, setTyped] = useState<string>();
+  const address = typed ?? baseURL ?? '';
   const key = useRef<HTMLInputElement>(null);
-  useEffect(() => setAddress(baseURL ?? ''), [baseURL]);
   const store = async (isUnchecked: boolean): Promise<void> => {
     const change = changeOf(connection, address, key.current?.value.trim() ?? '');
     if (change === undefined) return key.current?.focus();
@@ -136,7 +136,7 @@ export function ChangeConnection({ connection, cancel, done }: ChangeProps) {
   };
   return (
     <StoreForm store={store} cancel={cancel}>
-      <TextField label={`${name}: ${connectionsText.address}`} value={address} set={(text) => setAddress(text.trim())} />
+      <TextField label={`${name}: ${connectionsText.address}`} value={address} set={(text) => setTyped(text.trim())} />
       <KeyField label={`${name}: ${connectionsText.key}`} help={keys.length > 1 ? connectionsText.keysReplaced : connectionsText.keyReplaced} field={key} />
     </StoreForm>
   );
