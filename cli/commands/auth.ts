@@ -49,17 +49,17 @@ export class AuthSetCommand extends BaseCommand {
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.interruptible((signal) =>
       this.withCore(async (core) => {
         if (this.label !== undefined && !this.add) throw new CliError('usage', '--label names a key that --add adds.');
-        if (this.add) return this.#addKey(core, signal, (work) => inWorkspace(config, work));
-        if (this.#isConnection(core)) return this.#setConnection(core, signal, (work) => inWorkspace(config, work));
+        if (this.add) return this.#addKey(core, signal, (work) => writeInWorkspace(config, work));
+        if (this.#isConnection(core)) return this.#setConnection(core, signal, (work) => writeInWorkspace(config, work));
         const adapter = adapterOf(core, this.id);
         const values = await this.#values(adapter, core.credentials?.read(adapter.id) ?? {}, signal);
         const fields = Object.keys(values);
-        if (fields.length > 0) await inWorkspace(config, async () => core.credentials?.update(adapter.id, values));
+        if (fields.length > 0) await writeInWorkspace(config, async () => core.credentials?.update(adapter.id, values));
         await this.print({ adapter: adapter.id, fields }, []);
         await this.say(
           fields.length === 0
@@ -83,7 +83,7 @@ export class AuthSetCommand extends BaseCommand {
     return isKnown || core.credentials?.ids().includes(this.id) === true;
   }
 
-  async #setConnection(core: Core, signal: AbortSignal, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+  async #setConnection(core: Core, signal: AbortSignal, writeInWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
     const { id: name, adapter, preset, baseURL, noKey } = this;
     const known = core.connections.presets().find((one) => one.name === (preset ?? name));
     const apiKey = noKey || (known?.isLocal === true && isTerminal(this.context.stdin)) ? undefined : await this.#connectionKey(name, known, signal);
@@ -94,13 +94,13 @@ export class AuthSetCommand extends BaseCommand {
       ...(noKey && { auth: 'none' }),
       ...(apiKey !== undefined && { apiKey }),
     };
-    await inWorkspace(() => core.connections.set(name, change));
+    await writeInWorkspace(() => core.connections.set(name, change));
     await this.print({ adapter: name, fields: Object.keys(change) }, []);
     await this.say(`Stored ${name} in auth.json. Check it with \`${this.command} verify ${name}\`.`);
     return 'ok';
   }
 
-  async #addKey(core: Core, signal: AbortSignal, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+  async #addKey(core: Core, signal: AbortSignal, writeInWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
     const { id: name, label } = this;
     if (this.adapter ?? this.preset ?? this.baseURL ?? this.field) throw new CliError('usage', '--add adds a key alone; set the rest without it.');
     if (!NAME.test(name) || core.credentials?.ids().includes(name) !== true)
@@ -108,7 +108,7 @@ export class AuthSetCommand extends BaseCommand {
     const apiKey = await this.#connectionKey(name, undefined, signal);
     if (apiKey === undefined) return 'ok';
     let labels: string[] = [];
-    await inWorkspace(async () => {
+    await writeInWorkspace(async () => {
       labels = await core.connections.addKey(name, { apiKey, ...(label !== undefined && { label }) });
     });
     await this.print({ adapter: name, keys: labels }, []);
@@ -188,23 +188,23 @@ export class AuthRemoveCommand extends BaseCommand {
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
-      if (this.key !== undefined) return this.#removeKey(core, this.key, (work) => inWorkspace(config, work));
+      if (this.key !== undefined) return this.#removeKey(core, this.key, (work) => writeInWorkspace(config, work));
       // An entry that belongs to no provider can be removed, too.
       const id = core.credentials?.ids().includes(this.id) ? this.id : adapterOf(core, this.id).id;
-      const removed = await inWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
+      const removed = await writeInWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
       await this.print({ adapter: id, removed }, []);
       await this.say(removed ? `Removed ${id} from auth.json.` : `auth.json has no entry for ${id}.`);
       return 'ok';
     });
   }
 
-  async #removeKey(core: Core, label: string, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+  async #removeKey(core: Core, label: string, writeInWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
     if (!NAME.test(this.id) || core.credentials?.ids().includes(this.id) !== true) throw new CliError('usage', 'auth.json has no such connection.');
     let labels: string[] = [];
-    await inWorkspace(async () => {
+    await writeInWorkspace(async () => {
       labels = await core.connections.removeKey(this.id, label);
     });
     await this.print({ adapter: this.id, removed: true, keys: labels }, []);
@@ -255,12 +255,12 @@ export class AuthDetectCommand extends BaseCommand {
   add = Option.Boolean('--add', false, { description: 'Add what is found to auth.json' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
       const servers = await core.connections.detect();
       const added = this.add ? servers.filter(({ connection }) => connection === null).map(({ preset }) => preset) : [];
-      for (const name of added) await inWorkspace(config, () => core.connections.set(name, {}));
+      for (const name of added) await writeInWorkspace(config, () => core.connections.set(name, {}));
       const rows = servers.map(({ preset, baseURL, connection }) => [preset, baseURL, connection ?? (added.includes(preset) ? `${preset} (added)` : '')]);
       await this.print({ servers, added }, rows.length === 0 ? [] : columns([['PRESET', 'ADDRESS', 'CONNECTION'], ...rows]));
       if (rows.length === 0) await this.say('No local server answers on the usual ports.');
