@@ -60,7 +60,7 @@ const DAY_MS = 86_400_000;
 /** Rejects with INVALID_REQUEST, WORKSPACE_BUSY, WORKSPACE_DAMAGED, NAME_TAKEN for a target that holds something else, CANCELLED, or what the stores reject with. */
 export async function copyWorkspace(options: CopyOptions): Promise<CopyReport> {
   return withBoth(options, async (source, target) => new Copy(source, target, options).run()).catch((error: unknown) => {
-    throw copyFault(error, ' What was copied stays, and the next copy goes on.');
+    throw copyFault(error, 'What was copied stays, and the next copy goes on.');
   });
 }
 
@@ -70,7 +70,7 @@ export async function compareWorkspaces(options: CopyOptions): Promise<CopyCompa
     if (!target.isThere) throw invalidRequest('to', `has no workspace: ${target.shown}`);
     return new Comparison(source, target, options).run();
   }).catch((error: unknown) => {
-    throw copyFault(error, '');
+    throw copyFault(error, 'Nothing was changed.');
   });
 }
 
@@ -288,13 +288,15 @@ class Comparison extends Sides {
   }
 }
 
-/** The faults of a disk, in the words of a copy: unlike a single write, it has changed something. `goesOn` says what is there now. */
-function copyFault(error: unknown, goesOn: string): unknown {
-  const { code, path } = error as NodeJS.ErrnoException;
-  if (code === 'STORAGE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
-    return new BlockhouseError('STORAGE_FULL', `The disk is full.${goesOn} Free some space and try again.`, { cause: error });
-  if (error instanceof BlockhouseError || code === undefined) return error;
-  return new BlockhouseError('STORAGE_FAILED', `${path ?? 'A file'} can't be read or written (${code}).${goesOn}`, { cause: error });
+/** The faults of a disk, in the words of a copy. Unlike a single write, it may have changed something: `changed` says what. */
+function copyFault(error: unknown, changed: string): unknown {
+  if (error instanceof BlockhouseError)
+    return error.code === 'STORAGE_FULL' ? new BlockhouseError(error.code, error.message.replace('Nothing was changed.', changed), { cause: error }) : error;
+  const { code, errno, path } = error as NodeJS.ErrnoException;
+  if (code === undefined || errno === undefined) return error; // A database has a code, and no number of the system.
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new BlockhouseError('STORAGE_FULL', `The disk is full. ${changed} Free some space and try again.`, { cause: error });
+  return new BlockhouseError('STORAGE_FAILED', `${path ?? 'A file'} can't be read or written (${code}). ${changed}`, { cause: error });
 }
 
 async function isEmpty(all: AsyncIterable<unknown>): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import t from 'tap';
 import { axeFindings, closeBrowser, openWorld } from '../support/browser.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -72,8 +73,8 @@ t.test("a server of one's own is added with its key, which is checked, gets a se
   await page.getByRole('menuitem', { name: 'Earlier' }).click();
   await row.getByRole('row').nth(1).getByRole('cell', { name: 'b', exact: true }).waitFor();
   t.same(await axeFindings(page), []);
-  await row.getByRole('button', { name: 'Address and key…' }).click();
-  await row.getByLabel('gpu: Address').fill(`${upstream.url}/other`);
+  await typeAtOnce(page, 'Address and key…', 'gpu: Address', `${upstream.url}/other`);
+  t.equal(await row.getByLabel('gpu: Address').inputValue(), `${upstream.url}/other`, 'what is typed before the form is painted stays');
   await row.getByRole('button', { name: 'Check and store' }).click();
   await row.getByText(/is needed again/).waitFor();
   await row.getByRole('button', { name: 'Cancel' }).click();
@@ -116,3 +117,23 @@ t.test('a call without a known price is no free one: the costs say so, and lead 
   await row.getByRole('button', { name: 'Remove' }).click();
   await row.getByText('not known').waitFor();
 });
+
+/** Presses a button and fills the field that it shows before the browser paints it; returns two frames later, when all effects have run. */
+async function typeAtOnce(page: Page, button: string, label: string, text: string): Promise<void> {
+  await page.getByRole('button', { name: button }).evaluate(
+    async (element: HTMLElement, { label, text }) => {
+      const find = (): HTMLInputElement | undefined =>
+        [...document.querySelectorAll('label')].find((each) => each.textContent?.trim() === label)?.control as HTMLInputElement | undefined;
+      element.click();
+      for (let turns = 0; turns < 100 && !find(); turns += 1) await Promise.resolve();
+      const field = find();
+      if (field === undefined) throw new Error(`no field ${label}`);
+      field.value = text;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+      const frame = (): Promise<void> => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      await frame();
+      await frame();
+    },
+    { label, text },
+  );
+}

@@ -1,20 +1,20 @@
 // Follows the page on clients as printed: a real server, real clients, and a stand-in for Ollama.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
+import { chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { ROOT } from '../cli/run.ts';
+import { findChromium, type Startable } from '../support/find-chromium.ts';
 import { type Block, blocksOf, newReader, type Reader } from './guide-blocks.ts';
 
 const PAGE = '../clients.md';
 const ANSWER = 'An answer of the stand-in.';
 const SDKS = ['openai', '@anthropic-ai', 'ollama'];
-const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
 
 /** False, or why a program in Python can't run. */
 function lacksPython(module: string): string | false {
@@ -89,9 +89,10 @@ t.test('coding agents', async (t) => {
   t.equal(output.match(/^gpt-4o-mini$/gm)?.length, 2, 'in either protocol');
 });
 
-const browser = BROWSERS.find((name) => spawnSync(name, ['--version']).status === 0);
+const found = await findChromium();
 
-t.test('a page in the browser', { skip: browser === undefined && 'no Chromium is installed' }, async (t) => {
+t.test('a page in the browser', { skip: found === undefined && 'there is no Chromium' }, async (t) => {
+  if (found === undefined) return;
   let html = '';
   const pages = createServer((_req, res) => res.writeHead(200, { 'content-type': 'text/html' }).end(html)).listen(0, '127.0.0.1');
   await once(pages, 'listening');
@@ -105,26 +106,17 @@ t.test('a page in the browser', { skip: browser === undefined && 'no Chromium is
     await follow(by, 'A page in the browser');
     html = readFileSync(join(by.home, 'project/page.html'), 'utf8');
     const key = (await by.follow({ language: 'sh', text: 'echo "$BLOCKHOUSE_KEY"\n' })).trim();
-    t.equal(
-      /<pre>(.*)<\/pre>/.exec(await shown(t, `${origin}/page.html#${key}`))?.[1],
-      expected,
-      `named is ${named === origin ? 'this origin' : 'another one'}`,
-    );
+    t.equal(await shown(t, found, `${origin}/page.html#${key}`), expected, `named is ${named === origin ? 'this origin' : 'another one'}`);
   }
 });
 
-/** The page as the browser has it once nothing is loading any more. */
-async function shown(t: Test, url: string): Promise<string> {
-  const profile = mkdtempSync(join(tmpdir(), 'blockhouse-browser-'));
-  t.teardown(() => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
-  const options = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${profile}`, '--virtual-time-budget=20000', '--dump-dom', url];
-  const child = spawn(browser ?? '', options, { stdio: ['ignore', 'pipe', 'ignore'], timeout: 60_000 });
-  let text = '';
-  child.stdout.on('data', (bytes: Buffer) => {
-    text += bytes.toString();
-  });
-  await once(child, 'close');
-  return text;
+/** What the page shows once nothing is loading any more. */
+async function shown(t: Test, { executablePath, env }: Startable, url: string): Promise<string> {
+  const browser = await chromium.launch({ executablePath, env: { ...process.env, ...env }, args: ['--no-sandbox', '--disable-gpu'] });
+  t.teardown(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(url, { waitUntil: 'networkidle' });
+  return page.locator('pre').innerText();
 }
 
 t.test('each section of the page has its test', async (t) => {

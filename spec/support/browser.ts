@@ -3,23 +3,22 @@
 // any-fault-fails: a console error, an error of the page, a violation of its policy or a request to another origin fails the test.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { LLMock } from '@copilotkit/aimock';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { packedChromium, type Startable } from './packed-chromium.ts';
+import { findChromium } from './find-chromium.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'dist/cli/main.js');
 /** The built server as a module. */
 const COMPOSE = pathToFileURL(join(ROOT, 'dist/cli/compose.js')).href;
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const HOW = 'Install Chromium (apt-get install chromium), or name it in BLOCKHOUSE_CHROMIUM; then run npm run test:browser.';
 
 /** What a test may ask of its page. */
@@ -58,24 +57,6 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
-}
-
-/** A Chromium of this machine, or the one that comes as a package; undefined without any. */
-async function findChromium(): Promise<Startable | undefined> {
-  const named = process.env['BLOCKHOUSE_CHROMIUM'];
-  if (named !== undefined && named !== '') return { executablePath: named, env: {} };
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    for (const name of NAMES) {
-      const path = join(folder, name);
-      try {
-        accessSync(path, constants.X_OK);
-        return { executablePath: path, env: {} };
-      } catch {
-        // not here
-      }
-    }
-  }
-  return packedChromium();
 }
 
 /** True in `npm run test:browser`: what is swept is swept whole. `npm test` runs each test with a part of its pages, sizes and rounds. */

@@ -52,5 +52,7 @@ export const DEFAULT_LIMITS: WsLimits = {
 
 /** The longest message of a client. The longest useful one has about 400 bytes. */
 export const MAX_MESSAGE_BYTES = 16 * KIB;
-/** The most frames of one message, and the most reads from the connection for it. */
+/** The most frames of one message. Each costs as much as a short message, and empty ones count as no bytes. */
+export const MAX_MESSAGE_FRAMES = 64;
+/** The most reads from the connection for one message. */
 export const MAX_MESSAGE_PIECES = 1024;

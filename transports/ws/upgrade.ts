@@ -18,7 +18,7 @@ import { answerRaw, openAnswer } from '../raw-answer.ts';
 import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
 import { HTTP_ONLY_PATHS, WS_PATH, WS_TICKET_HINT, WS_TOKEN_HINT, wsTicket, wsToken } from '../ws-path.ts';
 import { withoutUpgrade } from './hand-back.ts';
-import { MAX_MESSAGE_BYTES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
+import { MAX_MESSAGE_BYTES, MAX_MESSAGE_FRAMES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
 
 /** The package `ws` is loaded with the first handshake, so that it does not delay the start of the server. */
 const load = createRequire(import.meta.url);
@@ -131,7 +131,7 @@ export class Door {
       clientTracking: false,
       perMessageDeflate: false,
       maxPayload: MAX_MESSAGE_BYTES,
-      maxFragments: MAX_MESSAGE_PIECES,
+      maxFragments: MAX_MESSAGE_FRAMES,
       maxBufferedChunks: MAX_MESSAGE_PIECES,
       handleProtocols: () => false,
       closeTimeout: this.#context.limits.closeMs,

@@ -12,7 +12,7 @@ export interface CopyFinding {
 /** Sums in a database have nine digits after the point. */
 export const NEARLY_USD = 1e-6;
 
-/** `blocks` gets the names in it. */
+/** The digest of a ledger; `blocks` gets the names in its lines. */
 export async function ledgerDigest(side: CopySource, blocks = new Set<string>()): Promise<Digest> {
   const bag = new Bag();
   for await (const line of side.ledger()) {
@@ -72,7 +72,9 @@ export async function settingDifferences(source: CopySource, target: CopyTarget)
     'presets',
     ...(target.kind === 'files' || !here.has('token') ? [] : (['token'] as const)),
   ];
-  return names.filter((name) => meaningOf(here.get(name)) !== meaningOf(there.get(name))).map((name) => ({ place: 'settings', problem: `${name} differ` }));
+  return names
+    .filter((name) => meaningOf(here.get(name)) !== meaningOf(there.get(name)))
+    .map((name) => ({ place: 'settings', problem: `${name}: the content differs` }));
 }
 
 function meaningOf(text: string | undefined): string | undefined {
@@ -80,7 +82,7 @@ function meaningOf(text: string | undefined): string | undefined {
   return value === undefined ? text?.trim() : canonical(value);
 }
 
-/** Of two blocks. */
+/** Which parts of a block differ. */
 export function differencesOf(here: BlockDigest, there: BlockDigest): string[] {
   return Object.keys(here).flatMap((part) => {
     const [a, b] = [here[part] as Digest, there[part] as Digest];
@@ -88,7 +90,7 @@ export function differencesOf(here: BlockDigest, there: BlockDigest): string[] {
   });
 }
 
-/** True if both have as many of the same. */
+/** Whether both sides have the same. */
 export function isEqual(a: Digest, b: Digest): boolean {
   return a.count === b.count && a.hash === b.hash;
 }

@@ -134,8 +134,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
         /^ledger: 11, and 10 there$/,
         /^ledger: ada has spent /,
         /^ledger: ada /,
-        'settings: halt differ',
-        'settings: models differ',
+        'settings: halt: the content differs',
+        'settings: models: the content differs',
       ],
     );
     t.match(await copyWorkspace({ from, to }), { blocks: { copied: 1, same: 1, removed: 1 }, others: ['ledger', 'settings'] });
@@ -176,6 +176,14 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       await same(t, { from, to: back });
     });
     if (reason !== undefined) t.pass(`not tried: ${reason}`);
+  });
+
+  t.test('a fault of the database is not called one of a file', async (t) => {
+    const [from, to] = [await workspaceOf(t), await postgresStore(t)];
+    await copyWorkspace({ from, to });
+    await ask(to, 'alter table bh.setting rename column value to other');
+    await t.rejects(copyWorkspace({ from, to }), { message: /value/, code: '42703' });
+    await t.rejects(compareWorkspaces({ from, to }), { message: /value/, code: '42703' });
   });
 
   t.test('what a copy might lose is refused, with the cure', async (t) => {

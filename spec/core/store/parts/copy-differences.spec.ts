@@ -24,9 +24,9 @@ t.test('settings are compared by what they mean, and a folder has a token of its
     ['keys', '{"b": 2, "a": 1}\n'],
     ['token', 'two'],
   ];
-  const models = { place: 'settings', problem: 'models differ' };
+  const models = { place: 'settings', problem: 'models: the content differs' };
   t.same(await settingDifferences(source, sideOf('files', other)), [models]);
-  t.same(await settingDifferences(source, sideOf('postgres', other)), [models, { place: 'settings', problem: 'token differ' }]);
+  t.same(await settingDifferences(source, sideOf('postgres', other)), [models, { place: 'settings', problem: 'token: the content differs' }]);
 });
 
 t.test('what a key has spent differs by dollars, tokens or calls, and not by the dust of floats', async (t) => {
