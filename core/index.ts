@@ -59,6 +59,7 @@ export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
 export type { ChatStreamEvent } from './gateway/stream.ts';
+export { mayCostMore } from './gateway/tiers.ts';
 export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';

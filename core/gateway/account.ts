@@ -11,8 +11,8 @@ export interface PricedModel {
   readonly rates?: OwnRates | undefined;
   /** Where the call goes, for a price that holds only at the provider's own hosts. */
   readonly address?: string | undefined;
-  /** True if answers tell what the call costs. */
-  readonly isTold?: boolean | undefined;
+  /** The connection whose answers tell what they cost; undefined where they don't. */
+  readonly toldBy?: string | undefined;
 }
 
 /** A call as its account sees it. */

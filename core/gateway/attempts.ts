@@ -234,13 +234,21 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       this.#destination.budget.deposit();
       this.#placedAt = this.#options.now();
     }
-    const reserved = this.#hold?.reserve(); // reserve-send-settle
-    return reserved === undefined ? this.#send() : reserved.then(this.#send);
+    const waiting = this.#options.settings.ready(this.#call.adapter);
+    return waiting === undefined ? this.#reserve() : waiting.then(this.#reserve);
+  };
+
+  /** reserve-send-settle. After each wait again, since much may have changed meanwhile. */
+  readonly #reserve = (): Promise<T> => {
+    const { signal } = this.#call;
+    if (signal.aborted) throw callerLeft(signal.reason);
+    const reserved = this.#hold?.reserve();
+    return reserved === undefined ? this.#sendNow() : reserved.then(this.#send);
   };
 
   readonly #send = (): Promise<T> => {
     const waiting = this.#options.settings.ready(this.#call.adapter);
-    return waiting === undefined ? this.#sendNow() : waiting.then(this.#sendNow);
+    return waiting === undefined ? this.#sendNow() : waiting.then(this.#reserve);
   };
 
   readonly #sendNow = (): Promise<T> => {
@@ -269,7 +277,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       prepared.settings = settings;
       return this.#makeWith(prepared);
     };
-    return this.#turns.make(keys, makeWith, this.#keyFailed) ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#sendNow);
+    return this.#turns.make(keys, makeWith, this.#keyFailed) ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#reserve);
   }
 
   /** next-key. */

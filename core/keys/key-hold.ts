@@ -148,6 +148,12 @@ export interface HoldTerms {
   readonly at: string;
 }
 
+/** noted-ahead. The provider may tell more input than was expected, or what it costs, long before the answer ends. */
+function isNotedAhead({ call, open, noted, countedUsd }: KeyHold, { inputTokens, outputTokens }: Usage): boolean {
+  if (open === undefined || noted === undefined || noted.inputTokens < inputTokens || (open.costUsd ?? open.leastUsd ?? 0) < countedUsd) return false;
+  return !call.hasOutput || noted.outputTokens - outputTokens > MIN_HEADROOM_TOKENS;
+}
+
 /** All calls under way of keys with limits. */
 export class HeldCalls {
   readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
@@ -249,7 +255,7 @@ export class HeldCalls {
         this.#recount(hold, usage);
         hold.looks += 1;
         if (hold.looks === LOOKS_OF_SHORT && hold.open !== undefined) this.#book.noteAlone(hold.open);
-        if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
+        if (usage === undefined || isNotedAhead(hold, usage)) continue;
         this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
       }
     }
@@ -259,7 +265,7 @@ export class HeldCalls {
     const { call, open, pricer } = hold;
     const { name: key, group } = hold.key;
     const output = used?.outputTokens ?? 0;
-    const inputTokens = used?.inputTokens ?? call.inputTokens();
+    const inputTokens = Math.max(used?.inputTokens ?? 0, call.inputTokens());
     const outputTokens = call.hasOutput ? output + Math.max(output, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
     const ahead = used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
     const { requestId, adapterId: provider, model } = call;
