@@ -48,6 +48,10 @@ export class Api {
     return { blocks };
   }
 
+  health() {
+    return this.#call('GET /api/health', {});
+  }
+
   create(name: string, config: object) {
     return this.#call('POST /api/blocks', {}, { body: { name, config } });
   }

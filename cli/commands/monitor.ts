@@ -1,4 +1,4 @@
-// `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks.
+// `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks. `stop` without a name ends the server.
 import { Command, Option } from 'clipanion';
 import type { BlockEntry, BlockState } from '../../core/index.ts';
 import type { MonitorAction } from '../client/api.ts';
@@ -61,22 +61,44 @@ export class StartCommand extends MonitorCommand {
   }
 }
 
-/** Prints as `start` does. */
+/** Prints as `start` does; without a name `{stopped, pid}`. */
 export class StopCommand extends MonitorCommand {
   static override readonly paths = [['stop']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Stop the monitors of blocks',
-    details: 'A reply that is being written has 10 s to finish; after that it ends and its text so far is kept. Waiting messages stay.',
+    description: 'Stop the monitors of blocks, or the server',
+    details: `
+      A reply that is being written has 10 s to finish; after that it ends and its text so far is kept. Waiting messages stay.
+
+      Without a name, it ends the server, as Ctrl-C in its terminal does. Blocks that run go on when the server starts again.
+    `,
     examples: [
       ['One block', '$0 stop my-block'],
       ['All of them', '$0 stop --all'],
+      ['The server', '$0 stop'],
     ],
   });
 
   all = Option.Boolean('--all', false, { description: 'Every block that runs' });
 
   protected override readonly action = 'stop';
+
+  protected override run(): Promise<ExitKind> {
+    return this.names.length === 0 && !this.all ? this.#stopServer() : super.run();
+  }
+
+  #stopServer(): Promise<ExitKind> {
+    return this.interruptible(async (signal) => {
+      const { stopServer } = await import('../serve/stop-server.ts');
+      const { workspace } = await this.config();
+      const pid = await stopServer(workspace, signal);
+      await this.print({ stopped: pid !== undefined, pid: pid ?? null }, []);
+      await this.say(
+        oneLine(pid === undefined ? `No server is running for the workspace ${workspace}.` : `Stopped the server of ${workspace} (process ${pid}).`),
+      );
+      return pid === undefined ? 'server' : 'ok';
+    });
+  }
 
   /** A block with `enabled` would start with the server. */
   protected override concerns(block: BlockEntry): boolean {

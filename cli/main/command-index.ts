@@ -4,6 +4,7 @@ import type { IndexEntry } from './command-modules.ts';
 /** Every command, in the order of the overview. */
 export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"serve","paths":[["serve"]],"category":"Server","description":"Start the server"},
+  {"module":"status","paths":[["status"]],"category":"Server","description":"Say whether the server runs, and where"},
   {"module":"service","paths":[["service","install"]],"category":"Server","description":"Run the server as a service, now and at each login"},
   {"module":"service","paths":[["service","uninstall"]],"category":"Server","description":"Stop the service and remove its file"},
   {"module":"service","paths":[["service","status"]],"category":"Server","description":"Say whether the service is installed and runs"},
@@ -15,7 +16,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"blocks","paths":[["show"]],"category":"Blocks","description":"Show a block: state, model, queue, memory, costs"},
   {"module":"blocks","paths":[["why"]],"category":"Blocks","description":"Say why a block is in its state, and what helps"},
   {"module":"monitor","paths":[["start"]],"category":"Blocks","description":"Start the monitors of blocks, so that they answer"},
-  {"module":"monitor","paths":[["stop"]],"category":"Blocks","description":"Stop the monitors of blocks"},
+  {"module":"monitor","paths":[["stop"]],"category":"Blocks","description":"Stop the monitors of blocks, or the server"},
   {"module":"monitor","paths":[["restart"]],"category":"Blocks","description":"Stop and start the monitors of blocks"},
   {"module":"monitor","paths":[["reset"]],"category":"Blocks","description":"Clear what blocks remember, and their costs"},
   {"module":"config","paths":[["config","get"]],"category":"Blocks","description":"Print the configuration of a block, or a part of it"},

@@ -37,5 +37,5 @@ t.test('--all means every block for start, and those that run for stop and resta
   t.match(await on(['stop', '--all']), { code: 0, stderr: 'one is stopped.\nthree is stopped.\n' });
   t.match(await on(['stop', '--all', '--json']), { code: 0, stdout: '{"results":[]}\n' });
   t.match(await on(['stop', '--all', 'one']), { code: 2, stderr: /either names or --all/ });
-  t.match(await on(['stop']), { code: 2, stderr: /Name a block or give --all/ });
+  t.match(await on(['start']), { code: 2, stderr: /Name a block or give --all/ });
 });

@@ -17,7 +17,7 @@ async function wordsFor(workspace: string, ...words: string[]): Promise<string[]
 
 t.test('commands and their subcommands are completed', async (t) => {
   const workspace = workspaceWith(t);
-  t.same(await wordsFor(workspace, 'st'), ['start', 'stop']);
+  t.same(await wordsFor(workspace, 'st'), ['start', 'status', 'stop']);
   t.same(await wordsFor(workspace, 'config', ''), ['get', 'set', 'edit']);
   t.same(await wordsFor(workspace, 'config', 's'), ['set']);
   t.same(await wordsFor(workspace, 'help', 'se'), ['serve', 'service', 'send']);
