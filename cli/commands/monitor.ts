@@ -2,6 +2,7 @@
 import { Command, Option } from 'clipanion';
 import type { BlockEntry, BlockState } from '../../core/index.ts';
 import type { MonitorAction } from '../client/api.ts';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -129,14 +130,14 @@ export class RestartCommand extends MonitorCommand {
 }
 
 /** Prints `{results: [{name, success, message, cleared}]}`, or a line for each block. */
-export class ResetCommand extends ServerCommand {
+export class ResetCommand extends DestructiveCommand {
   static override readonly paths = [['reset']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Clear what blocks remember, and their costs',
     details: `
       Configuration and chat history stay, but the model does not see the old messages any more. A running monitor continues.
-      Spending caps still count what was spent. At a terminal, it asks first.
+      Spending caps still count what was spent. At a terminal, it asks first; elsewhere it needs \`--yes\`.
     `,
     examples: [
       ['Start over', '$0 reset my-block'],
@@ -145,15 +146,12 @@ export class ResetCommand extends ServerCommand {
   });
 
   hard = Option.Boolean('--hard', false, { description: 'Delete the logs, too' });
-  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
   names = Option.Rest({ name: 'name', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
-    const question = `Clear what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}?`;
-    return this.withServer(async (api) => {
-      if (this.yes || (await this.agreed(question, () => true))) return this.forEach(this.names, (name) => api.reset(name, this.hard));
-      await this.say('Nothing was done.');
-      return 'unexpected';
-    });
+    const lost = `what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}`;
+    return this.onceAgreed(`Clear ${lost}?`, `This clears ${lost}.`, () =>
+      this.withServer((api) => this.forEach(this.names, (name) => api.reset(name, this.hard))),
+    );
   }
 }

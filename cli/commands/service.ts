@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
+import { GroupCommand } from '../command/group-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ServerCommandLine } from '../serve/service-files.ts';
 import type { ServiceManager } from '../serve/service-managers.ts';
@@ -210,15 +211,11 @@ export class ServiceStatusCommand extends ManagedCommand {
   }
 }
 
-/** `blockhouse service` alone: names its subcommands and fails. */
-export class ServiceCommand extends ServerCommand {
+/** `blockhouse service` alone. */
+export class ServiceCommand extends GroupCommand {
   static override readonly paths = [['service']];
   static override readonly usage = Command.Usage({
     description: 'Run the server as a service',
     details: '`blockhouse service install` installs and starts it, `blockhouse service status` shows it, `blockhouse service uninstall` removes it.',
   });
-
-  protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing. Use service install, service status or service uninstall.');
-  }
 }

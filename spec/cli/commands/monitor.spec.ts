@@ -22,8 +22,10 @@ t.test('several monitors are started, restarted and stopped, each outcome is tol
 t.test('reset tells what was done', async (t) => {
   const { on } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
-  t.match(JSON.parse((await on(['reset', 'one', '--json'])).stdout), { results: [{ name: 'one', success: true, cleared: ['memory', 'costs', 'pulse'] }] });
-  const hard = await on(['reset', 'one', '--hard', '--json']);
+  t.match(JSON.parse((await on(['reset', 'one', '--yes', '--json'])).stdout), {
+    results: [{ name: 'one', success: true, cleared: ['memory', 'costs', 'pulse'] }],
+  });
+  const hard = await on(['reset', 'one', '--hard', '--yes', '--json']);
   t.match(JSON.parse(hard.stdout), { results: [{ cleared: ['memory', 'costs', 'pulse', 'logs'] }] });
 });
 
