@@ -97,7 +97,7 @@ export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorke
 export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export { FILE_LOOK_MS } from './store/files/fresh-file.ts';
-export { readLock } from './store/files/lock.ts';
+export { type LockHolder, readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';
