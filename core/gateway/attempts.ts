@@ -240,8 +240,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   /** reserve-send-settle. After each wait again, since much may have changed meanwhile. */
   readonly #reserve = (): Promise<T> => {
-    const { signal } = this.#call;
-    if (signal.aborted) throw callerLeft(signal.reason);
+    if (this.#call.signal.aborted) throw callerLeft(this.#call.signal.reason);
     const reserved = this.#hold?.reserve();
     return reserved === undefined ? this.#sendNow() : reserved.then(this.#send);
   };
@@ -366,17 +365,15 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#readOn?.end();
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
-    if (usage !== undefined) this.#countUsage(usage);
+    if (usage !== undefined) {
+      const { counts } = this.#destination;
+      counts.inputTokens += usage.inputTokens;
+      counts.cachedTokens += usage.cacheReadTokens ?? 0;
+      this.#turns?.count(usage);
+    }
     const fact = this.#finished(usage, code);
     this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
     this.#options.bus.emit('call.finished', fact);
-  }
-
-  #countUsage(usage: Usage): void {
-    const { counts } = this.#destination;
-    counts.inputTokens += usage.inputTokens;
-    counts.cachedTokens += usage.cacheReadTokens ?? 0;
-    this.#turns?.count(usage);
   }
 
   #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
