@@ -243,11 +243,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   }
 
   /** reserve-send-settle. */
-  readonly #reserve = (): Promise<T> => {
-    if (this.#call.signal.aborted) throw callerLeft(this.#call.signal.reason);
-    return this.#hold?.reserve()?.then(this.#send) ?? this.#sendNow();
-  };
-
+  readonly #reserve = (): Promise<T> => this.#hold?.reserve()?.then(this.#send) ?? this.#sendNow();
   readonly #send = (): Promise<T> => this.#whenReady(this.#sendNow);
 
   readonly #sendNow = (): Promise<T> => {
