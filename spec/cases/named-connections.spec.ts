@@ -729,7 +729,7 @@ t.test('no spelling of a model has the price of another one, and what a local da
   });
   t.same(await ask('chats', 'gemma4'), [200, 0]);
   for (const connection of ['home', 'chats', 'messages'])
-    for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud', 'gpt-oss:120b-Cloud ']) t.same(await ask(connection, model), [403, 0], `${connection} ${model}`);
+    for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud', 'gpt-oss:120b-Cloud']) t.same(await ask(connection, model), [403, 0], `${connection} ${model}`);
 });
 
 t.test('a connection that is said to need no key sends none, also where the variable of its preset is set', async (t) => {
