@@ -1,6 +1,7 @@
 // `blockhouse alias`: aliases, which are other names of models.
 import { Command, Option } from 'clipanion';
 import type { SetAlias } from '../../core/index.ts';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -76,19 +77,27 @@ export class AliasListCommand extends ServerCommand {
 }
 
 /** Prints the server's answer, or nothing. */
-export class AliasRemoveCommand extends ServerCommand {
+export class AliasRemoveCommand extends DestructiveCommand {
   static override readonly paths = [['alias', 'rm']];
-  static override readonly usage = Command.Usage({ category, description: 'Remove an alias', examples: [['Remove one', '$0 alias rm small-model']] });
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Remove an alias',
+    details: 'At a terminal, it asks first; elsewhere it needs `--yes`.',
+    examples: [['Remove one', '$0 alias rm small-model']],
+  });
 
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
-    return this.withServer(async (api) => {
-      const changed = await api.removeAlias(this.name);
-      await this.print(changed, []);
-      await this.say(oneLine(changed.message));
-      return 'ok';
-    });
+    const name = oneLine(this.name);
+    return this.onceAgreed(`Remove the alias ${name}? Programs that ask for it are refused from then on.`, `This removes the alias ${name}.`, () =>
+      this.withServer(async (api) => {
+        const changed = await api.removeAlias(this.name);
+        await this.print(changed, []);
+        await this.say(oneLine(changed.message));
+        return 'ok';
+      }),
+    );
   }
 }
 

@@ -8,6 +8,7 @@ type Load = () => Promise<readonly CommandClass<BaseContext>[]>;
 /** The loaders by the name of the module in commands/. */
 export const COMMAND_MODULES = {
   serve: () => import('../commands/serve.ts').then((m) => [m.ServeCommand]),
+  status: () => import('../commands/status.ts').then((m) => [m.StatusCommand]),
   service: () => import('../commands/service.ts').then((m) => [m.ServiceInstallCommand, m.ServiceUninstallCommand, m.ServiceStatusCommand, m.ServiceCommand]),
   open: () => import('../commands/open.ts').then((m) => [m.OpenCommand]),
   token: () => import('../commands/token.ts').then((m) => [m.TokenCommand]),
@@ -27,15 +28,7 @@ export const COMMAND_MODULES = {
   copy: () => import('../commands/copy.ts').then((m) => [m.CopyCommand]),
   chat: () => import('../commands/chat.ts').then((m) => [m.ChatCommand]),
   adapters: () => import('../commands/adapters.ts').then((m) => [m.AdaptersCommand, m.ModelsCommand, m.VerifyCommand]),
-  auth: () =>
-    import('../commands/auth.ts').then((m) => [
-      m.AuthCommand,
-      m.AuthSetCommand,
-      m.AuthListCommand,
-      m.AuthRemoveCommand,
-      m.AuthPresetsCommand,
-      m.AuthDetectCommand,
-    ]),
+  auth: () => import('../commands/auth.ts').then((m) => [m.AuthSetCommand, m.AuthListCommand, m.AuthRemoveCommand, m.AuthPresetsCommand, m.AuthDetectCommand]),
   prices: () => import('../commands/prices.ts').then((m) => [m.PricesShowCommand, m.PricesSetCommand, m.PricesRemoveCommand, m.PricesUpdateCommand]),
   key: () => import('../commands/key.ts').then((m) => [m.KeyNewCommand, m.KeySetCommand, m.KeyListCommand, m.KeyRemoveCommand]),
   'key-group': () => import('../commands/key-group.ts').then((m) => [m.KeyGroupSetCommand, m.KeyGroupListCommand, m.KeyGroupRemoveCommand]),

@@ -10,9 +10,10 @@ import { usageLines } from './usage-errors.ts';
 
 const LABEL = 'Blockhouse: named LLM agents in plain files, and one gateway to five providers';
 
-/** Turns `send ada --help` and `help send` into `send --help`: clipanion knows the option only directly after the words of a command. */
+/** Turns `send ada --help`, `help send` and `--help send` into `send --help`: clipanion knows the option only directly after the words of a command. */
 function withHelpFirst(argv: readonly string[]): string[] {
-  if (argv[0] === 'help') return withHelpFirst([...argv.slice(1), '--help']);
+  const asksFirst = argv[0] === 'help' || (argv.length > 1 && (argv[0] === '--help' || argv[0] === '-h'));
+  if (asksFirst) return withHelpFirst([...argv.slice(1), '--help']);
   const end = argv.indexOf('--');
   if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => word === '--help' || word === '-h')) return [...argv];
   const paths = COMMAND_INDEX.flatMap((entry) => entry.paths).filter(

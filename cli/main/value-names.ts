@@ -21,7 +21,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--forget': 'fact-id',
   '--from': 'file',
   '--goal': 'text',
-  '--group': 'name',
+  '--group': 'group',
   '--host': 'address',
   '--id': 'message-id',
   '--image': 'file',

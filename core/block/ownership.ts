@@ -1,6 +1,7 @@
 // Which blocks this server works on. Where several servers share a workspace, one of them owns a block while it has something to do.
 //
 // looks-anyway: each second a server takes what has something to do, and looks at its own blocks and at what is wished of them. A hint makes it look earlier.
+// here-already: a hint of work for a block that this server has is passed on to it, without a look.
 // gives-back: a block that is stopped is given back at once, and one without anything to do after half a minute.
 // asks-first: a server that needs a block of another one asks for it, and waits until its reply is over.
 // lost-is-left: what this server has lost ends at once, and nothing of it is written any more; its bills are kept. Then it joins again.
@@ -51,7 +52,7 @@ export class Ownership {
     const { store } = this.#options.world;
     this.#unhear = store.signals.on(({ block, what }) => {
       if (what === 'released') this.#wake({ block });
-      else this.#lookSoon();
+      else if (what !== 'work' || !this.#passOn(block)) this.#lookSoon();
     });
     this.#lookSoon();
     if (!this.#member.isShared) return;
@@ -98,6 +99,14 @@ export class Ownership {
 
   get #member(): Membership {
     return this.#options.world.member();
+  }
+
+  /** False where this server does not have the block. here-already. */
+  #passOn(number: number): boolean {
+    if (!this.#member.isShared) return false;
+    const block = this.#options.blocks.all().find(({ ref, tenure }) => ref.block === number && tenure.claim !== undefined);
+    block?.send({ type: 'chat.changed' });
+    return block !== undefined;
   }
 
   /** lost-is-left. */

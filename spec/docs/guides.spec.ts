@@ -74,8 +74,8 @@ t.test('a local model in five minutes', async (t) => {
 t.test('give it keys', async (t) => {
   const output = await read('keys.md', await reader(t));
   t.match(output('blockhouse verify'), 'The key is valid.');
-  t.match(output('blockhouse auth list'), /anthropic +apiKey +\S+ +auth\.json/);
-  t.notMatch(output('blockhouse auth list'), 'a-key-of-the-test');
+  t.match(output('blockhouse auth ls'), /anthropic +apiKey +\S+ +auth\.json/);
+  t.notMatch(output('blockhouse auth ls'), 'a-key-of-the-test');
   t.match(output('blockhouse chat'), ANSWER);
   t.match(output('blockhouse auth rm'), ANSWER);
 });

@@ -4,7 +4,7 @@ import { openDesk, runHere } from '../run.ts';
 t.test('a block goes to the archive and comes back', async (t) => {
   const { on } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama', '--start']);
-  const removed = await on(['rm', 'one']);
+  const removed = await on(['rm', 'one', '--yes']);
   t.match(removed, { code: 0, stdout: /^one_\S+Z\n$/, stderr: /^Archived one; `.* restore one_\S+ .*` brings it back\.\n$/ });
   const archiveName = removed.stdout.trim();
   t.match((await on(['archive', 'ls'])).stdout, /^ARCHIVE +BLOCK +ARCHIVED +SIZE +WAITING +COST\none_\S+Z +one +/);
@@ -27,11 +27,10 @@ t.test('several go at once, and what fails keeps the others from nothing', async
 t.test('to delete for good needs --yes where nobody can be asked', async (t) => {
   const { on } = await openDesk(t);
   await on(['new', 'one']);
-  await on(['rm', 'one']);
-  t.match(await on(['purge', 'one']), { code: 2, stderr: /add --yes/ });
+  await on(['rm', 'one', '--yes']);
+  t.match(await on(['purge', 'one']), { code: 2, stderr: /Add --yes/ });
   t.match(await on(['purge', 'one', '--yes']), { code: 0, stdout: '' });
   t.match(await on(['archive', 'ls', '--json']), { stdout: '{"archives":[]}\n' });
-  t.match(await runHere(t, ['purge', 'one', '--workspace', t.testdir()]), { code: 2, stderr: /add --yes/ }, 'no server is asked before that');
 });
 
 t.test('a block is renamed, its new name on stdout', async (t) => {
@@ -42,4 +41,21 @@ t.test('a block is renamed, its new name on stdout', async (t) => {
   t.match(JSON.parse((await on(['rename', 'first', 'one', '--json'])).stdout), { success: true, name: 'one' });
   t.match(await on(['rename', 'one', 'two']), { code: 2, stdout: '', stderr: /A block named two already exists; choose another name/ });
   t.equal((await on(['ls', '-q'])).stdout, 'one\ntwo\n');
+});
+
+t.test('what takes something away needs --yes where nobody can be asked, and asks no server before that', async (t) => {
+  const workspace = t.testdir();
+  for (const args of [
+    ['rm', 'one'],
+    ['reset', 'one'],
+    ['purge', 'one'],
+    ['key', 'rm', 'app'],
+    ['key', 'group', 'rm', 'team'],
+    ['alias', 'rm', 'small'],
+    ['auth', 'rm', 'openai'],
+  ]) {
+    const { code, stderr } = await runHere(t, [...args, '--workspace', workspace]);
+    t.equal(code, 2, args.join(' '));
+    t.match(stderr, /^blockhouse: This .*\. Add --yes to confirm\.\n$/);
+  }
 });

@@ -25,11 +25,30 @@ t.test('help is --help', async (t) => {
   t.same(word, option);
 });
 
+t.test('a word that only groups commands lists them', async (t) => {
+  t.match(await runHere(t, ['config']), { code: 0, stderr: '', stdout: /^blockhouse config get .*\nblockhouse config set .*\nblockhouse config edit .*\n$/ });
+  const { commands } = JSON.parse((await runHere(t, ['service', '--json'])).stdout) as { commands: { command: string }[] };
+  t.same(
+    commands.map(({ command }) => command),
+    ['blockhouse service install', 'blockhouse service uninstall', 'blockhouse service status'],
+  );
+  t.match(await runHere(t, ['auth', '--workspace', t.testdir()]), { code: 0, stderr: /Nothing is stored/ });
+});
+
+t.test('words that people try lead to the right place', async (t) => {
+  const version = await runHere(t, ['--version']);
+  for (const args of [['-V'], ['-v'], ['version']]) t.same(await runHere(t, args), version, args.join(' '));
+  const workspace = t.testdir();
+  for (const word of ['remove', 'delete'])
+    t.match(await runHere(t, [word, 'ada', '--workspace', workspace]), { code: 2, stderr: /moves ada to the archive\. Add --yes/ });
+});
+
 t.test('--help behind the arguments of a command is about that command', async (t) => {
   for (const args of [
     ['send', 'ada', '--help'],
     ['config', 'set', 'ada', '-h'],
     ['help', 'config', 'set'],
+    ['--help', 'config', 'set'],
   ]) {
     const { code, stdout } = await runHere(t, args);
     t.equal(code, 0);
