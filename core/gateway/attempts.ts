@@ -234,21 +234,17 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       this.#destination.budget.deposit();
       this.#placedAt = this.#options.now();
     }
-    const waiting = this.#options.settings.ready(this.#call.adapter);
-    return waiting === undefined ? this.#reserve() : waiting.then(this.#reserve);
+    return this.#whenReady(this.#reserve);
   };
 
-  /** reserve-send-settle. After each wait again, since much may have changed meanwhile. */
-  readonly #reserve = (): Promise<T> => {
-    if (this.#call.signal.aborted) throw callerLeft(this.#call.signal.reason);
-    const reserved = this.#hold?.reserve();
-    return reserved === undefined ? this.#sendNow() : reserved.then(this.#send);
-  };
+  /** What has waited for the key of a program reserves after that, since much may have changed meanwhile. */
+  #whenReady(next: () => Promise<T>): Promise<T> {
+    return this.#options.settings.ready(this.#call.adapter)?.then(this.#reserve) ?? next();
+  }
 
-  readonly #send = (): Promise<T> => {
-    const waiting = this.#options.settings.ready(this.#call.adapter);
-    return waiting === undefined ? this.#sendNow() : waiting.then(this.#reserve);
-  };
+  /** reserve-send-settle. */
+  readonly #reserve = (): Promise<T> => this.#hold?.reserve()?.then(this.#send) ?? this.#sendNow();
+  readonly #send = (): Promise<T> => this.#whenReady(this.#sendNow);
 
   readonly #sendNow = (): Promise<T> => {
     const { adapter, config, signal } = this.#call;
@@ -365,15 +361,17 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#readOn?.end();
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
-    if (usage !== undefined) {
-      const { counts } = this.#destination;
-      counts.inputTokens += usage.inputTokens;
-      counts.cachedTokens += usage.cacheReadTokens ?? 0;
-      this.#turns?.count(usage);
-    }
+    if (usage !== undefined) this.#countUsage(usage);
     const fact = this.#finished(usage, code);
     this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
     this.#options.bus.emit('call.finished', fact);
+  }
+
+  #countUsage(usage: Usage): void {
+    const { counts } = this.#destination;
+    counts.inputTokens += usage.inputTokens;
+    counts.cachedTokens += usage.cacheReadTokens ?? 0;
+    this.#turns?.count(usage);
   }
 
   #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
