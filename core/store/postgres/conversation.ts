@@ -225,7 +225,11 @@ export class PostgresConversation implements Conversation {
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
       const before = this.#moment();
-      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string; waiting: number }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
+      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string; waiting: number }>(sql.SETTLE, [
+        ...fenceOf(claim),
+        ...fields,
+        ...valuesOf(entry),
+      ]);
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
         this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
