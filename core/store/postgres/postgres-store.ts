@@ -3,6 +3,7 @@
 // the-database's-clock: what servers compare, such as the times of messages and the days of caps, goes by the clock of the database.
 // joined-again: a server that was given up joins under another id, and goes on with the same parts. What it had is lost; bills and lines that wait are kept.
 // gone-in-order: what waits is written before the server leaves.
+import { nodeNotFound } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 import { halfCopy, parseNote } from '../parts/copy-note.ts';
@@ -82,6 +83,9 @@ class Connection implements ConnectedStore {
   }
 }
 
+/** Others would not even be a text to the database. */
+const NODE_ID = /^[\w-]{1,64}$/;
+
 interface PostgresStoreOptions extends Omit<StoreOptions, 'now'>, Omit<PostgresOptions, 'direct'> {
   readonly database: Database;
   readonly settings: PostgresSettings;
@@ -106,6 +110,7 @@ class PostgresStore implements Store {
   readonly #partitions: Partitions;
   #membership: PostgresMembership;
   #url: string | undefined;
+  readonly #before: string[] = [];
   #closing: Promise<void> | undefined;
 
   private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership) {
@@ -176,10 +181,11 @@ class PostgresStore implements Store {
   /** joined-again. */
   async join(): Promise<PostgresMembership> {
     if (!this.#membership.lost.aborted || this.#closing !== undefined) return this.#membership;
+    this.#before.push(this.#membership.node);
     const again = await PostgresMembership.join(
       this.#options.database,
       { ...facts(), url: this.#url ?? null },
-      membershipOptions(this.#options, () => this),
+      { ...membershipOptions(this.#options, () => this), before: this.#before },
     );
     again.start();
     this.#membership = again;
@@ -189,6 +195,13 @@ class PostgresStore implements Store {
 
   nodes(): Promise<readonly ServerNode[]> {
     return this.#membership.nodes();
+  }
+
+  async drain(node: string, isDraining: boolean): Promise<ServerNode> {
+    if (!NODE_ID.test(node) || !(await this.#membership.drain(node, isDraining))) throw nodeNotFound(node);
+    const found = (await this.nodes()).find(({ id }) => id === node);
+    if (found === undefined) throw nodeNotFound(node); // it has gone meanwhile
+    return found;
   }
 
   health(): StoreHealth {
