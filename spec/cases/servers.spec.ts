@@ -169,7 +169,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     await b.core.drain(nodeOf(b), true);
     const names = ['one', 'two', 'six', 'slow', 'fail'];
     for (const name of names) {
-      await a.create(name, { ...RUNNABLE, retry: { maxAttempts: 3, baseDelayMs: 600_000, maxDelayMs: 600_000 } });
+      await a.create(name, { ...RUNNABLE, retry: { maxAttempts: 3, baseMs: 600_000, maxDelayMs: 600_000 } });
       await a.blocks.start(name);
     }
     for (const name of ['one', 'two', 'six'])
