@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type Core, connectStore } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
-import { askedOf, endAnswer, RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
+import { askedOf, endAnswer, type Fact, RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
 import { storeProxy } from '../support/store-proxy.ts';
 import { until } from '../support/until.ts';
@@ -46,27 +46,40 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.same(next.factsOf('workspace.fault'), []);
   });
 
-  t.test('the health of each says which server it is and how many there are, and is an error while the database is away', async (t) => {
-    const proxy = await storeProxy(t, await postgresStore(t));
-    const all = [
-      await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
-      await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
-    ];
-    const urls = await Promise.all(all.map(({ core }) => listening(t, core)));
-    const health = async (url: string | undefined): Promise<unknown> => {
-      const answer = await fetch(`${url}/v1/health`);
-      return { status: answer.status, json: await answer.json() };
-    };
-    const healths = await Promise.all(urls.map(health));
-    t.match(healths, [{ json: { store: { kind: 'postgres', latencyMs: Number, node: String } } }, { json: { store: { nodes: 2 } } }]);
-    proxy.refuse();
-    const isAway = async (): Promise<boolean> => ((await health(urls[0])) as { status: number }).status === 503;
-    while (!(await isAway())) await delay(100);
-    t.match(await health(urls[0]), { status: 503, json: { code: 'STORE_UNREACHABLE' } });
-    proxy.heal();
-    while (await isAway()) await delay(100);
-    t.match(await health(urls[0]), { status: 200 });
-  });
+  t.test(
+    'the health of each says which server it is and how many there are, and is an error while the database is away; who comes and goes is an event',
+    async (t) => {
+      const proxy = await storeProxy(t, await postgresStore(t));
+      const all = [
+        await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
+        await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
+      ];
+      const urls = await Promise.all(all.map(({ core }) => listening(t, core)));
+      const health = async (url: string | undefined): Promise<unknown> => {
+        const answer = await fetch(`${url}/v1/health`);
+        return { status: answer.status, json: await answer.json() };
+      };
+      const healths = await Promise.all(urls.map(health));
+      t.match(healths, [{ json: { store: { kind: 'postgres', latencyMs: Number, node: String } } }, { json: { store: { nodes: 2 } } }]);
+      const [a, b] = all as [StartedCore, StartedCore];
+      t.match(await a.told('node.joined'), { node: b.core.storeHealth?.node, self: false, version: a.core.version, url: null });
+      t.same(b.factsOf('node.joined'), [], 'those who were there before have not come');
+      proxy.refuse();
+      const isAway = async (): Promise<boolean> => ((await health(urls[0])) as { status: number }).status === 503;
+      while (!(await isAway())) await delay(100);
+      t.match(await health(urls[0]), { status: 503, json: { code: 'STORE_UNREACHABLE' } });
+      proxy.heal();
+      while (await isAway()) await delay(100);
+      t.match(await health(urls[0]), { status: 200 });
+      for (const type of ['store.away', 'store.back'] as const) t.ok(((await a.told(type))['silentMs'] as number) >= 2000);
+      t.same([a.factsOf('store.away').length, a.factsOf('store.back').length], [1, 1]);
+      while (b.core.storeHealth?.isAway !== false) await delay(20);
+      const last = b.core.storeHealth.node;
+      await b.core.close();
+      const ofLast = (): Fact | undefined => a.facts.filter(({ type, fact }) => type.startsWith('node.') && fact['node'] === last).at(-1);
+      await until('the first one sees that it has gone', () => ofLast()?.type === 'node.gone');
+    },
+  );
 
   t.test('a list of more than 10,000 blocks is given in pages only', async (t) => {
     const { all, store } = await servers(t, 1);

@@ -13,6 +13,7 @@ import type { StoreHealth } from '../store.ts';
 import type { BlockRef, Claim, Found, Membership, Rest, Wish } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { PROTOCOL } from './migrate.ts';
+import type { OtherNode } from './node-watch.ts';
 import type { Database } from './pool.ts';
 import { ANNOUNCE, ASK_FOR, DRAIN, JOIN, LEAVE, LOOK, NODES, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
 
@@ -59,7 +60,8 @@ export class PostgresMembership implements Membership {
   #offset = 0;
   /** Of the last renewal. */
   #latencyMs = 0;
-  #nodes = 1;
+  #others: readonly OtherNode[] = [];
+  #renewedAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
 
   private constructor(database: Database, options: MembershipOptions) {
@@ -99,7 +101,17 @@ export class PostgresMembership implements Membership {
 
   /** As of the last renewal. `isAway`: there has been none for a whole lease. */
   get health(): StoreHealth {
-    return { latencyMs: this.#latencyMs, node: this.node, nodes: this.#nodes, draining: this.#isDraining, isAway: this.#clock() > this.#sureUntil };
+    return { latencyMs: this.#latencyMs, node: this.node, nodes: this.#others.length + 1, draining: this.#isDraining, isAway: this.#clock() > this.#sureUntil };
+  }
+
+  /** The other servers that live, as of the last renewal. */
+  get others(): readonly OtherNode[] {
+    return this.#others;
+  }
+
+  /** Since the last renewal was sent that was answered. */
+  get silentMs(): number {
+    return this.#clock() - this.#renewedAt;
   }
 
   /** Renews the lease and gives up dead servers, until the end or `lost`. */
@@ -194,14 +206,15 @@ export class PostgresMembership implements Membership {
 
   async #lease(statement: typeof JOIN, more: readonly unknown[]): Promise<boolean> {
     const before = this.#clock();
-    const [row] = await this.#database.query<{ now: number; nodes: number; draining: boolean }>(statement, [this.node, this.#leaseMs, ...more]);
+    const [row] = await this.#database.query<{ now: number; others: readonly OtherNode[]; draining: boolean }>(statement, [this.node, this.#leaseMs, ...more]);
     const after = this.#clock();
     if (row === undefined) return false;
     if (before >= this.#sureUntil) this.#unbrokenSince = before;
     this.#sureUntil = before + this.#leaseMs; // sure-until
     this.#offset = row.now - (before + after) / 2;
     this.#latencyMs = Math.round((after - before) * 10) / 10;
-    this.#nodes = row.nodes;
+    this.#others = row.others;
+    this.#renewedAt = before;
     this.#isDraining = row.draining;
     return true;
   }

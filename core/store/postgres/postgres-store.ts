@@ -16,6 +16,7 @@ import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
 import { assertMigrated, migrate, planMigrations } from './migrate.ts';
+import { NodeWatch } from './node-watch.ts';
 import { Partitions } from './partitions.ts';
 import { PostgresPasses } from './passes.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
@@ -108,6 +109,7 @@ class PostgresStore implements Store {
   readonly #projection: Projection;
   readonly #logs: LogWriter;
   readonly #partitions: Partitions;
+  readonly #watch: NodeWatch;
   #membership: PostgresMembership;
   #url: string | undefined;
   readonly #before: string[] = [];
@@ -132,6 +134,7 @@ class PostgresStore implements Store {
     });
     this.#logs = new LogWriter(database, node);
     this.#partitions = new Partitions(database, onFault);
+    this.#watch = new NodeWatch(bus, () => this.#membership);
     const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };
     this.blocks = new PostgresBlocks(world);
     this.archive = new PostgresArchive(world, this.blocks);
@@ -226,6 +229,7 @@ class PostgresStore implements Store {
   /** gone-in-order. */
   async #close(): Promise<void> {
     this.#partitions.close();
+    this.#watch.close();
     const steps = [
       () => this.#projection.close(),
       () => this.#logs.flush(),

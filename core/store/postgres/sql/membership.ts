@@ -1,7 +1,7 @@
 // The statements of servers and of the blocks that they have. All times are the database's. Pure: no I/O.
-/** The time, and how many servers there are. $1 the server, which is one of them. */
-const STATE =
-  '(extract(epoch from clock_timestamp()) * 1000)::float8 as now, (select count(*)::int + 1 from bh.node o where o.id <> $1 and o.expires_at > clock_timestamp()) as nodes';
+/** The time, and the other servers that live. $1 the server. */
+const STATE = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+  (select coalesce(json_agg(json_build_object('id', o.id, 'version', o.version, 'url', o.url)), '[]') from bh.node o where o.id <> $1 and o.expires_at > clock_timestamp()) as others`;
 
 /** The wish to drain a server outlives its row: $1 the server. */
 const DRAINED = "'drained.' || $1::text";
