@@ -101,10 +101,7 @@ export interface Core {
   announce(url: string): Promise<void>;
   /** The servers that share the workspace, this one among them, the oldest first. Only after `start`. */
   nodes(): Promise<readonly ServerNode[]>;
-  /**
-   * Asks a server to give its blocks away and to take no more (drain), or to take some again, and resolves with it. It stays so until it ends, or is asked
-   * otherwise. Only after `start`. Rejects with NODE_NOT_FOUND, and with WRONG_STATE for a workspace in a folder.
-   */
+  /** Asks a server to give its blocks away and take no more, or to take some again (docs/scale.md). Only after `start`. Rejects with NODE_NOT_FOUND; with a folder, WRONG_STATE. */
   drain(node: string, isDraining: boolean): Promise<ServerNode>;
   /** True once `start` has resolved; only then `blocks` can be used. */
   readonly started: boolean;
