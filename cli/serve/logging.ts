@@ -139,5 +139,9 @@ function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
   events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'kill switch set' : 'kill switch released'));
   events.on('workspace.lost', (fact) => log.error(fact, 'workspace taken over by another server, because its lock was deleted'));
+  events.on('node.joined', (fact) => log.info(fact, fact.self ? 'this server shares the workspace again' : 'another server shares the workspace'));
+  events.on('node.gone', (fact) => (fact.self ? log.warn(fact, 'the other servers have given up this one') : log.info(fact, 'a server is gone')));
+  events.on('store.away', (fact) => log.error(fact, 'the database does not answer'));
+  events.on('store.back', (fact) => log.info(fact, 'the database answers again'));
   events.on('workspace.fault', (fact) => log.error(fact, 'workspace operation failed'));
 }
