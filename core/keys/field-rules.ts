@@ -111,6 +111,10 @@ const DIVIDERS = /[^\p{L}\p{N}]+/gu;
 /** Stands for letters that are none of ASCII. */
 const OTHER = '\u00ff';
 const CODE_POINTS = 0x11_0000;
+/** Further code points are written as pairs. */
+const LAST_SHORT = 0xffff;
+/** More letters than any field has. */
+const KEPT = 64;
 
 /** What is left of each code point, as its place in `#texts` (letter-by-letter). */
 class Letters {
@@ -118,14 +122,27 @@ class Letters {
   /** The first is none: a code point that was not looked at yet. */
   readonly #texts = ['', ''];
 
+  /** Of a name with more letters than any field has, those at its beginning and at its end. */
   bare(name: string): string {
-    let text = '';
-    for (let at = 0; at < name.length; at += 1) {
-      const code = name.codePointAt(at) ?? 0;
-      if (code > 0xffff) at += 1;
-      text += this.#texts[this.#places[code] || this.#look(code)];
+    let head = '';
+    let from = 0;
+    while (from < name.length && head.length < KEPT) {
+      const code = name.codePointAt(from) ?? 0;
+      from += code > LAST_SHORT ? 2 : 1;
+      head += this.#textOf(code);
     }
-    return text;
+    let tail = '';
+    for (let to = name.length; to > from && tail.length < KEPT; ) {
+      const pair = name.codePointAt(Math.max(from, to - 2)) ?? 0;
+      const code = pair > LAST_SHORT ? pair : name.charCodeAt(to - 1);
+      to -= code > LAST_SHORT ? 2 : 1;
+      tail = this.#textOf(code) + tail;
+    }
+    return head + tail;
+  }
+
+  #textOf(code: number): string {
+    return this.#texts[this.#places[code] || this.#look(code)] ?? '';
   }
 
   #look(code: number): number {

@@ -24,6 +24,8 @@ t.test('a field is found however its name is divided and written', async (t) => 
     'API\u00adBASE',
     '\u{1d41a}\u{1f12f}pi\u{1f600}base',
     `api${'\u200b'.repeat(10_000)}base`,
+    `AWS-${'x\u{1f600}'.repeat(300)}`,
+    `${'\u{1d41a}'.repeat(301)}_BASE_\u{1d42e}rl`,
   ];
   for (const name of [...plain, 'aws_role', 'awsRole', 'AWS-ROLE', 'aws.role', 'openai_base_url', 'OpenAI-baseURL', 'x.base url'])
     t.match(ruleOf(FIELDS, name), { decides: 'address' }, name);
