@@ -3,7 +3,7 @@
 export type { KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
-export { type Endpoint, endpointOf } from './auth/endpoint.ts';
+export { type Endpoint, endpointOf, mayCostMore } from './auth/endpoint.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
 export type { KnownPreset, Preset, Presets } from './auth/preset.ts';
 export { CODE_MS, PRINTED_CODE_MS, Sessions, type Timed } from './auth/sessions.ts';
@@ -59,7 +59,6 @@ export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
 export type { ChatStreamEvent } from './gateway/stream.ts';
-export { mayCostMore } from './gateway/tiers.ts';
 export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';

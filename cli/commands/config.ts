@@ -1,7 +1,6 @@
 // `blockhouse config`: the configuration of a block.
 import { Command, Option } from 'clipanion';
 import type { Api } from '../client/api.ts';
-import { GroupCommand } from '../command/group-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { manyLines, toJson, writeLines } from '../terminal/output.ts';
@@ -148,14 +147,4 @@ export class ConfigEditCommand extends ServerCommand {
 function keptAt(file: string, error: unknown): unknown {
   if (!(error instanceof CliError)) return error;
   return new CliError(error.kind, `${error.message.replace(/\.$/, '')}; your text is kept in ${file}.`, error, error.body);
-}
-
-/** `blockhouse config` alone. */
-export class ConfigCommand extends GroupCommand {
-  static override readonly paths = [['config']];
-  static override readonly usage = Command.Usage({
-    description: 'Read and change the configuration of a block',
-    details:
-      '`blockhouse config get <name>` prints it, `blockhouse config set <name> <path>=<value>` changes it, `blockhouse config edit <name>` opens it in your editor.',
-  });
 }

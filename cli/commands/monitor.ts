@@ -90,7 +90,7 @@ export class StopCommand extends MonitorCommand {
 
   #stopServer(): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
-      const { stopServer } = await import('../serve/stop-server.ts');
+      const { stopServer } = await import('../client/stop-server.ts');
       const { workspace } = await this.config();
       const pid = await stopServer(workspace, signal);
       await this.print({ stopped: pid !== undefined, pid: pid ?? null }, []);

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command, Option } from 'clipanion';
 import type { ProcessConfig } from '../../core/index.ts';
-import { GroupCommand } from '../command/group-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ServerCommandLine } from '../serve/service-files.ts';
 import type { ServiceManager } from '../serve/service-managers.ts';
@@ -209,13 +208,4 @@ export class ServiceStatusCommand extends ManagedCommand {
     if (!installed) await this.say(`No service is installed; \`${this.hint('service', 'install')}\` installs it.`);
     return active ? 'ok' : 'server';
   }
-}
-
-/** `blockhouse service` alone. */
-export class ServiceCommand extends GroupCommand {
-  static override readonly paths = [['service']];
-  static override readonly usage = Command.Usage({
-    description: 'Run the server as a service',
-    details: '`blockhouse service install` installs and starts it, `blockhouse service status` shows it, `blockhouse service uninstall` removes it.',
-  });
 }

@@ -234,22 +234,17 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       this.#destination.budget.deposit();
       this.#placedAt = this.#options.now();
     }
-    const waiting = this.#options.settings.ready(this.#call.adapter);
-    return waiting === undefined ? this.#reserve() : waiting.then(this.#reserve);
+    return this.#whenReady(this.#reserve);
   };
 
-  /** reserve-send-settle. After each wait again, since much may have changed meanwhile. */
-  readonly #reserve = (): Promise<T> => {
-    const { signal } = this.#call;
-    if (signal.aborted) throw callerLeft(signal.reason);
-    const reserved = this.#hold?.reserve();
-    return reserved === undefined ? this.#sendNow() : reserved.then(this.#send);
-  };
+  /** What has waited for the key of a program reserves after that, since much may have changed meanwhile. */
+  #whenReady(next: () => Promise<T>): Promise<T> {
+    return this.#options.settings.ready(this.#call.adapter)?.then(this.#reserve) ?? next();
+  }
 
-  readonly #send = (): Promise<T> => {
-    const waiting = this.#options.settings.ready(this.#call.adapter);
-    return waiting === undefined ? this.#sendNow() : waiting.then(this.#reserve);
-  };
+  /** reserve-send-settle. */
+  readonly #reserve = (): Promise<T> => this.#hold?.reserve()?.then(this.#send) ?? this.#sendNow();
+  readonly #send = (): Promise<T> => this.#whenReady(this.#sendNow);
 
   readonly #sendNow = (): Promise<T> => {
     const { adapter, config, signal } = this.#call;
@@ -314,6 +309,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const delayMs = this.#wasMade ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
     this.#tellRetry(failure, retry + 1, delayMs);
+    this.#hold?.pause?.();
     await sleep(delayMs, signal, this.#options.closing);
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openDesk, runHere } from '../run.ts';
+import { openDesk } from '../run.ts';
 
 t.test('a block goes to the archive and comes back', async (t) => {
   const { on } = await openDesk(t);
@@ -41,21 +41,4 @@ t.test('a block is renamed, its new name on stdout', async (t) => {
   t.match(JSON.parse((await on(['rename', 'first', 'one', '--json'])).stdout), { success: true, name: 'one' });
   t.match(await on(['rename', 'one', 'two']), { code: 2, stdout: '', stderr: /A block named two already exists; choose another name/ });
   t.equal((await on(['ls', '-q'])).stdout, 'one\ntwo\n');
-});
-
-t.test('what takes something away needs --yes where nobody can be asked, and asks no server before that', async (t) => {
-  const workspace = t.testdir();
-  for (const args of [
-    ['rm', 'one'],
-    ['reset', 'one'],
-    ['purge', 'one'],
-    ['key', 'rm', 'app'],
-    ['key', 'group', 'rm', 'team'],
-    ['alias', 'rm', 'small'],
-    ['auth', 'rm', 'openai'],
-  ]) {
-    const { code, stderr } = await runHere(t, [...args, '--workspace', workspace]);
-    t.equal(code, 2, args.join(' '));
-    t.match(stderr, /^blockhouse: This .*\. Add --yes to confirm\.\n$/);
-  }
 });

@@ -1,6 +1,6 @@
 // Ends the server of a workspace, as Ctrl-C in its terminal would.
 import { setTimeout as delay } from 'node:timers/promises';
-import { runningServer } from '../client/client.ts';
+import { runningServer } from './client.ts';
 import { CliError, errorCodeOf } from '../terminal/exit-codes.ts';
 
 /** Longer than a server takes to end: `BLOCKHOUSE_DRAIN_MS`, and then the replies of blocks. */
