@@ -3,10 +3,12 @@
 // two runs of `check.ts --keys` differ by more.
 import { resolve } from 'node:path';
 import { type Server, startGateway, startUpstream } from './harness/processes.ts';
-import { median } from './harness/stats.ts';
+import { median, percentile } from './harness/stats.ts';
 import { gatewayTarget, makeKeys, type Target } from './harness/targets.ts';
 import { takeTurns, turnRatio, type Turns } from './harness/turns.ts';
 
+/** So many of the turns meet little other work. */
+const QUIET = 0.2;
 const CONVERSATIONS = { count: 1000, by: 'beginning' } as const;
 const SIDES = { capped: 'plain', limited: 'gateway', fourkeys: 'beginning' } as const;
 const ALL = ['gateway', 'plain', 'capped', 'limited', 'beginning', 'fourkeys'] as const;
@@ -21,7 +23,11 @@ try {
   const found = await takeTurns(targets, Number(turns));
   for (const [side, base] of Object.entries(SIDES)) {
     if (!found.has(`now ${side}`)) continue;
-    const ratios = Object.keys(servers).map((build) => `${build} ${turnRatio(found, `${build} ${side}`, `${build} ${base}`).toFixed(3)}`);
+    const ratios = Object.keys(servers).map((build) => {
+      const [name, beside] = [`${build} ${side}`, `${build} ${base}`];
+      const quiet = percentile(found.get(name) ?? [], QUIET) / percentile(found.get(beside) ?? [], QUIET);
+      return `${build} ${turnRatio(found, name, beside).toFixed(3)} (quiet ${quiet.toFixed(3)})`;
+    });
     process.stdout.write(`${side} beside ${base}: ${ratios.join(', ')}\n`);
   }
   for (const side of ALL) {

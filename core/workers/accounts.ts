@@ -51,7 +51,7 @@ class AskedHold implements Hold {
   readonly taken: TakenTokens | undefined;
   readonly #reserve: (hold: AskedHold) => Promise<void> | undefined;
 
-  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: AskedHold) => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken }: Omit<KeyTerms, 'hasRoom'>, reserve: (hold: AskedHold) => Promise<void> | undefined) {
     this.call = call;
     this.readsOn = isHeld(key);
     this.key = key;
@@ -164,7 +164,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    if (asking.model !== undefined) assertMayAskFor(key, asking);
+    assertMayAskFor(key, asking);
     const refused = this.#refused.get(key);
     const now = this.#options.now();
     if (refused !== undefined && refused.until > now) {
