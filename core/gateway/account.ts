@@ -63,6 +63,8 @@ export interface Hold {
    * With `atOnce`, the call was accepted in this turn of the event loop, so that nothing has changed since.
    */
   reserve(atOnce?: boolean): Promise<void> | undefined;
+  /** Called when the call has given its place back, and may ask for another one later. Absent where nobody else keeps its places. */
+  pause?(): void;
 }
 
 /** Who asks which model; without a model, a question about the provider itself. */

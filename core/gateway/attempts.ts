@@ -52,8 +52,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   readonly #startedAt: number;
   /** Among the calls under way. */
   #place: Place<LiveCall> | undefined;
-  /** Attempts made so far. */
-  #count = 0;
+  #count = 0; // attempts made so far
   #firstTextAt: number | undefined;
   /** When it first got its place. */
   #placedAt: number | undefined;
@@ -311,6 +310,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const delayMs = this.#wasMade ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
     this.#tellRetry(failure, retry + 1, delayMs);
+    this.#hold?.pause?.();
     await sleep(delayMs, signal, this.#options.closing);
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }
