@@ -124,7 +124,9 @@ export class PostgresSignals {
       clearInterval(signals.#looking);
       throw error;
     }
-    void signals.#test();
+    void signals.hears().then((isHeard) => {
+      if (!isHeard && !signals.#isClosed) options.onSilent?.();
+    });
     return signals;
   }
 
@@ -195,6 +197,22 @@ export class PostgresSignals {
   /** This server has the block: `join` is called for each reader elsewhere. Returns a function that ends it. */
   publish(block: number, join: Join): () => void {
     return this.#followers.publish(block, join);
+  }
+
+  /** Whether notices arrive: one to itself comes back in time. */
+  async hears(): Promise<boolean> {
+    const id = randomUUID();
+    const arrived = new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), this.#options.testMs ?? TEST_MS).unref();
+      this.#tests.set(id, () => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+    this.#send(this.#channel(this.#node), [{ is: 'test', id }]);
+    const isHeard = await arrived;
+    this.#tests.delete(id);
+    return isHeard;
   }
 
   /** Sends what waits. */
@@ -334,20 +352,5 @@ export class PostgresSignals {
       if (followed.mirror.readers > 0 && followed.owner !== undefined && followed.owner !== this.#node) this.#ask(block, followed, followed.owner);
     void this.#look().catch(() => undefined); // the next look is a second away
     for (const listener of [...this.#gapListeners]) listener();
-  }
-
-  async #test(): Promise<void> {
-    const id = randomUUID();
-    const arrived = new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), this.#options.testMs ?? TEST_MS).unref();
-      this.#tests.set(id, () => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
-    this.#send(this.#channel(this.#node), [{ is: 'test', id }]);
-    const isHeard = await arrived;
-    this.#tests.delete(id);
-    if (!isHeard && !this.#isClosed) this.#options.onSilent?.();
   }
 }

@@ -252,7 +252,10 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const { database: telling, proxy } = await world.openByProxy();
     proxy.refuse();
     const silent: true[] = [];
-    await server(t, world, 'a', { telling, testMs: 50, onSilent: () => silent.push(true) });
+    const { signals } = await server(t, world, 'a', { telling, testMs: 50, onSilent: () => silent.push(true) });
     await until('it says so', () => silent.length === 1);
+    t.equal(await signals.hears(), false);
+    t.equal(await (await server(t, world, 'b')).signals.hears(), true);
+    t.equal(silent.length, 1, 'once');
   });
 });
