@@ -241,6 +241,10 @@ export class Api {
     return (await this.#call('GET /api/nodes', {})).nodes;
   }
 
+  drain(node: string, isDraining: boolean) {
+    return this.#call(isDraining ? 'POST /api/nodes/:node/drain' : 'DELETE /api/nodes/:node/drain', { node });
+  }
+
   halted() {
     return this.#call('GET /api/halt', {});
   }

@@ -146,8 +146,11 @@ export class PostgresDocument<T> implements Document<T> {
     if (seen?.value === undefined || seen.value !== this.#late) return undefined;
     const onStored = (rev: number | undefined): void => {
       if (this.#late === seen.value) this.#late = undefined;
-      if (rev === undefined) this.hint();
-      if (rev === undefined || this.#seen?.rev !== seen.rev) return;
+      if (rev === undefined) {
+        this.hint();
+        return;
+      }
+      if (this.#seen?.rev !== seen.rev) return;
       this.#seen = { ...this.#seen, rev };
       this.#seenAt = this.#options.clock();
       this.#options.onStored?.();

@@ -112,7 +112,7 @@ export class PostgresBlock implements StoredBlock {
     const other = { own: false, quiet: false, healed: false } as const;
     const unlisten = signals.on((hint) => {
       if (hint.block !== block) return;
-      if (hint.what === 'work' || (hint.what === 'document' && (hint.kind ?? 'chat') === 'chat')) this.#entries.hint();
+      if (hint.what === 'work' || (hint.what === 'document' && hint.kind === 'chat')) this.#entries.hint();
       if (hint.what === 'document' && hint.kind !== 'chat') this.#changed(hint.kind);
       else if (hint.what === 'work' || hint.what === 'document') this.#listener.onChanged('chat', other);
       else if (hint.what === 'gone') this.#listener.onOther();

@@ -19,8 +19,7 @@ import { ReplyMirror } from './reply-mirror.ts';
 /** Something may have changed. `gone`: there is no such block any more. */
 export type Hint =
   | { readonly what: 'work' | 'wish' | 'released' | 'gone'; readonly block: number }
-  /** Without `kind` it may be any. */
-  | { readonly what: 'document'; readonly block: number; readonly kind: string | undefined }
+  | { readonly what: 'document'; readonly block: number; readonly kind: string }
   | { readonly what: 'setting'; readonly block: undefined }
   /** A block has come or gone, or has another name. */
   | { readonly what: 'moved'; readonly block: undefined; readonly name: string };
@@ -336,7 +335,7 @@ export class PostgresSignals {
     const before = { ...followed };
     Object.assign(followed, { owner, version, documents });
     if (before.version !== undefined && before.version !== version) this.#hint({ what: 'document', block, kind: 'chat' });
-    if (before.documents !== undefined && before.documents !== documents) this.#hint({ what: 'document', block, kind: undefined });
+    for (const kind of before.documents === undefined ? [] : changedKinds(before.documents, documents)) this.#hint({ what: 'document', block, kind });
     if (followed.writer !== owner && followed.steppedAt < at) followed.mirror.break();
     if (followed.mirror.readers > 0 && owner !== this.#node && (before.owner !== owner || at - followed.askedAt > FOLLOW_AGAIN_MS))
       this.#ask(block, followed, owner);
@@ -353,4 +352,11 @@ export class PostgresSignals {
     void this.#look().catch(() => undefined); // the next look is a second away
     for (const listener of [...this.#gapListeners]) listener();
   }
+}
+
+/** Of two lists such as `config3,costs7`, the kinds whose revisions differ. Another one is not read again: the wait of a retry ends where the configuration changes. */
+function changedKinds(before: string | null, after: string | null): readonly string[] {
+  const [old, now] = [before, after].map((list) => new Set(list?.split(',') ?? []));
+  const differing = [...(old ?? [])].filter((item) => now?.has(item) === false).concat([...(now ?? [])].filter((item) => old?.has(item) === false));
+  return [...new Set(differing.map((item) => item.replace(/\d+$/, '')))];
 }

@@ -221,8 +221,12 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       }
     };
     const unwatch = signals.watch(block);
-    await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'memory', '{}')", [block]);
-    await told({ what: 'document', kind: undefined }, 'update bh.document set rev = rev + 1 where block_id = $1');
+    await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'config', '{}'), ($1, 'memory', '{}')", [block]);
+    await told({ what: 'document', kind: 'memory' }, "update bh.document set rev = rev + 1 where block_id = $1 and kind = 'memory'");
+    t.notOk(
+      hints.some((hint) => hint.what === 'document' && hint.kind === 'config'),
+      'and what has not changed is left alone',
+    );
     await told({ what: 'document', kind: 'chat' }, 'update bh.block set queued = queued + 1 where id = $1');
     await told({ what: 'gone' }, 'delete from bh.block where id = $1');
     unwatch();
