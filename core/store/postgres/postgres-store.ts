@@ -212,7 +212,7 @@ class PostgresStore implements Store {
   }
 
   async check(): Promise<readonly Finding[]> {
-    return checkDatabase(this.#options.database, await this.nodes());
+    return checkDatabase(this.#options.database, await this.nodes(), () => this.#posts.hears());
   }
 
   async announce(url: string): Promise<void> {
