@@ -85,8 +85,10 @@ export class LogTail {
   async #look(): Promise<void> {
     const { database, block, onLines } = this.#options;
     const files = [...this.#ends.keys()].sort();
-    for (const file of files.splice(0, Math.max(0, files.length - FILES))) for (const ends of [this.#ends, this.#found]) ends.delete(file);
     const newest = (files.at(-1) ?? '').slice(0, TIME_CHARACTERS);
+    const old = files.filter((file, index) => index < files.length - FILES && file < newest);
+    for (const file of old) for (const ends of [this.#ends, this.#found]) ends.delete(file);
+    files.splice(0, old.length);
     const rows = await database.query<Row>(sql.TAIL, [block, files, files.map((file) => this.#ends.get(file)), newest, AT_ONCE]);
     for (const { file, place, bytes } of rows) {
       if (this.#isClosed || place < (this.#ends.get(file) ?? 0)) continue; // once-each
