@@ -3,7 +3,7 @@ import { Command, Option } from 'clipanion';
 import type { SetAlias } from '../../core/index.ts';
 import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
-import type { ExitKind } from '../terminal/exit-codes.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
 import { aliasTable } from '../views/client-tables.ts';
 
@@ -35,6 +35,9 @@ export class AliasSetCommand extends ServerCommand {
   targets = Option.Rest({ name: 'provider/model', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
+    const bare = this.targets.find((target) => !target.includes('/'));
+    if (bare !== undefined)
+      throw new CliError('usage', oneLine(`${JSON.stringify(bare)} names no provider; write <provider>/<model>.`));
     return this.withServer(async (api) => {
       const changed = await api.setAlias(this.name, { targets: this.targets.map(weighed), ...(this.on !== undefined && { on: classesIn(this.on) }) });
       await this.print(changed, []);

@@ -62,6 +62,8 @@ export interface Hold {
    * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read. A call whose caller leaves meanwhile is settled at once.
    */
   reserve(): Promise<void> | undefined;
+  /** Called when the call has given its place back, and may ask for another one later. Absent where nobody else keeps its places. */
+  pause?(): void;
 }
 
 /** Who asks which model; without a model, a question about the provider itself. */

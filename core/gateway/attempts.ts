@@ -309,6 +309,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const delayMs = this.#wasMade ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
     this.#tellRetry(failure, retry + 1, delayMs);
+    this.#hold?.pause?.();
     await sleep(delayMs, signal, this.#options.closing);
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }

@@ -52,7 +52,11 @@ export class PostgresBlock implements StoredBlock {
     const at = (): string => new Date(world.now()).toISOString();
     const parse = (value: unknown): BlockConfig => parseConfig(value, ref.name, at());
     this.#config = new PostgresDocument<BlockConfig>({ ...this.#options('config', parse), also: (run, config, claim) => this.#configured(run, config, claim) });
-    this.#memory = new PostgresDocument(this.#options('memory', DOCUMENTS.memory.parse));
+    this.#memory = new PostgresDocument<BlockContents['memory']>({
+      ...this.#options('memory', DOCUMENTS.memory.parse),
+      storeLater: (part) => world.projection.storeLater(block, 'memory', part),
+      onStored: () => world.signals.tell({ what: 'document', block, kind: 'memory' }),
+    });
     this.#costs = this.#derived(
       'costs',
       rebuilt(DOCUMENTS.costs.parse, noCosts, (reason) => listener.onRebuilt('costs', reason)),
@@ -168,9 +172,9 @@ export class PostgresBlock implements StoredBlock {
       kind,
       parse,
       clock,
-      onChanged: (value, quiet) => {
+      onChanged: (value, quiet, isStored) => {
         if (!quiet) this.#listener.onChanged(kind, { own: true, quiet, healed: false });
-        if (kind === 'config' || kind === 'memory') signals.tell({ what: 'document', block, kind });
+        if (isStored) signals.tell({ what: 'document', block, kind });
         if (kind === 'config') signals.tell({ what: (value as BlockConfig).enabled ? 'work' : 'wish', block });
       },
       onDamaged: (reason) => this.#listener.onDamaged(kind, reason, undefined),
