@@ -1,12 +1,17 @@
-// `blockhouse demo`: a server on a workspace of its own, asked over HTTP as any client would ask it. The echo provider answers, so no key and no model is needed.
+// `blockhouse demo`: a server on a workspace of its own, asked over HTTP as clients ask it. The echo provider answers, so no key and no model is needed.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { Readable, type Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, Option } from 'clipanion';
-import type { ChatEntry, ChatResponse } from '../../core/index.ts';
+import { tryParseJson } from '../../core/base/json.ts';
+import type { ChatResponse } from '../../core/index.ts';
+import { Api } from '../client/api.ts';
+import { Client } from '../client/client.ts';
+import type { ServerPlace } from '../client/connection.ts';
 import { BaseCommand } from '../command/command.ts';
 import type { RunningServer } from '../compose.ts';
 import { pageLink } from '../serve/page-link.ts';
@@ -17,10 +22,9 @@ const BLOCK = 'ada';
 const ECHO = { provider: 'stand-in', model: 'stand-in' } as const;
 /** A page would listen on the WebSocket instead; see docs/websocket.md. */
 const LOOK_EVERY_MS = 50;
+/** Settings that would take the demo out of its own workspace and port. */
+const ELSEWHERE = /^BLOCKHOUSE_(?:STORE|\w+_PORT)$/;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** Calls a route of `/api`. */
-type Api = <T>(method: string, path: string, body?: unknown) => Promise<T>;
 
 /** Shows a chat, a stream, a block and the page, and serves until Ctrl-C. */
 export class DemoCommand extends BaseCommand {
@@ -29,7 +33,7 @@ export class DemoCommand extends BaseCommand {
     category: 'Server',
     description: 'Look around without a key: a server, its answers, a block and the page',
     details: `
-      Starts a server on a workspace of its own, asks it as any client would, and serves until Ctrl-C; then the workspace is removed. No provider is called: an echo
+      Starts a server on a workspace of its own, asks it as clients do, and serves until Ctrl-C; then the workspace is removed. No provider is called: an echo
       answers, and says so.
     `,
     examples: [
@@ -68,7 +72,7 @@ export class DemoCommand extends BaseCommand {
   /** On the usual port, or on a free one where nobody has asked for a port and the usual one is taken. */
   async #start(workspace: string): Promise<RunningServer> {
     const { startServer } = await import('../compose.ts');
-    const { BLOCKHOUSE_STORE: _store, BLOCKHOUSE_OLLAMA_PORT: _ollama, ...env } = this.context.env;
+    const env = Object.fromEntries(Object.entries(this.context.env).filter(([name]) => !ELSEWHERE.test(name)));
     const start = (port: string | undefined): Promise<RunningServer> =>
       startServer({ workspace, host: '127.0.0.1', port }, { ...env, BLOCKHOUSE_LOG_LEVEL: 'error' });
     const isChosen = this.port !== undefined || (env['BLOCKHOUSE_PORT'] ?? '') !== '';
@@ -105,44 +109,44 @@ class Tour {
   /** Rejects with a CliError when an answer is none. */
   async show(): Promise<void> {
     const { url, core } = this.#server;
-    const api = apiOf(url, core.token?.reveal() ?? '');
+    const place: ServerPlace = { url: new URL(url), pid: process.pid, token: core.token?.reveal() ?? '' };
+    const client = new Client(place, new AbortController().signal);
     await this.#say('', `  ${this.#style.bold('Blockhouse')} serves on ${this.#style.bold(url)}`);
     await this.#say(`  ${this.#style.dim('No key is needed here: the echo provider of this server answers, and no model.')}`, '');
-    await this.#chat(api);
-    await this.#stream();
-    await this.#block(api);
-    await furnish(api);
+    await this.#chat(client);
+    await this.#stream(place);
+    await this.#block(client);
+    await furnish(client);
     await this.#page();
     await this.#next();
   }
 
-  async #chat(api: Api): Promise<void> {
+  async #chat(client: Client): Promise<void> {
     await this.#title('1. A chat', 'POST /v1/chat');
-    const { message } = await api<ChatResponse>('POST', '/v1/chat', question('Hello?', false));
+    const { message } = await client.json<ChatResponse>('POST', '/v1/chat', { body: question('Hello?', false) });
     await this.#say(indented(firstLine(message.content)), '');
   }
 
-  async #stream(): Promise<void> {
+  async #stream(place: ServerPlace): Promise<void> {
     await this.#title('2. The same, streamed', '"stream": true');
     await write(this.#stdout, '    ');
-    const { url, core } = this.#server;
-    const response = await call(url, core.token?.reveal() ?? '', 'POST', '/v1/chat', question('Stream something to me.', true));
     let event = '';
-    for await (const line of createInterface({ input: Readable.fromWeb(response.body as never) })) {
+    for await (const line of createInterface({ input: await streamed(place, question('Stream something to me.', true)) })) {
       if (line.startsWith('event: ')) event = line.slice('event: '.length);
       if (!line.startsWith('data: ')) continue;
-      const data = JSON.parse(line.slice('data: '.length)) as { readonly text: string; readonly error: string };
+      const data = tryParseJson(line.slice('data: '.length)) as { readonly text: string; readonly error: string };
       if (event === 'content') await write(this.#stdout, data.text.replaceAll(/\n+/g, '\n    '));
       if (event === 'error') throw new CliError('unexpected', data.error);
     }
     await this.#say('', '');
   }
 
-  async #block(api: Api): Promise<void> {
+  async #block(client: Client): Promise<void> {
     await this.#title('3. A block', 'POST /api/blocks, …/start, …/chat');
-    await api('POST', '/api/blocks', { name: BLOCK, config: { description: 'answers on its own', adapter: ECHO, systemPrompt: 'You are ada.' } });
-    await api('POST', `/api/blocks/${BLOCK}/start`);
-    const { id } = await api<{ readonly id: string }>('POST', `/api/blocks/${BLOCK}/chat`, { message: 'Who are you?' });
+    const api = new Api(client);
+    await api.create(BLOCK, { description: 'answers on its own', adapter: ECHO, systemPrompt: 'You are ada.' });
+    await api.monitor(BLOCK, 'start');
+    const { id } = await api.post(BLOCK, 'Who are you?');
     await this.#say(`    ${this.#style.dim('you:')} Who are you?`);
     await this.#say(`    ${this.#style.dim(`${BLOCK}:`)} ${firstLine(await answerTo(api, id))}`, '');
     await this.#say(`    ${this.#style.dim(`Everything of it lies in ${join(this.#server.config.workspace, 'blocks', BLOCK)}`)}`, '');
@@ -198,36 +202,29 @@ function question(content: string, stream?: boolean): object {
 const firstLine = (text: string): string => oneLine(text.split('\n')[0] ?? '');
 const indented = (text: string): string => `    ${text}`;
 
-async function call(url: string, token: string, method: string, path: string, body?: unknown): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': 'application/json' }) };
-  const response = await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
-  if (!response.ok) throw new CliError('unexpected', oneLine(`${method} ${path} answered ${response.status}: ${await response.text()}`));
-  return response;
-}
-
-function apiOf(url: string, token: string): Api {
-  return async <T>(method: string, path: string, body?: unknown) => (await (await call(url, token, method, path, body)).json()) as T;
+/** The lines of an answer that is streamed. */
+function streamed(place: ServerPlace, body: object): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${place.token}`, 'content-type': 'application/json', connection: 'close' };
+  return new Promise((resolve, reject) => {
+    request(new URL('/v1/chat', place.url), { method: 'POST', headers }).on('response', resolve).on('error', reject).end(JSON.stringify(body));
+  });
 }
 
 async function answerTo(api: Api, id: string): Promise<string> {
   for (;;) {
-    const { messages } = await api<{ readonly messages: readonly ChatEntry[] }>('GET', `/api/blocks/${BLOCK}/chat`);
-    const answer = messages.find(({ replyTo }) => replyTo === id);
-    if (answer !== undefined) return answer.content;
-    const { status, error } = messages.find((entry) => entry.id === id) ?? {};
-    if (status === 'failed') throw new CliError('unexpected', oneLine(`The block could not answer: ${error?.message}`));
+    const { entry, answer } = await api.message(BLOCK, id);
+    if (answer != null) return answer.content;
+    if (entry.status === 'failed') throw new CliError('unexpected', oneLine(`The block could not answer: ${entry.error?.message}`));
     await delay(LOOK_EVERY_MS);
   }
 }
 
 /** Blocks at work, so that the page has something to show: one answers, one waits for its start, one needs a model. */
-async function furnish(api: Api): Promise<void> {
-  await api('POST', '/api/blocks', {
-    name: 'release-notes',
-    config: { description: 'Turns merged changes into notes', adapter: ECHO, budget: { dailyUsd: 2 } },
-  });
-  await api('POST', '/api/blocks/release-notes/start');
-  await api('POST', '/api/blocks/release-notes/chat', { message: 'What is new this week?' });
-  await api('POST', '/api/blocks', { name: 'night-digest', config: { description: 'Sums up the day', adapter: ECHO } });
-  await api('POST', '/api/blocks', { name: 'support', config: { description: 'Has no model yet' } });
+async function furnish(client: Client): Promise<void> {
+  const api = new Api(client);
+  await api.create('release-notes', { description: 'Turns merged changes into notes', adapter: ECHO, budget: { dailyUsd: 2 } });
+  await api.monitor('release-notes', 'start');
+  await api.post('release-notes', 'What is new this week?');
+  await api.create('night-digest', { description: 'Sums up the day', adapter: ECHO });
+  await api.create('support', { description: 'Has no model yet' });
 }

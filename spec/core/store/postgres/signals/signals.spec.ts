@@ -5,7 +5,6 @@ import { parseStorePlace } from '../../../../../core/store/postgres/place.ts';
 import type { Database } from '../../../../../core/store/postgres/pool.ts';
 import type { Step } from '../../../../../core/store/postgres/signals/notices.ts';
 import { pieces } from '../../../../../core/store/postgres/signals/pieces.ts';
-import { RemoteFollowers } from '../../../../../core/store/postgres/signals/remote-followers.ts';
 import { ReplyMirror } from '../../../../../core/store/postgres/signals/reply-mirror.ts';
 import { type Hint, PostgresSignals, type SignalsOptions } from '../../../../../core/store/postgres/signals/signals.ts';
 import { blockIn, type Migrated, migrated } from '../../../../support/migrated.ts';
@@ -36,36 +35,6 @@ t.test('steps that come twice are left out, and missing ones are noticed', async
 t.test('a text is cut between characters, and into one piece where it fits', async (t) => {
   t.same(pieces('', 4), ['']);
   t.same(pieces('a😀b😀', 5), ['a😀', 'b😀']);
-});
-
-t.test('a follower that does not say again that it follows is forgotten', async (t) => {
-  let now = 0;
-  const sent: unknown[] = [];
-  const followers = new RemoteFollowers(
-    (node, items) => sent.push([node, items]),
-    () => now,
-  );
-  t.teardown(() => followers.close());
-  const { say, join, readers } = reply();
-  followers.follow('b', 1, 0);
-  const end = followers.publish(1, join);
-  t.equal(readers(), 1);
-  now = 24_000;
-  followers.follow('b', 1, 0);
-  now = 48_000;
-  followers.forget();
-  t.equal(readers(), 1);
-  now = 49_000;
-  followers.forget();
-  t.equal(readers(), 0);
-  followers.follow('c', 1, 0);
-  say(start(1));
-  say(content(2, 'x'));
-  say(content(3, 'y'));
-  await until('the pieces are sent', () => sent.length > 0);
-  t.match(sent, [['c', [{ step: start(1) }, { step: content(3, 'xy') }]]]);
-  end();
-  t.equal(readers(), 0);
 });
 
 /** A server with its signals; its row of `node` is there as if it had joined. */
