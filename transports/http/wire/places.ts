@@ -2,6 +2,8 @@
 //
 // most-gives: a further connection gets the place of one that no answer is being made for: one that says nothing, is kept for a next request, or has not sent all of its body. It is
 //   taken from the caller that has the most of them, the oldest first, so one caller can't keep the others out. Strangers, who have shown no key yet, count as one caller.
+// no-hog: where no connection is at rest, a caller that has more than half of all places gives its newest one, also in the middle of an answer. Its calls may wait for providers for minutes,
+//   and each provider takes hundreds of them. Strangers' newcomers are at rest, so they displace one such connection and then each other.
 import type { Socket } from 'node:net';
 import { openAnswer } from '../../raw-answer.ts';
 
@@ -25,7 +27,7 @@ export class ConnectionPlaces {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     if (this.#sockets.size <= this.#most) return;
-    const given = this.#given(socket);
+    const given = this.#given(socket) ?? this.#givenByHog(socket);
     if (given === undefined) this.#onFull();
     this.#sockets.delete(given ?? socket);
     (given ?? socket).destroy();
@@ -48,11 +50,31 @@ export class ConnectionPlaces {
     }
     return [...oldest.values()].sort((one, other) => other.count - one.count)[0]?.socket;
   }
+
+  /** no-hog. */
+  #givenByHog(newest: Socket): Socket | undefined {
+    const held = new Map<string, { newest: Socket; count: number }>();
+    for (const socket of this.#sockets) {
+      if (socket === newest || !speaksHttp(socket)) continue;
+      const owner = this.#owners.get(socket) ?? '';
+      const known = held.get(owner);
+      if (known === undefined) held.set(owner, { newest: socket, count: 1 });
+      else {
+        known.newest = socket;
+        known.count += 1;
+      }
+    }
+    return [...held.values()].find(({ count }) => count > this.#most / 2)?.newest;
+  }
 }
 
-/** False for a WebSocket, too, which has no parser of requests any more. */
-function isAtRest(socket: Socket & { readonly parser?: unknown }): boolean {
-  if (socket.parser === undefined || socket.parser === null) return false;
+/** False for a WebSocket, which has no parser of requests any more. */
+function speaksHttp({ parser }: Socket & { readonly parser?: unknown }): boolean {
+  return parser !== undefined && parser !== null;
+}
+
+function isAtRest(socket: Socket): boolean {
+  if (!speaksHttp(socket)) return false;
   const answer = openAnswer(socket);
   return answer === undefined || (!answer.headersSent && !answer.req.complete);
 }
