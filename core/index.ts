@@ -3,7 +3,7 @@
 export type { KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
-export { type Endpoint, endpointOf } from './auth/endpoint.ts';
+export { type Endpoint, endpointOf, mayCostMore } from './auth/endpoint.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
 export type { KnownPreset, Preset, Presets } from './auth/preset.ts';
 export { CODE_MS, PRINTED_CODE_MS, Sessions, type Timed } from './auth/sessions.ts';
@@ -59,14 +59,13 @@ export type { Prompt, PromptOptions } from './gateway/prompt.ts';
 export { RefusedPart } from './gateway/refused-part.ts';
 export { clampRetryAfter, parseRetryAfter } from './gateway/retry.ts';
 export type { ChatStreamEvent } from './gateway/stream.ts';
-export { mayCostMore } from './gateway/tiers.ts';
 export type { AssistantTurn, PromptToolResult, Turn, TurnPiece } from './gateway/turns.ts';
 export { streamOptionsOf, VisibleParts } from './gateway/visible-parts.ts';
 export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export type { KeyRates } from './keys/key-rates.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -97,7 +96,7 @@ export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorke
 export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
 export { FILE_LOOK_MS } from './store/files/fresh-file.ts';
-export { readLock } from './store/files/lock.ts';
+export { type LockHolder, readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';

@@ -167,10 +167,10 @@ export function asyncApiDocument(): Record<string, unknown> {
   };
 }
 
-let text: Buffer | undefined;
+let text: string | undefined;
 
-/** The document as bytes of JSON, made once. */
-export function asyncApiText(): Buffer {
-  text ??= Buffer.from(toJsonText(asyncApiDocument()));
+/** The document as JSON text, built once. */
+export function asyncApiText(): string {
+  text ??= toJsonText(asyncApiDocument());
   return text;
 }

@@ -23,7 +23,7 @@ function pricesOf({ prices }: Core): NonNullable<Core['prices']> {
 
 /** Prints `{prices, source}`, or a table. */
 export class PricesShowCommand extends ServerCommand {
-  static override readonly paths = [['prices', 'show'], ['prices']];
+  static override readonly paths = [['prices', 'show'], ['prices', 'ls'], ['prices', 'list'], ['prices']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Show what models cost, and where the price comes from',

@@ -1,5 +1,5 @@
 // Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
-import type { Endpoint } from '../auth/endpoint.ts';
+import { type Endpoint, mayCostMore } from '../auth/endpoint.ts';
 import type { FiledPrices } from '../auth/price-file.ts';
 import { originOf, type ResolvedSettings } from '../auth/settings.ts';
 import { urlOf } from '../base/url.ts';
@@ -8,7 +8,6 @@ import type { ChatConfig } from '../schemas/chat.ts';
 import type { ShownPrice } from '../types.ts';
 import { isLoopbackHost, isPrivateHost } from './egress.ts';
 import { FREE, type PricedModel, type Prices } from './pricing.ts';
-import { mayCostMore } from './tiers.ts';
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, totalTokens: 0 } as const;
 

@@ -159,3 +159,57 @@ t.test('a price that a person has given counts for a model whose name hides what
     t.match((await server.call('GET', `/api/prices?model=google/${model}`)).json, { prices: [{ from: 'own', price: { input: Number } }] });
   }
 });
+
+t.test('a whole answer with text that is said to have no tokens counts by its size, on every lane; an empty one counts nothing', async (t) => {
+  const LONG = 'word '.repeat(400);
+  const zeros = { prompt_tokens: 9, completion_tokens: 0, input_tokens: 9, output_tokens: 0 };
+  const answers: Record<string, (text: string) => object> = {
+    '/chat/completions': (content) => ({ choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }], usage: zeros }),
+    '/responses': (text) => ({
+      object: 'response',
+      status: 'completed',
+      reasoning: { summary: 'auto' },
+      output: text === '' ? [] : [{ type: 'message', content: [{ type: 'output_text', text }] }],
+      usage: zeros,
+    }),
+    '/messages': (text) => ({
+      type: 'message',
+      role: 'assistant',
+      stop_reason: 'end_turn',
+      content: text === '' ? [] : [{ type: 'text', text }],
+      usage: zeros,
+    }),
+  };
+  let text = LONG;
+  const upstream = await startUpstream(t, ({ path, method }, res) => {
+    const answer = Object.entries(answers).find(([end]) => path.endsWith(end))?.[1];
+    sendJson(res, method === 'GET' || answer === undefined ? {} : answer(text));
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const entry = { baseURL: `${upstream.url}/v1`, auth: 'none' };
+  const entries = {
+    chat: { ...entry, adapter: 'openai', api: 'chat' },
+    responses: { ...entry, adapter: 'openai', api: 'responses' },
+    claude: { ...entry, adapter: 'anthropic' },
+  };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify(entries), { mode: 0o600 });
+  await delay(210);
+  const outputOf = async (path: string, body: object): Promise<number> => {
+    const { key } = (await server.call('POST', '/api/keys', { body: { name: `k${Math.random()}`, tokensPerDay: 100_000 } })).json;
+    t.equal((await server.call('POST', path, { body, token: false, headers: { authorization: `Bearer ${key}` } })).status, 200, path);
+    const lines = await server.core.accounts
+      ?.costs('model')
+      .then(() => readFileSync(join(server.workspace, 'gateway-ledger.jsonl'), 'utf8').trim().split('\n'));
+    return JSON.parse(lines?.at(-1) ?? '').usage.outputTokens;
+  };
+  const asks = [
+    ['/v1/chat/completions', { model: 'chat/m', messages: MESSAGES }],
+    ['/v1/responses', { model: 'responses/m', input: 'hi' }],
+    ['/v1/messages', { model: 'claude/m', max_tokens: 9, messages: MESSAGES }],
+    ['/v1/chat', { adapter: 'chat', model: 'm', messages: MESSAGES }],
+    ['/v1/chat/completions', { model: 'claude/m', messages: MESSAGES }],
+  ] as const;
+  for (const [path, body] of asks) t.ok((await outputOf(path, body)) >= 500, `${path} ${JSON.stringify(body)}`);
+  text = '';
+  for (const [path, body] of asks) t.equal(await outputOf(path, body), 0, `${path} ${JSON.stringify(body)}, empty`);
+});

@@ -721,7 +721,15 @@ t.test('no spelling of a model has the price of another one, and what a local da
   for (const model of ['dear', 'DEAR', 'models/dear', 'large-2', 'models/LARGE-2']) t.same(await ask('gpu', model), [200, 17], model);
   t.same(await ask('gpu', 'other'), [200, 0]);
   t.same(await ask('home', 'gemma4'), [200, 0]);
-  for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud']) t.same(await ask('home', model), [403, 0], model);
+  const plain = { baseURL: `${upstream.url}/v1`, auth: 'none' };
+  await server.auth({
+    home: { adapter: 'ollama', baseURL: upstream.url },
+    chats: { adapter: 'openai', ...plain },
+    messages: { adapter: 'anthropic', ...plain },
+  });
+  t.same(await ask('chats', 'gemma4'), [200, 0]);
+  for (const connection of ['home', 'chats', 'messages'])
+    for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud', 'gpt-oss:120b-Cloud']) t.same(await ask(connection, model), [403, 0], `${connection} ${model}`);
 });
 
 t.test('a connection that is said to need no key sends none, also where the variable of its preset is set', async (t) => {

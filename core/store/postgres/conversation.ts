@@ -3,8 +3,8 @@
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
 // known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
 //   changed them, or another one has told of a change. What is added, begun or ended is changed in them too, if they are of the version before.
-// own-turn: a message that this server has just added to a block where nothing else waits is the next one, so nobody looks for it. Whether it still is, and whether
-//   the block is ours, is seen by `begin`.
+// own-turn: a message that this server has just added to a block where nothing else waits is the next one, and after the last one that waits there is none, so nobody
+//   looks for it. Whether it still is, and whether the block is ours, is seen by `begin`.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
@@ -87,7 +87,7 @@ export class PostgresConversation implements Conversation {
   #reading: Promise<Entries> | undefined;
   #hints = 0;
   /** own-turn. */
-  #turn: { readonly next: ChatEntry; readonly at: number } | undefined;
+  #turn: { readonly next: ChatEntry | undefined; readonly at: number } | undefined;
 
   constructor({ database, block, at, clock = () => performance.now() }: PostgresConversationOptions) {
     this.#database = database;
@@ -187,7 +187,7 @@ export class PostgresConversation implements Conversation {
 
   async recover(claim: Claim, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
     const isOwnTurn = this.#turn !== undefined && this.#clock() - this.#turn.at < KNOWN_MS && staleAfterMs === Number.POSITIVE_INFINITY;
-    if (isOwnTurn) return { queued: 1, next: this.#turn?.next, over: [] };
+    if (isOwnTurn) return { queued: this.#turn?.next === undefined ? 0 : 1, next: this.#turn?.next, over: [] };
     const at = this.#at();
     const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
     const look = async () => {
@@ -225,10 +225,15 @@ export class PostgresConversation implements Conversation {
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
       const before = this.#moment();
-      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
+      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string; waiting: number }>(sql.SETTLE, [
+        ...fenceOf(claim),
+        ...fields,
+        ...valuesOf(entry),
+      ]);
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
         this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
+        if (row.waiting === 0 && this.#isAlone(before)) this.#turn = { next: undefined, at: before.at };
         return { answer: answer === undefined ? undefined : entry };
       }
       return answer === undefined || entry.id > row.last_id ? false : undefined;

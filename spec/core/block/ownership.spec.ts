@@ -28,6 +28,7 @@ function shared(t: Test, isShared = true): World {
   const member = (): Membership => ({
     node: 'me',
     isShared,
+    isDraining: false,
     lost: lost.signal,
     sureUntil: Number.POSITIVE_INFINITY,
     look: async () => ({ wishes: next.wishes.splice(0), mine: next.mine.splice(0), claimed: next.claim.splice(0) }),

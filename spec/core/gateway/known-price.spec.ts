@@ -7,7 +7,6 @@ import { Gateway } from '../../../core/gateway/gateway.ts';
 import { type CallToPrice, isPriceKnown } from '../../../core/gateway/known-price.ts';
 import { Prices } from '../../../core/gateway/pricing.ts';
 import { RETRY_LIMIT } from '../../../core/gateway/retry.ts';
-import { mayCostMore } from '../../../core/gateway/tiers.ts';
 
 const KEYS: Environment = { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', GEMINI_API_KEY: 'k' };
 const prices = new Prices();
@@ -138,11 +137,4 @@ t.test('a call that can not be made has no price, and the stand-in costs nothing
   t.equal(gatewayWith({ OPENAI_BASE_URL: 'no url' }).pricedAs({ provider: 'openai', model: 'gpt-4o' }), undefined);
   t.equal(await isPriceKnown(knowledge, { provider: 'stand-in', model: 'stand-in' }), true, 'nothing is a price');
   t.equal(await priceOf({ provider: 'stand-in', model: 'stand-in' }), 0);
-});
-
-t.test('a tier may cost more unless it is known not to', async (t) => {
-  for (const tier of ['priority', 'fast', 'ultrafast', 'scale', 'reserved', 'PRIORITY', 'SERVICE_TIER_PRIORITY', 'a-new-one']) t.ok(mayCostMore(tier), tier);
-  for (const tier of ['auto', 'default', 'standard', 'standard_only', 'flex', 'batch', 'Flex', 'SERVICE_TIER_STANDARD', 'SERVICE_TIER_UNSPECIFIED'])
-    t.notOk(mayCostMore(tier), tier);
-  for (const none of [undefined, null, '', 7, {}]) t.notOk(mayCostMore(none), String(none));
 });

@@ -36,11 +36,11 @@ export function openApiDocument(routes: readonly Route[]): Record<string, unknow
   };
 }
 
-const texts = new WeakMap<readonly Route[], Buffer>();
+const texts = new WeakMap<readonly Route[], string>();
 
-/** The same as bytes of JSON. They are made once for each table, and all answers share them, because anyone may ask for it as often as they like. */
-export function openApiText(routes: readonly Route[]): Buffer {
-  const text = texts.get(routes) ?? Buffer.from(toJsonText(openApiDocument(routes)));
+/** The same as JSON text. It is built once for each table, because anyone may ask for it as often as they like. */
+export function openApiText(routes: readonly Route[]): string {
+  const text = texts.get(routes) ?? toJsonText(openApiDocument(routes));
   texts.set(routes, text);
   return text;
 }

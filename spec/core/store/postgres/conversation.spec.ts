@@ -324,6 +324,20 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(await asked(), [fourth, 1], 'a message of another server waits before it');
     for (const { id } of await other.entries()) await other.cancel(id).catch(() => undefined);
 
+    const last = await add(own, 'the last one');
+    t.ok(await own.begin(last));
+    await own.settle(last, { status: 'done' }, fullAnswer(own, last));
+    t.strictSame(await asked(), [undefined, 0], 'after the last one there is none');
+    const told = await add(other, 'from another server');
+    conversation.hint();
+    t.strictSame(await asked(), [told, 1], 'until another server tells of one');
+    t.ok(await own.begin(told));
+    await own.settle(told, { status: 'done' }, fullAnswer(own, told));
+    const untold = await add(other, 'without a notice');
+    clock += 100;
+    t.strictSame(await asked(), [untold, 1], 'or, without a notice, a tenth of a second later');
+    await own.cancel(untold);
+
     const sixth = await add(own, '6');
     clock += 100;
     t.strictSame(await asked(), [sixth, 1], 'not for long');
