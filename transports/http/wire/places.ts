@@ -3,6 +3,8 @@
 // most-gives: a further connection gets the place of one that no answer is being made for: one that says nothing, is kept for a next request, or has not sent all of its body; and if
 //   there is none, of one whose answer is made and not read yet. It is taken from the caller that has the most of all these, the oldest first, so one caller can't keep the others out.
 //   Strangers, who have shown no key yet, count as one caller.
+// no-hog: where there is no such connection, a caller that has more than half of all places gives its newest one, also in the middle of an answer. Its calls may wait for providers for
+//   minutes, and each provider takes hundreds of them. Strangers' newcomers are at rest, so they displace one such connection and then each other.
 import type { Socket } from 'node:net';
 import { openAnswer } from '../../raw-answer.ts';
 
@@ -26,7 +28,7 @@ export class ConnectionPlaces {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     if (this.#sockets.size <= this.#most) return;
-    const given = this.#given(socket);
+    const given = this.#given(socket) ?? this.#givenByHog(socket);
     if (given === undefined) this.#onFull();
     this.#sockets.delete(given ?? socket);
     (given ?? socket).destroy();
@@ -52,6 +54,27 @@ export class ConnectionPlaces {
     const most = [...ofOwners.values()].sort((one, other) => other.count - one.count)[0];
     return most?.idle ?? most?.unread;
   }
+
+  /** no-hog. */
+  #givenByHog(newest: Socket): Socket | undefined {
+    const held = new Map<string, { newest: Socket; count: number }>();
+    for (const socket of this.#sockets) {
+      if (socket === newest || !speaksHttp(socket)) continue;
+      const owner = this.#owners.get(socket) ?? '';
+      const known = held.get(owner);
+      if (known === undefined) held.set(owner, { newest: socket, count: 1 });
+      else {
+        known.newest = socket;
+        known.count += 1;
+      }
+    }
+    return [...held.values()].find(({ count }) => count > this.#most / 2)?.newest;
+  }
+}
+
+/** False for a WebSocket, which has no parser of requests any more. */
+function speaksHttp({ parser }: Socket & { readonly parser?: unknown }): boolean {
+  return parser !== undefined && parser !== null;
 }
 
 /** What a caller could give: how many, and the oldest of each kind. */
@@ -62,8 +85,8 @@ interface Giving {
 }
 
 /** Why no answer is being made for a connection; undefined if one is, and for a WebSocket, which has no parser of requests any more. */
-function restOf(socket: Socket & { readonly parser?: unknown }): 'idle' | 'unread' | undefined {
-  if (socket.parser === undefined || socket.parser === null) return undefined;
+function restOf(socket: Socket): 'idle' | 'unread' | undefined {
+  if (!speaksHttp(socket)) return undefined;
   const answer = openAnswer(socket);
   if (answer === undefined || (!answer.headersSent && !answer.req.complete)) return 'idle';
   return answer.writableEnded || !answer.req.complete ? 'unread' : undefined;

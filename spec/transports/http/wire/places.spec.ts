@@ -32,6 +32,28 @@ t.test('whoever holds all places makes room for others: by idle connections, by 
   }
 });
 
+t.test('no-hog: a key whose calls hold all places makes room for others', async (t) => {
+  const server = await startServer(t, { http: { maxConnections: MOST }, answer: () => undefined });
+  const [greedy, other] = [await server.core.keys?.create('greedy', {}), await server.core.keys?.create('other', {})];
+  const head = (method: string, path: string, key: string | undefined) =>
+    `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${key}\r\n`;
+  const underWay = () => server.upstream.requests.filter(({ method }) => method === 'POST').length;
+  const body = JSON.stringify({ adapter: 'ollama', model: 'm', messages: [{ role: 'user', content: 'x' }] });
+  const call = (key: string | undefined) => `${head('POST', '/v1/chat', key)}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const patient = await RawClient.connect(t, server.port);
+  patient.send(call(other));
+  await until('its call is under way', () => underWay() === 1);
+  const clients: RawClient[] = [];
+  for (let count = 1; count < MOST; count += 1) clients.push((await RawClient.connect(t, server.port)).send(call(greedy)));
+  await until('all calls are under way', () => underWay() === MOST);
+  const late = await RawClient.connect(t, server.port);
+  t.match(await late.send(`${head('GET', '/v1/adapters', other)}\r\n`).settle(1), [{ status: 200 }]);
+  t.notOk(patient.closed, 'the call of another key goes on');
+  t.equal(clients.filter(({ closed }) => closed).length, 1);
+  t.ok(clients.at(-1)?.closed, 'the newest one gave its place');
+  for (const client of [...clients, patient, late]) client.socket.destroy();
+});
+
 t.test('whoever holds all places by answers that it does not read, needs no key for that, and makes room for others', async (t) => {
   const server = await startServer(t, { http: { maxConnections: MOST } });
   const other = await server.core.keys?.create('other', {});
