@@ -1,41 +1,37 @@
-// Did a change make keys with limits and connections with several keys cheaper? `npx tsx bench/builds.bench.ts <dist of before> [<turns>]` compares another build with
-// `dist` in one run: the two servers take short turns, each with every caller, and processor time counts. So what a hundredth costs shows also on a busy machine, where
-// two runs of `check.ts --keys` differ by more.
+// Did a change make keys with limits and connections with several keys cheaper? `npx tsx bench/builds.bench.ts <dist of before>` compares another build with `dist` in one
+// run, on a server of each: what `check.ts --keys` compares, on both, and then the same caller at both.
 import { resolve } from 'node:path';
 import { type Server, startGateway, startUpstream } from './harness/processes.ts';
-import { median } from './harness/stats.ts';
 import { gatewayTarget, makeKeys, type Target } from './harness/targets.ts';
-import { takeTurns, turnRatio, type Turns } from './harness/turns.ts';
+import { turnRatio } from './harness/turns.ts';
 
 const CONVERSATIONS = { count: 1000, by: 'beginning' } as const;
-const SIDES = { capped: 'plain', limited: 'gateway', fourkeys: 'beginning' } as const;
-const ALL = ['gateway', 'plain', 'capped', 'limited', 'beginning', 'fourkeys'] as const;
+const PAIRS = { capped: 'plain', limited: 'gateway', fourkeys: 'beginning' } as const;
 
-const [before, turns = '60', only] = process.argv.slice(2);
+const [before, fours = '100', only = Object.keys(PAIRS).join(',')] = process.argv.slice(2);
 if (before === undefined) throw new Error('name the folder of the other build');
 
 const upstream = await startUpstream();
 const servers = { before: await startGateway(upstream, { dist: resolve(before) }), now: await startGateway(upstream) };
 try {
-  const targets = (await Promise.all(Object.entries(servers).map(([build, server]) => targetsOf(build, server)))).flat();
-  const found = await takeTurns(targets, Number(turns));
-  for (const [side, base] of Object.entries(SIDES)) {
-    if (!found.has(`now ${side}`)) continue;
-    const ratios = Object.keys(servers).map((build) => `${build} ${turnRatio(found, `${build} ${side}`, `${build} ${base}`).toFixed(3)}`);
-    process.stdout.write(`${side} beside ${base}: ${ratios.join(', ')}\n`);
-  }
-  for (const side of ALL) {
-    if (!found.has(`now ${side}`)) continue;
-    const us = Object.keys(servers).map((build) => `${build} ${usOf(found, `${build} ${side}`)}`);
-    process.stdout.write(`${side}: ${us.join(', ')} µs; now beside before ${turnRatio(found, `now ${side}`, `before ${side}`).toFixed(3)}\n`);
+  const builds = { before: await targetsOf(servers.before), now: await targetsOf(servers.now) };
+  for (const name of only.split(',') as (keyof typeof PAIRS)[]) {
+    const base = PAIRS[name];
+    const ratios = [];
+    for (const [build, targets] of Object.entries(builds)) ratios.push(`${build} ${(await turnRatio(targets[name], targets[base], Number(fours))).toFixed(3)}`);
+    process.stdout.write(`${name} beside ${base}: ${ratios.join(', ')}\n`);
+    for (const caller of [name, base]) {
+      const ratio = await turnRatio(builds.now[caller], builds.before[caller], Number(fours));
+      process.stdout.write(`${caller}: now beside before ${ratio.toFixed(3)}\n`);
+    }
   }
 } finally {
   await Promise.all([upstream.stop(), servers.before.stop(), servers.now.stop()]);
 }
 
-async function targetsOf(build: string, server: Server): Promise<Target[]> {
+async function targetsOf(server: Server): Promise<Record<keyof typeof PAIRS | (typeof PAIRS)[keyof typeof PAIRS], Target>> {
   const { plain, capped, limited } = await makeKeys(server);
-  const all: Record<(typeof ALL)[number], Target> = {
+  return {
     gateway: gatewayTarget(server, 'openai-chat'),
     plain: gatewayTarget(server, 'openai-chat', { token: plain }),
     capped: gatewayTarget(server, 'openai-chat', { token: capped }),
@@ -43,9 +39,4 @@ async function targetsOf(build: string, server: Server): Promise<Target[]> {
     beginning: gatewayTarget(server, 'openai-chat', { conversations: CONVERSATIONS }),
     fourkeys: gatewayTarget(server, 'openai-chat', { connection: 'fourkeys', conversations: CONVERSATIONS }),
   };
-  return ALL.filter((name) => only === undefined || only.split(',').includes(name)).map((name) => ({ ...all[name], name: `${build} ${name}` }));
-}
-
-function usOf(found: Turns, name: string): string {
-  return median(found.get(name) ?? []).toFixed(1);
 }

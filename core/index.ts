@@ -65,7 +65,7 @@ export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export type { KeyRates } from './keys/key-rates.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
 export type {
   Adapter,
   AdapterCall,

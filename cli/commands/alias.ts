@@ -36,8 +36,7 @@ export class AliasSetCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const bare = this.targets.find((target) => !target.includes('/'));
-    if (bare !== undefined)
-      throw new CliError('usage', oneLine(`${JSON.stringify(bare)} names no provider; write <provider>/<model>.`));
+    if (bare !== undefined) throw new CliError('usage', oneLine(`${JSON.stringify(bare)} names no provider; write <provider>/<model>.`));
     return this.withServer(async (api) => {
       const changed = await api.setAlias(this.name, { targets: this.targets.map(weighed), ...(this.on !== undefined && { on: classesIn(this.on) }) });
       await this.print(changed, []);

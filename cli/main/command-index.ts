@@ -4,6 +4,7 @@ import type { IndexEntry } from './command-modules.ts';
 /** Every command, in the order of the overview. */
 export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"serve","paths":[["serve"]],"category":"Server","description":"Start the server"},
+  {"module":"demo","paths":[["demo"]],"category":"Server","description":"Look around without a key: a server, its answers, a block and the page"},
   {"module":"status","paths":[["status"]],"category":"Server","description":"Say whether the server runs, and where"},
   {"module":"service","paths":[["service","install"]],"category":"Server","description":"Run the server as a service, now and at each login"},
   {"module":"service","paths":[["service","uninstall"]],"category":"Server","description":"Stop the service and remove its file"},

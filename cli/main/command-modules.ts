@@ -8,6 +8,7 @@ type Load = () => Promise<readonly CommandClass<BaseContext>[]>;
 /** The loaders by the name of the module in commands/. */
 export const COMMAND_MODULES = {
   serve: () => import('../commands/serve.ts').then((m) => [m.ServeCommand]),
+  demo: () => import('../commands/demo.ts').then((m) => [m.DemoCommand]),
   status: () => import('../commands/status.ts').then((m) => [m.StatusCommand]),
   service: () => import('../commands/service.ts').then((m) => [m.ServiceInstallCommand, m.ServiceUninstallCommand, m.ServiceStatusCommand]),
   open: () => import('../commands/open.ts').then((m) => [m.OpenCommand]),

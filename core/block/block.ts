@@ -104,7 +104,8 @@ export class Block implements BlockContext {
       onStale();
       this.#followers.changed();
     };
-    this.#followers = new Followers({ feed: { join: (reader, sinceSeq) => this.#join(reader, sinceSeq) }, watch: () => this.stored.watch() });
+    const join = (reader: (step: ReplyStep) => void, sinceSeq?: number): (() => void) => this.#join(reader, sinceSeq);
+    this.#followers = new Followers({ feed: { join }, watch: () => this.stored.watch(), watchLog: () => this.log.follow() });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     const actor = pulseOf(this.#actor.getSnapshot());
     this.#pulseWriter = new PulseWriter({ name, actor, files: this.files, log: this.log, feed: this.feed, world, onShown: onStale, onUnwritten, onFault });

@@ -32,6 +32,8 @@ export interface LogStore {
   /** The next line begins a new file. */
   open(channel: string): void;
   write(level: LogLevel, event: string, fields?: LogFields): void;
+  /** Lines that other servers write are reported with `onLogged` as well, within a second, until the returned function is called. One at a time. */
+  follow(): () => void;
   /** Resolves when every line is stored, or its failure was reported. */
   flush(): Promise<void>;
   /** Deletes everything, and resolves with the number of files. Rejects with BLOCK_DAMAGED, or the system's own error. */

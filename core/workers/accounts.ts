@@ -56,7 +56,7 @@ class AskedHold implements Hold {
 
   constructor(
     call: AccountedCall,
-    { key, places, taken }: KeyTerms,
+    { key, places, taken }: Omit<KeyTerms, 'hasRoom'>,
     { reserve, pause }: { reserve(hold: AskedHold): Promise<void> | undefined; pause(hold: AskedHold): void },
   ) {
     this.call = call;
@@ -176,7 +176,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    if (asking.model !== undefined) assertMayAskFor(key, asking);
+    assertMayAskFor(key, asking);
     const refused = this.#refused.get(key);
     const now = this.#options.now();
     if (refused !== undefined && refused.until > now) {

@@ -131,7 +131,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     }
   });
 
-  t.test('a reply of one server is stopped, cancelled and read from the other', async (t) => {
+  t.test('a reply of one server is stopped, cancelled and read from the other, and so is its log', async (t) => {
     let isSlow = true;
     const answer: Answerer = (request, res, ...rest) => {
       if (!isSlow || request.path === '/api/tags') return repeatingDaemon(request, res, ...rest);
@@ -143,7 +143,8 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     await a.blocks.start('ada');
     const { id } = await a.blocks.post('ada', { message: 'slow' }, 'api');
     const steps: unknown[] = [];
-    t.teardown(b.blocks.follow('ada', { onReply: (step) => steps.push(step) }));
+    const lines: string[] = [];
+    t.teardown(b.blocks.follow('ada', { onReply: (step) => steps.push(step), onLog: ({ file, offset, text }) => lines.push(`${file} ${offset} ${text}`) }));
     await until('the other server shows the text', () => steps.some((step) => (step as { text?: string }).text === 'Half an '));
     while ((await b.blocks.details('ada')).pulse.state !== 'working') await delay(50); // its pulse comes half a second later
     t.match(await b.blocks.cancel('ada', id), { id, status: 'cancelled' });
@@ -151,6 +152,8 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     isSlow = false;
     t.match(await b.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
     t.match(await a.blocks.details('ada'), { config: { enabled: false }, pulse: { state: 'stopped' } });
+    await until('the log of the other server is shown while it is written', () => lines.some((line) => line.includes('monitor.stopped')));
+    t.equal(new Set(lines).size, lines.length, 'each line once');
     t.match(await b.blocks.rename('ada', { name: 'bob' }), { name: 'bob' });
     t.match([b.factsOf('block.renamed'), b.factsOf('block.archived')], [[{ block: 'bob', from: 'ada' }], []], 'in one step');
     t.match(await b.blocks.history('bob'), [{ id }, { replyTo: id }]);

@@ -16,7 +16,8 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 /** Each block that is not run, by its first line, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci': 'installs packages and a link outside of the test',
-  'npm ci && npm run demo   # an answer, a streamed one, a block that answers, and the dashboard': 'installs packages; demo.spec.ts runs the demo',
+  'npm ci && npm run demo   # an answer, a streamed one, a block that answers, and the dashboard':
+    'installs packages; spec/cli/commands/demo.spec.ts runs the demo',
   'ollama pull gemma4': 'downloads a model',
   'echo http://192.168.1.20:11434 | blockhouse auth set ollama --field baseURL': 'names a machine of the reader',
   'blockhouse auth set openai --field baseURL': 'asks for an address and a key at a terminal',

@@ -4,6 +4,7 @@
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 // as-members: a call counts for the group in which its key was, also after the key has left the group or was revoked.
 
+import { prefixed } from '../../base/kept-text.ts';
 import { monthOf, weekOf } from '../../base/utc-periods.ts';
 import type { Usage } from '../../types.ts';
 import type { KeySpend, PeriodSpend } from '../port.ts';
@@ -56,19 +57,8 @@ export function countable(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** Made once for each group, because each call of its keys asks for it several times, and a text that is new must be hashed first. */
-const groupAccounts = new Map<string, string>();
-const MAX_GROUPS = 1000;
-
 /** The name under which the sums of a group are kept. No key has such a name. */
-export function groupAccount(group: string): string {
-  const known = groupAccounts.get(group);
-  if (known !== undefined) return known;
-  if (groupAccounts.size >= MAX_GROUPS) groupAccounts.clear();
-  const account = `group:${group}`;
-  groupAccounts.set(group, account);
-  return account;
-}
+export const groupAccount = prefixed('group:');
 
 /** The sums of keys and groups by day. */
 export class DaySums {

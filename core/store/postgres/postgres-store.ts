@@ -132,7 +132,9 @@ class PostgresStore implements Store {
       },
       onFault,
     });
-    this.#logs = new LogWriter(database, node);
+    this.#logs = new LogWriter(database, node, (blocks) => {
+      for (const block of blocks) posts.tell({ what: 'document', block, kind: 'log' });
+    });
     this.#partitions = new Partitions(database, onFault);
     this.#watch = new NodeWatch(bus, () => this.#membership);
     const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };

@@ -75,7 +75,11 @@ export class PostgresBlock implements StoredBlock {
       if (what !== 'wish') listener.onChanged('chat', { own: true, quiet: false, healed: false });
     });
     this.documents = { config: this.#config, memory: this.#memory, costs: this.#costs, pulse: this.#pulse, conversation: this.#conversation };
-    this.log = new PostgresLog({ database, writer: world.logs, block, listener, node: () => world.node(), now: () => world.now() });
+    const onWritten = (listener: () => void): (() => void) =>
+      world.signals.on((hint) => {
+        if (hint.what === 'document' && hint.block === block && hint.kind === 'log') listener();
+      });
+    this.log = new PostgresLog({ database, writer: world.logs, block, listener, onWritten, node: () => world.node(), now: () => world.now() });
   }
 
   get isQuiet(): boolean {
@@ -113,7 +117,8 @@ export class PostgresBlock implements StoredBlock {
     const unlisten = signals.on((hint) => {
       if (hint.block !== block) return;
       if (hint.what === 'work' || (hint.what === 'document' && hint.kind === 'chat')) this.#entries.hint();
-      if (hint.what === 'document' && hint.kind !== 'chat') this.#changed(hint.kind);
+      if (hint.what === 'document' && hint.kind !== 'chat')
+        this.#changed(hint.kind); // of lines of the log, nothing else changes
       else if (hint.what === 'work' || hint.what === 'document') this.#listener.onChanged('chat', other);
       else if (hint.what === 'gone') this.#listener.onOther();
     });

@@ -23,7 +23,7 @@ t.test('commands and their subcommands are completed', async (t) => {
   t.same(await wordsFor(workspace, 'help', 'se'), ['serve', 'service', 'send']);
   t.same(await wordsFor(workspace, 'service', 'u'), ['uninstall']);
   t.same(await wordsFor(workspace, 'no-command', ''), []);
-  t.match(await wordsFor(workspace, ''), ['serve', 'status', 'service', 'open', 'token']);
+  t.match(await wordsFor(workspace, ''), ['serve', 'demo', 'status', 'service', 'open']);
   t.notOk(
     (await wordsFor(workspace, '')).some((word) => word.startsWith('__')),
     'the hidden command is not offered',

@@ -22,7 +22,7 @@ function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
-  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined }, async () => undefined);
+  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined, hasRoom: false }, async () => undefined);
 }
 
 const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key.name }, own);
