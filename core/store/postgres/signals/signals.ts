@@ -84,6 +84,8 @@ export class PostgresSignals {
   readonly #gapListeners = new Set<() => void>();
   readonly #blocks = new Map<number, Followed>();
   readonly #followers: RemoteFollowers;
+  /** The blocks that this server has. */
+  readonly #ours = new Set<number>();
   readonly #tests = new Map<string, () => void>();
   /** By channel. collected. */
   readonly #waiting = new Map<string, Item[]>();
@@ -142,7 +144,7 @@ export class PostgresSignals {
     else if (what === 'moved') this.#send(this.#channel(), [{ is: 'moved', name: told.name }]);
     else if (what === 'document') this.#send(this.#channel(), [{ is: 'document', block: told.block, kind: told.kind }], told.kind !== 'config');
     else {
-      const isOurs = what === 'work' && this.#followers.has(told.block); // nobody else has anything to do
+      const isOurs = what === 'work' && this.#ours.has(told.block); // nobody else has anything to do
       this.#send(this.#channel(), [{ is: what, block: told.block }], isOurs);
       for (const listener of [...this.#own]) listener({ what, block: told.block });
     }
@@ -195,7 +197,12 @@ export class PostgresSignals {
 
   /** This server has the block: `join` is called for each reader elsewhere. Returns a function that ends it. */
   publish(block: number, join: Join): () => void {
-    return this.#followers.publish(block, join);
+    const end = this.#followers.publish(block, join);
+    this.#ours.add(block);
+    return () => {
+      this.#ours.delete(block);
+      end();
+    };
   }
 
   /** Whether notices arrive: one to itself comes back in time. */
