@@ -22,10 +22,31 @@ import { ask, noPostgres, postgresStore } from '../spec/support/postgres.ts';
 import { startUpstream } from '../spec/support/upstream.ts';
 import { quantile } from './measure.ts';
 
-/** Few enough that the memory is not compacted meanwhile: the provider of the bench would repeat all of it in its summary. */
-const MESSAGES = 30;
-const PAGES = 60;
+/** Of each block. Few enough that the memory is not compacted meanwhile: the provider of the bench would repeat all of it in its summary. */
+const MESSAGES_EACH = 30;
+const BLOCKS = ['ada', 'bob', 'cy', 'dan', 'eve', 'flo', 'gil', 'hal'];
+/** So many that the ticks of the CPU and the pages that a checkpoint copies into the WAL are small beside them. */
+const MESSAGES = MESSAGES_EACH * BLOCKS.length;
+const PAGES = 200;
 const BEGINS = 60;
+/** The sort keys of the list, as its cursors have them. */
+const KEYS = { name: 'name', state: 'state', lastMessageAt: "coalesce(last_message_at, '-infinity')", costUsd: 'coalesce(cost_usd, -1)' } as const;
+/** The lists that are asked for a page, and the rows that are in them. */
+const LISTS: readonly (readonly [query: ListQuery, rows: string])[] = [
+  [{ sort: 'name' }, 'true'],
+  [{ sort: 'state' }, 'true'],
+  [{ sort: 'lastMessageAt' }, 'true'],
+  [{ sort: 'costUsd' }, 'true'],
+  [{ tag: 't7' }, 'block_id % 1000 = 7'],
+  [{ tag: 't7', sort: 'costUsd' }, 'block_id % 1000 = 7'],
+  [{ state: ['failed'], sort: 'state' }, "state = 'failed'"],
+  [{ state: ['failed'], sort: 'lastMessageAt' }, "state = 'failed'"],
+  [{ status: 'ACTIVE' }, 'true'],
+  [{ prefix: 'b77' }, "name like 'b77%'"],
+  [{ prefix: 'b77', sort: 'costUsd' }, "name like 'b77%'"],
+  [{ text: 'ock 77' }, "description like '%ock 77%'"],
+  [{ text: 'nowhere' }, 'false'],
+];
 const LOCK = { announce: async () => undefined, release: async () => undefined };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, blocks: { type: 'string', default: '1000000' } } });
@@ -86,7 +107,7 @@ async function wal(store: string): Promise<number> {
   return row?.['bytes'] as number;
 }
 
-/** A warm block: each message is posted when the one before is answered. */
+/** Warm blocks, one after the other: each message is posted when the one before is answered. */
 async function messages(): Promise<void> {
   const store = await postgresStore(t);
   const upstream = await startUpstream(t, repeatingDaemon);
@@ -94,21 +115,26 @@ async function messages(): Promise<void> {
   const core = createCore({ adapters: [createOllama()], env: { OLLAMA_BASE_URL: upstream.url }, store: await connectStore(store), workspace });
   await core.start();
   try {
-    await core.blocks.create({ name: 'ada', config: RUNNABLE });
-    await core.blocks.start('ada');
+    for (const name of BLOCKS) {
+      await core.blocks.create({ name, config: RUNNABLE });
+      await core.blocks.start(name);
+    }
     const text = 'x'.repeat(650);
-    const one = async (): Promise<void> => {
-      const { id } = await core.blocks.post('ada', { message: text }, 'api');
-      await core.blocks.answer('ada', id, { waitMs: 10_000 });
+    const all = async (times: number): Promise<void> => {
+      for (const name of BLOCKS)
+        for (let n = 0; n < times; n += 1) {
+          const { id } = await core.blocks.post(name, { message: text }, 'api');
+          await core.blocks.answer(name, id, { waitMs: 10_000 });
+        }
     };
-    for (let n = 0; n < 20; n += 1) await one();
+    await all(10);
     const counted = countStatements();
     const [cpu, bytes, from] = [await databaseCpu(store), await wal(store), performance.now()];
-    for (let n = 0; n < MESSAGES; n += 1) await one();
+    await all(MESSAGES_EACH);
     counted.stop();
     const [cpuAfter, bytesAfter, until] = [await databaseCpu(store), await wal(store), performance.now()];
-    const all = [...counted.counts.values()].reduce((sum, count) => sum + count, 0);
-    say('statements for a message, warm block', (all / MESSAGES).toFixed(2));
+    const sum = [...counted.counts.values()].reduce((before, count) => before + count, 0);
+    say('statements for a message, warm block', (sum / MESSAGES).toFixed(2));
     for (const [name, count] of [...counted.counts].sort((a, b) => b[1] - a[1]))
       if (count > MESSAGES / 20) say(`  ${name.slice(0, 50)}`, (count / MESSAGES).toFixed(2));
     say('database CPU for a message', `${(((cpuAfter - cpu) / MESSAGES) * 1000).toFixed(2)} ms`);
@@ -167,6 +193,10 @@ function noop(): void {
   // nobody looks
 }
 
+function placeOf({ block, ...row }: Record<string, unknown>): FactRow {
+  return { ...row, block: Number(block) } as unknown as FactRow;
+}
+
 /** The rows of a store with very many blocks, as its servers would have left them. */
 async function list(): Promise<void> {
   const store = await postgresStore(t);
@@ -199,26 +229,18 @@ async function list(): Promise<void> {
   say(`rows of ${count} blocks made in`, `${((performance.now() - from) / 1000).toFixed(0)} s`);
   const database = await Database.open(parseStorePlace(store), { connections: 1, queryTimeoutMs: 60_000 });
   try {
-    const queries: ListQuery[] = [
-      { sort: 'name' },
-      { sort: 'state' },
-      { sort: 'lastMessageAt' },
-      { sort: 'costUsd' },
-      { tag: 't7' },
-      { state: ['failed'], sort: 'state' },
-      { prefix: 'b77' },
-    ];
-    for (const query of queries) {
+    for (const [query, rows] of LISTS) {
+      const key = KEYS[query.sort ?? 'name'];
+      const places = await ask(
+        store,
+        `select block_id as block, name, (${key})::text as key from bh.block_entry where ${rows} order by random() limit ${PAGES}`,
+      );
       const times: number[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page < PAGES; page += 1) {
-        const asked = { ...query, ...(cursor !== undefined && { cursor }) };
-        const { statement, values: all } = pageOf(asked);
+      for (const place of places.length > 0 ? places : Array.from({ length: 5 }, () => undefined)) {
+        const { statement, values: all } = pageOf(place === undefined ? query : { ...query, cursor: cursorOf(query, placeOf(place)) });
         const begin = performance.now();
-        const rows = await database.query<FactRow>(statement, all);
+        await database.query<FactRow>(statement, all);
         times.push(performance.now() - begin);
-        const last = rows.at(-1);
-        cursor = last === undefined || rows.length < 100 ? undefined : cursorOf(query, last);
       }
       say(`a page of ${count}: ${JSON.stringify(query)}`, ms(times));
     }

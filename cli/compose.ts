@@ -2,6 +2,7 @@
 // are used, so that a command that needs neither starts fast.
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import {
@@ -13,9 +14,11 @@ import {
   createPrimaryCore,
   createWorkerCore,
   type Environment,
+  FILE_LOOK_MS,
   type Flags,
   isListenedOnByOther,
   type ProcessConfig,
+  readLock,
   resolveProcessConfig,
   type StoreConnection,
 } from '../core/index.ts';
@@ -88,7 +91,8 @@ async function serveCore(
   log: Logger,
   { createBareTransport, createHttpTransport, createWsTransport }: typeof import('./server-parts.ts'),
 ): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
-  const { allowRemote, webOrigins, publicOrigin, requestLogLevel, maxConnections, bodyMemoryBytes } = config;
+  const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes } = config;
+  const { requestLogLevel = process.stderr.isTTY ? 'info' : 'debug' } = config;
   const bodies = { bytes: bodyMemoryBytes };
   const dashboard = DASHBOARDS.map((folder) => new URL(folder, import.meta.url)).find((folder) => existsSync(new URL('manifest.json', folder)));
   const transport = createHttpTransport(core, {
@@ -216,6 +220,13 @@ export async function inWorkspace<T>(config: ProcessConfig, work: () => Promise<
     const isOfSystem = code !== undefined && /^E[A-Z]+$/.test(code);
     throw new CliError('place', isOfSystem ? `The workspace ${config.workspace} can't be used: ${reasonOf(error as NodeJS.ErrnoException)}` : message, error);
   }
+}
+
+/** `inWorkspace` for work that writes files which a running server reads, too. Resolves once such a server uses them, so that the next command finds it so. */
+export async function writeInWorkspace<T>(config: ProcessConfig, work: () => Promise<T>): Promise<T> {
+  const result = await inWorkspace(config, work);
+  if ((await readLock(config.workspace)) !== undefined) await delay(FILE_LOOK_MS);
+  return result;
 }
 
 /** The system names the file that it could not reach, not the one that stands in the way. */

@@ -161,6 +161,14 @@ export type CoreEvents = {
   'workspace.halted': { readonly halted: boolean; readonly reason: string | null };
   /** Another process holds the workspace now. The monitors of this process have been stopped, and it has no blocks any more. */
   'workspace.lost': { readonly pid: number };
+  /** Another server shares the workspace now; `self`: this one does again, under another id. */
+  'node.joined': { readonly node: string; readonly self: boolean; readonly version?: string; readonly url?: string | null };
+  /** A server has ended, or gives no sign of life; `self`: the others have given up this one. Its blocks are with others. */
+  'node.gone': { readonly node: string; readonly self: boolean };
+  /** The database has not answered this server for the length of a lease. */
+  'store.away': { readonly silentMs: number };
+  /** The database answers again. */
+  'store.back': { readonly silentMs: number };
   /** Something in the workspace could not be written or watched in the background. The server keeps running. */
   'workspace.fault': { readonly block?: string | undefined; readonly what: string; readonly error: string };
 };

@@ -62,8 +62,8 @@ export interface ProcessConfig {
   /** How long open answers may go on after the server was asked to end, in milliseconds. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
-  /** The level at which a served request is logged. */
-  readonly requestLogLevel: RequestLogLevel;
+  /** The level at which a served request is logged, where it is set: else a person at a terminal sees each, and a log leaves them out. */
+  readonly requestLogLevel?: RequestLogLevel;
 }
 
 /** The flags of `blockhouse serve`, as text. */
@@ -138,7 +138,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     bodyMemoryBytes: bodyMemory(text('BLOCKHOUSE_BODY_MEMORY_MIB')),
     drainMs: integer('BLOCKHOUSE_DRAIN_MS', text('BLOCKHOUSE_DRAIN_MS'), 0, 3_600_000) ?? DEFAULT_DRAIN_MS,
     logLevel: choice('BLOCKHOUSE_LOG_LEVEL', text, LOG_LEVELS, 'info'),
-    requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'debug'),
+    ...(text('BLOCKHOUSE_LOG_REQUESTS') !== undefined && { requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'debug') }),
   });
 }
 

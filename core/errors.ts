@@ -33,6 +33,7 @@ export const ERROR_TABLE = {
   },
   KEY_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no key, or no group of keys, of this name.' },
   MODEL_NOT_FOUND: { status: 404, retryable: false, meaning: 'No alias, provider or list has a model of this name; the text says how to name one.' },
+  NODE_NOT_FOUND: { status: 404, retryable: false, meaning: 'The workspace has no server with this id.' },
   ARCHIVE_NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no archived block with this name.' },
   NOT_FOUND: { status: 404, retryable: false, meaning: 'There is no route with this path.' },
   METHOD_NOT_ALLOWED: {
@@ -264,6 +265,10 @@ export function invalidRequest(path: string, message: string, forKeys?: string):
 }
 
 /** What a request about blocks gets from a server of the gateway alone. */
+export function nodeNotFound(node: string): BlockhouseError {
+  return new BlockhouseError('NODE_NOT_FOUND', `The workspace has no server "${node}". \`blockhouse nodes\` lists those that there are.`);
+}
+
 export function noBlocks(): BlockhouseError {
   return new BlockhouseError(
     'WRONG_STATE',

@@ -3,7 +3,7 @@
 export type { KnownAdapterId } from './adapter-id.ts';
 export type { StoredSettings } from './auth/credentials.ts';
 export { CredentialStore } from './auth/credentials.ts';
-export { type Endpoint, endpointOf } from './auth/endpoint.ts';
+export { type Endpoint, endpointOf, mayCostMore } from './auth/endpoint.ts';
 export { secretsToRenew } from './auth/moved-address.ts';
 export type { KnownPreset, Preset, Presets } from './auth/preset.ts';
 export { CODE_MS, PRINTED_CODE_MS, Sessions, type Timed } from './auth/sessions.ts';
@@ -65,7 +65,7 @@ export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export type { KeyRates } from './keys/key-rates.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -95,7 +95,8 @@ export type { ModelsFile } from './routing/models-file.ts';
 export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorkerCore } from './runtime.ts';
 export * as schemas from './schemas/index.ts';
 export { compile, type Validator } from './schemas/validate.ts';
-export { readLock } from './store/files/lock.ts';
+export { FILE_LOOK_MS } from './store/files/fresh-file.ts';
+export { type LockHolder, readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
 export { connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';

@@ -101,6 +101,8 @@ export interface Core {
   announce(url: string): Promise<void>;
   /** The servers that share the workspace, this one among them, the oldest first. Only after `start`. */
   nodes(): Promise<readonly ServerNode[]>;
+  /** Asks a server to give its blocks away and take no more, or to take some again (docs/scale.md). Only after `start`. Rejects with NODE_NOT_FOUND; with a folder, WRONG_STATE. */
+  drain(node: string, isDraining: boolean): Promise<ServerNode>;
   /** True once `start` has resolved; only then `blocks` can be used. */
   readonly started: boolean;
   /** True if it opens its workspace for the gateway alone. */
@@ -304,6 +306,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     nodes: async () => needWorkspace(session).nodes(),
+    drain: async (node, isDraining) => needWorkspace(session).drain(node, isDraining),
     get started() {
       return session?.isOpen ?? false;
     },

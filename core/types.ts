@@ -58,6 +58,8 @@ export interface GatewayHealth {
     readonly node?: string;
     /** Of a database: how many servers share it */
     readonly nodes?: number;
+    /** Of a database: whether this server is drained */
+    readonly draining?: boolean;
   };
   /** True for a server without blocks; otherwise absent */
   readonly gatewayOnly?: true;
@@ -2043,6 +2045,8 @@ export interface ServerNode {
   readonly seenAt: string;
   /** False for a server that gives no sign of life; others take its blocks */
   readonly alive: boolean;
+  /** True for a server that takes no blocks, and gives away those that it has */
+  readonly draining: boolean;
   /** Blocks that it has: those that have something to do, or had a moment ago */
   readonly blocks: number;
 }

@@ -103,6 +103,12 @@ export class WorkspaceSession {
     return this.#held.store.nodes();
   }
 
+  /** Asks a server to give its blocks away, or to take some again. */
+  async drain(node: string, isDraining: boolean): Promise<ServerNode> {
+    if (this.#held === undefined) throw new Error('Call start() first.');
+    return this.#held.store.drain(node, isDraining);
+  }
+
   /** Undefined before `start`, and with a folder. */
   get storeHealth(): StoreHealth | undefined {
     return this.#held?.store.health();

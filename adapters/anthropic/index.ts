@@ -4,7 +4,7 @@ import type { Adapter, ResolvedSettings } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { defineAdapter } from '../shared/define.ts';
 import { asArray, asObject } from '../shared/read.ts';
-import { servedModels } from '../shared/served-models.ts';
+import { CLOUD_MODEL, servedModels } from '../shared/served-models.ts';
 import { pricedModel } from '../shared/tiers.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
@@ -56,6 +56,7 @@ export function createAnthropic(): Adapter {
     protocol: () => MESSAGES,
     forwardedTier,
     forwardedAnswer,
+    passedOn: CLOUD_MODEL,
     buildChat: buildRequest,
     replayed,
     countTokens: tokenQuestion,

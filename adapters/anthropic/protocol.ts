@@ -23,6 +23,7 @@ export const MESSAGES: Protocol = {
   marks: ['"message_', '"error"', 'event: error', 'event:error'],
   readFrame,
   answerMembers: ['usage', 'type', 'error'],
+  writtenMember: 'content',
   readUsage: ({ usage }) => readUsage(usage),
   errorIn: ({ type, error }) => (type !== 'message' && (type === 'error' || isGiven(error)) ? readErrorObject(error) : undefined),
 };

@@ -100,7 +100,7 @@ export function readUsage(value: unknown): ReportedUsage {
   const read = asCount(usage['cache_read_input_tokens']);
   const written = asCount(usage['cache_creation_input_tokens']);
   return {
-    inputTokens: sumCounts(asCount(usage['input_tokens']), read, written),
+    inputTokens: sumCounts(asCount(usage['input_tokens']), read, written) || undefined, // no request has 0 tokens
     outputTokens: asCount(usage['output_tokens']),
     cacheReadTokens: read,
     cacheWriteTokens: written,

@@ -5,6 +5,7 @@ import { joinURL } from '../shared/base-url.ts';
 import { defineAdapter } from '../shared/define.ts';
 import type { FetchJson } from '../shared/provider.ts';
 import { asArray, asObject, asString } from '../shared/read.ts';
+import { CLOUD_MODEL } from '../shared/served-models.ts';
 import { ContextSizes } from './context-size.ts';
 import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
@@ -17,8 +18,6 @@ import { OllamaDecoder } from './stream.ts';
 /** A cold model is loaded before the first byte, which takes minutes on a slow disk. */
 const FIRST_BYTE_MS = 300_000;
 const CLOUD_HOST = 'ollama.com';
-/** Models that a daemon forwards to the cloud. */
-const CLOUD_MODEL = /[:-]cloud\s*$/i;
 /** A smaller context has no room for a conversation. */
 const MIN_CONTEXT = 512;
 

@@ -3,7 +3,7 @@ import { type Adapter, BlockhouseError, type ChatEvent, type ReportedUsage, type
 import { defineAdapter } from '../shared/define.ts';
 import type { ChatContext, FetchJson, StreamDecoder } from '../shared/provider.ts';
 import { asObject } from '../shared/read.ts';
-import { servedModels } from '../shared/served-models.ts';
+import { CLOUD_MODEL, servedModels } from '../shared/served-models.ts';
 import { pricedModel } from '../shared/tiers.ts';
 import { EMBEDDING } from './embed.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost, listURL } from './endpoint.ts';
@@ -46,6 +46,7 @@ export function createOpenAI(): Adapter {
     authorize: (_request, settings) => authorize(settings),
     protocol: protocolOf,
     mustTranslate,
+    passedOn: CLOUD_MODEL,
     forwardWarnings: ({ quirks }, fields) => forwardWarnings(quirks, fields),
     editForwarded: ({ quirks }, request) => editForwarded(quirks, request),
     forwardedTier,

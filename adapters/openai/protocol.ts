@@ -25,6 +25,7 @@ const CHAT: Protocol = {
   sumOfChoices,
   readUsage: (answer) => usageOfChat(answer) ?? {},
   answerMembers: [...ANSWER_MEMBERS, 'choices'],
+  writtenMember: 'choices',
   errorIn: ({ error, choices }) => (isError(error) && asArray(choices).length === 0 ? streamError({ error }) : undefined),
 };
 
@@ -39,6 +40,7 @@ const RESPONSES: Protocol = {
   readFrame: readEvent,
   readUsage: (answer) => usageOfResponse(answer) ?? {},
   answerMembers: [...ANSWER_MEMBERS, 'object'],
+  writtenMember: 'output',
   // A response that failed is an answer of its own kind, which clients know.
   errorIn: ({ error, object }) => (isError(error) && object !== 'response' ? streamError({ error }) : undefined),
 };

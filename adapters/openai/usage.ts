@@ -5,6 +5,7 @@
 // any-place: Groq has its usage in `x_groq`, too, and Moonshot in each choice. Servers name counts as either endpoint does. What is told twice counts once, the larger.
 // cached-anywhere: Servers tell cached tokens in the details, as OpenAI does, or beside the other counts (DeepSeek, Moonshot).
 // own-key-beside: OpenRouter tells what it charges itself. Where it calls a provider with the account's own key for that, the provider's bill stands beside it.
+// no-empty-request: no request has 0 tokens. A server that says so beside an answer has not counted it, so it is left to the estimate.
 // citations-beside: Perplexity bills the tokens of its reasoning and citations, and has them beside all other counts.
 import { isObject } from '../../core/base/json.ts';
 import type { ReportedUsage } from '../../core/index.ts';
@@ -122,6 +123,7 @@ function countsOf(usage: Fields, reasoning: number): { readonly input: number | 
   const input = asCount(usage['prompt_tokens']) ?? asCount(usage['input_tokens']);
   const told = asCount(usage['completion_tokens']) ?? asCount(usage['output_tokens']);
   const output = told !== undefined && reasoning > told ? sumCounts(told, reasoning) : told;
+  if (input === 0 && output !== undefined && output > 0 && (total ?? output) === output) return { input: undefined, output }; // no-empty-request
   if (total === undefined) return { input, output };
   if (input !== undefined) return { input, output: Math.max(output ?? 0, total - input) };
   return output === undefined ? { input: 0, output: total } : { input: Math.max(0, total - output), output };

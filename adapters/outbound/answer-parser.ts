@@ -4,7 +4,8 @@
 // strict: what two readers could take differently is refused (two lengths, a length beside chunks, a folded or bare line), because one of them would take
 //   the end of an answer for the beginning of the next.
 // bounded: a head, all of its 1xx forerunners together, and the trailers each have a cap.
-// no-copies: the pieces of a body are views of the bytes that came.
+// one-piece: what bytes that came together have of a body is handed over as one piece, however many chunks it came in: a provider may send chunks of one byte.
+// no-copies: a piece of one chunk is a view of the bytes that came.
 import type { IncomingHttpHeaders } from 'node:http';
 import { ANSWER_LIMITS } from '../../core/index.ts';
 
@@ -50,6 +51,10 @@ export class AnswerParser {
   #trailerBytes = 0;
   #keepsAlive = false;
   #keepAliveSeconds: number | undefined;
+  /** What the bytes that are read now have of the body so far (one-piece). */
+  #piece: Buffer | undefined;
+  /** Where the chunks are copied together, once there are several. */
+  #joined: Buffer | undefined;
 
   /** The bytes that come are those of an answer for `reader`. */
   begin(reader: AnswerReader): void {
@@ -83,13 +88,28 @@ export class AnswerParser {
 
   /** Reads on. Throws UnreadableAnswer. */
   read(bytes: Buffer): void {
+    try {
+      this.#readAll(bytes);
+    } finally {
+      this.#handOver();
+    }
+  }
+
+  #handOver(): void {
+    const piece = this.#piece;
+    this.#piece = undefined;
+    this.#joined = undefined;
+    if (piece !== undefined) this.#reader?.body(piece);
+  }
+
+  #readAll(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {
       if (this.#part === 'length') at = this.#readBody(bytes, at, 'ended');
       else if (this.#part === 'chunk') at = this.#readBody(bytes, at, 'chunkEnd');
       else if (this.#part === 'head') at = this.#readHead(bytes, at);
       else if (this.#part === 'close') {
-        this.#reader?.body(at === 0 ? bytes : bytes.subarray(at));
+        this.#addToPiece(bytes, at, bytes.length);
         return;
       } else if (this.#part === 'ended') {
         this.#keepsAlive = false; // no request asked for the bytes that follow
@@ -102,8 +122,23 @@ export class AnswerParser {
     const end = Math.min(bytes.length, at + this.#left);
     this.#left -= end - at;
     if (this.#left === 0) this.#part = next;
-    this.#reader?.body(at === 0 && end === bytes.length ? bytes : bytes.subarray(at, end));
+    this.#addToPiece(bytes, at, end);
     return end;
+  }
+
+  /** one-piece. */
+  #addToPiece(bytes: Buffer, start: number, end: number): void {
+    const before = this.#piece;
+    if (before === undefined) {
+      this.#piece = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end);
+      return;
+    }
+    if (this.#joined === undefined) {
+      this.#joined = Buffer.allocUnsafe(before.length + bytes.length - start);
+      before.copy(this.#joined);
+    }
+    bytes.copy(this.#joined, before.length, start, end);
+    this.#piece = this.#joined.subarray(0, before.length + end - start);
   }
 
   #readHead(bytes: Buffer, at: number): number {

@@ -2,12 +2,15 @@
 //
 // late-look: a request on a kept connection is written one turn of the event loop later, after the system has told whether the provider has closed it meanwhile.
 // one-write: a request of usual size leaves in one write, so that it is one packet.
+// in-turns: what comes when others have used up the turn is read in a later one (read-turns.ts). Until then nothing more is read, and the end of the connection
+//   waits for it.
 // clean-only: a connection is kept only if its answer has been read to the end, nothing came after it, and the whole request had been sent.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { ReusedTimer } from '../../core/base/reused-timer.ts';
 import { AnswerParser, type AnswerReader } from './answer-parser.ts';
 import { OurClosing } from './connection-errors.ts';
+import { type LateReader, readTurns } from './read-turns.ts';
 
 /** One request and the reader of its answer. After `onEnd` or `onBreak`, nothing more is called. */
 export interface Exchange {
@@ -46,7 +49,7 @@ const ONE_WRITE_BYTES = 16 * 1024;
 const REST_MS = 5000;
 
 /** A connection from its opening to its end. */
-export class Connection implements AnswerReader {
+export class Connection implements AnswerReader, LateReader {
   /** Ends a request whose provider stays silent. */
   readonly silence = new ReusedTimer();
   readonly #owner: ConnectionOwner;
@@ -63,13 +66,17 @@ export class Connection implements AnswerReader {
   /** True once the system has refused the first write of a request. */
   #hasRefused = false;
   #isGone = false;
+  /** True while the exchange wants no bytes. */
+  #isPaused = false;
+  /** in-turns. */
+  #late: Buffer | undefined;
 
   constructor(open: Open, owner: ConnectionOwner, first: Exchange) {
     this.#owner = owner;
     this.#exchange = first;
     this.#socket = open(() => this.#begin());
     this.#socket.on('error', (error) => this.#onError(error));
-    this.#socket.on('close', () => this.fail(new Error('the connection was closed')));
+    this.#socket.on('close', () => this.#onClose());
   }
 
   /** To be called in the tick after a request was written: if the system refused it, the socket has its error by now, and tells of it later. */
@@ -96,11 +103,27 @@ export class Connection implements AnswerReader {
   }
 
   pause(): void {
+    this.#isPaused = true;
     this.#socket.pause();
   }
 
   resume(): void {
-    if (!this.#isGone) this.#socket.resume();
+    this.#isPaused = false;
+    if (!this.#isGone && this.#late === undefined) this.#socket.resume();
+  }
+
+  /** The pool: the connections of one provider take turns with those of the others. */
+  get group(): object {
+    return this.#owner;
+  }
+
+  /** in-turns. */
+  readLate(): void {
+    const bytes = this.#late;
+    this.#late = undefined;
+    if (bytes === undefined || this.#isGone) return;
+    this.#readNow(bytes);
+    if (!this.#isGone && !this.#isPaused) this.#socket.resume();
   }
 
   /** Ends the connection. Its exchange hears nothing more. */
@@ -108,6 +131,7 @@ export class Connection implements AnswerReader {
     this.#exchange = undefined;
     if (this.#isGone) return;
     this.#isGone = true;
+    this.#late = undefined;
     this.#idle.end();
     this.silence.end();
     this.#socket.destroy();
@@ -178,6 +202,22 @@ export class Connection implements AnswerReader {
       this.fail(new Error('bytes that nobody asked for'));
       return;
     }
+    if (readTurns.hasRoom) {
+      this.#readNow(bytes);
+      return;
+    }
+    this.#late = bytes; // in-turns
+    this.#socket.pause();
+    readTurns.add(this);
+  }
+
+  #readNow(bytes: Buffer): void {
+    const startedAt = performance.now();
+    this.#parse(bytes);
+    readTurns.took(performance.now() - startedAt);
+  }
+
+  #parse(bytes: Buffer): void {
     try {
       this.#parser.read(bytes);
     } catch (error) {
@@ -218,14 +258,21 @@ export class Connection implements AnswerReader {
   readonly #endIdle = (): void => this.destroy();
 
   #onEnd(): void {
+    this.readLate();
     if (this.#exchange !== undefined && this.#parser.endsWithConnection) this.#endByClose();
     else this.fail(new Error('the connection ended'));
   }
 
   /** Some systems report a reset although the whole answer has come. */
   #onError(error: NodeJS.ErrnoException): void {
+    this.readLate();
     if (error.code === 'ECONNRESET' && this.#exchange !== undefined && this.#parser.endsWithConnection) this.#endByClose();
     else this.fail(error);
+  }
+
+  #onClose(): void {
+    this.readLate();
+    this.fail(new Error('the connection was closed'));
   }
 
   #endByClose(): void {

@@ -16,7 +16,7 @@ import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
 import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
-import type { FrameFacts, Protocol } from './protocol.ts';
+import { type FrameFacts, type Protocol, usageOfWhole } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { assertParseable, assertRecord, shortened } from './read.ts';
@@ -220,7 +220,7 @@ export class ForwardHandler implements UpstreamHandler {
     if (body.isError) throw this.#statusFault(body.answer());
     const bytes = body.bytes();
     const members = this.#membersIn(bytes);
-    const usage = this.#protocol.readUsage(members);
+    const usage = usageOfWhole(this.#protocol, bytes, members);
     const error = this.#protocol.errorIn?.(members);
     if (error === undefined || tellsUse(usage)) this.#tellUse(usage);
     if (error !== undefined) throw this.#fault(error, undefined); // error-is-error

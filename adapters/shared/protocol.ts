@@ -1,4 +1,5 @@
 // How a provider's own protocol looks from outside, so that requests and answers can pass as they are. Pure: no I/O.
+import { membersOf } from '../../core/base/json-members.ts';
 import { isCount } from '../../core/base/tokens.ts';
 import type { ForwardedRequest, ReportedUsage, ResolvedSettings } from '../../core/index.ts';
 import type { ProviderError } from './provider-errors.ts';
@@ -46,6 +47,8 @@ export interface Protocol {
   sumOfChoices?(usages: Iterable<ReportedUsage>): ReportedUsage;
   /** The top-level members of a whole answer that `readUsage` and `errorIn` need. */
   readonly answerMembers: readonly string[];
+  /** The top-level member of a whole answer that has what the model wrote. */
+  readonly writtenMember: string;
   /** From those members of a whole answer. One that the answer does not have, or that is no JSON, is absent. */
   readUsage(answer: Readonly<Record<string, unknown>>): ReportedUsage;
   /** The error of a body that came with status 200 and is no answer: compatible services send such. From the same members. */
@@ -62,4 +65,18 @@ export const ANSWER_HEADERS = /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-shoul
 export function limitIn(fields: ForwardedRequest['fields'], ...names: readonly string[]): number | undefined {
   const limits = names.map((name) => fields?.[name]).filter((limit) => isCount(limit) && limit > 0) as number[];
   return limits.length === 0 ? undefined : Math.max(...limits);
+}
+
+/** A text of some length, or a call. */
+const WRITTEN = /"(?:text|content|thinking|reasoning|reasoning_content|reasoning_text|summary|refusal|transcript|data|name|arguments|input)"\s*:\s*"[^"]/;
+
+/**
+ * What a whole answer says that it has used. No text has 0 tokens: if the answer has some and says so, its output is left to the estimate, and so is its input if that
+ * is said to be 0 as well (not-counted, core/gateway/accumulate.ts). `members` are its `answerMembers`.
+ */
+export function usageOfWhole({ readUsage, writtenMember }: Protocol, answer: Buffer, members: Readonly<Record<string, unknown>>): ReportedUsage {
+  const usage = readUsage(members);
+  if (usage.outputTokens !== 0) return usage;
+  const isWritten = membersOf(answer, [writtenMember])?.some(({ start, end }) => WRITTEN.test(answer.toString('latin1', start, end)));
+  return isWritten === true ? { ...usage, inputTokens: usage.inputTokens === 0 ? undefined : usage.inputTokens, outputTokens: undefined } : usage;
 }

@@ -4,6 +4,8 @@ import { asArray, asCount, asObject, asString } from './read.ts';
 
 /** Where a list tells how much a model can read. Source: the lists of OpenRouter, Groq, Mistral, Together and vLLM, November 2026. */
 const WINDOWS = ['context_length', 'context_window', 'max_context_length', 'max_model_len', 'inputTokenLimit'] as const;
+/** Models that a daemon of Ollama passes on to its cloud, in whatever protocol it is asked. */
+export const CLOUD_MODEL = /[:-]cloud\s*$/i;
 /** In Google's lists, a name begins so. */
 const PREFIX = /^models\//;
 

@@ -49,7 +49,7 @@ const OF_KEYS = `## What do the limits of a key cost?
 | of a key with every limit, a group and a list of models, beside the token of the workspace | 1.27 times (missed) | 1.91 times | 1.08 times |
 | of a connection, beside the adapter that it is made of | 0.99 times | 1.02 times | 1.03 times |
 
-\`npx tsx bench/check.ts --keys\` measures it: the sides take short turns at one server, and the median of the ratios counts. Where there were two measurements, it is the lower one. The machine of these figures had two
+\`npx tsx bench/check.ts --keys\` measures it: two callers take short turns at one server, in fours (A B B A), and the median of the quieter half of the ratios counts. Where there were two measurements, it is the lower one. The machine of these figures had two
 cores that fifteen other programs wanted, so everything took longer than it does alone. A cap costs some three microseconds in the core on a quiet machine: what the call may use is added to what is under way and covered by the
 journal, what it has used is counted for the key, and an answer is read on if its client leaves, which takes one promise and one signal more. The other limits cost mostly the headers that tell what is
 left (six in each answer), the hash of the key, and the sums of the group.`;

@@ -1,14 +1,15 @@
-// What one caller's request costs beside another's, in one run of one server: the sides take short turns on connections that stay open, so that a slow moment of the
-// machine, a cold cache or a collection of garbage meets all of them. The median of many ratios is steady to about a hundredth where single rounds differ by a fifth.
+// What one caller's request costs beside another's, in one run of one server: the two take short turns on connections that stay open, so that a slow moment of the
+// machine, a cold cache or a collection of garbage meets both. Processor time counts, not the clock. What else the machine does makes it dearer all the same, since it
+// takes the caches. So the turns come in fours (A B B A), which last a quarter of a second, and of these only the half counts that cost least altogether.
 import { Connection } from './connection.ts';
 import { cpuMs } from './processes.ts';
 import { median } from './stats.ts';
 import { assertWhole, type Target, type WholeCall } from './targets.ts';
 
 const CONCURRENCY = 32;
-const TURN_MS = 200;
-/** Of every side, before the first turn that counts. */
-const WARM_TURNS = 10;
+const TURN_MS = 60;
+/** Of both sides, before the first turn that counts. */
+const WARM_TURNS = 20;
 
 interface Side {
   readonly target: Target;
@@ -16,28 +17,21 @@ interface Side {
   readonly connections: readonly Connection[];
 }
 
-/** Microseconds of the server's processor time for a small request, by the name of the target and turn by turn. */
-export type Turns = ReadonlyMap<string, readonly number[]>;
-
-/** Each target takes `turns` turns. */
-export async function takeTurns(targets: readonly Target[], turns: number): Promise<Turns> {
-  const sides = await Promise.all(targets.map(openSide));
-  const found = new Map<string, number[]>(targets.map(({ name }) => [name, []]));
-  for (let turn = -WARM_TURNS; turn < turns; turn += 1) {
-    const order = turn % 2 === 0 ? sides : [...sides].reverse(); // nobody always comes after the same one
-    for (const side of order) {
-      const us = await takeTurn(side);
-      if (turn >= 0) found.get(side.target.name)?.push(us);
-    }
+/** What a request of `target` costs beside one of `base`: the median of the quieter half of so many fours of turns. */
+export async function turnRatio(target: Target, base: Target, fours: number): Promise<number> {
+  const [one, other] = await Promise.all([openSide(target), openSide(base)]);
+  for (let turn = 0; turn < WARM_TURNS; turn += 1) for (const side of [one, other]) await takeTurn(side);
+  const found: { readonly sum: number; readonly ratio: number }[] = [];
+  for (let four = 0; four < fours; four += 1) {
+    const [first, second] = four % 2 === 0 ? [one, other] : [other, one];
+    const outer = await takeTurn(first);
+    const inner = (await takeTurn(second)) + (await takeTurn(second));
+    const both = outer + (await takeTurn(first));
+    found.push({ sum: both + inner, ratio: first === one ? both / inner : inner / both });
   }
-  for (const { connections } of sides) for (const connection of connections) connection.close();
-  return found;
-}
-
-/** What a request of one target costs beside that of another: the median of the ratios of all turns. */
-export function turnRatio(turns: Turns, name: string, base: string): number {
-  const bases = turns.get(base) ?? [];
-  return median((turns.get(name) ?? []).map((us, turn) => us / (bases[turn] ?? Number.NaN)));
+  for (const { connections } of [one, other]) for (const connection of connections) connection.close();
+  const quiet = found.sort((a, b) => a.sum - b.sum).slice(0, Math.ceil(fours / 2));
+  return median(quiet.map(({ ratio }) => ratio));
 }
 
 async function openSide(target: Target): Promise<Side> {

@@ -26,6 +26,11 @@ export class Api {
     this.client = client;
   }
 
+  /** The same calls, of which none is aborted. */
+  get unabortable(): Api {
+    return new Api(this.client.withSignal(new AbortController().signal));
+  }
+
   /** A code that signs a browser in once; a printed one lasts longer and is for anybody. */
   sessionCode(isPrinted: boolean) {
     return this.#call('POST /api/session/code', {}, { query: { printed: isPrinted ? 'true' : undefined } });
@@ -41,6 +46,10 @@ export class Api {
       path = page.next;
     }
     return { blocks };
+  }
+
+  health() {
+    return this.#call('GET /api/health', {});
   }
 
   create(name: string, config: object) {
@@ -230,6 +239,10 @@ export class Api {
 
   async nodes() {
     return (await this.#call('GET /api/nodes', {})).nodes;
+  }
+
+  drain(node: string, isDraining: boolean) {
+    return this.#call(isDraining ? 'POST /api/nodes/:node/drain' : 'DELETE /api/nodes/:node/drain', { node });
   }
 
   halted() {

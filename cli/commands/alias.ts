@@ -1,8 +1,9 @@
 // `blockhouse alias`: aliases, which are other names of models.
 import { Command, Option } from 'clipanion';
 import type { SetAlias } from '../../core/index.ts';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
-import type { ExitKind } from '../terminal/exit-codes.ts';
+import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
 import { aliasTable } from '../views/client-tables.ts';
 
@@ -34,6 +35,8 @@ export class AliasSetCommand extends ServerCommand {
   targets = Option.Rest({ name: 'provider/model', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
+    const bare = this.targets.find((target) => !target.includes('/'));
+    if (bare !== undefined) throw new CliError('usage', oneLine(`${JSON.stringify(bare)} names no provider; write <provider>/<model>.`));
     return this.withServer(async (api) => {
       const changed = await api.setAlias(this.name, { targets: this.targets.map(weighed), ...(this.on !== undefined && { on: classesIn(this.on) }) });
       await this.print(changed, []);
@@ -76,19 +79,27 @@ export class AliasListCommand extends ServerCommand {
 }
 
 /** Prints the server's answer, or nothing. */
-export class AliasRemoveCommand extends ServerCommand {
+export class AliasRemoveCommand extends DestructiveCommand {
   static override readonly paths = [['alias', 'rm']];
-  static override readonly usage = Command.Usage({ category, description: 'Remove an alias', examples: [['Remove one', '$0 alias rm small-model']] });
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Remove an alias',
+    details: 'At a terminal, it asks first; elsewhere it needs `--yes`.',
+    examples: [['Remove one', '$0 alias rm small-model']],
+  });
 
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
-    return this.withServer(async (api) => {
-      const changed = await api.removeAlias(this.name);
-      await this.print(changed, []);
-      await this.say(oneLine(changed.message));
-      return 'ok';
-    });
+    const name = oneLine(this.name);
+    return this.onceAgreed(`Remove the alias ${name}? Programs that ask for it are refused from then on.`, `This removes the alias ${name}.`, () =>
+      this.withServer(async (api) => {
+        const changed = await api.removeAlias(this.name);
+        await this.print(changed, []);
+        await this.say(oneLine(changed.message));
+        return 'ok';
+      }),
+    );
   }
 }
 

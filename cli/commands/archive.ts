@@ -1,40 +1,37 @@
 // `blockhouse rename`, `rm`, `archive ls`, `restore` and `purge`: the places and names of blocks.
 import { Command, Option } from 'clipanion';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
-import { CliError, type ExitKind, suggestAnotherName } from '../terminal/exit-codes.ts';
+import { type ExitKind, suggestAnotherName } from '../terminal/exit-codes.ts';
 import { oneLine, writeLines } from '../terminal/output.ts';
 import { archiveTable } from '../views/report-tables.ts';
 
 const category = 'Archive';
 
 /** Prints the archive names, or `{results: [{name, success, archiveName | error}]}`. */
-export class RemoveCommand extends ServerCommand {
-  static override readonly paths = [['rm']];
+export class RemoveCommand extends DestructiveCommand {
+  static override readonly paths = [['rm'], ['remove'], ['delete']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Move blocks to the archive',
-    details: 'Stops the monitor first. Nothing is lost: `restore` brings the block back. At a terminal, it asks first. Prints the archive names.',
+    details:
+      'Stops the monitor first. Nothing is lost: `restore` brings the block back. At a terminal, it asks first; elsewhere it needs `--yes`. Prints the archive names.',
     examples: [['Archive one block', '$0 rm my-block']],
   });
 
-  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
   names = Option.Rest({ name: 'name', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
-    const question = `Move ${this.names.map(oneLine).join(', ')} to the archive?`;
-    return this.withServer(async (api) => {
-      if (!this.yes && !(await this.agreed(question, () => true))) return this.#declined();
-      return this.forEach(this.names, async (name) => {
-        const { archiveName, success } = await api.archive(name);
-        if (!this.json) await writeLines(this.stdout, [oneLine(archiveName)]);
-        return { success, archiveName, message: `Archived ${name}; \`${this.hint('restore', archiveName)}\` brings it back.` };
-      });
-    });
-  }
-
-  async #declined(): Promise<ExitKind> {
-    await this.say('Nothing was done.');
-    return 'unexpected';
+    const names = this.names.map(oneLine).join(', ');
+    return this.onceAgreed(`Move ${names} to the archive?`, `This moves ${names} to the archive.`, () =>
+      this.withServer((api) =>
+        this.forEach(this.names, async (name) => {
+          const { archiveName, success } = await api.archive(name);
+          if (!this.json) await writeLines(this.stdout, [oneLine(archiveName)]);
+          return { success, archiveName, message: `Archived ${name}; \`${this.hint('restore', archiveName)}\` brings it back.` };
+        }),
+      ),
+    );
   }
 }
 
@@ -113,8 +110,8 @@ export class RestoreCommand extends ServerCommand {
   }
 }
 
-/** Deletes permanently; without a terminal it needs `--yes`. */
-export class PurgeCommand extends ServerCommand {
+/** Deletes permanently. */
+export class PurgeCommand extends DestructiveCommand {
   static override readonly paths = [['purge']];
   static override readonly usage = Command.Usage({
     category,
@@ -123,28 +120,17 @@ export class PurgeCommand extends ServerCommand {
     examples: [['Without a question', '$0 purge my-block --yes']],
   });
 
-  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
   archive = Option.String({ name: 'archive' });
 
   protected override async run(): Promise<ExitKind> {
     const question = `Permanently delete ${oneLine(this.archive)}, with its configuration, memory and messages?`;
-    const isAgreed =
-      this.yes ||
-      (await this.interruptible(async () => {
-        const refuse = (): never => {
-          throw new CliError('usage', 'This deletes the block permanently; add --yes to confirm.');
-        };
-        return (await this.agreed(question, refuse)) ? 'ok' : 'unexpected';
-      })) === 'ok';
-    if (!isAgreed) {
-      await this.say('Nothing was done.');
-      return 'unexpected';
-    }
-    return this.withServer(async (api) => {
-      const purged = await api.purge(this.archive);
-      await this.print(purged, []);
-      await this.say(oneLine(purged.message));
-      return 'ok';
-    });
+    return this.onceAgreed(question, 'This deletes the block permanently.', () =>
+      this.withServer(async (api) => {
+        const purged = await api.purge(this.archive);
+        await this.print(purged, []);
+        await this.say(oneLine(purged.message));
+        return 'ok';
+      }),
+    );
   }
 }

@@ -1,6 +1,5 @@
 // `blockhouse attach`: a talk with a block, at the terminal or line by line from a pipe.
 import { Command, Option } from 'clipanion';
-import { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { TalkOptions } from '../talk/talk.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
@@ -12,9 +11,8 @@ export abstract class TalkCommand extends ServerCommand {
   verbose = Option.Boolean('-v,--verbose', false, { description: 'At a terminal, show how fast each reply was' });
 
   protected talk(name: string): Promise<ExitKind> {
-    return this.withServer(async ({ client }, signal) => {
+    return this.withServer(async ({ unabortable: api }, signal) => {
       const { attach } = await import('../talk/attach.ts');
-      const api = new Api(client.withSignal(new AbortController().signal));
       // At a terminal Ctrl-C is a key that `attach` reads. A SIGINT from another process still interrupts.
       return this.withTyping((typing) => attach({ ...typing, api, block: name, signal }));
     });

@@ -4,9 +4,10 @@ import { Command, Option } from 'clipanion';
 import type { Adapter, Core } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { BaseCommand } from '../command/command.ts';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
-import { columns, isTerminal } from '../terminal/output.ts';
+import { columns, isTerminal, oneLine } from '../terminal/output.ts';
 
 const category = 'Credentials';
 
@@ -24,7 +25,7 @@ export class AuthSetCommand extends BaseCommand {
       with several. There is no way to give a value on the command line, where the shell's history would keep it. A new address
       (another origin, or another path of a host that is not the provider's own) needs the stored key again, in the same change.
 
-      Any other name is that of a connection: a preset (\`$0 auth presets\`), or a server of your own with --adapter and --base-url.
+      Any other name is that of a connection: a preset (\`$0 auth presets\`), or a server of your own with --provider and --base-url.
       For a preset whose variable is set, Enter takes the variable, and nothing but the name is stored.
 
       With --add, a connection gets one more key under a --label; the one that it has already is kept beside it.
@@ -33,14 +34,14 @@ export class AuthSetCommand extends BaseCommand {
       ['Type the key', '$0 auth set <id>'],
       ['From a password manager', 'pass show my-key | $0 auth set <id>'],
       ['A preset', '$0 auth set groq'],
-      ['A server of your own', '$0 auth set gpu --adapter <id> --base-url http://10.0.0.7:8000/v1 --no-key'],
+      ['A server of your own', '$0 auth set gpu --provider <id> --base-url http://10.0.0.7:8000/v1 --no-key'],
       ['A second key', 'echo $KEY | $0 auth set groq --add --label b'],
       ['One field alone', 'echo http://10.0.0.5:11434 | $0 auth set <id> --field baseURL'],
     ],
   });
 
   field = Option.String('--field', { description: 'The one field to set, such as apiKey or baseURL' });
-  adapter = Option.String('--adapter', { description: 'The protocol of a connection: one of the providers' });
+  adapter = Option.String('--adapter,--provider', { description: 'The provider whose protocol the connection speaks' });
   baseURL = Option.String('--base-url', { description: 'The address of a connection' });
   preset = Option.String('--preset', { description: 'The preset of a connection whose name is another one' });
   noKey = Option.Boolean('--no-key', false, { description: 'The connection needs no key' });
@@ -49,17 +50,17 @@ export class AuthSetCommand extends BaseCommand {
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.interruptible((signal) =>
       this.withCore(async (core) => {
         if (this.label !== undefined && !this.add) throw new CliError('usage', '--label names a key that --add adds.');
-        if (this.add) return this.#addKey(core, signal, (work) => inWorkspace(config, work));
-        if (this.#isConnection(core)) return this.#setConnection(core, signal, (work) => inWorkspace(config, work));
+        if (this.add) return this.#addKey(core, signal, (work) => writeInWorkspace(config, work));
+        if (this.#isConnection(core)) return this.#setConnection(core, signal, (work) => writeInWorkspace(config, work));
         const adapter = adapterOf(core, this.id);
         const values = await this.#values(adapter, core.credentials?.read(adapter.id) ?? {}, signal);
         const fields = Object.keys(values);
-        if (fields.length > 0) await inWorkspace(config, async () => core.credentials?.update(adapter.id, values));
+        if (fields.length > 0) await writeInWorkspace(config, async () => core.credentials?.update(adapter.id, values));
         await this.print({ adapter: adapter.id, fields }, []);
         await this.say(
           fields.length === 0
@@ -75,7 +76,7 @@ export class AuthSetCommand extends BaseCommand {
   #isConnection(core: Core): boolean {
     if (!NAME.test(this.id) || core.adapterIds().includes(core.adapterIdOf(this.id) ?? '')) {
       if (this.adapter !== undefined || this.preset !== undefined || this.baseURL !== undefined || this.noKey)
-        throw new CliError('usage', '--adapter, --base-url, --preset and --no-key are for connections; choose a name that is no provider, such as gpu.');
+        throw new CliError('usage', '--provider, --base-url, --preset and --no-key are for connections; choose a name that is no provider, such as gpu.');
       return false;
     }
     if (this.field !== undefined) return false;
@@ -83,7 +84,7 @@ export class AuthSetCommand extends BaseCommand {
     return isKnown || core.credentials?.ids().includes(this.id) === true;
   }
 
-  async #setConnection(core: Core, signal: AbortSignal, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+  async #setConnection(core: Core, signal: AbortSignal, writeInWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
     const { id: name, adapter, preset, baseURL, noKey } = this;
     const known = core.connections.presets().find((one) => one.name === (preset ?? name));
     const apiKey = noKey || (known?.isLocal === true && isTerminal(this.context.stdin)) ? undefined : await this.#connectionKey(name, known, signal);
@@ -94,13 +95,13 @@ export class AuthSetCommand extends BaseCommand {
       ...(noKey && { auth: 'none' }),
       ...(apiKey !== undefined && { apiKey }),
     };
-    await inWorkspace(() => core.connections.set(name, change));
+    await writeInWorkspace(() => core.connections.set(name, change));
     await this.print({ adapter: name, fields: Object.keys(change) }, []);
     await this.say(`Stored ${name} in auth.json. Check it with \`${this.command} verify ${name}\`.`);
     return 'ok';
   }
 
-  async #addKey(core: Core, signal: AbortSignal, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
+  async #addKey(core: Core, signal: AbortSignal, writeInWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
     const { id: name, label } = this;
     if (this.adapter ?? this.preset ?? this.baseURL ?? this.field) throw new CliError('usage', '--add adds a key alone; set the rest without it.');
     if (!NAME.test(name) || core.credentials?.ids().includes(name) !== true)
@@ -108,7 +109,7 @@ export class AuthSetCommand extends BaseCommand {
     const apiKey = await this.#connectionKey(name, undefined, signal);
     if (apiKey === undefined) return 'ok';
     let labels: string[] = [];
-    await inWorkspace(async () => {
+    await writeInWorkspace(async () => {
       labels = await core.connections.addKey(name, { apiKey, ...(label !== undefined && { label }) });
     });
     await this.print({ adapter: name, keys: labels }, []);
@@ -146,10 +147,7 @@ export class AuthSetCommand extends BaseCommand {
 
 /** Prints `{from, settings: [{adapter, field, value, source}]}`, or a table; secrets are masked. */
 export class AuthListCommand extends ServerCommand {
-  static override readonly paths = [
-    ['auth', 'list'],
-    ['auth', 'ls'],
-  ];
+  static override readonly paths = [['auth', 'ls'], ['auth', 'list'], ['auth']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Show what is stored or set, with secrets masked',
@@ -157,7 +155,7 @@ export class AuthListCommand extends ServerCommand {
       Names the source of each value: auth.json, or the environment variable. auth.json wins over the environment. Asks the running
       server, which has an environment of its own; without one, it shows the environment of this shell.
     `,
-    examples: [['Where does the key come from?', '$0 auth list']],
+    examples: [['Where does the key come from?', '$0 auth ls']],
   });
 
   protected override async run(): Promise<ExitKind> {
@@ -172,12 +170,13 @@ export class AuthListCommand extends ServerCommand {
 }
 
 /** Prints `{adapter, removed}`. */
-export class AuthRemoveCommand extends BaseCommand {
+export class AuthRemoveCommand extends DestructiveCommand {
   static override readonly paths = [['auth', 'rm']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Remove everything stored for a provider, or one key of a connection',
-    details: 'Environment variables stay as they are. With --key, the other keys of a connection stay; GET /api/connections lists the labels.',
+    details:
+      'Environment variables stay as they are. With --key, the other keys of a connection stay; GET /api/connections lists the labels. At a terminal, it asks first; elsewhere it needs `--yes`.',
     examples: [
       ['Forget a key', '$0 auth rm <id>'],
       ['One key of several', '$0 auth rm groq --key b'],
@@ -188,25 +187,26 @@ export class AuthRemoveCommand extends BaseCommand {
   id = Option.String({ name: 'id' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { key, id: name } = this;
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
-      if (this.key !== undefined) return this.#removeKey(core, this.key, (work) => inWorkspace(config, work));
-      // An entry that belongs to no provider can be removed, too.
-      const id = core.credentials?.ids().includes(this.id) ? this.id : adapterOf(core, this.id).id;
-      const removed = await inWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
-      await this.print({ adapter: id, removed }, []);
-      await this.say(removed ? `Removed ${id} from auth.json.` : `auth.json has no entry for ${id}.`);
-      return 'ok';
+      const isStored = core.credentials?.ids().includes(name) === true;
+      if (key !== undefined && !(isStored && NAME.test(name))) throw new CliError('usage', 'auth.json has no such connection.');
+      // An entry that belongs to no provider can be removed, too. A name that is nobody's is not repeated: it may be a key in the wrong place.
+      const id = isStored ? name : adapterOf(core, name).id;
+      const what = oneLine(`${key === undefined ? 'everything stored for' : 'one key of'} ${id}`);
+      return this.onceAgreed(`Remove ${what}?`, `This removes ${what} from auth.json.`, async () => {
+        if (key !== undefined) return this.#removedKey(key, await writeInWorkspace(config, () => core.connections.removeKey(id, key)));
+        const removed = await writeInWorkspace(config, async () => (await core.credentials?.remove(id)) ?? false);
+        await this.print({ adapter: id, removed }, []);
+        await this.say(removed ? `Removed ${id} from auth.json.` : `auth.json has no entry for ${id}.`);
+        return 'ok';
+      });
     });
   }
 
-  async #removeKey(core: Core, label: string, inWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
-    if (!NAME.test(this.id) || core.credentials?.ids().includes(this.id) !== true) throw new CliError('usage', 'auth.json has no such connection.');
-    let labels: string[] = [];
-    await inWorkspace(async () => {
-      labels = await core.connections.removeKey(this.id, label);
-    });
+  async #removedKey(label: string, labels: readonly string[]): Promise<ExitKind> {
     await this.print({ adapter: this.id, removed: true, keys: labels }, []);
     await this.say(`Removed the key ${label} of ${this.id}; ${labels.join(', ')} ${labels.length === 1 ? 'stays' : 'stay'}.`);
     return 'ok';
@@ -255,31 +255,17 @@ export class AuthDetectCommand extends BaseCommand {
   add = Option.Boolean('--add', false, { description: 'Add what is found to auth.json' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
       const servers = await core.connections.detect();
       const added = this.add ? servers.filter(({ connection }) => connection === null).map(({ preset }) => preset) : [];
-      for (const name of added) await inWorkspace(config, () => core.connections.set(name, {}));
+      for (const name of added) await writeInWorkspace(config, () => core.connections.set(name, {}));
       const rows = servers.map(({ preset, baseURL, connection }) => [preset, baseURL, connection ?? (added.includes(preset) ? `${preset} (added)` : '')]);
       await this.print({ servers, added }, rows.length === 0 ? [] : columns([['PRESET', 'ADDRESS', 'CONNECTION'], ...rows]));
       if (rows.length === 0) await this.say('No local server answers on the usual ports.');
       return 'ok';
     });
-  }
-}
-
-/** `blockhouse auth` alone: names its subcommands and fails. */
-export class AuthCommand extends BaseCommand {
-  static override readonly paths = [['auth']];
-  static override readonly usage = Command.Usage({
-    description: 'Store, list and remove credentials',
-    details:
-      '`blockhouse auth set <id>` stores a key or adds a connection, `blockhouse auth list` shows what is there, `blockhouse auth rm <id>` removes it, `blockhouse auth presets` and `blockhouse auth detect` list what a connection can be built on. Each has a --help of its own.',
-  });
-
-  protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing. Use auth set <id>, auth list, auth rm <id>, auth presets or auth detect.');
   }
 }
 

@@ -62,6 +62,7 @@ export class ChatCommand extends TalkCommand {
   file = Option.Array('--file', { description: 'A text file or PDF for the model; may be given several times' });
   schema = Option.String('--schema', { description: 'A file with a JSON Schema; the answer is JSON that follows it' });
   effort = Option.String('--effort', { description: 'How much the model thinks: none, minimal, low, medium, high, xhigh or max' });
+  timeout = Option.String('--timeout', { description: 'The longest wait for one answer; default: 600 for a block, none for a model' });
   whole = Option.Boolean('--no-stream', false, { description: 'Print the answer when it is complete' });
   first = Option.String({ required: false, name: 'block' });
   second = Option.String({ required: false, name: 'message' });
@@ -78,8 +79,25 @@ export class ChatCommand extends TalkCommand {
     return this.interruptible(async (signal) => {
       const asked = { attachments: await this.#attachments(), config: await this.#config() };
       const message = await this.#message(first, signal);
-      return this.withCore(async (core) => this.#answer(core, message, asked, signal));
+      return this.#within(signal, (end) => this.withCore(async (core) => this.#answer(core, message, asked, end)));
     });
+  }
+
+  /** Runs work that ends at `--timeout`, too. */
+  async #within(signal: AbortSignal, work: (end: AbortSignal) => Promise<ExitKind>): Promise<ExitKind> {
+    if (this.timeout === undefined) return work(signal);
+    const { tooLate, waitMs } = await import('../talk/exchange.ts');
+    const ms = waitMs(this.timeout);
+    const limit = AbortSignal.timeout(ms);
+    try {
+      return await work(AbortSignal.any([signal, limit]));
+    } catch (error) {
+      throw limit.aborted && !signal.aborted ? tooLate(ms, '', error) : error;
+    }
+  }
+
+  #refuseTimeout(): void {
+    if (this.timeout !== undefined) throw new CliError('usage', '--timeout needs a message; in a conversation, Ctrl-C ends the wait.');
   }
 
   /** A misspelt name must not go to a model that may cost money. */
@@ -109,15 +127,18 @@ export class ChatCommand extends TalkCommand {
     this.#refuseModelOptions(block);
     if (argument === undefined && this.isConversation) {
       this.#refuseJson();
+      this.#refuseTimeout();
       return this.talk(block);
     }
     return this.withServer(async (api, signal) => {
-      const { exchange, WAIT_SECONDS } = await import('../talk/exchange.ts');
+      const { exchange, waitMs } = await import('../talk/exchange.ts');
+      const timeoutMs = waitMs(this.timeout);
       const message = await this.#message(argument, signal);
       const { stdout, stderr, json, verbose: isVerbose, whole } = this;
       const view = { stdout, stderr, json, isStreamed: !whole, isVerbose, isWatched: !json && isWatched(stderr, this.context.env) };
       const say = (text: string): Promise<void> => this.say(text);
-      return exchange(message, { ...view, api, block, signal, say, hint: (...words) => this.hint(...words), timeoutMs: WAIT_SECONDS * 1000 });
+      const sender = { api: api.unabortable, block, say, hint: (...words: string[]) => this.hint(...words) };
+      return exchange(message, { ...sender, ...view, signal, timeoutMs, waitsAnyway: this.timeout !== undefined });
     });
   }
 
@@ -139,6 +160,7 @@ export class ChatCommand extends TalkCommand {
 
   #conversation(): Promise<ExitKind> {
     this.#refuseJson();
+    this.#refuseTimeout();
     return this.interruptible(async (signal) => {
       const attachments = await this.#attachments();
       const config = await this.#config();

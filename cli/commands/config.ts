@@ -148,17 +148,3 @@ function keptAt(file: string, error: unknown): unknown {
   if (!(error instanceof CliError)) return error;
   return new CliError(error.kind, `${error.message.replace(/\.$/, '')}; your text is kept in ${file}.`, error, error.body);
 }
-
-/** `blockhouse config` alone: names its subcommands and fails. */
-export class ConfigCommand extends ServerCommand {
-  static override readonly paths = [['config']];
-  static override readonly usage = Command.Usage({
-    description: 'Read and change the configuration of a block',
-    details:
-      '`blockhouse config get <name>` prints it, `blockhouse config set <name> <path>=<value>` changes it, `blockhouse config edit <name>` opens it in your editor.',
-  });
-
-  protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing. Use config get <name>, config set <name> <path>=<value> or config edit <name>.');
-  }
-}

@@ -59,6 +59,7 @@ export class CostsCommand extends ServerCommand {
     const by = this.by ?? (this.gateway ? 'key' : this.name === undefined ? 'block' : 'model');
     if (!ways.includes(by)) throw new CliError('usage', `--by must be one of ${ways.join(', ')}.`);
     if (this.gateway && this.name !== undefined) throw new CliError('usage', '--gateway is for the calls of clients and takes no block.');
+    if (this.csv && this.json) throw new CliError('usage', 'Give either --csv or --json, not both.');
     return this.withServer(async (api) => {
       const report = this.gateway ? await api.gatewayCosts(by) : await api.costs(by, this.name);
       if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // throws BLOCK_NOT_FOUND for a misspelt name

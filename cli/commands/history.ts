@@ -4,6 +4,7 @@ import type { ChatEntry } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
+import { oneLine } from '../terminal/output.ts';
 
 const USUAL_COUNT = 20;
 
@@ -54,7 +55,11 @@ export class HistoryCommand extends ServerCommand {
       since,
       () => entryIds(api, name),
       (id) => entriesAfter(api, name, most, id),
-    );
+    ).catch((error: unknown) => {
+      if (!(error instanceof CliError) || error.body?.code !== 'MESSAGE_NOT_FOUND') throw error;
+      const text = `--since must be a time such as 2h or 2026-11-22, or the id of a message of ${name}; ${oneLine(since)} is neither.`;
+      throw new CliError('usage', text, error, error.body);
+    });
   }
 
   async #printOne(api: Api, id: string): Promise<ExitKind> {

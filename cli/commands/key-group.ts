@@ -1,5 +1,6 @@
 // `blockhouse key group`: limits that several keys have together.
 import { Command, Option } from 'clipanion';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { LimitsCommand } from '../command/limits-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import type { ExitKind } from '../terminal/exit-codes.ts';
@@ -64,23 +65,26 @@ export class KeyGroupListCommand extends ServerCommand {
 }
 
 /** Prints nothing, or `{success, message}`. */
-export class KeyGroupRemoveCommand extends ServerCommand {
+export class KeyGroupRemoveCommand extends DestructiveCommand {
   static override readonly paths = [['key', 'group', 'rm']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Remove a group of keys that no key is in',
-    details: 'What was spent in it counts again for a group of the same name.',
+    details: 'What was spent in it counts again for a group of the same name. At a terminal, it asks first; elsewhere it needs `--yes`.',
     examples: [['Remove one', '$0 key group rm team']],
   });
 
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
-    return this.withServer(async (api) => {
-      const removed = await api.removeKeyGroup(this.name);
-      await this.print(removed, []);
-      await this.say(oneLine(removed.message));
-      return 'ok';
-    });
+    const name = oneLine(this.name);
+    return this.onceAgreed(`Remove the group ${name}, with its limits?`, `This removes the group ${name}.`, () =>
+      this.withServer(async (api) => {
+        const removed = await api.removeKeyGroup(this.name);
+        await this.print(removed, []);
+        await this.say(oneLine(removed.message));
+        return 'ok';
+      }),
+    );
   }
 }

@@ -1,5 +1,6 @@
 // `blockhouse key`: a key for each application that uses the gateway.
 import { Command, Option } from 'clipanion';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { LimitsCommand, orNone } from '../command/limits-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
@@ -114,29 +115,27 @@ export class KeyListCommand extends ServerCommand {
 }
 
 /** Prints nothing, or `{success, message}`. */
-export class KeyRemoveCommand extends ServerCommand {
+export class KeyRemoveCommand extends DestructiveCommand {
   static override readonly paths = [['key', 'rm']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Revoke a key; it is refused at once',
-    details: 'At a terminal, it asks first.',
+    details: 'At a terminal, it asks first; elsewhere it needs `--yes`.',
     examples: [['Revoke one', '$0 key rm my-app']],
   });
 
-  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
   name = Option.String({ name: 'name' });
 
   protected override async run(): Promise<ExitKind> {
-    return this.withServer(async (api) => {
-      if (!this.yes && !(await this.agreed(`Revoke the key ${oneLine(this.name)}? Its application is refused from then on.`, () => true))) {
-        await this.say('Nothing was done.');
-        return 'unexpected';
-      }
-      const revoked = await api.revokeKey(this.name);
-      await this.print(revoked, []);
-      await this.say(oneLine(revoked.message));
-      return 'ok';
-    });
+    const name = oneLine(this.name);
+    return this.onceAgreed(`Revoke the key ${name}? Its application is refused from then on.`, `This revokes the key ${name}.`, () =>
+      this.withServer(async (api) => {
+        const revoked = await api.revokeKey(this.name);
+        await this.print(revoked, []);
+        await this.say(oneLine(revoked.message));
+        return 'ok';
+      }),
+    );
   }
 }
 

@@ -1,7 +1,8 @@
-// `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks.
+// `blockhouse start`, `stop`, `restart` and `reset`: the monitors of blocks. `stop` without a name ends the server.
 import { Command, Option } from 'clipanion';
 import type { BlockEntry, BlockState } from '../../core/index.ts';
 import type { MonitorAction } from '../client/api.ts';
+import { DestructiveCommand } from '../command/destructive-command.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -61,22 +62,44 @@ export class StartCommand extends MonitorCommand {
   }
 }
 
-/** Prints as `start` does. */
+/** Prints as `start` does; without a name `{stopped, pid}`. */
 export class StopCommand extends MonitorCommand {
   static override readonly paths = [['stop']];
   static override readonly usage = Command.Usage({
     category,
-    description: 'Stop the monitors of blocks',
-    details: 'A reply that is being written has 10 s to finish; after that it ends and its text so far is kept. Waiting messages stay.',
+    description: 'Stop the monitors of blocks, or the server',
+    details: `
+      A reply that is being written has 10 s to finish; after that it ends and its text so far is kept. Waiting messages stay.
+
+      Without a name, it ends the server, as Ctrl-C in its terminal does. Blocks that run go on when the server starts again.
+    `,
     examples: [
       ['One block', '$0 stop my-block'],
       ['All of them', '$0 stop --all'],
+      ['The server', '$0 stop'],
     ],
   });
 
   all = Option.Boolean('--all', false, { description: 'Every block that runs' });
 
   protected override readonly action = 'stop';
+
+  protected override run(): Promise<ExitKind> {
+    return this.names.length === 0 && !this.all ? this.#stopServer() : super.run();
+  }
+
+  #stopServer(): Promise<ExitKind> {
+    return this.interruptible(async (signal) => {
+      const { stopServer } = await import('../client/stop-server.ts');
+      const { workspace } = await this.config();
+      const pid = await stopServer(workspace, signal);
+      await this.print({ stopped: pid !== undefined, pid: pid ?? null }, []);
+      await this.say(
+        oneLine(pid === undefined ? `No server is running for the workspace ${workspace}.` : `Stopped the server of ${workspace} (process ${pid}).`),
+      );
+      return pid === undefined ? 'server' : 'ok';
+    });
+  }
 
   /** A block with `enabled` would start with the server. */
   protected override concerns(block: BlockEntry): boolean {
@@ -107,14 +130,14 @@ export class RestartCommand extends MonitorCommand {
 }
 
 /** Prints `{results: [{name, success, message, cleared}]}`, or a line for each block. */
-export class ResetCommand extends ServerCommand {
+export class ResetCommand extends DestructiveCommand {
   static override readonly paths = [['reset']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Clear what blocks remember, and their costs',
     details: `
       Configuration and chat history stay, but the model does not see the old messages any more. A running monitor continues.
-      Spending caps still count what was spent. At a terminal, it asks first.
+      Spending caps still count what was spent. At a terminal, it asks first; elsewhere it needs \`--yes\`.
     `,
     examples: [
       ['Start over', '$0 reset my-block'],
@@ -123,15 +146,12 @@ export class ResetCommand extends ServerCommand {
   });
 
   hard = Option.Boolean('--hard', false, { description: 'Delete the logs, too' });
-  yes = Option.Boolean('-y,--yes', false, { description: 'Do not ask' });
   names = Option.Rest({ name: 'name', required: 1 });
 
   protected override async run(): Promise<ExitKind> {
-    const question = `Clear what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}?`;
-    return this.withServer(async (api) => {
-      if (this.yes || (await this.agreed(question, () => true))) return this.forEach(this.names, (name) => api.reset(name, this.hard));
-      await this.say('Nothing was done.');
-      return 'unexpected';
-    });
+    const lost = `what ${this.names.map(oneLine).join(', ')} remembers, and its costs${this.hard ? ' and logs' : ''}`;
+    return this.onceAgreed(`Clear ${lost}?`, `This clears ${lost}.`, () =>
+      this.withServer((api) => this.forEach(this.names, (name) => api.reset(name, this.hard))),
+    );
   }
 }

@@ -23,7 +23,7 @@ function pricesOf({ prices }: Core): NonNullable<Core['prices']> {
 
 /** Prints `{prices, source}`, or a table. */
 export class PricesShowCommand extends ServerCommand {
-  static override readonly paths = [['prices', 'show'], ['prices']];
+  static override readonly paths = [['prices', 'show'], ['prices', 'ls'], ['prices', 'list'], ['prices']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Show what models cost, and where the price comes from',
@@ -80,10 +80,10 @@ export class PricesSetCommand extends ServerCommand {
 
   protected override async run(): Promise<ExitKind> {
     const price = this.#price();
-    const { inWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
-      const shown = await inWorkspace(config, () => pricesOf(core).set(this.model, { price }));
+      const shown = await writeInWorkspace(config, () => pricesOf(core).set(this.model, { price }));
       await this.print(shown, []);
       await this.say(oneLine(`Stored the price of ${shown.model} in auth.json.`));
       return 'ok';
@@ -122,10 +122,10 @@ export class PricesRemoveCommand extends ServerCommand {
   model = Option.String({ name: 'connection/model' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     return this.withCore(async (core) => {
-      const removed = await inWorkspace(config, () => pricesOf(core).remove(this.model));
+      const removed = await writeInWorkspace(config, () => pricesOf(core).remove(this.model));
       await this.print({ model: this.model, removed }, []);
       await this.say(oneLine(removed ? `Removed the price of ${this.model} from auth.json.` : `auth.json has no price of ${this.model}.`));
       return 'ok';
@@ -151,7 +151,7 @@ export class PricesUpdateCommand extends ServerCommand {
   file = Option.String({ name: 'file' });
 
   protected override async run(): Promise<ExitKind> {
-    const { inWorkspace } = await import('../compose.ts');
+    const { inWorkspace, writeInWorkspace } = await import('../compose.ts');
     const config = await this.config();
     const bytes = await this.#content();
     return this.withCore(async (core) => {
@@ -163,7 +163,7 @@ export class PricesUpdateCommand extends ServerCommand {
         await this.say(`note: ${plural(skipped, 'model')} of the price data ${skipped === 1 ? 'has' : 'have'} no single price, and keep the installed one.`);
       const isNothing = added.length + changed.length + gone.length === 0;
       const written = !isNothing && (await this.#agreed());
-      if (written) await inWorkspace(config, () => prices.replace(update));
+      if (written) await writeInWorkspace(config, () => prices.replace(update));
       if (this.json) await this.print({ written, added, changed, gone, skipped }, []);
       await this.say(isNothing ? 'Nothing changes.' : written ? 'prices.json is written.' : 'Nothing was done.');
       return written || isNothing ? 'ok' : 'unexpected';

@@ -9,8 +9,6 @@ import { isWatched } from '../terminal/spinner.ts';
 import { queueTable } from '../views/report-tables.ts';
 
 const category = 'Messages';
-/** The longest timer of Node. */
-const LONGEST_MS = 2_147_483_647;
 
 /** Prints the id, or the answer; with `--json`, the receipt, or the steps and the outcome. */
 export class SendCommand extends ServerCommand {
@@ -26,11 +24,11 @@ export class SendCommand extends ServerCommand {
       as long as it takes. In a loop such as \`while read\`, add \`< /dev/null\`, or the command reads the input of the loop.
 
       The wait ends with the answer, when the message fails, or after \`--timeout\`, and then the message stays. A block that is stopped,
-      paused or failed will not answer; the command says so at once, with the command that changes it, and ends with exit code 1. With
+      paused or failed will not answer; the command says so at once, with the command that changes it, and ends with exit code 7. With
       \`--timeout\`, it waits all the same. An answer that a stop cuts off is printed as far as it goes, and the exit code is 1.
 
       A message with the same \`--client-id\` is sent only once. With \`--json --stream\`, each step is a JSON line, and the outcome is the last. Ctrl-C
-      ends the command and not the reply.
+      cancels the message, also at the provider, and prints what there is of the answer; a second one leaves at once.
     `,
     examples: [
       ['Leave a message', '$0 send my-block "Any news?"'],
@@ -48,9 +46,8 @@ export class SendCommand extends ServerCommand {
   message = Option.String({ required: false, name: 'message' });
 
   protected override async run(): Promise<ExitKind> {
-    const { WAIT_SECONDS, exchange, remarkOn } = await import('../talk/exchange.ts');
-    const timeoutMs = Number(this.timeout ?? WAIT_SECONDS) * 1000;
-    if (!(timeoutMs > 0 && timeoutMs <= LONGEST_MS)) throw new CliError('usage', '--timeout must be a number of seconds above 0.');
+    const { exchange, remarkOn, waitMs } = await import('../talk/exchange.ts');
+    const timeoutMs = waitMs(this.timeout);
     if (this.timeout !== undefined && !this.wait && !this.stream) throw new CliError('usage', '--timeout needs --wait or --stream.');
     return this.withServer(async (api, signal) => {
       const { stdin, env } = this.context;
@@ -60,7 +57,7 @@ export class SendCommand extends ServerCommand {
       const message = await readMessage(this.message, { input: stdin, isTerminal: isTerminal(stdin), signal, say });
       if (this.wait || this.stream) {
         const view = { stdout, stderr, json, isStreamed, isVerbose, isWatched: !json && isWatched(stderr, env) };
-        return exchange(message, { ...sender, ...view, timeoutMs, waitsAnyway: this.timeout !== undefined, clientId, signal });
+        return exchange(message, { ...sender, ...view, api: api.unabortable, timeoutMs, waitsAnyway: this.timeout !== undefined, clientId, signal });
       }
       const receipt = await api.post(block, message, clientId);
       await this.print(receipt, [oneLine(receipt.id)]);

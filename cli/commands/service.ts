@@ -20,7 +20,14 @@ const POLL_MS = 50;
 /** How often its manager is asked whether it still runs. */
 const LOOK_MS = 1000;
 /** What the unit has as options. */
-const PASSED_ON = ['BLOCKHOUSE_WORKSPACE', 'BLOCKHOUSE_PORT', 'BLOCKHOUSE_OLLAMA_PORT'];
+const PASSED_ON = [
+  'BLOCKHOUSE_WORKSPACE',
+  'BLOCKHOUSE_HOST',
+  'BLOCKHOUSE_PORT',
+  'BLOCKHOUSE_OLLAMA_PORT',
+  'BLOCKHOUSE_PUBLIC_ORIGIN',
+  'BLOCKHOUSE_ALLOW_REMOTE',
+];
 
 abstract class ManagedCommand extends ServerCommand {
   protected async manager(): Promise<ServiceManager> {
@@ -47,6 +54,17 @@ abstract class ManagedCommand extends ServerCommand {
   }
 }
 
+/** The options of `serve` that say where it listens. */
+function addressOptions({ host, port, ollamaPort, publicOrigin, allowRemote }: ProcessConfig): string[] {
+  return [
+    ...['--host', host],
+    ...['--port', String(port)],
+    ...(ollamaPort === undefined ? [] : ['--ollama-port', String(ollamaPort)]),
+    ...(publicOrigin === undefined ? [] : ['--public-origin', publicOrigin]),
+    ...(allowRemote ? ['--allow-remote'] : []),
+  ];
+}
+
 /** Prints the file, or `{manager, file, command, logs, url}`. */
 export class ServiceInstallCommand extends ManagedCommand {
   static override readonly paths = [['service', 'install']];
@@ -62,25 +80,30 @@ export class ServiceInstallCommand extends ManagedCommand {
     examples: [
       ['On the default port', '$0 service install'],
       ['Another workspace and port', '$0 service install --workspace ~/work/blocks --port 9000'],
+      ['Behind a proxy with TLS', '$0 service install --public-origin https://blocks.example.org'],
     ],
   });
 
+  host = Option.String('--host', { description: 'Address to listen on; default: BLOCKHOUSE_HOST, or 127.0.0.1' });
   port = Option.String('--port', { description: 'Port to listen on; default: BLOCKHOUSE_PORT, or 8420' });
-
   ollamaPort = Option.String('--ollama-port', {
     description: "Port of a second server on 127.0.0.1 with Ollama's API alone; default: BLOCKHOUSE_OLLAMA_PORT, or none",
   });
+  publicOrigin = Option.String('--public-origin', {
+    description: 'The https origin under which a proxy serves it; default: BLOCKHOUSE_PUBLIC_ORIGIN, or none',
+  });
+  allowRemote = Option.Boolean('--allow-remote', { description: 'Allow an address that other machines can reach' });
 
   protected override run(): Promise<ExitKind> {
     return this.interruptible(async (signal) => {
       const { readConfig } = await import('../compose.ts');
-      const config = readConfig({ workspace: this.workspace, port: this.port, ollamaPort: this.ollamaPort }, this.context.env);
+      const { workspace, host, port, ollamaPort, publicOrigin, allowRemote } = this;
+      const config = readConfig({ workspace, host, port, ollamaPort, publicOrigin, allowRemote }, this.context.env);
       if (config.port === 0) throw new CliError('usage', 'A service needs a fixed port; choose one with --port, such as 8420.');
       if (config.ollamaPort === 0) throw new CliError('usage', 'A service needs a fixed port; choose one with --ollama-port, such as 11435.');
       const manager = await this.manager();
       const before = await this.#refuseSecondServer(config, manager);
-      const secondPort = config.ollamaPort === undefined ? [] : ['--ollama-port', String(config.ollamaPort)];
-      const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, '--port', String(config.port), ...secondPort];
+      const command: ServerCommandLine = [process.execPath, SCRIPT, 'serve', '--workspace', config.workspace, ...addressOptions(config)];
       await manager.install(command);
       const [node, script, ...args] = command.map(shellWord);
       await this.say(`Wrote ${manager.kind} that runs\n  ${node} ${script} \\\n    ${args.join(' ')}`);
@@ -97,7 +120,7 @@ export class ServiceInstallCommand extends ManagedCommand {
     const { readLock } = await import('../../core/index.ts');
     const holder = existsSync(workspace) ? await readLock(workspace) : undefined;
     if (holder !== undefined && !(await manager.state()).active)
-      throw new CliError('place', `A server is already running for ${workspace} (process ${holder.pid}); stop it (Ctrl-C in its terminal) and try again.`);
+      throw new CliError('place', `A server is already running for ${workspace} (process ${holder.pid}); stop it with \`${this.hint('stop')}\` and try again.`);
     return holder?.pid;
   }
 
@@ -184,18 +207,5 @@ export class ServiceStatusCommand extends ManagedCommand {
     await this.print({ manager: id, file, installed, active, enabled, logs }, installed ? columns(rows) : []);
     if (!installed) await this.say(`No service is installed; \`${this.hint('service', 'install')}\` installs it.`);
     return active ? 'ok' : 'server';
-  }
-}
-
-/** `blockhouse service` alone: names its subcommands and fails. */
-export class ServiceCommand extends ServerCommand {
-  static override readonly paths = [['service']];
-  static override readonly usage = Command.Usage({
-    description: 'Run the server as a service',
-    details: '`blockhouse service install` installs and starts it, `blockhouse service status` shows it, `blockhouse service uninstall` removes it.',
-  });
-
-  protected override run(): Promise<ExitKind> {
-    throw new CliError('usage', 'A subcommand is missing. Use service install, service status or service uninstall.');
   }
 }

@@ -25,9 +25,9 @@ export class TokenCommand extends BaseCommand {
 
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
-    const { inWorkspace } = await import('../compose.ts');
+    const { inWorkspace, writeInWorkspace } = await import('../compose.ts');
     if (this.newToken && config.store === undefined) await assertInFolder(config.workspace);
-    const token = await inWorkspace(config, () =>
+    const token = await (this.newToken ? writeInWorkspace : inWorkspace)(config, () =>
       this.newToken && config.store !== undefined ? this.#renewed(config) : tokenOf(config.workspace, this.newToken),
     );
     await this.print({ token }, [token]);

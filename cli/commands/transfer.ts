@@ -108,7 +108,7 @@ export class ImportCommand extends ServerCommand {
   async #importConfig(): Promise<ExitKind> {
     if (this.from !== 'litellm') throw new CliError('usage', '--from takes litellm.');
     if (this.as !== undefined) throw new CliError('usage', '--as is the name of a block, and has no meaning with --from.');
-    const [{ inWorkspace }, { readConfig, writeConfig }, config] = await Promise.all([
+    const [{ inWorkspace, writeInWorkspace }, { readConfig, writeConfig }, config] = await Promise.all([
       import('../compose.ts'),
       import('../input/litellm/apply.ts'),
       this.config(),
@@ -117,7 +117,7 @@ export class ImportCommand extends ServerCommand {
     return this.withCore(async (core) => {
       const ways = { replaces: this.replace, isTrial: this.dryRun, hasDatabase: config.store !== undefined };
       const imported = await readConfig(core, this.file, bytes);
-      const { report, written } = await inWorkspace(config, () => writeConfig(core, imported, ways));
+      const { report, written } = await (this.dryRun ? inWorkspace : writeInWorkspace)(config, () => writeConfig(core, imported, ways));
       const lines = (['taken', 'changed', 'left'] as const).flatMap((kind) =>
         report[kind].map(({ path, note }) => `${(kind === 'left' ? 'left out' : kind).padEnd(9)} ${oneLine(`${path}: ${note}`)}`),
       );

@@ -5,7 +5,7 @@ import type { ExitKind } from '../terminal/exit-codes.ts';
 
 /** Prints the version, or `{version}`. */
 export class VersionCommand extends BaseCommand {
-  static override readonly paths = [['--version'], ['-v']];
+  static override readonly paths = [['--version'], ['-v'], ['-V'], ['version']];
   static override readonly usage = Command.Usage({
     category: 'Other',
     description: 'Print the version',

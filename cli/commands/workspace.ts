@@ -1,7 +1,7 @@
 // `blockhouse doctor`, `nodes`, `halt` and `unhalt`, which concern the whole workspace.
 import { existsSync } from 'node:fs';
 import { Command, Option } from 'clipanion';
-import type { AdapterStatus, Core, DoctorReport, HaltState, VerifyResult } from '../../core/index.ts';
+import type { AdapterStatus, Core, DoctorReport, HaltState, ServerNode, VerifyResult } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { ServerCommand } from '../command/server-command.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
@@ -99,7 +99,7 @@ export class DoctorCommand extends ServerCommand {
   }
 }
 
-/** Prints `{nodes}`, or a table. */
+/** Prints `{nodes}`, or a table; with `--drain` or `--undrain` the server that was asked. */
 export class NodesCommand extends ServerCommand {
   static override readonly paths = [['nodes']];
   static override readonly usage = Command.Usage({
@@ -108,20 +108,53 @@ export class NodesCommand extends ServerCommand {
     details: `
       \`*\` marks the server that answers, \`!\` one that gives no sign of life: others take its blocks. BLOCKS counts those that a server has
       because something is to be done in them, or was a moment ago. Without a database there is one server.
+
+      Drain a server before you stop or replace its machine: it takes no more blocks, and gives each of its own away when the reply under way is over.
+      It still answers requests. It stays drained until it ends, or until \`--undrain\`. Write its id, the beginning of it, or its address.
     `,
     examples: [
       ['Who is there', '$0 nodes'],
       ['For a program', '$0 nodes --json'],
+      ['Before a machine goes', '$0 nodes --drain 6b0d'],
+      ['It goes on', '$0 nodes --undrain 6b0d'],
     ],
   });
 
+  drain = Option.String('--drain', { description: 'Let this server give its blocks away' });
+  undrain = Option.String('--undrain', { description: 'Let this server take blocks again' });
+
   protected override async run(): Promise<ExitKind> {
+    const { drain, undrain } = this;
+    if (drain !== undefined && undrain !== undefined) throw new CliError('usage', 'Give --drain or --undrain, not both.');
     return this.withServer(async (api) => {
       const nodes = await api.nodes();
+      const wanted = drain ?? undrain;
+      if (wanted !== undefined) return this.#drain(api, nodeNamed(nodes, wanted), drain !== undefined);
       await this.print({ nodes }, nodesTable(nodes, { now: Date.now(), width: this.width, style: this.style }));
       return 'ok';
     });
   }
+
+  async #drain(api: Api, { id }: ServerNode, isDraining: boolean): Promise<ExitKind> {
+    const node = await api.drain(id, isDraining);
+    await this.print(node, []);
+    const { blocks } = node;
+    const left =
+      blocks === 0
+        ? 'It has no blocks.'
+        : `It has ${plural(blocks, 'block')}, and gives each away when no reply is under way; \`${this.hint('nodes')}\` counts them.`;
+    await this.say(isDraining ? `${id} is drained. ${left}` : `${id} takes blocks again.`);
+    return 'ok';
+  }
+}
+
+/** By its id, the beginning of it, or its address. */
+function nodeNamed(nodes: readonly ServerNode[], wanted: string): ServerNode {
+  const exact = nodes.filter(({ id, url }) => id === wanted || url === wanted);
+  const [node, ...others] = exact.length > 0 || wanted === '' ? exact : nodes.filter(({ id }) => id.startsWith(wanted));
+  if (node === undefined) throw new CliError('usage', `No server is called "${wanted}".`);
+  if (others.length > 0) throw new CliError('usage', `"${wanted}" means ${plural(others.length + 1, 'server')}; write more of the id.`);
+  return node;
 }
 
 /** Prints `{halted, since, reason}`. */

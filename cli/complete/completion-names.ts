@@ -1,8 +1,9 @@
-// The names that a completion can offer. Blocks and archives come from their folders; providers and models come from the running server, or from a core
-// of this process if no server runs, which is the only case that loads the core.
+// The names that a completion can offer. Blocks and archives come from their folders, or where there are none from the running server, as keys and aliases
+// do; providers and models come from that server, or from a core of this process if no server runs, which is the only case that loads the core.
 import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { Api } from '../client/api.ts';
 import { EFFORTS } from '../talk/answer-options.ts';
 import { LEVELS } from '../views/log-tail.ts';
 import { PATH_WANTED, SHELLS } from './completion-scripts.ts';
@@ -25,21 +26,31 @@ export interface Names {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** The command whose `<name>` must not exist yet. */
-const MAKES_A_NAME = 'new';
-/** The command whose `<name>` is that of a provider or a connection. */
-const ASKS_A_PROVIDER = 'models';
 /** A person waits at a line that does not change. */
 const PATIENCE_MS = 1500;
 
-const BY_KIND: Readonly<Record<string, (names: Names) => readonly string[] | Promise<readonly string[]>>> = {
-  name: (names) => {
-    if (names.command === ASKS_A_PROVIDER) return providers(names);
-    return names.command === MAKES_A_NAME ? [] : foldersIn('blocks', names);
-  },
-  block: (names) => foldersIn('blocks', names),
-  old: (names) => foldersIn('blocks', names),
-  archive: (names) => foldersIn('archive', names),
+type Find = (names: Names) => readonly string[] | Promise<readonly string[]>;
+
+/** What `<name>` is where it is not that of a block. */
+const NAME_IN: Readonly<Record<string, Find>> = {
+  new: () => [],
+  models: (names) => providers(names),
+  'key new': () => [],
+  'key set': (names) => keys(names),
+  'key rm': (names) => keys(names),
+  'key group set': (names) => groups(names),
+  'key group rm': (names) => groups(names),
+  'alias set': (names) => aliases(names),
+  'alias rm': (names) => aliases(names),
+};
+
+const BY_KIND: Readonly<Record<string, Find>> = {
+  name: (names) => (Object.hasOwn(NAME_IN, names.command) ? NAME_IN[names.command] : blocks)?.(names) ?? [],
+  block: (names) => blocks(names),
+  old: (names) => blocks(names),
+  archive: (names) =>
+    isInDatabase(names) ? ofServer(names, async (api) => (await api.archives()).map(({ archiveName }) => archiveName)) : foldersIn('archive', names),
+  group: (names) => groups(names),
   id: (names) => providers(names),
   provider: (names) => providers(names),
   model: (names) => models(names),
@@ -48,6 +59,8 @@ const BY_KIND: Readonly<Record<string, (names: Names) => readonly string[] | Pro
   level: () => LEVELS,
   effort: () => EFFORTS,
   grouping: ({ values }) => [values.has('--gateway') ? 'key' : 'block', 'connection', 'credential', 'model', 'day'],
+  'allow|refuse': () => ['allow', 'refuse'],
+  format: () => ['litellm'],
   shell: () => SHELLS,
   file: () => [PATH_WANTED],
   folder: () => [PATH_WANTED],
@@ -70,6 +83,39 @@ function workspaceOf({ values, env }: Names): string {
 function foldersIn(place: string, names: Names): string[] {
   const entries = readdirSync(join(workspaceOf(names), place), { withFileTypes: true });
   return entries.flatMap((entry) => (entry.isDirectory() && /^[a-z0-9]/.test(entry.name) ? [entry.name] : []));
+}
+
+function isInDatabase({ env }: Names): boolean {
+  return (env['BLOCKHOUSE_STORE'] ?? '') !== '';
+}
+
+function blocks(names: Names): readonly string[] | Promise<readonly string[]> {
+  return isInDatabase(names) ? ofServer(names, async (api) => (await api.list()).blocks.map(({ name }) => name)) : foldersIn('blocks', names);
+}
+
+function keys(names: Names): Promise<readonly string[]> {
+  return ofServer(names, async (api) => (await api.keys()).keys.map(({ name }) => name));
+}
+
+function groups(names: Names): Promise<readonly string[]> {
+  return ofServer(names, async (api) => (await api.keyGroups()).groups.map(({ name }) => name));
+}
+
+function aliases(names: Names): Promise<readonly string[]> {
+  return ofServer(names, async (api) => (await api.modelNames()).aliases.map(({ name }) => name));
+}
+
+/** Nothing when no server runs. Rejects when it takes too long. */
+async function ofServer(names: Names, question: (api: Api) => Promise<readonly string[]>): Promise<readonly string[]> {
+  const api = await serverOf(names, AbortSignal.timeout(PATIENCE_MS));
+  return api === undefined ? [] : question(api);
+}
+
+/** The calls of the running server; undefined when none runs. */
+async function serverOf(names: Names, signal: AbortSignal): Promise<Api | undefined> {
+  const [{ Client, runningServer }, { Api }] = await Promise.all([import('../client/client.ts'), import('../client/api.ts')]);
+  const place = await runningServer(workspaceOf(names), 0);
+  return place && new Api(new Client(place, signal));
 }
 
 /** Who knows the providers and their models. */
@@ -105,11 +151,8 @@ async function fullNames(source: Source): Promise<readonly string[]> {
 /** Asks the running server, or, when none runs, a core of this process. Rejects when that takes too long. */
 async function asked<T>(names: Names, question: (source: Source) => Promise<T>): Promise<T> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
-  const { Client, runningServer } = await import('../client/client.ts');
-  const place = await runningServer(workspaceOf(names), 0);
-  if (place === undefined) return askedHere(names, question, signal);
-  const { Api } = await import('../client/api.ts');
-  const api = new Api(new Client(place, signal));
+  const api = await serverOf(names, signal);
+  if (api === undefined) return askedHere(names, question, signal);
   return question({
     connections: () => api.connections(),
     models: async (id) => (await api.models(id)).models,

@@ -8,12 +8,14 @@ type Load = () => Promise<readonly CommandClass<BaseContext>[]>;
 /** The loaders by the name of the module in commands/. */
 export const COMMAND_MODULES = {
   serve: () => import('../commands/serve.ts').then((m) => [m.ServeCommand]),
-  service: () => import('../commands/service.ts').then((m) => [m.ServiceInstallCommand, m.ServiceUninstallCommand, m.ServiceStatusCommand, m.ServiceCommand]),
+  demo: () => import('../commands/demo.ts').then((m) => [m.DemoCommand]),
+  status: () => import('../commands/status.ts').then((m) => [m.StatusCommand]),
+  service: () => import('../commands/service.ts').then((m) => [m.ServiceInstallCommand, m.ServiceUninstallCommand, m.ServiceStatusCommand]),
   open: () => import('../commands/open.ts').then((m) => [m.OpenCommand]),
   token: () => import('../commands/token.ts').then((m) => [m.TokenCommand]),
   blocks: () => import('../commands/blocks.ts').then((m) => [m.ListCommand, m.NewCommand, m.ShowCommand, m.WhyCommand]),
   monitor: () => import('../commands/monitor.ts').then((m) => [m.StartCommand, m.StopCommand, m.RestartCommand, m.ResetCommand]),
-  config: () => import('../commands/config.ts').then((m) => [m.ConfigGetCommand, m.ConfigSetCommand, m.ConfigEditCommand, m.ConfigCommand]),
+  config: () => import('../commands/config.ts').then((m) => [m.ConfigGetCommand, m.ConfigSetCommand, m.ConfigEditCommand]),
   memory: () => import('../commands/memory.ts').then((m) => [m.MemoryCommand]),
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),
   logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
@@ -27,19 +29,12 @@ export const COMMAND_MODULES = {
   copy: () => import('../commands/copy.ts').then((m) => [m.CopyCommand]),
   chat: () => import('../commands/chat.ts').then((m) => [m.ChatCommand]),
   adapters: () => import('../commands/adapters.ts').then((m) => [m.AdaptersCommand, m.ModelsCommand, m.VerifyCommand]),
-  auth: () =>
-    import('../commands/auth.ts').then((m) => [
-      m.AuthCommand,
-      m.AuthSetCommand,
-      m.AuthListCommand,
-      m.AuthRemoveCommand,
-      m.AuthPresetsCommand,
-      m.AuthDetectCommand,
-    ]),
+  auth: () => import('../commands/auth.ts').then((m) => [m.AuthSetCommand, m.AuthListCommand, m.AuthRemoveCommand, m.AuthPresetsCommand, m.AuthDetectCommand]),
   prices: () => import('../commands/prices.ts').then((m) => [m.PricesShowCommand, m.PricesSetCommand, m.PricesRemoveCommand, m.PricesUpdateCommand]),
   key: () => import('../commands/key.ts').then((m) => [m.KeyNewCommand, m.KeySetCommand, m.KeyListCommand, m.KeyRemoveCommand]),
   'key-group': () => import('../commands/key-group.ts').then((m) => [m.KeyGroupSetCommand, m.KeyGroupListCommand, m.KeyGroupRemoveCommand]),
   alias: () => import('../commands/alias.ts').then((m) => [m.AliasSetCommand, m.AliasListCommand, m.AliasRemoveCommand, m.AliasDefaultCommand]),
+  groups: () => import('../commands/groups.ts').then((m) => [m.ServiceCommand, m.ConfigCommand]),
   completion: () => import('../commands/completion.ts').then((m) => [m.CompletionCommand]),
   version: () => import('../commands/version.ts').then((m) => [m.VersionCommand]),
 } as const satisfies Record<string, Load>;

@@ -10,9 +10,10 @@ import { usageLines } from './usage-errors.ts';
 
 const LABEL = 'Blockhouse: named LLM agents in plain files, and one gateway to five providers';
 
-/** Turns `send ada --help` and `help send` into `send --help`: clipanion knows the option only directly after the words of a command. */
+/** Turns `send ada --help`, `help send` and `--help send` into `send --help`: clipanion knows the option only directly after the words of a command. */
 function withHelpFirst(argv: readonly string[]): string[] {
-  if (argv[0] === 'help') return withHelpFirst([...argv.slice(1), '--help']);
+  const asksFirst = argv[0] === 'help' || (argv.length > 1 && (argv[0] === '--help' || argv[0] === '-h'));
+  if (asksFirst) return withHelpFirst([...argv.slice(1), '--help']);
   const end = argv.indexOf('--');
   if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => word === '--help' || word === '-h')) return [...argv];
   const paths = COMMAND_INDEX.flatMap((entry) => entry.paths).filter(
@@ -32,11 +33,10 @@ async function commandsOf(word: string | undefined): Promise<readonly CommandCla
 /** Runs a command line with the streams and environment of `context` and resolves with the exit code. Never rejects. */
 export async function runProgram(argv: readonly string[], context: BaseContext): Promise<number> {
   if (argv[0] === COMPLETE_COMMAND) return (await import('../complete/completion.ts')).runCompletion(argv.slice(1), context);
-  const words = withHelpFirst(argv);
-  const isHelp = words.length === 1 && (words[0] === '--help' || words[0] === '-h');
-  if (argv.length === 0 || isHelp) {
-    await writeLines(isHelp ? context.stdout : context.stderr, [overview(COMMAND_INDEX, LABEL).trimEnd()]);
-    return isHelp ? EXIT_CODES.ok.code : EXIT_CODES.usage.code;
+  const words = argv.length === 0 ? ['serve'] : withHelpFirst(argv);
+  if (words.length === 1 && (words[0] === '--help' || words[0] === '-h')) {
+    await writeLines(context.stdout, [overview(COMMAND_INDEX, LABEL).trimEnd()]);
+    return EXIT_CODES.ok.code;
   }
   const cli = new ReadableCli({ binaryName: 'blockhouse', binaryLabel: LABEL, enableColors: isColored(context.stdout, context.env) });
   for (const command of await commandsOf(words[0])) cli.register(command);

@@ -75,14 +75,24 @@ class Lines implements DestinationStream {
   }
 }
 
-/** A JSON log line as text for a person: time, level, message, then the other fields. */
+/** A JSON log line as text for a person: time, level, message, then the other fields. A request that was served is as short as in the logs of other servers. */
 export function toReadable(line: string): string {
   const record = tryParseJson(line);
   if (!isObject(record)) return oneLine(line);
-  const { level, time, msg, pid: _pid, ...fields } = record;
+  const { level, time, msg, pid: _pid, ...others } = record;
+  const { method, path, status, ms, requestId, ...unusual } = others;
+  const isServed = msg === 'request served' && Object.keys(unusual).length === 0;
+  const fields = isServed ? {} : others;
   const rest = Object.entries(fields).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const clock = new Date(Number(time)).toTimeString().slice(0, 8);
-  return oneLine([clock, (pino.levels.labels[Number(level)] ?? '').padEnd(5), String(msg ?? ''), ...rest].join(' '));
+  return oneLine(
+    [
+      clock,
+      (pino.levels.labels[Number(level)] ?? '').padEnd(5),
+      isServed ? `${String(method)} ${String(path)} ${String(status)} in ${String(ms)} ms` : String(msg ?? ''),
+      ...rest,
+    ].join(' '),
+  );
 }
 
 const COOLED = {
@@ -129,5 +139,9 @@ function logBlockFacts({ events }: Core, log: Logger): void {
   events.on('message.finished', (fact) => (fact.status === 'failed' ? log.warn(fact, 'message failed') : log.debug(fact, 'message finished')));
   events.on('workspace.halted', (fact) => log.warn(fact, fact.halted ? 'kill switch set' : 'kill switch released'));
   events.on('workspace.lost', (fact) => log.error(fact, 'workspace taken over by another server, because its lock was deleted'));
+  events.on('node.joined', (fact) => log.info(fact, fact.self ? 'this server shares the workspace again' : 'another server shares the workspace'));
+  events.on('node.gone', (fact) => (fact.self ? log.warn(fact, 'the other servers have given up this one') : log.info(fact, 'a server is gone')));
+  events.on('store.away', (fact) => log.error(fact, 'the database does not answer'));
+  events.on('store.back', (fact) => log.info(fact, 'the database answers again'));
   events.on('workspace.fault', (fact) => log.error(fact, 'workspace operation failed'));
 }

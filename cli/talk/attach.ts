@@ -41,7 +41,7 @@ export async function attach(options: AttachOptions): Promise<ExitKind> {
     if (terminal) {
       const title = `${style.bold(block)}  ${state.paint(state.text)}  ${oneLine(config.adapter?.model ?? 'no model')}`;
       await writeLines(output as Writable, [...(await lastTurns(options)), title, style.dim(TALK_HINT)]);
-    }
+    } else await writeLines(output as Writable, [`note: each line of the input is a message; \`blockhouse chat ${block}\` sends all of it as one.`]);
     return await talk(options, new BlockPartner(options, conversation), (error) => (error instanceof CliError ? error : undefined));
   } finally {
     conversation.close();

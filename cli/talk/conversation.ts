@@ -12,7 +12,7 @@ import { SteadyFeed } from '../client/steady-feed.ts';
 import { CliError, type ExitKind, kindOfCode } from '../terminal/exit-codes.ts';
 
 /** How long nothing may happen before `stalled` is called. */
-const STALL_MS = 3000;
+const STALL_MS = 2000;
 
 /** How a message ended. */
 export interface Outcome {
@@ -25,7 +25,7 @@ export interface Outcome {
 export interface Watcher {
   /** The next step of the reply. */
   step?(step: ReplyStep): Promise<void>;
-  /** Nothing has happened for 3 s; called again after each further 3 s. */
+  /** Nothing has happened for 2 s; called again after each further 2 s. */
   stalled?(): Promise<void>;
   /** The message was read, and has no outcome yet. */
   waiting?(message: ChatEntry): Promise<void>;

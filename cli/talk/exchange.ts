@@ -1,4 +1,6 @@
 // One message to a block and its answer, for `send --wait`, `send --stream` and `chat <name> <message>`.
+//
+// ctrl-c-ends-reply: once the message is sent, Ctrl-C cancels it, and what there is of its answer is printed. A second one ends the process.
 import type { Writable } from 'node:stream';
 import type { BlockState, ChatReceipt, ReplyStep } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
@@ -12,10 +14,25 @@ import { ReplyPrinter } from './reply-printer.ts';
 import { withSpinner } from './wait-display.ts';
 
 /** The longest wait unless the caller names one: a script must not hang for ever. */
-export const WAIT_SECONDS = 600;
+const WAIT_SECONDS = '600';
+/** The longest timer of Node. */
+const LONGEST_MS = 2_147_483_647;
+
+/** What `--timeout` says, in milliseconds. Throws a CliError. */
+export function waitMs(timeout: string = WAIT_SECONDS): number {
+  const ms = Number(timeout) * 1000;
+  if (!(ms > 0 && ms <= LONGEST_MS)) throw new CliError('usage', '--timeout must be a number of seconds above 0.');
+  return ms;
+}
+
+/** The error of a wait that has lasted so long. */
+export function tooLate(ms: number, what = '', cause?: unknown): CliError {
+  return new CliError('provider', `No answer came within ${ms / 1000} s.${what}`, cause);
+}
 
 /** Who sends to which block. */
 export interface Sender {
+  /** Its calls are not aborted by the signal of an exchange, because cancelling is a call, too. */
   readonly api: Api;
   readonly block: string;
   /** Writes a remark for the person. */
@@ -39,7 +56,7 @@ export interface ExchangeOptions extends Sender {
   /** Waits also for a block that answers only after somebody has changed something. */
   readonly waitsAnyway?: boolean;
   readonly clientId?: string | undefined;
-  /** Ends the wait; the message stays. */
+  /** Cancels the message (ctrl-c-ends-reply). */
   readonly signal: AbortSignal;
 }
 
@@ -66,7 +83,7 @@ function cureText(fix: string | null): string {
 
 /** Sends a message, waits for its answer and prints it; with `json`, the steps and the outcome. Rejects with a CliError. */
 export async function exchange(message: string, options: ExchangeOptions): Promise<ExitKind> {
-  const conversation = await Conversation.open(options.api, options.block);
+  const conversation = await unlessAborted(Conversation.open(options.api, options.block), options.signal);
   const running = new Exchange(options, conversation);
   try {
     return await running.run(message);
@@ -76,12 +93,30 @@ export async function exchange(message: string, options: ExchangeOptions): Promi
   }
 }
 
+/** The result of work that cannot be aborted itself. Rejects with a CliError when the signal fires first. */
+function unlessAborted(opening: Promise<Conversation>, signal: AbortSignal): Promise<Conversation> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(new CliError('interrupted', 'interrupted'));
+      opening.then(
+        (late) => late.close(),
+        () => undefined, // nobody waits for it any more
+      );
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    opening.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
 class Exchange {
   readonly #options: ExchangeOptions;
   readonly #conversation: Conversation;
   readonly #spinner: Spinner;
   readonly #printer: ReplyPrinter;
   #toldState = '';
+  /** Ends the wait without an outcome. */
+  readonly #leaving = new AbortController();
 
   constructor(options: ExchangeOptions, conversation: Conversation) {
     this.#options = options;
@@ -96,19 +131,38 @@ class Exchange {
     const receipt = await this.#conversation.send(message, signal, { clientId, connection });
     const isStuck = await remarkOn(receipt, { ...this.#options, say: (text) => this.#say(text) });
     if (isStuck) this.#assertWaits(receipt.id);
-    // At a terminal, the remark must not continue the line of the reply.
-    const leave = (): Promise<void> => this.#say(`The message stays in the queue; \`${this.#hint('queue', '--cancel', receipt.id)}\` cancels it.`);
-    signal.addEventListener('abort', () => void this.#printer.end().then(leave));
+    const cancel = (): void => void this.#cancel(receipt.id);
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
     const outcome = await this.#wait(receipt);
     this.#spinner.stop();
-    const fault = faultOf(outcome);
+    const fault = signal.aborted && outcome.message.status === 'cancelled' ? this.#cancelled(receipt.id) : faultOf(outcome);
     if (json) await this.#printOutcome(outcome, fault);
     else await this.#printer.finish(outcome);
     await this.#saySpeed(outcome);
     if (fault === undefined) return 'ok';
-    if (!json) throw fault;
-    await this.#say(`blockhouse: ${oneLine(fault.message)}`);
+    if (!json && fault.kind !== 'interrupted') throw fault;
+    await this.#say(`${fault.kind === 'interrupted' ? '' : 'blockhouse: '}${oneLine(fault.message)}`);
     return fault.kind;
+  }
+
+  /** ctrl-c-ends-reply. */
+  async #cancel(id: string): Promise<void> {
+    const { api, block } = this.#options;
+    try {
+      if (!this.#conversation.isAway) return void (await api.changeMessage(block, id, 'cancel'));
+    } catch (error) {
+      if (error instanceof CliError && error.body?.code === 'WRONG_STATE') return; // it has just ended, and its outcome is printed
+      await this.#printer.end(); // at a terminal, the remark must not continue the line of the reply
+      await this.#say(`blockhouse: ${oneLine((error as Error).message)}`);
+    }
+    await this.#printer.end();
+    await this.#say(`The message stays in the queue; \`${this.#hint('queue', '--cancel', id)}\` cancels it.`);
+    this.#leaving.abort();
+  }
+
+  #cancelled(id: string): CliError {
+    return new CliError('interrupted', `The message is cancelled; \`${this.#hint('queue', '--retry', id)}\` sends it again.`);
   }
 
   async end(): Promise<void> {
@@ -131,22 +185,21 @@ class Exchange {
     const { block, waitsAnyway = false } = this.#options;
     if (waitsAnyway) return;
     const text = `${block} will not answer before that changes. The message stays in the queue; \`${this.#hint('history', '--id', id)}\` shows its answer then.`;
-    throw new CliError('unexpected', text);
+    throw new CliError('waiting', text);
   }
 
   async #wait({ id, position, running }: ChatReceipt): Promise<Outcome> {
-    const { api, block, timeoutMs, signal, isStreamed } = this.#options;
+    const { api, block, timeoutMs, isStreamed } = this.#options;
     const watcher = withSpinner(this.#watcher(id), this.#spinner, { api, block, id, ahead: position, isRunning: running, isStreamed });
     const tooLong = AbortSignal.timeout(timeoutMs);
     try {
-      return await this.#conversation.outcome(id, watcher, AbortSignal.any([signal, tooLong]));
+      return await this.#conversation.outcome(id, watcher, AbortSignal.any([this.#leaving.signal, tooLong]));
     } catch (error) {
       if (error instanceof CliError && error.kind === 'server') {
         throw new CliError('server', `${error.message} The message stays; \`${this.#hint('history', '--id', id)}\` shows its answer.`, error);
       }
-      if (!tooLong.aborted || signal.aborted) throw error;
-      const text = `No answer came within ${timeoutMs / 1000} s. The message stays in the queue; \`${this.#hint('queue')}\` shows it.`;
-      throw new CliError('provider', text, error);
+      if (!tooLong.aborted || this.#leaving.signal.aborted) throw error;
+      throw tooLate(timeoutMs, ` The message stays in the queue; \`${this.#hint('queue')}\` shows it.`, error);
     }
   }
 

@@ -16,6 +16,11 @@ export const EXIT_CODES = {
   provider: { code: 4, meaning: 'No answer from the provider: it is unreachable, too slow, limits the rate, or returned an error or an unreadable answer.' },
   place: { code: 5, meaning: "The port, the workspace or one of its files can't be used." },
   server: { code: 6, meaning: 'No server runs on this workspace, or it does not answer.' },
+  waiting: {
+    code: 7,
+    meaning:
+      'No answer comes before somebody does something: the block is stopped, paused or failed, or has no model. The message stays, and the error names the command that helps.',
+  },
   interrupted: { code: 130, meaning: 'Interrupted with Ctrl-C (SIGINT).' },
 } as const;
 
@@ -80,7 +85,7 @@ export function kindOfCode(code: string): ExitKind {
 }
 
 /** Mildest first: faults of the call, then faults of the provider, then faults of this machine. */
-const BY_WEIGHT: readonly ExitKind[] = ['ok', 'usage', 'provider', 'credentials', 'place', 'server', 'unexpected', 'interrupted'];
+const BY_WEIGHT: readonly ExitKind[] = ['ok', 'usage', 'waiting', 'provider', 'credentials', 'place', 'server', 'unexpected', 'interrupted'];
 
 /** The worst of several kinds; `ok` for none. */
 export function worstOf(kinds: readonly ExitKind[]): ExitKind {

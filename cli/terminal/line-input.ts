@@ -1,6 +1,6 @@
 // Messages that a person types or that are piped in, one at a time.
 //
-// no-echo-between: what a person types while no message is asked for is kept for the next question and not shown, because it
+// no-echo-between: what a person types while no message is asked for is kept for the next question, and shown then, because it
 // would appear in the middle of a reply.
 // own-history: the arrow keys show whole messages; readline alone would keep each line of one.
 // one-line-recalled: a message of several lines comes back as one line with marks, because readline edits one line, and each version of Node shows
@@ -53,6 +53,11 @@ class MessageQueue {
   /** Whether `next` would wait. */
   get isEmpty(): boolean {
     return this.#messages.length === 0 && !this.#isOver;
+  }
+
+  /** What `next` gives at once, if it is a message. */
+  get first(): string | undefined {
+    return this.#messages[0];
   }
 
   get isAwaited(): boolean {
@@ -117,6 +122,7 @@ class Keyboard implements LineInput {
   readonly #queue = new MessageQueue();
   readonly #lines = new MessageLines();
   readonly #filter: PasteFilter;
+  readonly #output: NodeJS.WritableStream;
   readonly #screen: Screen;
   readonly #readline;
   readonly #history: Pick<LineHistory, 'entries' | 'add'>;
@@ -126,6 +132,7 @@ class Keyboard implements LineInput {
 
   constructor({ input, output, history = new Memory() }: LineStreams, interrupted: () => void) {
     this.#history = history;
+    this.#output = output;
     this.#screen = new Screen(output, () => this.#queue.isAwaited);
     this.#filter = new PasteFilter(input, output, (text) => this.#paste(text));
     this.#readline = createInterface({ input: this.#filter, output: this.#screen, terminal: true, historySize: KEPT, history: history.entries.map(recalled) });
@@ -140,7 +147,8 @@ class Keyboard implements LineInput {
 
   next(prompts: Prompts): Promise<string | undefined> {
     this.#prompts = prompts;
-    const isEmpty = this.#queue.isEmpty;
+    const { isEmpty, first } = this.#queue;
+    if (first !== undefined) this.#output.write(`${prompts.first}${first.replaceAll('\n', `\n${prompts.more}`)}\n`); // no-echo-between
     const message = this.#queue.next();
     if (isEmpty) this.#prompt();
     return message;

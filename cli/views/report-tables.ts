@@ -57,10 +57,10 @@ const NODES: readonly Column[] = [
   { title: 'ADDRESS', drop: 3 },
 ];
 
-/** The table of `nodes`; `*` marks the server that answers. */
+/** The table of `nodes`; `*` marks the server that answers, and `drained` one that gives its blocks away. */
 export function nodesTable(nodes: readonly ServerNode[], { now, ...view }: View): string[] {
-  const rows = nodes.map(({ id, self, version, startedAt, seenAt, alive, blocks, url }): Cell[] => [
-    `${id}${self ? ' *' : ''}`,
+  const rows = nodes.map(({ id, self, version, startedAt, seenAt, alive, draining, blocks, url }): Cell[] => [
+    `${id}${self ? ' *' : ''}${draining ? ' drained' : ''}`,
     version,
     relative(startedAt, now),
     { text: `${relative(seenAt, now)}${alive ? '' : ' !'}`, paint: alive ? (text) => text : view.style.bad },

@@ -1,5 +1,5 @@
 // What an entry of auth.json and its preset say of an upstream besides the settings of its adapter. It goes with the resolved settings of each call, so that
-// adapters and prices read it in one place. Pure: no I/O.
+// adapters and prices read it in one place; and what names of models and tiers mean. Pure: no I/O.
 import type { ConnectionEntry, EntryLimits, EntryTimeouts, ModelFacts, Quirks } from '../types.ts';
 import type { Preset } from './preset.ts';
 
@@ -91,4 +91,12 @@ function factsIn(models: Readonly<Record<string, ModelFacts>>): Endpoint['factsO
 export function plainModel(model: string): string {
   const plain = model.trim().toLowerCase();
   return plain.startsWith('models/') ? plain.slice('models/'.length) : plain;
+}
+
+/** The providers' words for what costs as much as the standard tier, or less. */
+const NOT_DEARER: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'on_demand', 'unspecified', 'flex', 'batch']);
+
+/** True for a tier that costs more than the standard one, or may do so because the word is new. */
+export function mayCostMore(tier: unknown): tier is string {
+  return typeof tier === 'string' && tier !== '' && !NOT_DEARER.has(tier.toLowerCase().replace(/^service_tier_/, ''));
 }

@@ -135,9 +135,15 @@ export function describeSettings(spec: SettingsSpec, settings: ResolvedSettings)
   for (const [name, setting] of Object.entries(spec)) {
     const value = settings.values[name];
     const source = settings.sources[name];
-    if (value !== undefined && source !== undefined) shown[name] = { value: setting.secret ? maskSecret(value) : value, source };
+    if (value === undefined || source === undefined) continue;
+    shown[name] = { value: setting.secret ? maskSecret(value) : isAddress(name, setting) ? maskInAddress(value) : value, source };
   }
   return shown;
+}
+
+/** An address without what may be a secret in it: a password, and parameters. Calls use neither, but people paste addresses as they have them. */
+function maskInAddress(address: string): string {
+  return address.replace(/^([a-z][\w+.-]*:\/\/)?[^/?#\\]*@/i, '$1••••@').replace(/[?#].*$/s, '?••••');
 }
 
 /** The last four characters of a secret of 20 or more. A short one is hidden whole: four characters of eight would be half of it. */

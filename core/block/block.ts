@@ -34,6 +34,8 @@ import { Tenure } from './tenure.ts';
 const LOG_CHANNEL = 'monitor';
 /** An editor may remove a file before it writes the new one. */
 const GONE_AFTER_MS = 100;
+/** The monitor runs, and does nothing. */
+const WAITS: ReadonlySet<BlockState> = new Set(['backoff', 'paused', 'failed']);
 const FOREVER = { timeout: Number.POSITIVE_INFINITY };
 
 /** Blocks by actor system: all blocks share one machine, and its work finds its block here. */
@@ -102,7 +104,8 @@ export class Block implements BlockContext {
       onStale();
       this.#followers.changed();
     };
-    this.#followers = new Followers({ feed: { join: (reader, sinceSeq) => this.#join(reader, sinceSeq) }, watch: () => this.stored.watch() });
+    const join = (reader: (step: ReplyStep) => void, sinceSeq?: number): (() => void) => this.#join(reader, sinceSeq);
+    this.#followers = new Followers({ feed: { join }, watch: () => this.stored.watch(), watchLog: () => this.log.follow() });
     this.#actor = restored ?? createActor(machine, { input: { name, archiveName: null } });
     const actor = pulseOf(this.#actor.getSnapshot());
     this.#pulseWriter = new PulseWriter({ name, actor, files: this.files, log: this.log, feed: this.feed, world, onShown: onStale, onUnwritten, onFault });
@@ -165,7 +168,7 @@ export class Block implements BlockContext {
 
   #doing(): 'nothing' | 'idle' | 'something' {
     if (!this.isActive) return 'nothing';
-    return this.state === 'idle' ? 'idle' : 'something';
+    return this.state === 'idle' || (this.world.member().isDraining && WAITS.has(this.state)) ? 'idle' : 'something';
   }
 
   /** How it stands, wherever its monitor runs. */

@@ -1,6 +1,7 @@
 // The followers of a block, and the watch for changes by others.
 //
 // watch-when-needed: the block is watched only while the monitor runs or the block has a follower.
+// logs-when-asked: lines of other servers are looked for only while a follower wants the log.
 // followers-apart: an error that a follower throws becomes a process warning; it doesn't reach other followers or the block.
 // silent-after-gone: after `onGone` no callback of a follower is called.
 import { callApart } from '../bus.ts';
@@ -12,6 +13,8 @@ export interface FollowersOptions {
   readonly feed: Pick<ReplyStream, 'join'>;
   /** Begins to look for changes by others. Returns a function that ends it. */
   watch(): () => void;
+  /** Begins to look for lines of the log by others. Returns a function that ends it. */
+  watchLog(): () => void;
 }
 
 interface Following {
@@ -24,6 +27,7 @@ export class Followers {
   readonly #options: FollowersOptions;
   readonly #all = new Set<Following>();
   #unwatch: (() => void) | undefined;
+  #unwatchLog: (() => void) | undefined;
   #isNeeded = false;
 
   constructor(options: FollowersOptions) {
@@ -75,6 +79,8 @@ export class Followers {
   pause(): void {
     this.#unwatch?.();
     this.#unwatch = undefined;
+    this.#unwatchLog?.();
+    this.#unwatchLog = undefined;
   }
 
   resume(): void {
@@ -85,5 +91,11 @@ export class Followers {
   #watchAsNeeded(): void {
     if (!this.#isNeeded && this.#all.size === 0) this.pause();
     else this.#unwatch ??= this.#options.watch();
+    // logs-when-asked.
+    if ([...this.#all].some(({ follower }) => follower.onLog !== undefined)) this.#unwatchLog ??= this.#options.watchLog();
+    else {
+      this.#unwatchLog?.();
+      this.#unwatchLog = undefined;
+    }
   }
 }

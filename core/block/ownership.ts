@@ -1,8 +1,10 @@
 // Which blocks this server works on. Where several servers share a workspace, one of them owns a block while it has something to do.
 //
 // looks-anyway: each second a server takes what has something to do, and looks at its own blocks and at what is wished of them. A hint makes it look earlier.
+// here-already: a hint of work for a block that this server has is passed on to it, without a look.
 // gives-back: a block that is stopped is given back at once, and one without anything to do after half a minute.
 // asks-first: a server that needs a block of another one asks for it, and waits until its reply is over.
+// drains: a server that is drained begins nothing more; each of its blocks is given back when the reply under way is over.
 // lost-is-left: what this server has lost ends at once, and nothing of it is written any more; its bills are kept. Then it joins again.
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
@@ -38,6 +40,7 @@ export class Ownership {
   readonly #waiting = new Map<number, Set<() => void>>();
   #looking: Promise<void> | undefined;
   #mustLook = false;
+  #wasDraining = false;
   #timer: NodeJS.Timeout | undefined;
   #unhear: (() => void) | undefined;
   #fault: string | undefined;
@@ -51,7 +54,7 @@ export class Ownership {
     const { store } = this.#options.world;
     this.#unhear = store.signals.on(({ block, what }) => {
       if (what === 'released') this.#wake({ block });
-      else this.#lookSoon();
+      else if (what !== 'work' || !this.#passOn(block)) this.#lookSoon();
     });
     this.#lookSoon();
     if (!this.#member.isShared) return;
@@ -100,6 +103,14 @@ export class Ownership {
     return this.#options.world.member();
   }
 
+  /** False where this server does not have the block. here-already. */
+  #passOn(number: number): boolean {
+    if (!this.#member.isShared) return false;
+    const block = this.#options.blocks.all().find(({ ref, tenure }) => ref.block === number && tenure.claim !== undefined);
+    block?.send({ type: 'chat.changed' });
+    return block !== undefined;
+  }
+
   /** lost-is-left. */
   #watch(): void {
     const leave = (): void => {
@@ -139,6 +150,7 @@ export class Ownership {
     const member = this.#member;
     for (const [claim, rest] of this.#leaving) await this.#leave(claim, rest);
     const { wishes, mine, claimed } = await member.look(member.isShared ? MAX_OWNED - blocks.owned : Number.POSITIVE_INFINITY);
+    this.#seeDrain();
     for (const wish of wishes) await this.#guarded('wish', wish, () => this.#grant(wish));
     for (const claim of mine) await this.#guarded('resume', claim, () => this.#begin(claim, 'message'));
     for (const claim of claimed) {
@@ -146,6 +158,13 @@ export class Ownership {
       await this.#guarded('resume', claim, () => this.#begin(claim, member.isShared ? 'message' : 'server start'));
       if (!member.isShared) await delay(STAGGER_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined); // it was aborted
     }
+  }
+
+  /** drains. */
+  #seeDrain(): void {
+    const { isDraining } = this.#member;
+    if (isDraining && !this.#wasDraining) for (const block of this.#options.blocks.all()) block.tenure.see();
+    this.#wasDraining = isDraining;
   }
 
   async #begin(claim: Claim, cause: string): Promise<void> {

@@ -1,7 +1,7 @@
 // How long this server has a block: from a claim until it is given back, lost, or moved to the archive.
 //
 // back-at-rest: where several servers share a workspace, a block is given back at once when nothing runs, and half a minute after its monitor has had
-//   nothing to do. The next message then finds a server, maybe another one.
+//   nothing to do. The next message then finds a server, maybe another one. A server that is drained does not wait: its blocks go as soon as no reply is under way.
 import type { BlockRef, Claim, Rest } from '../store/port.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import type { ReplyStream } from './reply/reply-stream.ts';
@@ -11,7 +11,7 @@ export interface TenureOptions {
   readonly ref: BlockRef;
   readonly world: WorkspaceContext;
   readonly feed: Pick<ReplyStream, 'join'>;
-  /** `idle`: the monitor waits for a message. */
+  /** `idle`: the monitor waits for a message; where the server is drained, for anything. */
   doing(): 'nothing' | 'idle' | 'something';
   /** Resolves when all that the block has said is stored. */
   written(): Promise<void>;
@@ -74,6 +74,7 @@ export class Tenure {
     if (this.#claim === undefined || !world.member().isShared) return;
     const now = doing();
     if (now === 'nothing') return void this.#giveBack('nothing');
+    if (now === 'idle' && world.member().isDraining) return void this.#giveBack('idle');
     if (now === 'idle') this.#timer ??= setTimeout(() => void this.#giveBack('idle'), WARM_MS).unref();
     else {
       clearTimeout(this.#timer);

@@ -11,8 +11,8 @@ export interface PricedModel {
   readonly rates?: OwnRates | undefined;
   /** Where the call goes, for a price that holds only at the provider's own hosts. */
   readonly address?: string | undefined;
-  /** True if answers tell what the call costs. */
-  readonly isTold?: boolean | undefined;
+  /** The connection whose answers tell what they cost; undefined where they don't. */
+  readonly toldBy?: string | undefined;
 }
 
 /** A call as its account sees it. */
@@ -60,8 +60,11 @@ export interface Hold {
   /**
    * Called right before each attempt, when the call has its place. Undefined, or a promise that resolves, lets the call be sent. Rejects or throws
    * KEY_CAP_REACHED, PRICE_UNKNOWN, or what keeps the account from being read. A call whose caller leaves meanwhile is settled at once.
+   * With `atOnce`, the call was accepted in this turn of the event loop, so that nothing has changed since.
    */
-  reserve(): Promise<void> | undefined;
+  reserve(atOnce?: boolean): Promise<void> | undefined;
+  /** Called when the call has given its place back, and may ask for another one later. Absent where nobody else keeps its places. */
+  pause?(): void;
 }
 
 /** Who asks which model; without a model, a question about the provider itself. */

@@ -257,7 +257,8 @@ export function addReport(counts: Counts, reported: ReportedUsage): void {
     const count = reported[name];
     if (isCount(count) && count > (counts[name] ?? -1)) counts[name] = count;
   }
-  if (isCost(reported.costUsd) && reported.costUsd > (counts.costUsd ?? -1)) counts.costUsd = reported.costUsd;
+  const costUsd = toldCost(reported.costUsd);
+  if (costUsd !== undefined && costUsd > (counts.costUsd ?? -1)) counts.costUsd = costUsd;
   if (reported.unpricedTier === true) counts.unpricedTier = true;
   if (reported.usesNothing === true) counts.usesNothing = true;
 }
@@ -269,9 +270,12 @@ export function believed({ inputTokens, outputTokens, usesNothing }: Counts, ans
   return text > 0 ? { inputTokens } : { inputTokens, outputTokens };
 }
 
-/** A cost that a provider may tell: a negative one would give the key of an application more to spend than its cap. */
-export function isCost(value: number | undefined): value is number {
-  return value !== undefined && Number.isFinite(value) && value >= 0;
+/** USD. No answer costs as much, and sums of any costs would end beyond all numbers, which can't be written down. */
+const MAX_COST = 999_999_999;
+
+/** A cost that a provider tells, as far as it counts; undefined for none. A negative one would give the key of an application more to spend than its cap. */
+export function toldCost(value: number | undefined): number | undefined {
+  return value !== undefined && value >= 0 ? Math.min(value, MAX_COST) : undefined;
 }
 
 /** What a token takes in memory: its list of bytes takes more than its text. */

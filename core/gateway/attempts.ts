@@ -52,8 +52,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   readonly #startedAt: number;
   /** Among the calls under way. */
   #place: Place<LiveCall> | undefined;
-  /** Attempts made so far. */
-  #count = 0;
+  #count = 0; // attempts made so far
   #firstTextAt: number | undefined;
   /** When it first got its place. */
   #placedAt: number | undefined;
@@ -63,12 +62,12 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
   #attempt: Attempt<T> | undefined;
-  /** An attempt was made since the call last asked for a place. */
-  #wasMade = false;
+  #wasMade = false; // an attempt was made since the call last asked for a place
   /** Set where its connection has several keys. */
   #turns: KeyTurns | undefined;
   /** Undefined if nothing limits the call. */
   #hold: Hold | undefined;
+  #isNew = true; // it was accepted in this turn of the event loop
   /** Undefined if the call ends when its caller leaves. */
   #readOn: ReadOn | undefined;
   #hasEnded = false;
@@ -153,7 +152,9 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, stream: reader !== undefined });
     this.#place = live.add(this);
     if (this.#hold?.readsOn === true) this.#readOn = new ReadOn();
-    return this.#next(0, resultOf);
+    const result = this.#next(0, resultOf);
+    this.#isNew = false;
+    return result;
   }
 
   /** still-under-way: the call goes on when its caller has left. */
@@ -234,14 +235,17 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       this.#destination.budget.deposit();
       this.#placedAt = this.#options.now();
     }
-    const reserved = this.#hold?.reserve(); // reserve-send-settle
-    return reserved === undefined ? this.#send() : reserved.then(this.#send);
+    return this.#whenReady(this.#reserve);
   };
 
-  readonly #send = (): Promise<T> => {
-    const waiting = this.#options.settings.ready(this.#call.adapter);
-    return waiting === undefined ? this.#sendNow() : waiting.then(this.#sendNow);
-  };
+  /** What has waited for the key of a program reserves after that, since much may have changed meanwhile. */
+  #whenReady(next: () => Promise<T>): Promise<T> {
+    return this.#options.settings.ready(this.#call.adapter)?.then(this.#reserve) ?? next();
+  }
+
+  /** reserve-send-settle. */
+  readonly #reserve = (): Promise<T> => this.#hold?.reserve(this.#isNew)?.then(this.#send) ?? this.#sendNow();
+  readonly #send = (): Promise<T> => this.#whenReady(this.#sendNow);
 
   readonly #sendNow = (): Promise<T> => {
     const { adapter, config, signal } = this.#call;
@@ -269,7 +273,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       prepared.settings = settings;
       return this.#makeWith(prepared);
     };
-    return this.#turns.make(keys, makeWith, this.#keyFailed) ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#sendNow);
+    return this.#turns.make(keys, makeWith, this.#keyFailed) ?? keys.ring.freed(this.#call.signal, this.#options.closing).then(this.#reserve);
   }
 
   /** next-key. */
@@ -306,6 +310,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const delayMs = this.#wasMade ? this.#delayMs(failure, retry) : undefined; // made-only
     if (delayMs === undefined) throw failure;
     this.#tellRetry(failure, retry + 1, delayMs);
+    this.#hold?.pause?.();
     await sleep(delayMs, signal, this.#options.closing);
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }

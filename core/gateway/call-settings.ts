@@ -9,14 +9,14 @@ import type { Entry } from '../auth/entry.ts';
 import type { KeyCommands } from '../auth/key-command.ts';
 import { type Environment, originOf, placeOf, type ResolvedSettings, resolveSettings, type SettingSource } from '../auth/settings.ts';
 import type { Writable } from '../base/writable.ts';
-import { BlockhouseError, invalidRequest } from '../errors.ts';
+import { BlockhouseError, invalidRequest, toBlockhouseError } from '../errors.ts';
 import type { Adapter, AdapterCall, UpstreamTimeouts } from '../ports.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { entryKeys, type UsableKey, variablesIn, withKey } from './connections/entry-keys.ts';
 import type { EntryKeys, KeyRings } from './connections/key-rings.ts';
 import type { KeyState } from './connections/key-state.ts';
 import { assertRoutable, checkEgress, parseBaseURL } from './egress.ts';
-import { boundCall } from './key-bounds.ts';
+import { type BoundCall, boundCall } from './key-bounds.ts';
 import type { OwnAddresses } from './own-addresses.ts';
 
 /** Milliseconds; an adapter may have others, for instance a local daemon that loads its model first. */
@@ -183,11 +183,15 @@ export class CallSettings {
     const { env, allowedOrigins, ownAddresses, timeouts, commands } = this.#options;
     const printed = commands?.known(entry);
     if (config?.baseURL !== undefined) assertTakesBaseURL(adapter);
-    const keys = entryKeys(entry, env);
     const lookUp = (of: readonly UsableKey[]) => {
       const { spec, stored } = withKey(adapter.settings, entry, of, printed);
       return { found: resolveSettings(spec, { config, stored, env }), configured: resolveSettings(spec, { stored, env }) };
     };
+    const boundWith = (key: UsableKey): BoundCall => {
+      const one = lookUp([key]);
+      return boundCall(adapter, { settings: one.found, configured: one.configured, env, allowedOrigins });
+    };
+    const keys = placeable(entryKeys(entry, env), boundWith);
     const { found, configured } = lookUp(keys);
     const base = found.values['baseURL'];
     const url = base === undefined ? undefined : checkedBase(base, found.sources['baseURL'], allowedOrigins, ownAddresses);
@@ -201,10 +205,7 @@ export class CallSettings {
     const settings = withEndpoint(bound.settings, endpoint);
     const ring = egress.ownKey || isElsewhere ? undefined : this.#options.rings?.of(adapter.id, keys);
     // Each key has bounds of its own: one of a variable does not go wherever one of auth.json does.
-    const withOne = (key: UsableKey): ResolvedSettings => {
-      const one = lookUp([key]);
-      return withEndpoint(boundCall(adapter, { settings: one.found, configured: one.configured, env, allowedOrigins }).settings, endpoint);
-    };
+    const withOne = (key: UsableKey): ResolvedSettings => withEndpoint(boundWith(key).settings, endpoint);
     const prepared = {
       countsHops: url !== undefined && this.#options.services?.has(url.origin) === false,
       settings,
@@ -223,6 +224,21 @@ export class CallSettings {
       address: addressOf(settings, configured),
     };
   }
+}
+
+/** Of several keys, those that may go where the entry leads; all, if none may, so that the call says why. */
+function placeable(keys: readonly UsableKey[], boundWith: (key: UsableKey) => BoundCall): readonly UsableKey[] {
+  if (keys.length < 2) return keys;
+  const fitting = keys.filter((key) => {
+    try {
+      boundWith(key);
+      return true;
+    } catch (error) {
+      if (toBlockhouseError(error).code === 'ADAPTER_NOT_CONFIGURED') return false;
+      throw error;
+    }
+  });
+  return fitting.length === 0 ? keys : fitting;
 }
 
 /** Worked out once for each key. */

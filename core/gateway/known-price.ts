@@ -1,5 +1,5 @@
 // Under which name a call has its price, and whether that price is known. A call without a known price does not count towards a cap in USD.
-import type { Endpoint } from '../auth/endpoint.ts';
+import { type Endpoint, mayCostMore } from '../auth/endpoint.ts';
 import type { FiledPrices } from '../auth/price-file.ts';
 import { originOf, type ResolvedSettings } from '../auth/settings.ts';
 import { urlOf } from '../base/url.ts';
@@ -41,10 +41,9 @@ export function priceOf(adapter: Adapter, settings: ResolvedSettings, call: Call
   const { model, config, tier = config?.serviceTier } = call;
   if (adapter.standsIn === true) return { from: 'own', priced: { provider: FREE, model } };
   if (settings.sources['baseURL'] === 'request') return dataPrice(adapter, settings, model, tier);
-  const { endpoint } = settings;
   const known = stated(adapter, settings, model, tier, filed);
-  if (endpoint?.quirks.costField === undefined || adapter.readsCost !== true) return known;
-  return { from: 'provider', priced: { ...(known?.priced ?? { provider: '', model }), isTold: true } };
+  if (!tellsCost(adapter, settings)) return known;
+  return { from: 'provider', priced: { ...(known?.priced ?? { provider: '', model }), toldBy: adapter.id } };
 }
 
 /** The price that the operator has given, that of a server of the operator's own, or that of the price data. */
@@ -53,23 +52,29 @@ function stated(adapter: Adapter, settings: ResolvedSettings, model: string, tie
   const own = endpoint?.factsOf(model)?.price;
   if (own === 0) return { from: 'own', priced: { provider: FREE, model } };
   const name = adapter.pricedModel === undefined ? model : adapter.pricedModel({ model, settings, tier });
+  const isDearer = name === undefined && mayCostMore(tier); // without a name for other reasons, the model still has the price that a person has given it
   if (typeof own === 'string')
-    return name === undefined ? undefined : { from: 'own', priced: { provider: own.slice(0, own.indexOf('/')), model: own.slice(own.indexOf('/') + 1) } };
-  if (own !== undefined) return name === undefined ? undefined : { from: 'own', priced: { provider: adapter.id, model, rates: own } };
+    return isDearer ? undefined : { from: 'own', priced: { provider: own.slice(0, own.indexOf('/')), model: own.slice(own.indexOf('/') + 1) } };
+  if (own !== undefined) return isDearer ? undefined : { from: 'own', priced: { provider: adapter.id, model, rates: own } };
   const rates = filed?.ratesOf(adapter.id, model) ?? (name === undefined ? undefined : filed?.ratesOf(adapter.id, name));
   if (rates === 'unknown') return undefined;
-  if (rates !== undefined) return name === undefined ? undefined : { from: 'file', priced: { provider: adapter.id, model, rates } };
+  if (rates !== undefined) return isDearer ? undefined : { from: 'file', priced: { provider: adapter.id, model, rates } };
   if (endpoint === undefined) return dataPrice(adapter, settings, model, tier);
-  if (isOwnServer(endpoint, settings) && adapter.passedOn?.test(model) !== true) return { from: 'own', priced: { provider: FREE, model } };
+  if (isOwnServer(adapter, endpoint, settings) && adapter.passedOn?.test(model) !== true) return { from: 'own', priced: { provider: FREE, model } };
   if (endpoint.pricesAs === undefined) return dataPrice(adapter, settings, model, tier);
   if (adapter.isOwnAddress?.(settings) === false) return undefined;
   return name === undefined ? undefined : { from: 'data', priced: { provider: endpoint.pricesAs, model: name, address: settings.values['baseURL'] } };
 }
 
-/** A server on this machine, or one of a local preset on a private address: it costs nothing for each call. */
-function isOwnServer({ isConnection, isLocal, pricesAs }: Endpoint, { values }: ResolvedSettings): boolean {
-  const host = urlOf(values['baseURL'] ?? '')?.hostname ?? '';
-  return isConnection && pricesAs === undefined && (isLoopbackHost(host) || (isLocal && isPrivateHost(host)));
+/** True if answers tell what they cost. */
+function tellsCost(adapter: Adapter, { endpoint }: ResolvedSettings): boolean {
+  return endpoint?.quirks.costField !== undefined && adapter.readsCost === true;
+}
+
+/** A server on this machine, or one of a local preset on a private address: it costs nothing for each call, unless its answers tell that they cost something. */
+function isOwnServer(adapter: Adapter, { isConnection, isLocal, pricesAs }: Endpoint, settings: ResolvedSettings): boolean {
+  const host = urlOf(settings.values['baseURL'] ?? '')?.hostname ?? '';
+  return isConnection && pricesAs === undefined && !tellsCost(adapter, settings) && (isLoopbackHost(host) || (isLocal && isPrivateHost(host)));
 }
 
 function dataPrice(adapter: Adapter, settings: ResolvedSettings, model: string, tier: string | undefined): KnownPrice | undefined {

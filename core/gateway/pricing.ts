@@ -65,8 +65,8 @@ export class Prices {
 
   /** USD; null when the price is not known or the counts can't be true. */
   async price(priced: Priced): Promise<number | null> {
-    if (priced.provider === FREE) return 0;
-    if (priced.isTold === true || priced.rates !== undefined || priced.address !== undefined) return (await this.pricer(priced)).exact(priced.usage);
+    if (priced.provider === FREE && priced.toldBy === undefined) return 0;
+    if (priced.toldBy !== undefined || priced.rates !== undefined || priced.address !== undefined) return (await this.pricer(priced)).exact(priced.usage);
     this.#data ??= this.#load();
     return priceOf(await this.#data, priced);
   }
@@ -80,7 +80,8 @@ export class Prices {
   async pricer(priced: PricedModel): Promise<Pricer> {
     const known = this.known(priced);
     if (known !== undefined) return known;
-    if (priced.isTold === true) return this.#toldPricer(await this.pricer({ ...priced, isTold: false }), `${priced.provider}\n${plainModel(priced.model)}`);
+    const { toldBy } = priced;
+    if (toldBy !== undefined) return this.#toldPricer(await this.pricer({ ...priced, toldBy: undefined }), `${toldBy}\n${plainModel(priced.model)}`);
     this.#data ??= this.#load();
     const pricer = pricerOf(await this.#data, priced);
     if (this.#pricers.size >= MAX_PRICERS) this.#pricers.clear();
@@ -105,8 +106,8 @@ export class Prices {
 
   /** The same at once, if it was worked out in the last minute; else undefined. */
   known(priced: PricedModel): Pricer | undefined {
+    if (priced.toldBy !== undefined) return undefined;
     if (priced.provider === FREE) return NO_COSTS;
-    if (priced.isTold === true) return undefined;
     if (priced.rates !== undefined) return ownPricer(priced.rates);
     const known = this.#pricers.get(nameOf(priced));
     return known !== undefined && known.until > this.#now() ? known.pricer : undefined;

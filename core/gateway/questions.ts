@@ -11,6 +11,7 @@ import type { ChatConfig } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { ClientAccounts } from './account.ts';
 import type { CallOptions } from './call-options.ts';
+import { keyCaller } from './calls/call.ts';
 import type { CallSettings } from './call-settings.ts';
 import { offeredIds, ServedModels } from './connections/served-models.ts';
 import type { Destinations } from './destinations.ts';
@@ -134,7 +135,7 @@ export class Questions {
   ): Promise<T> {
     if (key === undefined) return question();
     const places = this.#options.accounts?.check({ key, askedAs, adapterId: adapter.id, model }, isRequest);
-    return this.#options.destinations.enter(adapter, undefined).queue.run(question, `key ${key}`, signal, undefined, places);
+    return this.#options.destinations.enter(adapter, undefined).queue.run(question, keyCaller(key), signal, undefined, places);
   }
 
   /** The first names of a list, which are more than a person reads; a list that is cut is told once. */

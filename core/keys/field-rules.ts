@@ -1,4 +1,7 @@
 // The rules of a protocol's fields: what each of them decides, in whatever way its name is written. Pure: no I/O.
+//
+// letter-by-letter: a request may have megabytes of names in odd letters. Each letter is looked up in a table, since to normalise such names as texts takes seconds, for
+//   which nobody else is served. The fields of all protocols have names of ASCII, so other letters are one as good as another.
 
 /** What a field decides besides the answer: where a call goes and who pays, which models work, what a token costs, costs besides the tokens, or input that is stored at the provider. */
 export type FieldEffect = 'address' | 'models' | 'price' | 'spends' | 'unseen';
@@ -56,14 +59,16 @@ function otherRules(fields: RequestFields): Map<string, FieldRule | undefined> {
 function ruleOfOther(fields: RequestFields, name: string): FieldRule | undefined {
   const plain = folded(name);
   if (Object.hasOwn(fields, plain)) return onlyRule(fields[plain]);
-  return ruleOfBare(bareRulesOf(fields), bareName(plain));
+  return ruleOfBare(bareRulesOf(fields), bareName(name));
 }
 
 const PLAIN = /^[a-z0-9_-]*$/;
+/** The only letters that ASCII can come of: long s, the sign of Kelvin, i without a dot, sharp s, ligatures. */
+const MAY_BE_ASCII = /^[\0-\x7f\u00df\u0131\u017f\u1e9e\u212a\ufb00-\ufb06]*$/;
 
-/** A name as parsers that ignore case compare it; U+017F and U+212A count as s and k there. */
+/** A name as parsers that ignore case compare it with those of fields; U+017F and U+212A count as s and k there. One that can't be a field's stays as it is. */
 export function folded(name: string): string {
-  return PLAIN.test(name) ? name : name.toUpperCase().toLowerCase();
+  return PLAIN.test(name) || !MAY_BE_ASCII.test(name) ? name : name.toUpperCase().toLowerCase();
 }
 
 function onlyRule(field: RequestFields[string] | undefined): FieldRule | undefined {
@@ -101,9 +106,59 @@ function bareRulesOf(fields: RequestFields): BareRules {
 }
 
 const BARE = /^[a-z0-9]*$/;
+const NO_ASCII = /[^a-z0-9]+/g;
 const DIVIDERS = /[^\p{L}\p{N}]+/gu;
+/** Stands for letters that are none of ASCII. */
+const OTHER = '\u00ff';
+const CODE_POINTS = 0x11_0000;
+/** Further code points are written as pairs. */
+const LAST_SHORT = 0xffff;
+/** More letters than any field has. */
+const KEPT = 64;
 
-/** The letters and digits of a folded name, those of full width and the like as usual ones. */
+/** What is left of each code point, as its place in `#texts` (letter-by-letter). */
+class Letters {
+  readonly #places = new Uint16Array(CODE_POINTS);
+  /** The first is none: a code point that was not looked at yet. */
+  readonly #texts = ['', ''];
+
+  /** Of a name with more letters than any field has, those at its beginning and at its end. */
+  bare(name: string): string {
+    let head = '';
+    let from = 0;
+    while (from < name.length && head.length < KEPT) {
+      const code = name.codePointAt(from) ?? 0;
+      from += code > LAST_SHORT ? 2 : 1;
+      head += this.#textOf(code);
+    }
+    let tail = '';
+    for (let to = name.length; to > from && tail.length < KEPT; ) {
+      const pair = name.codePointAt(Math.max(from, to - 2)) ?? 0;
+      const code = pair > LAST_SHORT ? pair : name.charCodeAt(to - 1);
+      to -= code > LAST_SHORT ? 2 : 1;
+      tail = this.#textOf(code) + tail;
+    }
+    return head + tail;
+  }
+
+  #textOf(code: number): string {
+    return this.#texts[this.#places[code] || this.#look(code)] ?? '';
+  }
+
+  #look(code: number): number {
+    const text = String.fromCodePoint(code).normalize('NFKC').toUpperCase().toLowerCase().replace(DIVIDERS, '').replace(NO_ASCII, OTHER);
+    let place = this.#texts.indexOf(text, 1);
+    if (place < 0) place = this.#texts.push(text) - 1;
+    this.#places[code] = place;
+    return place;
+  }
+}
+
+let letters: Letters | undefined;
+
+/** The letters and digits of a name as usual ones, also those of full width and the like. */
 function bareName(name: string): string {
-  return BARE.test(name) ? name : folded(name.normalize('NFKC')).replace(DIVIDERS, '');
+  if (BARE.test(name)) return name;
+  letters ??= new Letters();
+  return letters.bare(name);
 }

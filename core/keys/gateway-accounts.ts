@@ -66,17 +66,19 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
-    const key = this.#checked(asking);
+    const key = this.#allowed(asking);
     if (key === undefined) return undefined;
+    this.#hasRoom(key);
     if (isRequest && key.hasRates) this.#rates.take(key, {});
     return this.#places.of(key);
   }
 
   accept(call: AccountedCall): Hold | undefined {
-    const key = this.#checked(call);
+    const key = this.#allowed(call);
     if (key === undefined) return undefined;
+    const hasRoom = this.#hasRoom(key);
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
-    const terms = { key, taken, places: this.#places.of(key) };
+    const terms = { key, taken, places: this.#places.of(key), hasRoom };
     return isHeld(key) ? new KeyHold(call, terms, this.#reserve) : new KeyPass(call, terms, this.#admit);
   }
 
@@ -93,17 +95,23 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     return key && { used: this.#rates.levels(key), meanOutput: this.#options.ledger.meanOutput(name) };
   }
 
-  /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. */
-  #checked(asking: Asking): NamedKey | undefined {
+  #allowed(asking: Asking): NamedKey | undefined {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    if (asking.model !== undefined) assertMayAskFor(key, asking);
-    const room = isHeld(key) ? this.#options.ledger.room(key, NOTHING_UNDER_WAY) : true;
+    assertMayAskFor(key, asking);
+    return key;
+  }
+
+  /** What a key has spent already is looked at before its calls have their places, so that they don't take them in vain. True if one that has its place at once has room. */
+  #hasRoom(key: NamedKey): boolean {
+    if (!isHeld(key)) return true;
+    const room = this.#options.ledger.room(key, this.#held.all);
+    if (room === true) return true;
     if (room instanceof Promise)
       room.catch(() => undefined); // who reserves asks again, and gets the failure
-    else assertRoom(key, room);
-    return key;
+    else if (!room.isUnderWay) assertRoom(key, room);
+    return false;
   }
 
   /** whatever-failed. A call without a price, or with a known one, is recorded at once, since a promise costs more than the rest. */
@@ -171,18 +179,18 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   /** Undefined, or a promise that resolves, lets the call be sent. */
-  readonly #reserve = (hold: KeyHold): Promise<void> | undefined => {
+  readonly #reserve = (hold: KeyHold, atOnce: boolean): Promise<void> | undefined => {
     const { prices } = this.#options;
     const pricedAs = this.#pricedAs(hold.call);
     const pricer = pricedAs === undefined ? NO_PRICE : prices.known(pricedAs);
     if (pricer === undefined && pricedAs !== undefined) return prices.pricer(pricedAs).then((known) => this.#reserveAt(hold, known));
-    return this.#reserveAt(hold, pricer ?? NO_PRICE);
+    return this.#reserveAt(hold, pricer ?? NO_PRICE, atOnce && hold.hasRoom);
   };
 
-  /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. */
-  #reserveAt(hold: KeyHold, pricer: Pricer): Promise<void> | undefined {
+  /** caps-hold. There is no turn between the answer and the hold, so of two calls the second one sees the first. With `hasRoom`, that was asked in this turn. */
+  #reserveAt(hold: KeyHold, pricer: Pricer, hasRoom = false): Promise<void> | undefined {
     const { ledger, now } = this.#options;
-    const key = this.#stillAllowed(hold);
+    const key = hasRoom ? hold.key : this.#stillAllowed(hold);
     hold.key = key;
     if (key.refusesUnpriced) {
       assertPriced(key, hold.call, pricer, this.#unbilled.isRefused(hold.call));
@@ -190,7 +198,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       const first = isFirst ? this.#unbilled.firstBefore(hold.call, hold) : undefined;
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
-    const room = ledger.room(key, this.#held.beside(hold));
+    const room = hasRoom || ledger.room(key, this.#held.beside(hold));
     if (room instanceof Promise) {
       return room.then((answer) => {
         assertRoom(key, answer);
@@ -264,7 +272,7 @@ class KeyPass implements Hold {
   readonly taken: TakenTokens | undefined;
   readonly #admit: (pass: KeyPass) => Promise<void> | undefined;
 
-  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, admit: (pass: KeyPass) => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken }: Omit<KeyTerms, 'hasRoom'>, admit: (pass: KeyPass) => Promise<void> | undefined) {
     this.call = call;
     this.key = key;
     this.places = places;
@@ -272,8 +280,8 @@ class KeyPass implements Hold {
     this.#admit = admit;
   }
 
-  reserve(): Promise<void> | undefined {
-    return this.#admit(this);
+  reserve(atOnce = false): Promise<void> | undefined {
+    return atOnce ? undefined : this.#admit(this);
   }
 }
 

@@ -36,10 +36,14 @@ export interface KeyTerms {
   readonly places: readonly PlaceLimit[];
   /** From limits by the minute that count tokens. */
   readonly taken: TakenTokens | undefined;
+  /** When the call was accepted, its caps left room beside the calls under way. */
+  readonly hasRoom: boolean;
 }
 
+type Reserve = (hold: KeyHold, atOnce: boolean) => Promise<void> | undefined;
+
 /** The room of one call of a key with limits. */
-export class KeyHold implements Hold, UnderWay {
+export class KeyHold implements Hold {
   readonly call: AccountedCall;
   readonly readsOn = true;
   /** With the limits that it had when the call was looked at last. */
@@ -50,8 +54,6 @@ export class KeyHold implements Hold, UnderWay {
   pricer: Pricer = NO_PRICE;
   /** What it counts with while nothing is known of it, and its output at least. */
   expected: Usage | undefined;
-  /** Among which it asks for room. */
-  held: HeldCalls | undefined;
   /** So often it was seen under way by a look of all calls. */
   looks = 0;
   /** Among the calls under way of its key, and of its group. */
@@ -62,31 +64,25 @@ export class KeyHold implements Hold, UnderWay {
   hasEnded = false;
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
-  readonly #reserve: (hold: KeyHold) => Promise<void> | undefined;
+  readonly hasRoom: boolean;
+  readonly #reserve: Reserve;
 
-  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: KeyHold) => Promise<void> | undefined) {
+  constructor(call: AccountedCall, { key, places, taken, hasRoom }: KeyTerms, reserve: Reserve) {
     this.call = call;
     this.key = key;
     this.places = places;
     this.taken = taken;
+    this.hasRoom = hasRoom;
     this.#reserve = reserve;
   }
 
-  reserve(): Promise<void> | undefined {
-    return this.#reserve(this);
+  reserve(atOnce = false): Promise<void> | undefined {
+    return this.#reserve(this, atOnce);
   }
 
   /** What it counts with if the process is killed; undefined for a call that was never admitted. */
   get noted(): Usage | undefined {
     return this.open?.usage;
-  }
-
-  roughly(bound: Pick<Bound, 'kind' | 'name'>): Used {
-    return this.held?.sumOf(bound) ?? NOTHING;
-  }
-
-  exactly(bound: Pick<Bound, 'kind' | 'name'>): Used {
-    return this.held?.underWay(bound, this) ?? NOTHING;
   }
 
   /** as-expected. */
@@ -148,6 +144,12 @@ export interface HoldTerms {
   readonly at: string;
 }
 
+/** noted-ahead. The provider may tell more input than was expected, or what it costs, long before the answer ends. */
+function isNotedAhead({ call, open, noted, countedUsd }: KeyHold, { inputTokens, outputTokens }: Usage): boolean {
+  if (open === undefined || noted === undefined || noted.inputTokens < inputTokens || (open.costUsd ?? open.leastUsd ?? 0) < countedUsd) return false;
+  return !call.hasOutput || noted.outputTokens - outputTokens > MIN_HEADROOM_TOKENS;
+}
+
 /** All calls under way of keys with limits. */
 export class HeldCalls {
   readonly #book: Pick<GatewayBook, 'note' | 'noteAlone'>;
@@ -169,7 +171,7 @@ export class HeldCalls {
   }
 
   /** What the other calls under way of a key or a group count. */
-  underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own: KeyHold): Used {
+  underWay({ kind, name }: Pick<Bound, 'kind' | 'name'>, own?: KeyHold): Used {
     const sum = { usd: 0, tokens: 0 };
     for (const hold of this.#byAccount[kind].get(name) ?? []) {
       const { usage } = hold;
@@ -180,10 +182,12 @@ export class HeldCalls {
     return sum;
   }
 
-  /** The calls under way beside one that asks for room. */
+  /** All calls under way. */
+  readonly all: UnderWay = { roughly: (bound) => this.sumOf(bound), exactly: (bound) => this.underWay(bound) };
+
+  /** Those beside one that asks for room. */
   beside(own: KeyHold): UnderWay {
-    own.held = this;
-    return own;
+    return own.underWay.length === 0 ? this.all : { roughly: this.all.roughly, exactly: (bound) => this.underWay(bound, own) };
   }
 
   /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
@@ -219,12 +223,14 @@ export class HeldCalls {
   }
 
   #joined(hold: KeyHold): Place<KeyHold>[] {
-    return hold.key.bounds.map((bound) => {
+    const places: Place<KeyHold>[] = [];
+    for (const bound of hold.key.bounds) {
       const accounts = this.#byAccount[bound.kind];
       const account = accounts.get(bound.name) ?? new Account(bound);
       if (account.size === 0) accounts.set(bound.name, account);
-      return account.add(hold);
-    });
+      places.push(account.add(hold));
+    }
+    return places;
   }
 
   /** summed-up. `used` is what the call has surely used. */
@@ -249,7 +255,7 @@ export class HeldCalls {
         this.#recount(hold, usage);
         hold.looks += 1;
         if (hold.looks === LOOKS_OF_SHORT && hold.open !== undefined) this.#book.noteAlone(hold.open);
-        if (usage === undefined || !hold.call.hasOutput || (hold.noted?.outputTokens ?? 0) - usage.outputTokens > MIN_HEADROOM_TOKENS) continue;
+        if (usage === undefined || isNotedAhead(hold, usage)) continue;
         this.#noteAhead(hold, usage, isoTime(Date.now()))?.catch(this.#onFault);
       }
     }
@@ -259,7 +265,7 @@ export class HeldCalls {
     const { call, open, pricer } = hold;
     const { name: key, group } = hold.key;
     const output = used?.outputTokens ?? 0;
-    const inputTokens = used?.inputTokens ?? call.inputTokens();
+    const inputTokens = Math.max(used?.inputTokens ?? 0, call.inputTokens());
     const outputTokens = call.hasOutput ? output + Math.max(output, hold.expected?.outputTokens ?? 0, USUAL_OUTPUT_TOKENS) : 0;
     const ahead = used === undefined ? estimated(inputTokens, outputTokens) : { ...used, ...estimated(inputTokens, outputTokens) };
     const { requestId, adapterId: provider, model } = call;

@@ -91,7 +91,8 @@ export class RateLimits {
   settle({ buckets, tokens: estimate, at }: TakenTokens, { usage, code, attempts }: Pick<CoreEvents['call.finished'], 'usage' | 'code' | 'attempts'>): void {
     const used = usage?.totalTokens ?? 0;
     const tokens = code === 'CANCELLED' && attempts > 0 ? Math.max(used, estimate) : used;
-    for (const bucket of buckets) bucket.settle(estimate, tokens, at, this.#now());
+    const now = this.#now();
+    for (const bucket of buckets) bucket.settle(estimate, tokens, at, now);
   }
 
   /** What is used of each limit of a key, in their order. */
@@ -112,11 +113,9 @@ export class RateLimits {
   state(key: LimitedKey): KeyRates | undefined {
     if (!key.hasRates) return undefined;
     const now = this.#now();
-    let [requests, tokens]: [RateState?, RateState?] = [];
-    for (const { bucket, unit } of this.#limitsOf(key, now).all) {
-      if (unit === 'requests') requests = tighter(requests, bucket.state(now));
-      else tokens = tighter(tokens, bucket.state(now));
-    }
+    const { ofRequests, ofTokens } = this.#limitsOf(key, now);
+    const requests = tightest(ofRequests, now)?.state(now);
+    const tokens = tightest(ofTokens, now)?.state(now);
     if (requests === undefined) return tokens === undefined ? {} : { tokens };
     return tokens === undefined ? { requests } : { requests, tokens };
   }
@@ -144,9 +143,15 @@ export class RateLimits {
   }
 }
 
-function tighter(one: RateState | undefined, other: RateState | undefined): RateState | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return other.remaining < one.remaining ? other : one;
+/** The one of which least is left; undefined without a limit. */
+function tightest(limits: readonly Limit[], now: number): TokenBucket | undefined {
+  let found: TokenBucket | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const { bucket } of limits) {
+    const remaining = bucket.remaining(now);
+    if (remaining < least) [found, least] = [bucket, remaining];
+  }
+  return found;
 }
 
 /** Of the limits that have less than this left, and `other`, the one that has it again last. */

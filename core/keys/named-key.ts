@@ -129,11 +129,10 @@ export function assertMayUse(key: NamedKey, model: string): void {
   if (!mayUse(key, model)) throw mayNotUse(key, model);
 }
 
-/** Throws KEY_FORBIDDEN unless the key may ask for the model under its full name, or under the name by which the client has asked for it. */
+/** Throws KEY_FORBIDDEN unless the key may ask for the model, if there is one, under its full name, or under the name by which the client has asked for it. */
 export function assertMayAskFor(key: NamedKey, { askedAs, adapterId, model }: Asking): void {
-  if (key.models === null) return;
-  const full = `${adapterId}/${model}`;
-  if (!mayUse(key, full) && (askedAs === undefined || !mayUse(key, askedAs))) throw mayNotUse(key, askedAs ?? full);
+  if (model === undefined || mayUseOf(key, adapterId, model) || (askedAs !== undefined && mayUse(key, askedAs))) return;
+  throw mayNotUse(key, askedAs ?? `${adapterId}/${model}`);
 }
 
 function mayNotUse({ name, models }: NamedKey, model: string): BlockhouseError {
@@ -142,16 +141,35 @@ function mayNotUse({ name, models }: NamedKey, model: string): BlockhouseError {
 
 /** True if the key may ask for a model under this name. */
 export function mayUse({ models }: Pick<KeyLimits, 'models'>, model: string): boolean {
-  return models === null || piecesOf(models).some((pieces) => fitsPieces(pieces, model));
+  return models === null || patternsOf(models).pieces.some((pieces) => fitsPieces(pieces, model));
 }
 
-/** The patterns of each list, at their stars: a list of models may be compared with tens of thousands of names. */
-const knownPieces = new WeakMap<readonly string[], readonly (readonly string[])[]>();
+/** True if a key may ask for a model under its full name. A client mostly asks for the same one as before, and each request asks here several times. */
+export function mayUseOf({ models }: Pick<KeyLimits, 'models'>, adapterId: string, model: string): boolean {
+  if (models === null) return true;
+  const patterns = patternsOf(models);
+  const { last } = patterns;
+  if (last !== undefined && last.model === model && last.adapterId === adapterId) return last.may;
+  const may = mayUse({ models }, `${adapterId}/${model}`);
+  patterns.last = { adapterId, model, may };
+  return may;
+}
 
-function piecesOf(models: readonly string[]): readonly (readonly string[])[] {
-  const known = knownPieces.get(models) ?? models.map((pattern) => pattern.split('*'));
-  knownPieces.set(models, known);
-  return known;
+/** The patterns of a list, at their stars: a list of models may be compared with tens of thousands of names. */
+interface Patterns {
+  readonly pieces: readonly (readonly string[])[];
+  /** What was asked last. */
+  last?: { readonly adapterId: string; readonly model: string; readonly may: boolean };
+}
+
+const knownPatterns = new WeakMap<readonly string[], Patterns>();
+
+function patternsOf(models: readonly string[]): Patterns {
+  const known = knownPatterns.get(models);
+  if (known !== undefined) return known;
+  const patterns = { pieces: models.map((pattern) => pattern.split('*')) };
+  knownPatterns.set(models, patterns);
+  return patterns;
 }
 
 /** True if a name has the form of a pattern, in which * stands for any characters. Compares piece by piece: a regular expression made of many `*` could take very long. */

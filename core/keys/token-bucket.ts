@@ -63,9 +63,14 @@ export class TokenBucket {
     this.#used = used;
   }
 
-  state(now: number): RateState {
+  /** What is left of it: a whole number. */
+  remaining(now: number): number {
     this.#drain(now);
-    return { limit: this.#limit, remaining: Math.max(0, Math.floor(this.#limit - this.#used)), resetMs: this.#used / this.#perMs };
+    return Math.max(0, Math.floor(this.#limit - this.#used));
+  }
+
+  state(now: number): RateState {
+    return { limit: this.#limit, remaining: this.remaining(now), resetMs: this.#used / this.#perMs };
   }
 
   get #perMs(): number {

@@ -36,6 +36,7 @@ export const ServerNode = object({
   startedAt: { ...time, description: 'Since when it shares the workspace' },
   seenAt: { ...time, description: 'Its last sign of life' },
   alive: { type: 'boolean', description: 'False for a server that gives no sign of life; others take its blocks' },
+  draining: { type: 'boolean', description: 'True for a server that takes no blocks, and gives away those that it has' },
   blocks: { ...count, description: 'Blocks that it has: those that have something to do, or had a moment ago' },
 });
 export type ServerNode = types.ServerNode;

@@ -56,6 +56,8 @@ export interface Membership {
   readonly node: string;
   /** False where this server alone has the workspace: nothing comes from elsewhere, so nothing is looked for, and no block is given back while it waits. */
   readonly isShared: boolean;
+  /** Nothing is taken for work any more, and what it has is given back as soon as no reply is under way. */
+  readonly isDraining: boolean;
   /** Fires when nothing that was claimed may be written any more. Join again. */
   readonly lost: AbortSignal;
   /** Monotonic milliseconds until which what was claimed is surely ours. No model call begins after it. */

@@ -246,15 +246,23 @@ export interface BlockFacts extends Omit<BlockContents, 'chat' | 'memory'> {
   readonly lastMessageAt: string | null;
 }
 
+/** How a document is changed. */
+export interface UpdateOptions {
+  readonly quiet?: boolean;
+  readonly claim?: Claim;
+  readonly isDerived?: boolean;
+}
+
 /** What was stored, of one block. D1: a change is a function without effects, applied to the newest content, maybe more than once. D2: it is durable when it resolves. */
 export interface Document<T> {
   /** The content as it is now, which must not be changed. Throws BLOCK_DAMAGED, or STORAGE_FAILED when another try may succeed. */
   read(): Promise<T>;
   /**
    * Changes the content. Throws BLOCK_DAMAGED, STORAGE_FULL, STORAGE_FAILED, or what `change` throws; with a `claim`, LEASE_LOST when another server has the
-   * block. `quiet`: readers need not look because of it.
+   * block. `quiet`: readers need not look because of it. `isDerived`: the change can be made again, so it may be stored half a second later, or be lost with the
+   * machine, or where somebody else changes the content meanwhile.
    */
-  update<R>(change: (value: T) => Change<T, R>, options?: { readonly quiet?: boolean; readonly claim?: Claim }): Promise<R>;
+  update<R>(change: (value: T) => Change<T, R>, options?: UpdateOptions): Promise<R>;
   /** Replaces the content, damaged or not; `make` gets undefined for damaged content, which has been kept by then. */
   replace(make: (old: T | undefined) => T): Promise<void>;
 }

@@ -32,6 +32,8 @@ export interface LogStore {
   /** The next line begins a new file. */
   open(channel: string): void;
   write(level: LogLevel, event: string, fields?: LogFields): void;
+  /** Lines that other servers write are reported with `onLogged` as well, within a second, until the returned function is called. One at a time. */
+  follow(): () => void;
   /** Resolves when every line is stored, or its failure was reported. */
   flush(): Promise<void>;
   /** Deletes everything, and resolves with the number of files. Rejects with BLOCK_DAMAGED, or the system's own error. */
@@ -304,6 +306,8 @@ export interface StoreHealth {
   readonly node: string;
   /** How many servers there are. */
   readonly nodes: number;
+  /** Whether this server is drained. */
+  readonly draining: boolean;
   /** The store has not answered for the length of a lease. */
   readonly isAway: boolean;
 }
@@ -321,6 +325,11 @@ export interface Store {
   join(): Promise<Membership>;
   /** The servers of the workspace, this one among them, the oldest first. Rejects with STORE_UNREACHABLE. */
   nodes(): Promise<readonly ServerNode[]>;
+  /**
+   * Asks a server of the workspace to give its blocks away, or to take some again, and resolves with it. Rejects with NODE_NOT_FOUND, STORE_UNREACHABLE, and
+   * with WRONG_STATE where this server is alone.
+   */
+  drain(node: string, isDraining: boolean): Promise<ServerNode>;
   /** Undefined for a store that this server alone has. */
   health(): StoreHealth | undefined;
   /** What is wrong with what all blocks share. Changes nothing. Rejects with STORE_UNREACHABLE. */

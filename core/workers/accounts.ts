@@ -5,6 +5,8 @@
 // closed-until-reset: while a key has spent what it may, its calls are refused here, until the cap's period ends or the key is changed.
 // levels-told: limits by the minute are those of the primary, which says with each answer what is used of them. So a request too many is mostly refused when
 //   it comes, and always before it is sent.
+// both-or-none: between two attempts a call has no place of its key, neither here nor at the primary. Else it would wait for the place of another call here, and that for its
+//   place there.
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
@@ -50,18 +52,28 @@ class AskedHold implements Hold {
   readonly places: readonly PlaceLimit[];
   readonly taken: TakenTokens | undefined;
   readonly #reserve: (hold: AskedHold) => Promise<void> | undefined;
+  readonly #pause: (hold: AskedHold) => void;
 
-  constructor(call: AccountedCall, { key, places, taken }: KeyTerms, reserve: (hold: AskedHold) => Promise<void> | undefined) {
+  constructor(
+    call: AccountedCall,
+    { key, places, taken }: Omit<KeyTerms, 'hasRoom'>,
+    { reserve, pause }: { reserve(hold: AskedHold): Promise<void> | undefined; pause(hold: AskedHold): void },
+  ) {
     this.call = call;
     this.readsOn = isHeld(key);
     this.key = key;
     this.places = places;
     this.taken = taken;
     this.#reserve = reserve;
+    this.#pause = pause;
   }
 
   reserve(): Promise<void> | undefined {
     return this.#reserve(this);
+  }
+
+  pause(): void {
+    this.#pause(this);
   }
 }
 
@@ -115,7 +127,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const { hash } = key;
     const tokens = (): number => expectedTokens(call, this.#meanOutputs.get(key));
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens }) : undefined;
-    return new AskedHold(call, { key, taken, places: this.#places.of(key) }, (held) => this.#reserve(held, hash));
+    return new AskedHold(call, { key, taken, places: this.#places.of(key) }, { reserve: (held) => this.#reserve(held, hash), pause: this.#pause });
   }
 
   rates(key: NamedKey): KeyRates | undefined {
@@ -164,7 +176,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     const { key: name } = asking;
     if (name === undefined) return undefined;
     const key = this.#keyOf(name);
-    if (asking.model !== undefined) assertMayAskFor(key, asking);
+    assertMayAskFor(key, asking);
     const refused = this.#refused.get(key);
     const now = this.#options.now();
     if (refused !== undefined && refused.until > now) {
@@ -182,6 +194,11 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     this.#places.of(key); // it may have another limit since
     return isAsked(key) ? this.#ask(hold, key) : undefined;
   }
+
+  /** both-or-none. */
+  readonly #pause = ({ number }: AskedHold): void => {
+    if (number !== undefined) this.#options.link.tell('paused', { call: number });
+  };
 
   async #ask(hold: AskedHold, key: NamedKey): Promise<void> {
     const { call } = hold;

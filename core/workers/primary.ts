@@ -150,7 +150,8 @@ interface Others {
 interface HeldCall {
   readonly call: RemoteCall;
   readonly hold: Hold | undefined;
-  readonly places: TakenPlaces;
+  /** Undefined between two attempts. */
+  places: TakenPlaces | undefined;
 }
 
 /** One worker: what it has under way, and how it is served. */
@@ -174,6 +175,11 @@ class Worker implements Takes<WorkerSays> {
     },
     used: (calls) => {
       for (const { call, usage } of calls) this.#held.get(call)?.call.use(usage);
+    },
+    paused: ({ call }) => {
+      const held = this.#held.get(call);
+      held?.places?.leave();
+      if (held !== undefined) held.places = undefined;
     },
     requested: ({ key, adapterId }) => this.#requested(key, adapterId),
     endTurn: ({ path }) => {
@@ -236,7 +242,7 @@ class Worker implements Takes<WorkerSays> {
     for (const stop of this.#follows.values()) stop();
     for (const path of [...this.#turns.keys()]) this.#endTurn(path);
     for (const { call, hold, places } of this.#held.values()) {
-      places.leave();
+      places?.leave();
       const { requestId, adapterId: adapter, model, key } = call;
       const fact = { kind: 'chat', requestId, adapter, model, key, usage: hold?.noted, code: 'SHUTTING_DOWN', attempts: 1, durationMs: call.ageMs() } as const;
       this.#settle(fact, call, hold);
@@ -254,6 +260,7 @@ class Worker implements Takes<WorkerSays> {
   async #reserve(facts: CallFacts): Promise<KeyLevels | undefined> {
     const held = this.#held.get(facts.call) ?? this.#hold(facts);
     held.call.use(facts.usage);
+    held.places ??= this.#line.take(held.hold?.places ?? []);
     if (await held.places.taken) await held.hold?.reserve();
     return this.#accounts.levels(facts.key);
   }
@@ -261,7 +268,7 @@ class Worker implements Takes<WorkerSays> {
   #hold(facts: CallFacts): HeldCall {
     const call = new RemoteCall(facts);
     const hold = this.#accept(call);
-    const held = { call, hold, places: this.#line.take(hold?.places ?? []) };
+    const held: HeldCall = { call, hold, places: undefined };
     this.#held.set(facts.call, held);
     return held;
   }
@@ -294,7 +301,7 @@ class Worker implements Takes<WorkerSays> {
     const { data, call: number, pricedAs, group } = fact;
     const held = number === undefined ? undefined : this.#held.get(number);
     if (number !== undefined) this.#held.delete(number);
-    held?.places.leave();
+    held?.places?.leave();
     if (data.code === 'KEY_RATE_LIMITED')
       this.#options.bus.emit('call.finished', data); // as with one process, one that was refused when it came has no line
     else this.#settle(data, held?.call ?? callOf(data, pricedAs, group), held?.hold);

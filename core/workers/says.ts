@@ -48,6 +48,8 @@ export interface WorkerSays {
     readonly facts: readonly WorkerFact[];
     /** What calls of keys with limits have used so far. */
     readonly used: readonly { readonly call: number; readonly usage: Usage }[];
+    /** A call waits for its next attempt, and has no place meanwhile. */
+    readonly paused: { readonly call: number };
     /** A key with limits by the minute has asked something without a call. */
     readonly requested: { readonly key: string; readonly adapterId: string };
     readonly endTurn: { readonly path: string };

@@ -160,6 +160,11 @@ export class WorkerSession {
 
   /** The process that holds the workspace is the server. */
   readonly nodes: () => Promise<readonly ServerNode[]>;
+  /** Their workspace is a folder, so there is nobody to take anything. */
+  async drain(): Promise<never> {
+    throw noBlocks();
+  }
+
   /** Workers have a folder. */
   readonly storeHealth = undefined;
 

@@ -3,8 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { createAdapters } from '../../adapters/index.ts';
 import { openDesk, runHere } from '../cli/run.ts';
 import { startPriceRig } from '../support/price-rig.ts';
+import { startServer } from '../support/server.ts';
+import { type Answerer, sendJson, startUpstream } from '../support/upstream.ts';
 
 async function startRig(t: Test, entry: Record<string, unknown> = {}) {
   const rig = await startPriceRig(t, entry);
@@ -86,4 +89,127 @@ t.test('50: the bill is compared with both ledgers: equal, one line off, and a c
     stdout: /n +usd +- +\$1\.000000/,
     stderr: /1 line of ollama agrees, 1 differs/,
   });
+});
+
+const MESSAGES = [{ role: 'user', content: 'hi' }];
+
+/** What a key with a cap gets, and has spent, that asks so often for a model of an entry at a server on this machine. */
+async function spentAt(t: Test, entries: Record<string, object>, answer: Answerer, limits: object, asked: readonly string[]) {
+  const upstream = await startUpstream(t, answer);
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const placed = Object.entries(entries).map(([name, entry]) => [name, { baseURL: upstream.url, ...entry }] as const);
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify(Object.fromEntries(placed)), { mode: 0o600 });
+  await delay(210);
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', ...limits } })).json;
+  const statuses: number[] = [];
+  for (const model of asked) {
+    const body = { model, messages: MESSAGES };
+    statuses.push((await server.call('POST', '/v1/chat/completions', { body, token: false, headers: { authorization: `Bearer ${key}` } })).status);
+    await server.call('GET', '/api/costs?source=gateway'); // after every call is priced
+  }
+  return { statuses, spent: await server.core.accounts?.spentToday('app'), server };
+}
+
+const chatAnswer = (usage: object) => ({ choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'x' } }], usage });
+const TELLS = { adapter: 'openai', quirks: { costField: 'usage.cost' } };
+
+t.test('a server on this machine is not free if its answers tell what they cost', async (t) => {
+  const told: Answerer = (_request, res) => sendJson(res, chatAnswer({ prompt_tokens: 5, completion_tokens: 5, cost: 0.4 }));
+  const four = Array.from({ length: 4 }, () => 'proxy/m');
+  for (const limits of [{ usdPerDay: 1 }, { usdPerDay: 1, unpriced: 'refuse' }])
+    for (const entry of [TELLS, { ...TELLS, models: { m: { price: 0 } } }])
+      t.match(await spentAt(t, { proxy: entry }, told, limits, four), { statuses: [200, 200, 200, 429], spent: { unpricedCalls: 0 } });
+  const untold: Answerer = (_request, res) => sendJson(res, chatAnswer({ prompt_tokens: 5, completion_tokens: 5 }));
+  t.match(
+    await spentAt(t, { proxy: TELLS }, untold, { usdPerDay: 1 }, ['proxy/m']),
+    { spent: { usd: 0, unpricedCalls: 1 } },
+    'what it does not tell is not known',
+  );
+  t.match(await spentAt(t, { proxy: { ...TELLS, models: { m: { price: 0 } } } }, untold, { usdPerDay: 1 }, ['proxy/m']), { spent: { unpricedCalls: 0 } });
+  t.match(await spentAt(t, { proxy: TELLS }, untold, { usdPerDay: 1, unpriced: 'refuse' }, four), { statuses: [200, 403, 403, 403] });
+});
+
+t.test('what the answers of one connection cost says nothing of those of another', async (t) => {
+  let isFirst = true;
+  const answer: Answerer = ({ method }, res) => {
+    sendJson(res, chatAnswer({ prompt_tokens: 5, completion_tokens: 5, ...(isFirst && { cost: 0.001 }) }));
+    if (method === 'POST') isFirst = false;
+  };
+  const { statuses, spent } = await spentAt(t, { cheap: TELLS, dear: TELLS }, answer, { usdPerDay: 1 }, ['cheap/m', 'dear/m', 'cheap/m']);
+  t.same(statuses, [200, 200, 200]);
+  t.match(spent, { calls: 3, unpricedCalls: 1 });
+});
+
+t.test('a price that a person has given counts for a model whose name hides what it is', async (t) => {
+  const candidates = [{ content: { role: 'model', parts: [{ text: 'x' }] }, finishReason: 'STOP' }];
+  const usageMetadata = { promptTokenCount: 100_000, candidatesTokenCount: 100_000, totalTokenCount: 200_000 };
+  const answer: Answerer = (_request, res) => sendJson(res, { candidates, usageMetadata });
+  const model = 'tunedModels/mine';
+  for (const price of [{ input: 1, output: 4 }, 'google/gemini-2.5-flash'] as const) {
+    const google = { apiKey: 'k'.repeat(30), models: { [model]: { price } } };
+    const { statuses, spent, server } = await spentAt(
+      t,
+      { google },
+      answer,
+      { usdPerDay: 0.6 },
+      Array.from({ length: 4 }, () => `google/${model}`),
+    );
+    t.match(statuses.at(-1), 429, JSON.stringify(price));
+    t.match(spent, { unpricedCalls: 0 });
+    t.match((await server.call('GET', `/api/prices?model=google/${model}`)).json, { prices: [{ from: 'own', price: { input: Number } }] });
+  }
+});
+
+t.test('a whole answer with text that is said to have no tokens counts by its size, on every lane; an empty one counts nothing', async (t) => {
+  const LONG = 'word '.repeat(400);
+  const zeros = { prompt_tokens: 9, completion_tokens: 0, input_tokens: 9, output_tokens: 0 };
+  const answers: Record<string, (text: string) => object> = {
+    '/chat/completions': (content) => ({ choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }], usage: zeros }),
+    '/responses': (text) => ({
+      object: 'response',
+      status: 'completed',
+      reasoning: { summary: 'auto' },
+      output: text === '' ? [] : [{ type: 'message', content: [{ type: 'output_text', text }] }],
+      usage: zeros,
+    }),
+    '/messages': (text) => ({
+      type: 'message',
+      role: 'assistant',
+      stop_reason: 'end_turn',
+      content: text === '' ? [] : [{ type: 'text', text }],
+      usage: zeros,
+    }),
+  };
+  let text = LONG;
+  const upstream = await startUpstream(t, ({ path, method }, res) => {
+    const answer = Object.entries(answers).find(([end]) => path.endsWith(end))?.[1];
+    sendJson(res, method === 'GET' || answer === undefined ? {} : answer(text));
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const entry = { baseURL: `${upstream.url}/v1`, auth: 'none' };
+  const entries = {
+    chat: { ...entry, adapter: 'openai', api: 'chat' },
+    responses: { ...entry, adapter: 'openai', api: 'responses' },
+    claude: { ...entry, adapter: 'anthropic' },
+  };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify(entries), { mode: 0o600 });
+  await delay(210);
+  const outputOf = async (path: string, body: object): Promise<number> => {
+    const { key } = (await server.call('POST', '/api/keys', { body: { name: `k${Math.random()}`, tokensPerDay: 100_000 } })).json;
+    t.equal((await server.call('POST', path, { body, token: false, headers: { authorization: `Bearer ${key}` } })).status, 200, path);
+    const lines = await server.core.accounts
+      ?.costs('model')
+      .then(() => readFileSync(join(server.workspace, 'gateway-ledger.jsonl'), 'utf8').trim().split('\n'));
+    return JSON.parse(lines?.at(-1) ?? '').usage.outputTokens;
+  };
+  const asks = [
+    ['/v1/chat/completions', { model: 'chat/m', messages: MESSAGES }],
+    ['/v1/responses', { model: 'responses/m', input: 'hi' }],
+    ['/v1/messages', { model: 'claude/m', max_tokens: 9, messages: MESSAGES }],
+    ['/v1/chat', { adapter: 'chat', model: 'm', messages: MESSAGES }],
+    ['/v1/chat/completions', { model: 'claude/m', messages: MESSAGES }],
+  ] as const;
+  for (const [path, body] of asks) t.ok((await outputOf(path, body)) >= 500, `${path} ${JSON.stringify(body)}`);
+  text = '';
+  for (const [path, body] of asks) t.equal(await outputOf(path, body), 0, `${path} ${JSON.stringify(body)}, empty`);
 });

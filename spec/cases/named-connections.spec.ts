@@ -1,5 +1,5 @@
 // Named connections: what reaches which upstream, with which key, and what never leaves. The numbers are those of the cases in the design.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
@@ -307,6 +307,29 @@ t.test('16: a program that prints a key is run only for an entry that was writte
     const failed = await server.chat('gpu', 'z');
     t.match(failed, { status: 503, json: { error: /The keyCommand of gpu in auth\.json/ } });
     t.notMatch(failed.text, /canary/);
+  }
+});
+
+t.test('a call that waits for the program of a key is not sent once its client may no longer make it', async (t) => {
+  const upstream = await startUpstream(t, chatServer);
+  const marks = t.testdir({});
+  const program = `const f=require('fs');f.writeFileSync(process.argv[1]+'/begun','');setInterval(()=>{if(f.existsSync(process.argv[1]+'/go')){console.log('key-of-a-program');process.exit()}},5)`;
+  for (const [change, status, of] of [
+    [(server: TestServer) => server.call('DELETE', '/api/keys/app'), 403, {}],
+    [(server: TestServer) => server.call('PATCH', '/api/keys/app', { body: { models: ['other/*'] } }), 403, {}],
+    [(server: TestServer) => server.call('PATCH', '/api/keys/app', { body: { tokensPerDay: 0 } }), 429, { tokensPerDay: 1000 }],
+  ] as const) {
+    for (const name of ['begun', 'go']) rmSync(join(marks, name), { force: true });
+    const server = await startWith(t, { gpu: entryOf(upstream, { keyCommand: [process.execPath, '-e', program, marks] }) });
+    const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', ...of } })).json;
+    const before = upstream.requests.length;
+    const body = { model: 'gpu/z', messages: MESSAGES };
+    const waiting = server.call('POST', '/v1/chat/completions', { token: false, headers: { authorization: `Bearer ${key}` }, body });
+    await until(() => existsSync(join(marks, 'begun')), 'the program runs');
+    t.equal((await change(server)).status, 200);
+    writeFileSync(join(marks, 'go'), '');
+    t.equal((await waiting).status, status);
+    t.equal(upstream.requests.length, before);
   }
 });
 
@@ -698,7 +721,15 @@ t.test('no spelling of a model has the price of another one, and what a local da
   for (const model of ['dear', 'DEAR', 'models/dear', 'large-2', 'models/LARGE-2']) t.same(await ask('gpu', model), [200, 17], model);
   t.same(await ask('gpu', 'other'), [200, 0]);
   t.same(await ask('home', 'gemma4'), [200, 0]);
-  for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud']) t.same(await ask('home', model), [403, 0], model);
+  const plain = { baseURL: `${upstream.url}/v1`, auth: 'none' };
+  await server.auth({
+    home: { adapter: 'ollama', baseURL: upstream.url },
+    chats: { adapter: 'openai', ...plain },
+    messages: { adapter: 'anthropic', ...plain },
+  });
+  t.same(await ask('chats', 'gemma4'), [200, 0]);
+  for (const connection of ['home', 'chats', 'messages'])
+    for (const model of ['gpt-oss:120b-cloud', 'kimi:cloud', 'gpt-oss:120b-Cloud']) t.same(await ask(connection, model), [403, 0], `${connection} ${model}`);
 });
 
 t.test('a connection that is said to need no key sends none, also where the variable of its preset is set', async (t) => {

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type Core, connectStore } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
-import { RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
+import { askedOf, endAnswer, type Fact, RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
 import { storeProxy } from '../support/store-proxy.ts';
 import { until } from '../support/until.ts';
-import type { Answerer } from '../support/upstream.ts';
+import { type Answerer, sendJson } from '../support/upstream.ts';
 
 /** Servers of one database, each with a folder of its own. */
 async function servers(t: Test, count: number, options: StartOptions = {}): Promise<{ readonly all: readonly StartedCore[]; readonly store: string }> {
@@ -46,27 +46,40 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.same(next.factsOf('workspace.fault'), []);
   });
 
-  t.test('the health of each says which server it is and how many there are, and is an error while the database is away', async (t) => {
-    const proxy = await storeProxy(t, await postgresStore(t));
-    const all = [
-      await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
-      await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
-    ];
-    const urls = await Promise.all(all.map(({ core }) => listening(t, core)));
-    const health = async (url: string | undefined): Promise<unknown> => {
-      const answer = await fetch(`${url}/v1/health`);
-      return { status: answer.status, json: await answer.json() };
-    };
-    const healths = await Promise.all(urls.map(health));
-    t.match(healths, [{ json: { store: { kind: 'postgres', latencyMs: Number, node: String } } }, { json: { store: { nodes: 2 } } }]);
-    proxy.refuse();
-    const isAway = async (): Promise<boolean> => ((await health(urls[0])) as { status: number }).status === 503;
-    while (!(await isAway())) await delay(100);
-    t.match(await health(urls[0]), { status: 503, json: { code: 'STORE_UNREACHABLE' } });
-    proxy.heal();
-    while (await isAway()) await delay(100);
-    t.match(await health(urls[0]), { status: 200 });
-  });
+  t.test(
+    'the health of each says which server it is and how many there are, and is an error while the database is away; who comes and goes is an event',
+    async (t) => {
+      const proxy = await storeProxy(t, await postgresStore(t));
+      const all = [
+        await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
+        await startCore(t, { store: await connectStore(proxy.store, { leaseMs: 2000 }) }),
+      ];
+      const urls = await Promise.all(all.map(({ core }) => listening(t, core)));
+      const health = async (url: string | undefined): Promise<unknown> => {
+        const answer = await fetch(`${url}/v1/health`);
+        return { status: answer.status, json: await answer.json() };
+      };
+      const healths = await Promise.all(urls.map(health));
+      t.match(healths, [{ json: { store: { kind: 'postgres', latencyMs: Number, node: String } } }, { json: { store: { nodes: 2 } } }]);
+      const [a, b] = all as [StartedCore, StartedCore];
+      t.match(await a.told('node.joined'), { node: b.core.storeHealth?.node, self: false, version: a.core.version, url: null });
+      t.same(b.factsOf('node.joined'), [], 'those who were there before have not come');
+      proxy.refuse();
+      const isAway = async (): Promise<boolean> => ((await health(urls[0])) as { status: number }).status === 503;
+      while (!(await isAway())) await delay(100);
+      t.match(await health(urls[0]), { status: 503, json: { code: 'STORE_UNREACHABLE' } });
+      proxy.heal();
+      while (await isAway()) await delay(100);
+      t.match(await health(urls[0]), { status: 200 });
+      for (const type of ['store.away', 'store.back'] as const) t.ok(((await a.told(type))['silentMs'] as number) >= 2000);
+      t.same([a.factsOf('store.away').length, a.factsOf('store.back').length], [1, 1]);
+      while (b.core.storeHealth?.isAway !== false) await delay(20);
+      const last = b.core.storeHealth.node;
+      await b.core.close();
+      const ofLast = (): Fact | undefined => a.facts.filter(({ type, fact }) => type.startsWith('node.') && fact['node'] === last).at(-1);
+      await until('the first one sees that it has gone', () => ofLast()?.type === 'node.gone');
+    },
+  );
 
   t.test('a list of more than 10,000 blocks is given in pages only', async (t) => {
     const { all, store } = await servers(t, 1);
@@ -118,7 +131,7 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     }
   });
 
-  t.test('a reply of one server is stopped, cancelled and read from the other', async (t) => {
+  t.test('a reply of one server is stopped, cancelled and read from the other, and so is its log', async (t) => {
     let isSlow = true;
     const answer: Answerer = (request, res, ...rest) => {
       if (!isSlow || request.path === '/api/tags') return repeatingDaemon(request, res, ...rest);
@@ -130,7 +143,8 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     await a.blocks.start('ada');
     const { id } = await a.blocks.post('ada', { message: 'slow' }, 'api');
     const steps: unknown[] = [];
-    t.teardown(b.blocks.follow('ada', { onReply: (step) => steps.push(step) }));
+    const lines: string[] = [];
+    t.teardown(b.blocks.follow('ada', { onReply: (step) => steps.push(step), onLog: ({ file, offset, text }) => lines.push(`${file} ${offset} ${text}`) }));
     await until('the other server shows the text', () => steps.some((step) => (step as { text?: string }).text === 'Half an '));
     while ((await b.blocks.details('ada')).pulse.state !== 'working') await delay(50); // its pulse comes half a second later
     t.match(await b.blocks.cancel('ada', id), { id, status: 'cancelled' });
@@ -138,6 +152,8 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     isSlow = false;
     t.match(await b.blocks.stop('ada'), { message: 'ada is stopped.', pulse: { state: 'stopped' } });
     t.match(await a.blocks.details('ada'), { config: { enabled: false }, pulse: { state: 'stopped' } });
+    await until('the log of the other server is shown while it is written', () => lines.some((line) => line.includes('monitor.stopped')));
+    t.equal(new Set(lines).size, lines.length, 'each line once');
     t.match(await b.blocks.rename('ada', { name: 'bob' }), { name: 'bob' });
     t.match([b.factsOf('block.renamed'), b.factsOf('block.archived')], [[{ block: 'bob', from: 'ada' }], []], 'in one step');
     t.match(await b.blocks.history('bob'), [{ id }, { replyTo: id }]);
@@ -146,7 +162,91 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.match(await b.blocks.archives(), [{ originalName: 'bob' }]);
   });
 
-  t.test('a browser signs in at any server, and is signed in at all of them until the token is replaced', async (t) => {
+  t.test('a server that is drained gives its blocks away when their replies are over, and stays so until it is asked otherwise', async (t) => {
+    const held: (() => void)[] = [];
+    const answer: Answerer = (request, res, ...rest) => {
+      const asked = request.path === '/api/tags' ? '' : askedOf(request).messages.at(-1)?.content;
+      if (asked === 'fail') return sendJson(res, { error: 'no' }, 500);
+      if (asked !== 'slow') return repeatingDaemon(request, res, ...rest);
+      sendPiece(res, 'Half an ');
+      held.push(() => {
+        sendPiece(res, 'answer');
+        endAnswer(res);
+      });
+    };
+    const { all, store } = await servers(t, 2, { answer });
+    const [a, b] = all as [StartedCore, StartedCore];
+    const nodeOf = (server: StartedCore): string => server.core.storeHealth?.node ?? '';
+    const ownersOf = async (): Promise<unknown[]> => [
+      ...new Set((await ask(store, 'select owner from bh.block where owner is not null')).map(({ owner }) => owner)),
+    ];
+    const calls = (server: StartedCore): string[] =>
+      server.upstream.requests.filter(({ path }) => path === '/api/chat').map((request) => askedOf(request).messages.at(-1)?.content ?? '');
+    await b.core.drain(nodeOf(b), true);
+    const names = ['one', 'two', 'six', 'slow', 'fail'];
+    for (const name of names) {
+      await a.create(name, { ...RUNNABLE, retry: { maxAttempts: 3, baseMs: 600_000, maxDelayMs: 600_000 } });
+      await a.blocks.start(name);
+    }
+    for (const name of ['one', 'two', 'six'])
+      t.match(await b.blocks.answer(name, (await b.blocks.post(name, { message: 'hi' }, 'api')).id, { waitMs: 30_000 }), {
+        answer: { content: 'You said: hi' },
+      });
+    const slow = await a.blocks.post('slow', { message: 'slow' }, 'api');
+    const queued = await a.blocks.post('slow', { message: 'behind it' }, 'api');
+    await a.blocks.post('fail', { message: 'fail' }, 'api');
+    await a.inState('fail', 'backoff');
+    await until('the reply is under way', () => held.length === 1);
+    t.same([calls(b), await ownersOf()], [[], [nodeOf(a)]], 'one that is drained takes nothing');
+
+    t.match(await a.core.drain(nodeOf(b), false), { id: nodeOf(b), draining: false, self: false });
+    t.match(await b.core.drain(nodeOf(a), true), { id: nodeOf(a), draining: true, self: false });
+    while ((await a.core.nodes())[0]?.blocks !== 1) await delay(20);
+    t.match(await ask(store, 'select name from bh.block where owner = $1', [nodeOf(a)]), [{ name: 'slow' }], 'a reply ends where it began');
+    t.match(await b.blocks.message('slow', queued.id), { entry: { status: 'queued' } });
+    t.equal(a.core.storeHealth?.draining, true);
+    const moved = await a.blocks.post('one', { message: 'moved' }, 'api');
+    t.match(await a.blocks.answer('one', moved.id, { waitMs: 30_000 }), { answer: { content: 'You said: moved' } }, 'the other one answers');
+    held[0]?.();
+    t.match(await a.blocks.answer('slow', queued.id, { waitMs: 30_000 }), { answer: { content: 'You said: behind it' } });
+    t.match(await b.blocks.history('slow'), [
+      { id: slow.id, attempts: 1 },
+      { id: queued.id, attempts: 1 },
+      { content: 'Half an answer', replyTo: slow.id, status: 'done' },
+      { replyTo: queued.id },
+    ]);
+    t.same(
+      [calls(a).sort(), calls(b).sort()],
+      [
+        ['fail', 'hi', 'hi', 'hi', 'slow'],
+        ['behind it', 'moved'],
+      ],
+      'each was asked once',
+    );
+    while ((await ownersOf()).includes(nodeOf(a))) await delay(20);
+
+    await ask(store, 'delete from bh.node where id = $1', [nodeOf(a)]); // as if it had been frozen
+    const before = nodeOf(a);
+    while (nodeOf(a) === before) await delay(20);
+    t.match(
+      await b.core.nodes(),
+      [
+        { id: nodeOf(b), draining: false },
+        { id: nodeOf(a), draining: true, blocks: 0 },
+      ],
+      'also under its next id',
+    );
+    await b.core.drain(nodeOf(b), true);
+    await b.blocks.start('two');
+    const waits = await b.blocks.post('two', { message: 'waits' }, 'api');
+    await b.core.drain(nodeOf(a), false);
+    t.match(await b.blocks.answer('two', waits.id, { waitMs: 30_000 }), { answer: { content: 'You said: waits' } });
+    t.equal(calls(a).at(-1), 'waits');
+    t.same(await ask(store, "select key from bh.setting where key like 'drained.%'"), [{ key: `drained.${nodeOf(b)}` }]);
+    await t.rejects(b.core.drain(before, true), { code: 'NODE_NOT_FOUND' });
+  });
+
+  t.test('a browser signs in at any server, and is signed in at all of them until the token is replaced; any server drains another one', async (t) => {
     const { all } = await servers(t, 2);
     const [a, b] = all as [StartedCore, StartedCore];
     await a.core.token?.ensure();
@@ -169,6 +269,14 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     t.equal((await call(urlB, '/v1/adapters', key)).status, 200);
     const { ticket } = (await (await call(urlA, '/api/session/ticket', key, {})).json()) as { ticket: string };
     t.same((await Promise.all([b, a].map(({ core }) => core.sessions?.redeem(ticket)))).sort(), [false, true]);
+    const { node } = b.core.storeHealth ?? { node: '' };
+    t.match(await (await call(urlA, `/api/nodes/${node}/drain`, token, {})).json(), { id: node, draining: true, self: false });
+    const drained = async (): Promise<boolean> => ((await (await fetch(`${urlB}/v1/health`)).json()) as { store: { draining: boolean } }).store.draining;
+    while (!(await drained())) await delay(20); // within a second
+    t.same(
+      await Promise.all(['nobody', '%00', '%F0%9F%98%80'].map(async (id) => (await call(urlA, `/api/nodes/${id}/drain`, token, {})).status)),
+      [404, 404, 404],
+    );
     await a.core.token?.renew();
     // Within a second. Each is asked until it refuses: after twenty wrong keys it would answer 429.
     const refusal = async (url: string | undefined): Promise<number> => {

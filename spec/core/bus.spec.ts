@@ -49,6 +49,10 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'memory.compacted': { block: true, outcome: true, trigger: true },
   'workspace.halted': { halted: true, reason: true },
   'workspace.lost': { pid: true },
+  'node.joined': { node: true, self: true, version: true, url: true },
+  'node.gone': { node: true, self: true },
+  'store.away': { silentMs: true },
+  'store.back': { silentMs: true },
   'workspace.fault': { block: true, what: true, error: true },
 };
 

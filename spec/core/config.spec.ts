@@ -19,7 +19,6 @@ t.test('without flags and environment the defaults hold', async (t) => {
     bodyMemoryBytes: 268_435_456,
     drainMs: 3500,
     logLevel: 'info',
-    requestLogLevel: 'debug',
   });
 });
 

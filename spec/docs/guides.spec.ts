@@ -16,7 +16,8 @@ const hasPython = spawnSync('python3', ['--version']).status === 0;
 /** Each block that is not run, by its first line, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   'npm ci': 'installs packages and a link outside of the test',
-  'npm ci && npm run demo   # an answer, a streamed one, a block that answers, and the dashboard': 'installs packages; demo.spec.ts runs the demo',
+  'npm ci && npm run demo   # an answer, a streamed one, a block that answers, and the dashboard':
+    'installs packages; spec/cli/commands/demo.spec.ts runs the demo',
   'ollama pull gemma4': 'downloads a model',
   'echo http://192.168.1.20:11434 | blockhouse auth set ollama --field baseURL': 'names a machine of the reader',
   'blockhouse auth set openai --field baseURL': 'asks for an address and a key at a terminal',
@@ -74,8 +75,8 @@ t.test('a local model in five minutes', async (t) => {
 t.test('give it keys', async (t) => {
   const output = await read('keys.md', await reader(t));
   t.match(output('blockhouse verify'), 'The key is valid.');
-  t.match(output('blockhouse auth list'), /anthropic +apiKey +\S+ +auth\.json/);
-  t.notMatch(output('blockhouse auth list'), 'a-key-of-the-test');
+  t.match(output('blockhouse auth ls'), /anthropic +apiKey +\S+ +auth\.json/);
+  t.notMatch(output('blockhouse auth ls'), 'a-key-of-the-test');
   t.match(output('blockhouse chat'), ANSWER);
   t.match(output('blockhouse auth rm'), ANSWER);
 });

@@ -25,6 +25,7 @@ import {
   type Sessions,
   toBlockhouseError,
 } from '../../core/index.ts';
+import { prefixed } from '../../core/base/kept-text.ts';
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
@@ -253,7 +254,7 @@ export class Front {
     const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
     asked.isOwner = !isPublic && key === undefined;
-    if (!isPublic) this.#belongs(res, key === undefined ? 'token' : `key ${key.name}`);
+    if (!isPublic) this.#belongs(res, key === undefined ? 'token' : keyOwner(key.name));
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
@@ -275,7 +276,7 @@ export class Front {
   #ratesOf(key: NamedKey, words: RateWords = usualRates): RateHeaders {
     return () => {
       const rates = this.#core.accounts?.rates(key);
-      return rates === undefined ? {} : words(rates, Date.now());
+      return rates === undefined ? {} : words(rates, Date.now);
     };
   }
 
@@ -385,6 +386,8 @@ export class Front {
     writeJson(res, limited, requestId, isRead(req) ? undefined : discard(req));
   }
 }
+
+const keyOwner = prefixed('key ');
 
 /** True when the bytes come after a complete request that is not answered yet. Otherwise they belong to the open request, which is refused with them. */
 function isInAnotherAnswer(socket: Duplex): boolean {

@@ -100,7 +100,7 @@ export class Billing {
 
   /** Where only answers tell the price, one without its bill costs as much a token as the dearest one of its model (pricing.ts, not-told). */
   async #costOf(pricedAs: PricedModel | undefined, usage: Usage): Promise<number | null> {
-    if (pricedAs?.isTold !== true) return this.#price(pricedAs, usage);
+    if (pricedAs?.toldBy === undefined) return this.#price(pricedAs, usage);
     const { exact, least, learn } = await this.#options.prices.pricer(pricedAs);
     learn?.(usage);
     return exact(usage) ?? least(usage);

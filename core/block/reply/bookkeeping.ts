@@ -17,7 +17,7 @@ export async function recordCall(context: BlockContext, bill: Bill, purpose: Cal
   await context.files.costs.update((costs) => ({ value: isCounted ? { ...costs, budget } : addCall(costs, call), result: undefined }));
 }
 
-/** Counts the window again. Resolves with true when it has passed its threshold. */
+/** Counts the window again, as after each answer. Resolves with true when it has passed its threshold. */
 export async function updateWindow(context: BlockContext): Promise<boolean> {
   const { files, claim } = context;
   const config = await fittedConfig(context);
@@ -27,6 +27,6 @@ export async function updateWindow(context: BlockContext): Promise<boolean> {
       const window = windowStand({ config, memory, history });
       return { value: { ...memory, window }, result: needsCompaction(window.tokens, config) };
     },
-    { claim },
+    { claim, isDerived: true },
   );
 }

@@ -3,18 +3,20 @@
 // billed-first: every call that has, or may have, cost something is in the ledger before its caller gets the outcome. If the provider
 //   reported no usage (it broke off, was ended, or may have worked on the request without an answer), the gateway estimates it.
 // bounded-calls: all monitors together make only so many calls at a time, so that a thousand waiting blocks don't start at once.
+// no-shut-out: providers take turns, and the last free place is kept for one that has none (waiting-room.ts), so that answers without an end keep only the blocks of
+//   their own provider waiting.
 // one-attempt: one call is one attempt. The monitor repeats it, where people see that it waits; the gateway does not.
 // own-account: the call has its account with its block, not with the gateway. So its line is in the ledger of blocks alone.
 // still-ours: while it is not sure that its block is still this server's, no call begins, since another server may make it, too.
 // asked-last: the caps are checked when the call has its place in every queue, and then the kill switch.
 // cut-answer: an answer that does not fit into its AnswerText is cut there. The part that fits is the answer, with the stop reason `max_tokens`.
 import { randomUUID } from 'node:crypto';
-import PQueue from 'p-queue';
 import type { CoreEvents } from '../../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { CallAccounts, Hold } from '../../gateway/account.ts';
 import type { CallOptions } from '../../gateway/call-options.ts';
 import type { PricedModel } from '../../gateway/pricing.ts';
+import { AttemptQueue } from '../../gateway/queue.ts';
 import type { StreamSink } from '../../ports.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { ChatDone, Message, StopReason } from '../../schemas/chat.ts';
@@ -75,41 +77,56 @@ export class ModelCallFailure extends Error {
 export class ModelCalls {
   readonly billing: Billing;
   readonly #options: ModelCallsOptions;
-  readonly #queue: PQueue;
+  /** Its callers are the providers (no-shut-out). */
+  readonly #queue: AttemptQueue;
+  readonly #underWay = new Set<Promise<ModelAnswer>>();
 
   constructor(options: ModelCallsOptions) {
     this.billing = new Billing(options);
     this.#options = options;
-    this.#queue = new PQueue({ concurrency: options.concurrency }); // bounded-calls
+    this.#queue = new AttemptQueue({ concurrency: options.concurrency, waiting: Number.POSITIVE_INFINITY }); // bounded-calls
   }
 
   /** Rejects with a ModelCallFailure, with CallRefused, or with STORAGE_FULL or STORAGE_FAILED where the bill could not be written. */
   async make(call: ModelCall): Promise<ModelAnswer> {
+    const made = this.#makeInTurn(call);
+    this.#underWay.add(made);
+    try {
+      return await made;
+    } finally {
+      this.#underWay.delete(made);
+    }
+  }
+
+  /** Resolves when no call is under way and all bills are written. */
+  async ended(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
+  }
+
+  async #makeInTurn(call: ModelCall): Promise<ModelAnswer> {
     // The signal must end only the wait for a place: the queue would not wait for the bill of a running call whose signal has fired.
     const waiting = new AbortController();
     const leave = (): void => waiting.abort();
     call.signal.addEventListener('abort', leave, { once: true });
     if (call.signal.aborted) leave();
+    let hasBegun = false;
     const begin = (): Promise<ModelAnswer> => {
+      hasBegun = true;
       call.signal.removeEventListener('abort', leave);
       return this.#make(call);
     };
     try {
-      return await this.#queue.add(begin, { signal: waiting.signal });
+      return await this.#queue.run(begin, call.candidate.provider, waiting.signal);
     } catch (error) {
-      if (error instanceof ModelCallFailure || error instanceof CallRefused || error instanceof BlockhouseError) throw error;
-      const failure = call.signal.aborted
-        ? new BlockhouseError('CANCELLED', 'The call was cancelled while it was waiting.', { cause: error })
-        : toBlockhouseError(error);
+      if (hasBegun && (error instanceof ModelCallFailure || error instanceof CallRefused || error instanceof BlockhouseError)) throw error;
+      const failure =
+        !hasBegun && call.signal.aborted
+          ? new BlockhouseError('CANCELLED', 'The call was cancelled while it was waiting.', { cause: error })
+          : toBlockhouseError(error);
       throw new ModelCallFailure(failure, undefined);
     } finally {
       call.signal.removeEventListener('abort', leave);
     }
-  }
-
-  /** Resolves when no call is under way and all bills are written. */
-  ended(): Promise<void> {
-    return this.#queue.onIdle();
   }
 
   async #make(call: ModelCall): Promise<ModelAnswer> {

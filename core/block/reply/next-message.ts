@@ -33,6 +33,7 @@ async function catchUpCosts(context: BlockContext): Promise<void> {
 
 /** With `isUrgent`, a message doesn't wait for its next attempt any longer. */
 export async function chooseNext(context: BlockContext, isUrgent: boolean): Promise<Choice> {
+  if (context.world.member().isDraining) return { kind: 'nothing' }; // another server answers what waits
   const pause = haltPause(context.world.halted());
   if (pause !== undefined) return pause;
   const config = await context.files.config.read();

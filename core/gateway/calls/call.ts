@@ -1,5 +1,6 @@
 // A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
 import { createHash } from 'node:crypto';
+import { prefixed } from '../../base/kept-text.ts';
 import type { CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
@@ -60,8 +61,11 @@ export function inputUsage(inputTokens: number): Usage {
 /** The caller's side of an answer that goes out while it comes. */
 export type Reader = Pick<StreamSink, 'opened' | 'opensInMs'>;
 
+/** A key among the callers of a destination. */
+export const keyCaller = prefixed('key ');
+
 function clientOf({ key, caller }: CallOptions): string {
-  if (key !== undefined) return `key ${key}`;
+  if (key !== undefined) return keyCaller(key);
   return caller === undefined ? 'token' : `block ${caller}`;
 }
 

@@ -7,7 +7,7 @@ import { isCount, TokenEstimate } from '../../base/tokens.ts';
 import { BlockhouseError, invalidRequest, toBlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, EmbedBatch } from '../../ports.ts';
 import type { EmbedRequest, Usage } from '../../types.ts';
-import { isCost, sumUsage } from '../accumulate.ts';
+import { sumUsage, toldCost } from '../accumulate.ts';
 import type { Permit } from '../breaker.ts';
 import { type Attempt, type AttemptResult, Call, type CallParts, inputUsage, shortened } from './call.ts';
 
@@ -120,13 +120,13 @@ class EmbedAttempt implements Attempt<AttemptResult> {
     const reported = batch?.inputTokens;
     const isTold = isCount(reported) && reported > 0; // no text has no tokens, and who says so does not count
     const tokens = isTold ? reported : tokensOf(inputs);
-    const costUsd = batch?.costUsd;
+    const costUsd = toldCost(batch?.costUsd);
     const usage = {
       inputTokens: tokens,
       outputTokens: 0,
       totalTokens: tokens,
       ...(!isTold && { estimated: true }),
-      ...(isCost(costUsd) && { costUsd }),
+      ...(costUsd !== undefined && { costUsd }),
     };
     this.#usage = sumUsage(this.#usage, usage);
     this.#call.used = sumUsage(this.#call.used, usage);

@@ -57,7 +57,7 @@ export class ForwardedUsage {
     return this.#usage((outputTokens ?? this.#answered) + unreported, outputTokens === undefined || unreported > 0);
   }
 
-  /** not-counted: a whole answer is not looked at, and may be empty. */
+  /** not-counted: a whole answer is looked at where its bytes are, and may be empty. */
   get #believed(): Pick<Counts, 'inputTokens' | 'outputTokens'> {
     return believed(this.#reported, this.#answered, this.#stream.tokens);
   }

@@ -1,5 +1,6 @@
 // A workspace in its folder.
 import type { CoreBus } from '../../bus.ts';
+import { BlockhouseError } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
 import type { GatewayBook, LedgerStore, Membership } from '../port.ts';
 import type { ArchiveStore, Signals, Store } from '../store.ts';
@@ -58,7 +59,14 @@ export class FileStore implements Store {
   async nodes(): Promise<readonly ServerNode[]> {
     const now = new Date(this.now()).toISOString();
     const { startedAt, url, version } = this.#lock.holder;
-    return [{ id: this.#membership.node, self: true, version, url, startedAt, seenAt: now, alive: true, blocks: this.blocks.count() }];
+    return [{ id: this.#membership.node, self: true, version, url, startedAt, seenAt: now, alive: true, draining: false, blocks: this.blocks.count() }];
+  }
+
+  async drain(): Promise<never> {
+    throw new BlockhouseError(
+      'WRONG_STATE',
+      'This workspace is kept in a folder, so there is no other server that could take its blocks. Stop the server instead.',
+    );
   }
 
   health(): undefined {

@@ -1,4 +1,4 @@
-// A small file that is read again when it has changed. Instead of a watcher, each use checks its metadata, at most once in CHECK_EVERY_MS.
+// A small file that is read again when it has changed. Instead of a watcher, each use checks its metadata, at most once in FILE_LOOK_MS.
 //
 // one-change-at-a-time: rewrites are made one after the other, so that none overwrites another; also those of all processes that share a `Turn`.
 // newest-first: a rewrite is made from the newest content. If a person or another process changes the file meanwhile, it is made again.
@@ -8,7 +8,7 @@ import PQueue from 'p-queue';
 import { ensureFolder, replaceFileIf, syncFolder } from './atomic-file.ts';
 
 /** A rotation must take effect within a second; a stat costs some microseconds, so it is not made on every request. */
-const CHECK_EVERY_MS = 200;
+export const FILE_LOOK_MS = 200;
 const MISSING = 'missing';
 /** No file of secrets is larger. A larger one is an accident and is not read into memory. */
 const MAX_BYTES = 1024 * 1024;
@@ -49,7 +49,7 @@ export class FreshFile {
   /** Looks at the file if the last look is older than the interval, or at once with `force`. */
   refresh(force = false): void {
     const now = this.#now();
-    if (!force && now - this.#checkedAt < CHECK_EVERY_MS) return;
+    if (!force && now - this.#checkedAt < FILE_LOOK_MS) return;
     this.#checkedAt = now;
     const { stamp, read } = look(this.path);
     if (stamp === this.#stamp) return;

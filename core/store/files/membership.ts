@@ -22,6 +22,7 @@ export interface MembershipOptions {
 export class FileMembership implements Membership {
   readonly node = randomUUID();
   readonly isShared = false;
+  readonly isDraining = false;
   readonly sureUntil = Number.POSITIVE_INFINITY;
   readonly #options: MembershipOptions;
   readonly #timer: NodeJS.Timeout;

@@ -4,6 +4,7 @@
 // days-stay: a day keeps its sums when the clock leaves it and comes back. Only the days that were counted longest ago are dropped.
 // as-members: a call counts for the group in which its key was, also after the key has left the group or was revoked.
 
+import { prefixed } from '../../base/kept-text.ts';
 import { monthOf, weekOf } from '../../base/utc-periods.ts';
 import type { Usage } from '../../types.ts';
 import type { KeySpend, PeriodSpend } from '../port.ts';
@@ -37,7 +38,8 @@ export interface CountedCall {
 interface Running {
   /** The day for which `day`, `week` and `month` were summed; empty if they must be summed again. */
   for: string;
-  day: Sums;
+  /** Those that are kept of that day; NOTHING if none are. */
+  day: KeyDay;
   week: Sums;
   month: Sums;
   /** Of all days. */
@@ -55,31 +57,20 @@ export function countable(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }
 
-/** Made once for each group, because each call of its keys asks for it several times, and a text that is new must be hashed first. */
-const groupAccounts = new Map<string, string>();
-const MAX_GROUPS = 1000;
-
 /** The name under which the sums of a group are kept. No key has such a name. */
-export function groupAccount(group: string): string {
-  const known = groupAccounts.get(group);
-  if (known !== undefined) return known;
-  if (groupAccounts.size >= MAX_GROUPS) groupAccounts.clear();
-  const account = `group:${group}`;
-  groupAccounts.set(group, account);
-  return account;
-}
+export const groupAccount = prefixed('group:');
 
-/** The sums of all keys and groups. */
-export class SpendDays {
+/** The sums of keys and groups by day. */
+export class DaySums {
   /** By day, the one that was counted last at the end; in it by key. */
-  readonly #days = new Map<string, Map<string, Sums>>();
-  readonly #running = new Map<string, Running>();
+  protected readonly days = new Map<string, Map<string, Sums>>();
   /** The JSON of days, of which only that of the present day changes. */
   readonly #texts = new Map<string, string>();
   #newest = NEVER;
+  #accountsOfNewest = new Map<string, Sums>();
 
   /** Counts a call on the day of its end, and also in `other`. */
-  count(call: CountedCall, other?: SpendDays): void {
+  count(call: CountedCall, other?: DaySums): void {
     const { at, key, group, usage } = call;
     if (key === null || usage === null) return;
     const sums = sumsOf(call, usage);
@@ -93,17 +84,68 @@ export class SpendDays {
   }
 
   add(day: string, account: string, more: KeyDay): void {
-    addUp(this.#sumsOf(day, account), more);
-    this.#texts.delete(day);
+    if (day !== this.#newest) this.#begin(day);
+    if (this.#texts.size > 0) this.#texts.delete(day);
+    const known = this.#accountsOfNewest.get(account);
+    if (known === undefined) this.#accountsOfNewest.set(account, { ...more });
+    else addUp(known, more);
+  }
+
+  addAll(others: DaySums): void {
+    for (const row of others.rows()) this.add(...row);
+  }
+
+  /** All sums, those of the day that was counted last at the end. */
+  *rows(): Generator<[day: string, account: string, sums: KeyDay]> {
+    for (const [day, accounts] of this.days) for (const [account, sums] of accounts) yield [day, account, sums];
+  }
+
+  /** All sums as JSON: by day, and in it by key or group. */
+  text(): string {
+    const days = [...this.days].map(([day, accounts]) => `${JSON.stringify(day)}:${this.#textOf(day, accounts)}`);
+    return `{${days.join(',\n')}}`;
+  }
+
+  #textOf(day: string, accounts: ReadonlyMap<string, Sums>): string {
+    const known = this.#texts.get(day) ?? JSON.stringify(Object.fromEntries(accounts));
+    this.#texts.set(day, known);
+    return known;
+  }
+
+  /** days-stay. */
+  #begin(day: string): void {
+    this.#newest = day;
+    this.#accountsOfNewest = this.days.get(day) ?? new Map<string, Sums>();
+    this.days.delete(day);
+    this.days.set(day, this.#accountsOfNewest);
+    if (this.days.size <= MAX_DAYS) return;
+    const [oldest = ''] = this.days.keys();
+    this.dropped(this.days.get(oldest) ?? new Map<string, Sums>());
+    this.days.delete(oldest);
+    this.#texts.delete(oldest);
+  }
+
+  /** A day is no longer kept. */
+  protected dropped(_accounts: ReadonlyMap<string, KeyDay>): void {
+    // Nothing else was made of its sums.
+  }
+}
+
+/** The same, with what each key and group has spent in the present periods. */
+export class SpendDays extends DaySums {
+  readonly #running = new Map<string, Running>();
+
+  override add(day: string, account: string, more: KeyDay): void {
+    super.add(day, account, more);
     const running = this.#runningOf(account);
     running.output += more.output;
     running.answers += more.answers;
-    if (running.for !== day) running.for = '';
-    else for (const sums of [running.day, running.week, running.month]) addUp(sums, more);
-  }
-
-  addAll(others: SpendDays): void {
-    for (const row of others.rows()) this.add(...row);
+    if (running.for !== day || running.day === NOTHING) {
+      running.for = '';
+      return;
+    }
+    addUp(running.week, more);
+    addUp(running.month, more);
   }
 
   /** On this UTC day, in its week and in its month. The sums grow with further calls. */
@@ -115,79 +157,41 @@ export class SpendDays {
 
   #sum(running: Running, day: string, account: string): void {
     running.for = day;
-    for (const period of ['day', 'week', 'month'] as const) running[period] = { ...NOTHING };
+    running.day = NOTHING;
+    running.week = { ...NOTHING };
+    running.month = { ...NOTHING };
     const [week, month] = [weekOf(day), monthOf(day)];
-    for (const [each, accounts] of this.#days) {
-      const more = accounts.get(account);
-      if (more === undefined) continue;
-      if (each === day) addUp(running.day, more);
-      if (monthOf(each) === month) addUp(running.month, more);
-      if (weekOf(each) === week) addUp(running.week, more);
+    for (const [each, accounts] of this.days) {
+      const sums = accounts.get(account);
+      if (sums === undefined) continue;
+      if (each === day) running.day = sums;
+      if (monthOf(each) === month) addUp(running.month, sums);
+      if (weekOf(each) === week) addUp(running.week, sums);
     }
   }
 
   /** The mean output of a key's answers, in tokens; undefined without an answer. */
   meanOutput(account: string): number | undefined {
-    const { output = 0, answers = 0 } = this.#running.get(account) ?? {};
+    const { output, answers } = this.#running.get(account) ?? NOTHING;
     return answers === 0 ? undefined : output / answers;
-  }
-
-  /** All sums, those of the day that was counted last at the end. */
-  *rows(): Generator<[day: string, account: string, sums: KeyDay]> {
-    for (const [day, accounts] of this.#days) for (const [account, sums] of accounts) yield [day, account, sums];
-  }
-
-  /** All sums as JSON: by day, and in it by key or group. */
-  text(): string {
-    const days = [...this.#days].map(([day, accounts]) => `${JSON.stringify(day)}:${this.#textOf(day, accounts)}`);
-    return `{${days.join(',\n')}}`;
-  }
-
-  #textOf(day: string, accounts: ReadonlyMap<string, Sums>): string {
-    const known = this.#texts.get(day) ?? JSON.stringify(Object.fromEntries(accounts));
-    this.#texts.set(day, known);
-    return known;
   }
 
   #runningOf(account: string): Running {
     let running = this.#running.get(account);
     if (running === undefined) {
-      running = { for: '', day: NOTHING, week: NOTHING, month: NOTHING, output: 0, answers: 0 };
+      running = { for: '', day: NOTHING, week: { ...NOTHING }, month: { ...NOTHING }, output: 0, answers: 0 };
       this.#running.set(account, running);
     }
     return running;
   }
 
-  #sumsOf(day: string, account: string): Sums {
-    const accounts = this.#accountsOf(day);
-    const known = accounts.get(account);
-    if (known !== undefined) return known;
-    const sums = { ...NOTHING };
-    accounts.set(account, sums);
-    return sums;
-  }
-
-  /** days-stay. */
-  #accountsOf(day: string): Map<string, Sums> {
-    const accounts = this.#days.get(day) ?? new Map<string, Sums>();
-    if (day === this.#newest) return accounts;
-    this.#newest = day;
-    this.#days.delete(day);
-    this.#days.set(day, accounts);
-    if (this.#days.size > MAX_DAYS) this.#dropOldest();
-    return accounts;
-  }
-
-  #dropOldest(): void {
-    const [oldest = ''] = this.#days.keys();
-    for (const [account, { output, answers }] of this.#days.get(oldest) ?? []) {
+  protected override dropped(accounts: ReadonlyMap<string, KeyDay>): void {
+    for (const [account, { output, answers }] of accounts) {
       const running = this.#runningOf(account);
       running.for = '';
       running.output -= output;
       running.answers -= answers;
     }
-    this.#days.delete(oldest);
-    this.#texts.delete(oldest);
   }
 }
 

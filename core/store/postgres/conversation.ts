@@ -3,6 +3,8 @@
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
 // known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
 //   changed them, or another one has told of a change. What is added, begun or ended is changed in them too, if they are of the version before.
+// own-turn: a message that this server has just added to a block where nothing else waits is the next one, and after the last one that waits there is none, so nobody
+//   looks for it. Whether it still is, and whether the block is ours, is seen by `begin`.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
@@ -84,6 +86,8 @@ export class PostgresConversation implements Conversation {
   #seen: Active | undefined;
   #reading: Promise<Entries> | undefined;
   #hints = 0;
+  /** own-turn. */
+  #turn: { readonly next: ChatEntry | undefined; readonly at: number } | undefined;
 
   constructor({ database, block, at, clock = () => performance.now() }: PostgresConversationOptions) {
     this.#database = database;
@@ -113,6 +117,7 @@ export class PostgresConversation implements Conversation {
   /** The entries have changed, or may have. */
   hint(): void {
     this.#hints += 1;
+    this.#turn = undefined;
     if (this.#seen !== undefined) this.#seen.at = Number.NEGATIVE_INFINITY;
     this.#reading = undefined; // it may have begun before the change
   }
@@ -133,9 +138,8 @@ export class PostgresConversation implements Conversation {
   }
 
   /** known-entries: `changed` are in the place of those with their ids, or new and at the end. */
-  #keep({ version_before, version }: Versions, { at, hints }: Moment, changed: Entries): void {
+  #keep({ version_before, version }: Versions, before: Moment, changed: Entries): void {
     if (this.#seen?.version !== version_before) return;
-    const isAlone = this.#hints === hints + 1; // that of this change
     const byId = new Map(changed.map((entry) => [entry.id, entry]));
     const entries = this.#seen.entries.map((entry) => byId.get(entry.id) ?? entry);
     const known = new Set(entries.map(({ id }) => id));
@@ -144,8 +148,13 @@ export class PostgresConversation implements Conversation {
     this.#seen = {
       version,
       entries: border > 0 ? entries.filter((entry, index) => index >= border || isWaiting(entry)) : entries,
-      at: isAlone ? at : Number.NEGATIVE_INFINITY,
+      at: this.#isAlone(before) ? before.at : Number.NEGATIVE_INFINITY,
     };
+  }
+
+  /** Nothing but this server's change since then has been told of the block. */
+  #isAlone({ hints }: Moment): boolean {
+    return this.#hints === hints + 1;
   }
 
   async page({ limit, before, since }: PagePlace): Promise<Entries> {
@@ -171,11 +180,14 @@ export class PostgresConversation implements Conversation {
       const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
       if (row === undefined) return this.#known(id, clientId, cap);
       this.#keep(row, before, [storedAs(entry)]);
+      if (row.position === 0 && this.#isAlone(before)) this.#turn = { next: storedAs(entry), at: before.at };
       return { entry, position: row.position, isNew: true };
     });
   }
 
   async recover(claim: Claim, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
+    const isOwnTurn = this.#turn !== undefined && this.#clock() - this.#turn.at < KNOWN_MS && staleAfterMs === Number.POSITIVE_INFINITY;
+    if (isOwnTurn) return { queued: this.#turn?.next === undefined ? 0 : 1, next: this.#turn?.next, over: [] };
     const at = this.#at();
     const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
     const look = async () => {
@@ -213,10 +225,15 @@ export class PostgresConversation implements Conversation {
     const try_ = async (newId?: string): Promise<Settled | false | undefined> => {
       const entry = answer === undefined ? NO_ANSWER : { ...answer, id: newId ?? answer.id };
       const before = this.#moment();
-      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string }>(sql.SETTLE, [...fenceOf(claim), ...fields, ...valuesOf(entry)]);
+      const [row] = await this.#run<MessageRow & Owned & Versions & { last_id: string; waiting: number }>(sql.SETTLE, [
+        ...fenceOf(claim),
+        ...fields,
+        ...valuesOf(entry),
+      ]);
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
         this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
+        if (row.waiting === 0 && this.#isAlone(before)) this.#turn = { next: undefined, at: before.at };
         return { answer: answer === undefined ? undefined : entry };
       }
       return answer === undefined || entry.id > row.last_id ? false : undefined;

@@ -2,11 +2,13 @@
 //
 // by-revision: a change is applied to the content of one revision, and is stored only while that is the newest; otherwise it is applied again.
 // soon-seen: what was read is good for a second, unless somebody tells that it has changed. A change is always applied to what is stored now.
+// late: what can be made again, as the fill of the window in the memory, is stored half a second later, too, and only while nobody else has changed the document.
 // derived: costs and pulse change at once in the memory of the server that changes them, and are stored half a second later, together with those of other blocks.
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
-import type { Change, Claim, Document } from '../port.ts';
+import type { Change, Claim, Document, UpdateOptions } from '../port.ts';
 import type { Database, Run } from './pool.ts';
+import type { Revised } from './projection.ts';
 import * as sql from './sql/blocks.ts';
 
 /** What a document works with. */
@@ -20,11 +22,15 @@ export interface DocumentOptions<T> {
   parse(value: unknown): T;
   /** Monotonic milliseconds. */
   clock(): number;
-  /** After a change of ours is stored, or is as good as stored. */
-  onChanged(value: T, quiet: boolean): void;
+  /** After a change of ours is stored, or is as good as stored. `isStored`: other servers see it, too. */
+  onChanged(value: T, quiet: boolean, isStored: boolean): void;
   onDamaged(reason: string): void;
   /** More of the same transaction. */
   also?(run: Run, value: T, claim: Claim | undefined): Promise<void>;
+  /** late. Left out: everything is stored at once. */
+  storeLater?(part: () => Revised | undefined): void;
+  /** After a late change is stored. */
+  onStored?(): void;
 }
 
 interface Seen<T> {
@@ -42,6 +48,8 @@ export class PostgresDocument<T> implements Document<T> {
   readonly #options: DocumentOptions<T>;
   #seen: Seen<T> | undefined;
   #seenAt = Number.NEGATIVE_INFINITY;
+  /** Not stored yet. late. */
+  #late: T | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #busy = 0;
   #isClosed = false;
@@ -69,9 +77,10 @@ export class PostgresDocument<T> implements Document<T> {
     return this.#valueOf(isGood ? (this.#seen as Seen<T>) : await this.#look());
   }
 
-  update<R>(change: (value: T) => Change<T, R>, { quiet = false, claim }: { readonly quiet?: boolean; readonly claim?: Claim } = {}): Promise<R> {
+  update<R>(change: (value: T) => Change<T, R>, { quiet = false, claim, isDerived = false }: UpdateOptions = {}): Promise<R> {
     return this.#inTurn(async () => {
       const applied = (now: Seen<T>): Change<T, R> => change(this.#valueOf(now));
+      if (isDerived && this.#options.storeLater !== undefined) return this.#changeLate(this.#maybeStored(applied) ?? (await this.#look()), applied, quiet);
       return this.#write(this.#maybeStored(applied) ?? (await this.#look()), applied, quiet, claim);
     });
   }
@@ -111,12 +120,42 @@ export class PostgresDocument<T> implements Document<T> {
       if (rev !== undefined) {
         this.#seen = { rev, value, damage: undefined };
         this.#seenAt = this.#options.clock();
-        this.#options.onChanged(value, quiet);
+        this.#late = undefined;
+        this.#options.onChanged(value, quiet, true);
         return result;
       }
       now = await this.#look();
     }
     throw new BlockhouseError('STORE_UNREACHABLE', 'Too many servers write to this block at the same moment. Try again.');
+  }
+
+  /** late. */
+  #changeLate<R>(now: Seen<T>, change: (now: Seen<T>) => Change<T, R>, quiet: boolean): R {
+    const { value, result } = change(now);
+    if (value === now.value) return result;
+    this.#seen = { rev: now.rev, value, damage: undefined };
+    this.#late = value;
+    this.#options.storeLater?.(() => this.#lateNow());
+    this.#options.onChanged(value, quiet, false);
+    return result;
+  }
+
+  /** Undefined where it was stored together with a later change, or somebody else has changed the document. */
+  #lateNow(): Revised | undefined {
+    const seen = this.#seen;
+    if (seen?.value === undefined || seen.value !== this.#late) return undefined;
+    const onStored = (rev: number | undefined): void => {
+      if (this.#late === seen.value) this.#late = undefined;
+      if (rev === undefined) {
+        this.hint();
+        return;
+      }
+      if (this.#seen?.rev !== seen.rev) return;
+      this.#seen = { ...this.#seen, rev };
+      this.#seenAt = this.#options.clock();
+      this.#options.onStored?.();
+    };
+    return { text: JSON.stringify(seen.value), rev: seen.rev, onStored };
   }
 
   /** Undefined if somebody else was faster. */
@@ -240,7 +279,7 @@ export class DerivedDocument<T> implements Document<T> {
   #set(value: T, quiet: boolean): void {
     this.#value = value;
     this.#store(value);
-    this.#options.onChanged(value, quiet);
+    this.#options.onChanged(value, quiet, false);
   }
 
   async #load(): Promise<T> {

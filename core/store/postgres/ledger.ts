@@ -3,6 +3,8 @@
 // one-step: of two reservations of a block, on whichever servers, the second one sees the first: both hold the lock of the block's budget while they look.
 // counted-once: a line has a key of its caller, its time and its id, so that one whose answer was lost is sent again as it is.
 // paid-counts: a call that could not be written was paid all the same. It waits in memory and is written with the next lines; `ready` refuses until then.
+// with-its-line: what a block has spent is mostly asked right after its line is written. So the statement of a line also answers what was asked last of its block.
+//   That answer is given once, and for a tenth of a second. Reservations never use it.
 // ends-with-its-server: reservations of a server that is given up go with it.
 import { randomUUID } from 'node:crypto';
 import { dayStart, monthStart } from '../../base/calendar.ts';
@@ -18,6 +20,8 @@ export interface PostgresLedgerOptions {
   node(): string | null;
   /** Epoch milliseconds by the database's clock. */
   now(): number;
+  /** Monotonic milliseconds. */
+  clock?(): number;
 }
 
 /** What a statement returns of a line. */
@@ -35,6 +39,16 @@ export interface LineRow {
   readonly credential: string | null;
 }
 
+/** with-its-line. */
+interface KnownSpend {
+  readonly sinceMs: readonly number[];
+  /** What came with the last line, and until when it is good, in monotonic milliseconds. */
+  readonly with?: { readonly spends: readonly Spend[]; readonly until: number };
+}
+
+/** with-its-line. */
+const KNOWN_MS = 100;
+const MOST_KNOWN = 1000;
 /** A reservation of another server may have ended meanwhile. */
 const LOOK_AGAIN_MS = 1000;
 const LINES_AT_ONCE = 1000;
@@ -48,6 +62,7 @@ export class PostgresLedger implements LedgerStore {
   readonly #database: Database;
   readonly #node: () => string | null;
   readonly #now: () => number;
+  readonly #clock: () => number;
   /** paid-counts. */
   #unwritten: LedgerLine[] = [];
   /** Calls that may have a reservation. */
@@ -56,12 +71,15 @@ export class PostgresLedger implements LedgerStore {
   #released: string[] = [];
   /** By block: who waits for room beside its calls under way. */
   readonly #waiting = new Map<string, Set<() => void>>();
+  /** with-its-line. */
+  readonly #spends = new Map<string, KnownSpend>();
   #isClosed = false;
 
-  constructor({ database, node, now }: PostgresLedgerOptions) {
+  constructor({ database, node, now, clock = () => performance.now() }: PostgresLedgerOptions) {
     this.#database = database;
     this.#node = node;
     this.#now = now;
+    this.#clock = clock;
   }
 
   async reserve(call: CallToReserve, signal: AbortSignal): Promise<Reserved> {
@@ -96,7 +114,10 @@ export class PostgresLedger implements LedgerStore {
 
   async ready(): Promise<void> {
     for (let [line] = this.#unwritten; line !== undefined; [line] = this.#unwritten) {
-      await this.#database.query(sql.ADD, valuesOf(line)); // counted-once
+      const { sinceMs } = this.#spends.get(line.block) ?? { sinceMs: [] };
+      const rows = await this.#database.query<Spend & { is_new: boolean }>(sql.ADD, [...valuesOf(line), sinceMs.map(isoOf)]); // counted-once
+      const spends = rows.filter(({ is_new }) => is_new).map(({ usd, tokens }) => ({ usd, tokens }));
+      if (spends.length > 0) this.#know(line.block, { sinceMs, with: { spends, until: this.#clock() + KNOWN_MS } });
       this.#unwritten = this.#unwritten.filter((one) => one !== line);
       if (line.id !== undefined) this.#held.delete(line.id);
       this.#tell(line.block);
@@ -109,6 +130,7 @@ export class PostgresLedger implements LedgerStore {
       for (const block of [from, to].sort()) await run(sql.LOCK, [block]);
       await run(sql.CARRY, [from, to]);
     });
+    for (const block of [from, to]) this.#spends.delete(block);
   }
 
   /** A database keeps its own order: there is nothing to open. */
@@ -123,7 +145,20 @@ export class PostgresLedger implements LedgerStore {
   }
 
   async spend<const T extends readonly number[]>(block: string, sinceMs: T): Promise<{ readonly [I in keyof T]: Spend }> {
-    return (await this.#database.query<Spend>(sql.SPEND, [block, sinceMs.map(isoOf)])) as { [I in keyof T]: Spend };
+    const known = this.#spends.get(block);
+    this.#know(block, { sinceMs: [...sinceMs] }); // what came with a line answers once
+    const isAsked = known?.with !== undefined && known.with.until > this.#clock() && String(known.sinceMs) === String(sinceMs);
+    return (isAsked ? known.with.spends : await this.#database.query<Spend>(sql.SPEND, [block, sinceMs.map(isoOf)])) as { [I in keyof T]: Spend };
+  }
+
+  /** The blocks that were asked for last. */
+  #know(block: string, known: KnownSpend): void {
+    this.#spends.delete(block);
+    this.#spends.set(block, known);
+    for (const oldest of this.#spends.keys()) {
+      if (this.#spends.size <= MOST_KNOWN) return;
+      this.#spends.delete(oldest);
+    }
   }
 
   async newest(block: string): Promise<number | undefined> {

@@ -7,6 +7,7 @@ import type { LogRange } from '../port.ts';
 import { logLine, logName } from '../parts/log-lines.ts';
 import { assertPartSize, noLogFile, startOfLine, textOfEnd, USUAL_PART_BYTES } from '../parts/log-text.ts';
 import type { BlockListener, LogFields, LogLevel, LogStore } from '../store.ts';
+import { LogTail } from './log-tail.ts';
 import type { LogWriter } from './log-writer.ts';
 import type { Database } from './pool.ts';
 import * as sql from './sql/logs.ts';
@@ -17,6 +18,8 @@ export interface PostgresLogOptions {
   readonly writer: LogWriter;
   readonly block: number;
   readonly listener: Pick<BlockListener, 'onLogged' | 'onLogFault' | 'logLimits'>;
+  /** Calls back when another server has written lines of the block, until the returned function is called. */
+  onWritten(listener: () => void): () => void;
   node(): string;
   /** Epoch milliseconds. */
   now(): number;
@@ -37,6 +40,7 @@ export class PostgresLog implements LogStore {
   #dropped = 0;
   #isFailing = false;
   #isClosed = false;
+  #tail: LogTail | undefined;
 
   constructor(options: PostgresLogOptions) {
     this.#options = options;
@@ -52,6 +56,18 @@ export class PostgresLog implements LogStore {
     const now = this.#options.now();
     if (this.#dropped > 0 && this.#add(now, logLine(now, 'WARN', 'log.dropped', { lines: this.#dropped }))) this.#dropped = 0;
     if (!this.#add(now, logLine(now, level, event, fields))) this.#dropped += 1;
+  }
+
+  follow(): () => void {
+    const { database, block, listener, onWritten } = this.#options;
+    const tail = new LogTail({ database, block, onLines: (file, place, text) => listener.onLogged(file, place, text) });
+    this.#tail = tail;
+    const unhear = onWritten(() => tail.look());
+    return () => {
+      unhear();
+      tail.close();
+      if (this.#tail === tail) this.#tail = undefined;
+    };
   }
 
   flush(): Promise<void> {
@@ -110,8 +126,9 @@ export class PostgresLog implements LogStore {
     if (this.#file === undefined || (this.#size > 0 && this.#size + length > listener.logLimits().maxFileBytes)) this.#begin(now, node());
     const [file, place] = [this.#file as string, this.#size];
     const onEnd = (error: Error | undefined): void => {
-      if (error === undefined) listener.onLogged(file, place, text);
-      else if (!this.#isFailing) listener.onLogFault(error);
+      if (error === undefined) {
+        if (this.#tail?.given(file, place + length) !== false) listener.onLogged(file, place, text);
+      } else if (!this.#isFailing) listener.onLogFault(error);
       this.#isFailing = error !== undefined;
     };
     if (!writer.add({ block, at: new Date(now).toISOString(), file, place, text, onEnd })) return false;

@@ -4,6 +4,7 @@
 // fence: whoever gets a block gets a number with it that is greater than all before. What an owner writes carries it, and the store refuses an older one.
 // sure-until: a lease surely stands for its length from the moment before its renewal was sent. Only this machine's monotonic clock is compared with itself.
 // lost-once: a server whose row is gone has nothing any more; it ends its work and joins again under another id.
+// drained: a server that is drained takes nothing more, and gives away what it has. It stays so when it joins again, until it is asked otherwise.
 // reaper-is-sound: only a server whose own renewals went through for a whole lease gives up others, since after a failover all rows look old.
 import { randomUUID } from 'node:crypto';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
@@ -12,8 +13,9 @@ import type { StoreHealth } from '../store.ts';
 import type { BlockRef, Claim, Found, Membership, Rest, Wish } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { PROTOCOL } from './migrate.ts';
+import type { OtherNode } from './node-watch.ts';
 import type { Database } from './pool.ts';
-import { ANNOUNCE, ASK_FOR, JOIN, LEAVE, LOOK, NODES, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
+import { ANNOUNCE, ASK_FOR, DRAIN, JOIN, LEAVE, LOOK, NODES, OWNER, REAP, RELEASE, RENEW, TAKE } from './sql/membership.ts';
 
 /** What a server says of itself. */
 export interface NodeFacts {
@@ -25,6 +27,8 @@ export interface NodeFacts {
 /** What a membership works with. */
 export interface MembershipOptions {
   readonly leaseMs?: number;
+  /** The ids of this server before: what was asked of them is asked of it. drained. */
+  readonly before?: readonly string[];
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
   /** After a statement: others may have to look. */
@@ -56,7 +60,9 @@ export class PostgresMembership implements Membership {
   #offset = 0;
   /** Of the last renewal. */
   #latencyMs = 0;
-  #nodes = 1;
+  #others: readonly OtherNode[] = [];
+  #renewedAt = Number.NEGATIVE_INFINITY;
+  #isDraining = false;
 
   private constructor(database: Database, options: MembershipOptions) {
     const { leaseMs = LEASE_MS, clock = () => performance.now() } = options;
@@ -69,7 +75,7 @@ export class PostgresMembership implements Membership {
   /** Rejects with STORE_UNREACHABLE. */
   static async join(database: Database, { version, url }: NodeFacts, options: MembershipOptions = {}): Promise<PostgresMembership> {
     const membership = new PostgresMembership(database, options);
-    await membership.#lease(JOIN, [version, PROTOCOL, url]);
+    await membership.#lease(JOIN, [version, PROTOCOL, url, options.before ?? []]);
     return membership;
   }
 
@@ -83,6 +89,11 @@ export class PostgresMembership implements Membership {
     return this.#sureUntil;
   }
 
+  /** As of the last look or renewal. drained. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
   /** Epoch milliseconds by the database's clock. */
   now(): number {
     return this.#clock() + this.#offset;
@@ -90,7 +101,17 @@ export class PostgresMembership implements Membership {
 
   /** As of the last renewal. `isAway`: there has been none for a whole lease. */
   get health(): StoreHealth {
-    return { latencyMs: this.#latencyMs, node: this.node, nodes: this.#nodes, isAway: this.#clock() > this.#sureUntil };
+    return { latencyMs: this.#latencyMs, node: this.node, nodes: this.#others.length + 1, draining: this.#isDraining, isAway: this.#clock() > this.#sureUntil };
+  }
+
+  /** The other servers that live, as of the last renewal. */
+  get others(): readonly OtherNode[] {
+    return this.#others;
+  }
+
+  /** Since the last renewal was sent that was answered. */
+  get silentMs(): number {
+    return this.#clock() - this.#renewedAt;
   }
 
   /** Renews the lease and gives up dead servers, until the end or `lost`. */
@@ -120,13 +141,15 @@ export class PostgresMembership implements Membership {
   async look(room: number): Promise<Found> {
     type Looked = Row & { readonly is_new: boolean; readonly is_due: boolean; readonly give_back: boolean; readonly cancel: string | null };
     const rows = await this.#asMember(() => this.#database.query<Looked>(LOOK, [this.node, Math.max(room, 0)]));
+    const blocks = rows.filter(({ block }) => block !== 0);
+    this.#isDraining = blocks.length < rows.length;
     return {
-      wishes: rows.flatMap(({ block, name, give_back, cancel }): Wish[] => [
+      wishes: blocks.flatMap(({ block, name, give_back, cancel }): Wish[] => [
         ...(cancel === null ? [] : [{ block, name, cancel }]),
         ...(give_back ? [{ block, name, cancel: null }] : []),
       ]),
-      mine: this.#claims(rows.filter(({ is_new, is_due }) => is_due && !is_new)),
-      claimed: this.#claims(rows.filter(({ is_new }) => is_new)),
+      mine: this.#claims(blocks.filter(({ is_new, is_due }) => is_due && !is_new)),
+      claimed: this.#claims(blocks.filter(({ is_new }) => is_new)),
     };
   }
 
@@ -155,11 +178,19 @@ export class PostgresMembership implements Membership {
 
   /** All servers of the workspace. Rejects with STORE_UNREACHABLE. */
   async nodes(): Promise<readonly ServerNode[]> {
-    type Row = { id: string; version: string; url: string | null; started_at: Date; seen_at: Date; alive: boolean; blocks: number };
+    type Row = { id: string; version: string; url: string | null; started_at: Date; seen_at: Date; alive: boolean; draining: boolean; blocks: number };
     const rows = await this.#database.query<Row>(NODES, [this.#leaseMs]);
-    return rows.map(({ id, version, url, started_at, seen_at, alive, blocks }) => {
-      return { id, self: id === this.node, version, url, startedAt: started_at.toISOString(), seenAt: seen_at.toISOString(), alive, blocks };
+    return rows.map(({ id, version, url, started_at, seen_at, alive, draining, blocks }) => {
+      return { id, self: id === this.node, version, url, startedAt: started_at.toISOString(), seenAt: seen_at.toISOString(), alive, draining, blocks };
     });
+  }
+
+  /** Asks a server to give its blocks away, or to take some again. False where there is no such server. drained. */
+  async drain(node: string, isDraining: boolean): Promise<boolean> {
+    if ((await this.#database.query(DRAIN, [node, isDraining])).length === 0) return false;
+    if (node === this.node) this.#isDraining = isDraining;
+    this.#options.tell?.('wish', 0);
+    return true;
   }
 
   /** Tells others where this server answers. */
@@ -175,14 +206,16 @@ export class PostgresMembership implements Membership {
 
   async #lease(statement: typeof JOIN, more: readonly unknown[]): Promise<boolean> {
     const before = this.#clock();
-    const [row] = await this.#database.query<{ now: number; nodes: number }>(statement, [this.node, this.#leaseMs, ...more]);
+    const [row] = await this.#database.query<{ now: number; others: readonly OtherNode[]; draining: boolean }>(statement, [this.node, this.#leaseMs, ...more]);
     const after = this.#clock();
     if (row === undefined) return false;
     if (before >= this.#sureUntil) this.#unbrokenSince = before;
     this.#sureUntil = before + this.#leaseMs; // sure-until
     this.#offset = row.now - (before + after) / 2;
     this.#latencyMs = Math.round((after - before) * 10) / 10;
-    this.#nodes = row.nodes;
+    this.#others = row.others;
+    this.#renewedAt = before;
+    this.#isDraining = row.draining;
     return true;
   }
 

@@ -3,6 +3,7 @@
 // the-database's-clock: what servers compare, such as the times of messages and the days of caps, goes by the clock of the database.
 // joined-again: a server that was given up joins under another id, and goes on with the same parts. What it had is lost; bills and lines that wait are kept.
 // gone-in-order: what waits is written before the server leaves.
+import { nodeNotFound } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
 import { VERSION } from '../../version.ts';
 import { halfCopy, parseNote } from '../parts/copy-note.ts';
@@ -15,6 +16,7 @@ import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
 import { assertMigrated, migrate, planMigrations } from './migrate.ts';
+import { NodeWatch } from './node-watch.ts';
 import { Partitions } from './partitions.ts';
 import { PostgresPasses } from './passes.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
@@ -82,6 +84,9 @@ class Connection implements ConnectedStore {
   }
 }
 
+/** Others would not even be a text to the database. */
+const NODE_ID = /^[\w-]{1,64}$/;
+
 interface PostgresStoreOptions extends Omit<StoreOptions, 'now'>, Omit<PostgresOptions, 'direct'> {
   readonly database: Database;
   readonly settings: PostgresSettings;
@@ -104,8 +109,10 @@ class PostgresStore implements Store {
   readonly #projection: Projection;
   readonly #logs: LogWriter;
   readonly #partitions: Partitions;
+  readonly #watch: NodeWatch;
   #membership: PostgresMembership;
   #url: string | undefined;
+  readonly #before: string[] = [];
   #closing: Promise<void> | undefined;
 
   private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership) {
@@ -125,8 +132,11 @@ class PostgresStore implements Store {
       },
       onFault,
     });
-    this.#logs = new LogWriter(database, node);
+    this.#logs = new LogWriter(database, node, (blocks) => {
+      for (const block of blocks) posts.tell({ what: 'document', block, kind: 'log' });
+    });
     this.#partitions = new Partitions(database, onFault);
+    this.#watch = new NodeWatch(bus, () => this.#membership);
     const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };
     this.blocks = new PostgresBlocks(world);
     this.archive = new PostgresArchive(world, this.blocks);
@@ -176,10 +186,11 @@ class PostgresStore implements Store {
   /** joined-again. */
   async join(): Promise<PostgresMembership> {
     if (!this.#membership.lost.aborted || this.#closing !== undefined) return this.#membership;
+    this.#before.push(this.#membership.node);
     const again = await PostgresMembership.join(
       this.#options.database,
       { ...facts(), url: this.#url ?? null },
-      membershipOptions(this.#options, () => this),
+      { ...membershipOptions(this.#options, () => this), before: this.#before },
     );
     again.start();
     this.#membership = again;
@@ -191,12 +202,19 @@ class PostgresStore implements Store {
     return this.#membership.nodes();
   }
 
+  async drain(node: string, isDraining: boolean): Promise<ServerNode> {
+    if (!NODE_ID.test(node) || !(await this.#membership.drain(node, isDraining))) throw nodeNotFound(node);
+    const found = (await this.nodes()).find(({ id }) => id === node);
+    if (found === undefined) throw nodeNotFound(node); // it has gone meanwhile
+    return found;
+  }
+
   health(): StoreHealth {
     return this.#membership.health;
   }
 
   async check(): Promise<readonly Finding[]> {
-    return checkDatabase(this.#options.database, await this.nodes());
+    return checkDatabase(this.#options.database, await this.nodes(), () => this.#posts.hears());
   }
 
   async announce(url: string): Promise<void> {
@@ -213,6 +231,7 @@ class PostgresStore implements Store {
   /** gone-in-order. */
   async #close(): Promise<void> {
     this.#partitions.close();
+    this.#watch.close();
     const steps = [
       () => this.#projection.close(),
       () => this.#logs.flush(),

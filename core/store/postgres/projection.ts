@@ -2,6 +2,7 @@
 //
 // all-together: it is one statement for all blocks. What can't be written now is written with the next ones.
 // given-up: what a server has changed before it was given up is not stored any more, also when it has joined again.
+// as-it-is-then: a document with revisions is written as it is then, and only over the revision that it follows.
 // before-release: a block is given back after its part is written, so that the next owner reads it.
 import type { Database } from './pool.ts';
 import { PROJECT } from './sql/blocks.ts';
@@ -11,6 +12,15 @@ export interface Shown {
   readonly state?: string | undefined;
   readonly status?: string | undefined;
   readonly costUsd?: number | null | undefined;
+}
+
+/** A document that is written over one revision. as-it-is-then. */
+export interface Revised {
+  readonly text: string;
+  /** That it follows. */
+  readonly rev: number;
+  /** With its own revision; undefined where what is stored has another one, or is another server's. */
+  onStored(rev: number | undefined): void;
 }
 
 /** What a projection works with. */
@@ -23,9 +33,16 @@ export interface ProjectionOptions {
   onFault(error: unknown): void;
 }
 
+interface Changed {
+  /** Undefined where there is nothing to write any more. */
+  readonly part: () => { readonly text: string; readonly rev?: number; onStored?(rev: number | undefined): void } | undefined;
+  /** The server's membership when it was changed. given-up. */
+  readonly node: string;
+}
+
 interface Waiting {
-  /** Texts by kind, and the server's membership when they were changed. given-up. */
-  readonly documents: Map<string, { readonly text: string; readonly node: string }>;
+  /** By kind. */
+  readonly documents: Map<string, Changed>;
   shown: Shown;
 }
 
@@ -53,8 +70,13 @@ export class Projection {
 
   /** Stores the text of a document. */
   store(block: number, kind: string, text: string, shown: Shown = {}): void {
-    this.#of(block).documents.set(kind, { text, node: this.#options.node() });
+    this.#of(block).documents.set(kind, { part: () => ({ text }), node: this.#options.node() });
     this.touch(block, shown);
+  }
+
+  /** Stores a document that has revisions. as-it-is-then. */
+  storeLater(block: number, kind: string, part: () => Revised | undefined): void {
+    this.#of(block).documents.set(kind, { part, node: this.#options.node() });
   }
 
   /** True while the document of the block is not stored. */
@@ -80,7 +102,7 @@ export class Projection {
   }
 
   #of(block: number): Waiting {
-    const waiting = this.#waiting.get(block) ?? { documents: new Map<string, { readonly text: string; readonly node: string }>(), shown: {} };
+    const waiting = this.#waiting.get(block) ?? { documents: new Map<string, Changed>(), shown: {} };
     this.#waiting.set(block, waiting);
     this.#later();
     return waiting;
@@ -117,18 +139,25 @@ export class Projection {
 
   async #write(part: readonly (readonly [number, Waiting])[]): Promise<void> {
     const sorted = part.toSorted(([a], [b]) => a - b);
-    const documents = sorted.flatMap(([block, waiting]) => [...waiting.documents].map(([kind, { text, node }]) => ({ block, kind, text, node })));
+    const documents = sorted.flatMap(([block, waiting]) =>
+      [...waiting.documents].flatMap(([kind, { part, node }]) => {
+        const now = part();
+        return now === undefined ? [] : [{ block, kind, node, now }];
+      }),
+    );
     const shown = sorted.map(([, waiting]) => waiting.shown);
-    await this.#options.database.query(PROJECT, [
+    const stored = await this.#options.database.query<{ block: number; kind: string; rev: number }>(PROJECT, [
       documents.map(({ node }) => node),
       documents.map(({ block }) => block),
       documents.map(({ kind }) => kind),
-      documents.map(({ text }) => text),
+      documents.map(({ now }) => now.text),
+      documents.map(({ now }) => now.rev ?? null),
       sorted.map(([block]) => block),
       shown.map(({ state }) => state ?? null),
       shown.map(({ status }) => status ?? null),
       shown.map(({ costUsd }) => costUsd ?? null),
     ]);
+    for (const { block, kind, now } of documents) now.onStored?.(stored.find((row) => row.block === block && row.kind === kind)?.rev);
   }
 
   /** What came meanwhile is newer. */

@@ -52,7 +52,11 @@ export class PostgresBlock implements StoredBlock {
     const at = (): string => new Date(world.now()).toISOString();
     const parse = (value: unknown): BlockConfig => parseConfig(value, ref.name, at());
     this.#config = new PostgresDocument<BlockConfig>({ ...this.#options('config', parse), also: (run, config, claim) => this.#configured(run, config, claim) });
-    this.#memory = new PostgresDocument(this.#options('memory', DOCUMENTS.memory.parse));
+    this.#memory = new PostgresDocument<BlockContents['memory']>({
+      ...this.#options('memory', DOCUMENTS.memory.parse),
+      storeLater: (part) => world.projection.storeLater(block, 'memory', part),
+      onStored: () => world.signals.tell({ what: 'document', block, kind: 'memory' }),
+    });
     this.#costs = this.#derived(
       'costs',
       rebuilt(DOCUMENTS.costs.parse, noCosts, (reason) => listener.onRebuilt('costs', reason)),
@@ -71,7 +75,11 @@ export class PostgresBlock implements StoredBlock {
       if (what !== 'wish') listener.onChanged('chat', { own: true, quiet: false, healed: false });
     });
     this.documents = { config: this.#config, memory: this.#memory, costs: this.#costs, pulse: this.#pulse, conversation: this.#conversation };
-    this.log = new PostgresLog({ database, writer: world.logs, block, listener, node: () => world.node(), now: () => world.now() });
+    const onWritten = (listener: () => void): (() => void) =>
+      world.signals.on((hint) => {
+        if (hint.what === 'document' && hint.block === block && hint.kind === 'log') listener();
+      });
+    this.log = new PostgresLog({ database, writer: world.logs, block, listener, onWritten, node: () => world.node(), now: () => world.now() });
   }
 
   get isQuiet(): boolean {
@@ -108,8 +116,9 @@ export class PostgresBlock implements StoredBlock {
     const other = { own: false, quiet: false, healed: false } as const;
     const unlisten = signals.on((hint) => {
       if (hint.block !== block) return;
-      if (hint.what === 'work' || (hint.what === 'document' && (hint.kind ?? 'chat') === 'chat')) this.#entries.hint();
-      if (hint.what === 'document' && hint.kind !== 'chat') this.#changed(hint.kind);
+      if (hint.what === 'work' || (hint.what === 'document' && hint.kind === 'chat')) this.#entries.hint();
+      if (hint.what === 'document' && hint.kind !== 'chat')
+        this.#changed(hint.kind); // of lines of the log, nothing else changes
       else if (hint.what === 'work' || hint.what === 'document') this.#listener.onChanged('chat', other);
       else if (hint.what === 'gone') this.#listener.onOther();
     });
@@ -163,9 +172,9 @@ export class PostgresBlock implements StoredBlock {
       kind,
       parse,
       clock,
-      onChanged: (value, quiet) => {
+      onChanged: (value, quiet, isStored) => {
         if (!quiet) this.#listener.onChanged(kind, { own: true, quiet, healed: false });
-        if (kind === 'config' || kind === 'memory') signals.tell({ what: 'document', block, kind });
+        if (isStored) signals.tell({ what: 'document', block, kind });
         if (kind === 'config') signals.tell({ what: (value as BlockConfig).enabled ? 'work' : 'wish', block });
       },
       onDamaged: (reason) => this.#listener.onDamaged(kind, reason, undefined),

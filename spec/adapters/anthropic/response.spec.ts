@@ -57,6 +57,8 @@ t.test('what a usage leaves out, or has as nonsense, is unknown', async (t) => {
   const unknown = { inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined, reasoningTokens: undefined };
   for (const usage of [undefined, null, {}, { input_tokens: -1, output_tokens: 'seven', cache_read_input_tokens: null, output_tokens_details: 3 }])
     t.same(ofType(read({ usage }), 'usage'), [{ type: 'usage', usage: unknown }]);
+  const zeros = read({ usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 7 } });
+  t.match(ofType(zeros, 'usage'), [{ usage: { inputTokens: undefined, outputTokens: 7 } }], 'no request has 0 tokens');
 });
 
 t.test('a call that stands last when the token limit strikes is cut off: left out, with a warning', async (t) => {

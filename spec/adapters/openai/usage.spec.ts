@@ -68,6 +68,17 @@ t.test('a usage counts wherever it stands and under the names of either endpoint
   t.match(usageOfChat({ usage: { prompt_tokens: -1, completion_tokens: 20, total_tokens: 23 } }), { inputTokens: 3, outputTokens: 20 });
 });
 
+t.test('a request that is said to have no tokens beside an answer was not counted', async (t) => {
+  t.strictSame(usageOfChat({ usage: { prompt_tokens: 0, completion_tokens: 20 } })?.inputTokens, undefined);
+  t.strictSame(usageOfResponse({ usage: { input_tokens: 0, output_tokens: 20, total_tokens: 20 } })?.inputTokens, undefined);
+  t.match(
+    usageOfChat({ usage: { prompt_tokens: 0, completion_tokens: 20, total_tokens: 23 } }),
+    { inputTokens: 0, outputTokens: 23 },
+    'the rest is in the total',
+  );
+  t.match(usageOfChat({ usage: { prompt_tokens: 0, completion_tokens: 0 } }), { inputTokens: 0, outputTokens: 0 });
+});
+
 t.test('a cost is a number, also one that is written as a text, and may come apart from the usage', async (t) => {
   const costIn = (cost: unknown) => withCost(undefined, { a: { b: { cost } } }, 'a.b.cost')?.costUsd;
   for (const [cost, usd] of [

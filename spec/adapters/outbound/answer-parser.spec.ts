@@ -146,6 +146,28 @@ t.test('an answer is read the same, wherever its bytes are cut', async (t) => {
   }
 });
 
+t.test('one-piece: chunks that came together are handed over together', async (t) => {
+  const pieces: string[] = [];
+  const parser = new AnswerParser();
+  parser.begin({ head: () => undefined, body: (piece) => void pieces.push(piece.toString()) });
+  const bytes = Buffer.from(`${HEAD}transfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(1000)}2\r\ny`);
+  const before = Buffer.from(bytes);
+  parser.read(bytes);
+  t.strictSame(pieces, [`${'x'.repeat(1000)}y`]);
+  t.strictSame(bytes, before, 'the bytes that came are as they were');
+  parser.read(Buffer.from('z\r\n1\r\na\r\n0\r\n\r\n'));
+  t.strictSame(pieces.slice(1), ['za']);
+  t.equal(parser.isEnded, true);
+});
+
+t.test('one-piece: what came before bytes that are no answer is handed over', async (t) => {
+  const pieces: string[] = [];
+  const parser = new AnswerParser();
+  parser.begin({ head: () => undefined, body: (piece) => void pieces.push(piece.toString()) });
+  t.throws(() => parser.read(Buffer.from(`${HEAD}transfer-encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\nno\r\n`)), { message: 'a chunk without a size' });
+  t.strictSame(pieces, ['ok!']);
+});
+
 t.test('what is no answer, or could be read in two ways, is refused, wherever it is cut', async (t) => {
   for (const [what, text] of REFUSED) {
     const kept = cuts(text).filter((pieces) => !isRefused(() => read(pieces)));

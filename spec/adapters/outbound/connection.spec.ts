@@ -7,6 +7,7 @@ import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import type { Upstream } from '../../../adapters/outbound/client.ts';
 import { Connection, type ConnectionOwner, type Exchange } from '../../../adapters/outbound/connection.ts';
+import { type LateReader, ReadTurns, readTurns } from '../../../adapters/outbound/read-turns.ts';
 import { adapterCall, Collector, startRawUpstream } from '../../support/adapter-call.ts';
 import { argsForText } from '../../support/node-args.ts';
 import { until } from '../../support/until.ts';
@@ -155,6 +156,76 @@ t.test('a program that has nothing else to do ends, although a connection is kep
   t.equal(code, 0);
   t.equal(said, 'answered\n');
 });
+
+t.test('in-turns: what is read in a later turn is whole, also where the connection ends right after it', async (t) => {
+  const server = await startRawUpstream(t, (socket, index) => {
+    if (index === 0) socket.write(OK);
+    else socket.end('HTTP/1.1 200 OK\r\n\r\nuntil the end');
+  });
+  const stop = useUpAllTurns();
+  t.teardown(stop);
+  const upstream = newUpstream(t);
+  for (const text of ['ok', 'until the end']) {
+    const answer = new Collector();
+    await upstream.send(adapterCall(), get(server.url), answer);
+    t.match(answer, { text, ended: true });
+  }
+});
+
+t.test('in-turns: a reader that pauses gets nothing more before it goes on', async (t) => {
+  const server = await startRawUpstream(t, (socket) => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 4000000\r\n\r\n${'x'.repeat(4_000_000)}`));
+  t.teardown(useUpAllTurns());
+  const answer = new Collector();
+  answer.writable = false;
+  const sent = newUpstream(t).send(adapterCall(), get(server.url), answer);
+  await until('it pauses', () => answer.paused);
+  const { bytes } = answer;
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+  t.equal(answer.bytes, bytes);
+  answer.resume();
+  await sent;
+  t.equal(answer.bytes, 4_000_000);
+});
+
+t.test('bounded-turn: once a turn is used up, further bytes wait, and groups take turns', async (t) => {
+  const turns = new ReadTurns(20);
+  t.equal(turns.hasRoom, true);
+  turns.took(15);
+  t.equal(turns.hasRoom, true);
+  turns.took(5);
+  t.equal(turns.hasRoom, false);
+  const read: string[] = [];
+  const reader = (group: object, name: string, ms: number): LateReader => ({
+    group,
+    readLate: () => {
+      read.push(name);
+      turns.took(ms);
+    },
+  });
+  const [flood, other] = [{}, {}];
+  for (const name of ['flood 1', 'flood 2', 'flood 3']) turns.add(reader(flood, name, 30));
+  turns.add(reader(other, 'other 1', 0));
+  turns.add(reader(other, 'other 2', 0));
+  t.strictSame(read, [], 'not in this turn');
+  const seen: string[][] = [];
+  while (read.length < 5) {
+    await nextTurn();
+    if (read.length > seen.flat().length) seen.push(read.slice(seen.flat().length));
+  }
+  t.strictSame(seen, [['flood 1'], ['other 1', 'flood 2'], ['other 2', 'flood 3']]);
+  await nextTurn();
+  t.equal(turns.hasRoom, true, 'nothing waits any more');
+});
+
+/** Makes everything that comes wait for a later turn, until the function that is returned is called. */
+function useUpAllTurns(): () => void {
+  let isStopped = false;
+  const reader: LateReader = { group: {}, readLate: () => (isStopped ? undefined : readTurns.add(reader)) };
+  readTurns.add(reader);
+  return () => {
+    isStopped = true;
+  };
+}
 
 /** Sends a request that nobody here holds. */
 function sendWeakly(

@@ -25,6 +25,7 @@ const PROTOCOL: Protocol = {
     error: data === 'broken' || data.includes('"error"') ? { kind: 'failed', message: 'It broke.' } : undefined,
   }),
   answerMembers: ['usage', 'error'],
+  writtenMember: 'said',
   readUsage: ({ usage }) => (usage === undefined ? {} : { outputTokens: Number(asObject(usage)['out']) }),
   errorIn: ({ error }) => (error === undefined ? undefined : { kind: 'failed', message: 'It broke.' }),
 };

@@ -11,9 +11,9 @@ t.test('an alias is set, listed, resolved and removed', async (t) => {
   });
   t.match((await on(['alias', 'ls'])).stdout, /^NAME +STANDS FOR\ngpt-\* +ollama\/m:1b, then ollama\/n:7b\n$/);
   t.match(await on(['models', 'gpt-4o']), { code: 0, stdout: 'gpt-4o → ollama/m:1b (by the alias gpt-*)\nthen ollama/n:7b\n' });
-  t.match(await on(['alias', 'set', 'a', 'b']), { code: 2, stderr: /must be provider\/model/ });
-  t.same(await on(['alias', 'rm', 'gpt-*']), { code: 0, stdout: '', stderr: 'The alias gpt-* is removed.\n' });
-  t.match(await on(['alias', 'rm', 'gpt-*']), { code: 2, stderr: /There is no alias/ });
+  t.match(await on(['alias', 'set', 'a', 'b']), { code: 2, stderr: /"b" names no provider; write <provider>\/<model>\./ });
+  t.same(await on(['alias', 'rm', 'gpt-*', '--yes']), { code: 0, stdout: '', stderr: 'The alias gpt-* is removed.\n' });
+  t.match(await on(['alias', 'rm', 'gpt-*', '--yes']), { code: 2, stderr: /There is no alias/ });
 });
 
 t.test('the default provider answers what nothing else resolves', async (t) => {

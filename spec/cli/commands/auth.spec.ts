@@ -48,8 +48,8 @@ t.test('what can not be stored is refused without an echo, and nothing changes',
     [['set', KEY], ''],
     [['set', 'ollama', KEY], ''],
     [['set', 'ollama', `--api-key=${KEY}`], ''],
-    [['rm', 'nobody'], ''],
-    [[], ''],
+    [['rm', 'nobody', '--yes'], ''],
+    [['rm', KEY], ''],
   ];
   await Promise.all(
     refused.map(async ([args, input]) => {
@@ -64,7 +64,7 @@ t.test('what can not be stored is refused without an echo, and nothing changes',
 
 t.test('rm removes an entry, and one that is not there is no failure', async (t) => {
   const workspace = t.testdir({ 'auth.json': JSON.stringify({ ollama: { apiKey: KEY }, typo: { apiKey: KEY } }) });
-  const rm = (id: string) => runHere(t, ['auth', 'rm', id, '--json', '--workspace', workspace]);
+  const rm = (id: string) => runHere(t, ['auth', 'rm', id, '--yes', '--json', '--workspace', workspace]);
   t.same(JSON.parse((await rm('ollama')).stdout), { adapter: 'ollama', removed: true });
   t.same(JSON.parse((await rm('ollama')).stdout), { adapter: 'ollama', removed: false });
   t.match((await runHere(t, ['auth', 'list', '--workspace', workspace])).stdout, /typo +apiKey +••••wxyz +auth\.json, not used/);
@@ -74,7 +74,9 @@ t.test('rm removes an entry, and one that is not there is no failure', async (t)
 
 t.test('a damaged auth.json is named, its content is not', async (t) => {
   const workspace = t.testdir({ 'auth.json': '{"ollama": {"apiKey": "sk-canary' });
-  const outcomes = [['list'], ['set', 'ollama'], ['rm', 'ollama']].map((args) => runHere(t, ['auth', ...args, '--workspace', workspace], { input: KEY }));
+  const outcomes = [['list'], ['set', 'ollama'], ['rm', 'ollama', '--yes']].map((args) =>
+    runHere(t, ['auth', ...args, '--workspace', workspace], { input: KEY }),
+  );
   for (const { code, stdout, stderr } of await Promise.all(outcomes)) {
     t.equal(code, 3);
     t.match(stderr, /^blockhouse: .*auth\.json.*\n$/);
@@ -124,7 +126,7 @@ t.test('set adds connections: a preset with its variable or a key, and a server 
     t.notMatch(refused.stderr, 'canary');
   }
   t.match((await auth(['list'])).stdout, /mistral +apiKey +••••wxyz +auth\.json\n/);
-  t.equal((await auth(['rm', 'groq-eu'])).code, 0);
+  t.equal((await auth(['rm', 'groq-eu', '--yes'])).code, 0);
 });
 
 t.test('presets and detect say what a connection can be built on', async (t) => {
@@ -147,13 +149,13 @@ t.test('a connection gets further keys under labels, and loses one by its label;
   const list = await auth(['ls']);
   t.match(list.stdout, /groq +keys\.…wxyz +••••wxyz +auth\.json\n/);
   t.match(list.stdout, /groq +keys\.b +••••abcd +auth\.json\n/);
-  t.match(await auth(['rm', 'groq', '--key', 'b']), { code: 0, stderr: /Removed the key b of groq; …wxyz, …efgh stay\./ });
-  t.match(await auth(['rm', 'groq', '--key', '…efgh']), { code: 0, stderr: /…wxyz stays\./ });
+  t.match(await auth(['rm', 'groq', '--key', 'b', '--yes']), { code: 0, stderr: /Removed the key b of groq; …wxyz, …efgh stay\./ });
+  t.match(await auth(['rm', 'groq', '--key', '…efgh', '--yes']), { code: 0, stderr: /…wxyz stays\./ });
   t.same(stored(), { keys: [{ apiKey: KEY }] });
   for (const [args, input, told] of [
-    [['rm', 'groq', '--key', '…wxyz'], '', /key is the only one of groq/],
-    [['rm', 'groq', '--key', 'nobody'], '', /key must be one of …wxyz/],
-    [['rm', 'nobody', '--key', 'b'], '', /no such connection/],
+    [['rm', 'groq', '--key', '…wxyz', '--yes'], '', /key is the only one of groq/],
+    [['rm', 'groq', '--key', 'nobody', '--yes'], '', /key must be one of …wxyz/],
+    [['rm', 'nobody', '--key', 'b', '--yes'], '', /no such connection/],
     [['set', 'nobody', '--add'], KEY, /no such connection yet/],
     [['set', 'groq', '--add', '--label', 'NOT'], KEY, /keys\[1\]\.label does not have the allowed form/],
     [['set', 'groq', '--add', '--base-url', 'http://x'], KEY, /adds a key alone/],

@@ -121,6 +121,19 @@ t.test('an answer that was cut by a limit says so on stderr', async (t) => {
   t.match(await runHere(t, [...args, 'hi'], { env }), { code: 0, stdout: 'long\n', stderr: 'note: the answer ended with max_tokens.\n' });
 });
 
+t.test('--timeout ends the wait for a model, with the text so far', async (t) => {
+  const { args, env } = await daemon(t, (_request, res) => {
+    open(res);
+    res.write(daemonLine('half '));
+  });
+  t.match(await runHere(t, [...args, '--timeout', '0.5', 'hi'], { env }), {
+    code: 4,
+    stdout: 'half \n',
+    stderr: /^blockhouse: No answer came within 0\.5 s\.\n$/,
+  });
+  t.match(await runHere(t, [...args, '--timeout', '0', 'hi'], { env }), { code: 2, stderr: /--timeout must be a number of seconds above 0/ });
+});
+
 t.test('Ctrl-C in mid-answer aborts the upstream request and ends with 130', async (t) => {
   const { args, env, upstream } = await daemon(t, (_request, res) => {
     open(res);

@@ -14,6 +14,7 @@ t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   });
   t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m +1 /);
   t.match(JSON.parse((await on(['costs', '--by', 'day', '--json'])).stdout), { by: 'day', total: { calls: 1 } });
+  t.match(await on(['costs', '--csv', '--json']), { code: 2, stderr: /either --csv or --json/ });
   t.match((await on(['costs', '--csv'])).stdout, /^block,calls,input,output,cacheRead,cacheWrite,costUsd,unpricedCalls\r\none,1,3,2,0,0,,1\n$/);
   t.match((await on(['costs', '--by', 'connection'])).stdout, /^CONNECTION .*\nollama +1 /);
   t.match((await on(['costs', '--gateway', '--by', 'credential'])).stdout, /^CREDENTIAL .*\ntotal +0 /);

@@ -29,6 +29,10 @@ t.test('a message without an answer shows its status, and wrong input is 2', asy
   const { stdout: id } = await on(['send', 'one', 'hello']);
   const found = await on(['history', 'one', '--id', id.trim()]);
   t.match(found, { code: 0, stdout: /^you {2}\S+ .*queued {2}m\w+\nhello\n$/, stderr: 'It has no answer yet.\n' });
+  t.match(await on(['history', 'one', '--since', 'yesterday']), {
+    code: 2,
+    stderr: /--since must be a time such as 2h or 2026-11-22, or the id of a message of one; yesterday is neither\.\n$/,
+  });
   for (const args of [['none'], ['one', '--id', 'none'], ['one', '--since', 'none'], ['one', '-n', '0'], ['one', '-n', '1', '--id', 'x']])
     t.match(await on(['history', ...args]), { code: 2, stdout: '', stderr: /^blockhouse: .*\n$/ });
 });

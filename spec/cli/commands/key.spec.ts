@@ -19,8 +19,8 @@ t.test('a key is made, shown once on stdout, listed without itself, and revoked'
     keys: [{ name: 'my-app', usdPerDay: 5, tokensPerDay: null, unpriced: 'refuse', spentToday: { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 } }],
   });
   t.match(await on(['key', 'new', 'my-app']), { code: 2, stdout: '', stderr: /There is a key my-app already/ });
-  t.same(await on(['key', 'rm', 'my-app']), { code: 0, stdout: '', stderr: 'The key my-app is revoked.\n' });
-  t.match(await on(['key', 'rm', 'my-app']), { code: 2, stderr: /There is no key "my-app"/ });
+  t.same(await on(['key', 'rm', 'my-app', '--yes']), { code: 0, stdout: '', stderr: 'The key my-app is revoked.\n' });
+  t.match(await on(['key', 'rm', 'my-app', '--yes']), { code: 2, stderr: /There is no key "my-app"/ });
 });
 
 t.test('a key with a cap in USD alone refuses calls without a known price, unless it is told otherwise', async (t) => {
@@ -77,9 +77,9 @@ t.test('of keys that several processes make and revoke at once, none is lost and
   const revoked = [await keyOf('old'), await keyOf('older')];
   const changes = [
     ['new', 'a'],
-    ['rm', 'old'],
+    ['rm', 'old', '--yes'],
     ['new', 'b'],
-    ['rm', 'older'],
+    ['rm', 'older', '--yes'],
     ['new', 'c'],
   ].map((args) => begin(['key', ...args]).ended);
   const outcomes = await Promise.all(changes);

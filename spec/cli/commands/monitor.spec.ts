@@ -22,8 +22,10 @@ t.test('several monitors are started, restarted and stopped, each outcome is tol
 t.test('reset tells what was done', async (t) => {
   const { on } = await openDesk(t);
   await on(['new', 'one', '--provider', 'ollama']);
-  t.match(JSON.parse((await on(['reset', 'one', '--json'])).stdout), { results: [{ name: 'one', success: true, cleared: ['memory', 'costs', 'pulse'] }] });
-  const hard = await on(['reset', 'one', '--hard', '--json']);
+  t.match(JSON.parse((await on(['reset', 'one', '--yes', '--json'])).stdout), {
+    results: [{ name: 'one', success: true, cleared: ['memory', 'costs', 'pulse'] }],
+  });
+  const hard = await on(['reset', 'one', '--hard', '--yes', '--json']);
   t.match(JSON.parse(hard.stdout), { results: [{ cleared: ['memory', 'costs', 'pulse', 'logs'] }] });
 });
 
@@ -37,5 +39,5 @@ t.test('--all means every block for start, and those that run for stop and resta
   t.match(await on(['stop', '--all']), { code: 0, stderr: 'one is stopped.\nthree is stopped.\n' });
   t.match(await on(['stop', '--all', '--json']), { code: 0, stdout: '{"results":[]}\n' });
   t.match(await on(['stop', '--all', 'one']), { code: 2, stderr: /either names or --all/ });
-  t.match(await on(['stop']), { code: 2, stderr: /Name a block or give --all/ });
+  t.match(await on(['start']), { code: 2, stderr: /Name a block or give --all/ });
 });

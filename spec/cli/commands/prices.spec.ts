@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { runHere } from '../run.ts';
+import { openDesk, runHere } from '../run.ts';
 
 function desk(t: Test) {
   const workspace = t.testdir({ 'auth.json': JSON.stringify({ gpu: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none' }, groq: {} }) });
@@ -34,6 +34,16 @@ t.test('prices are set in one way, shown with where they come from, and removed'
   t.match(JSON.parse((await on('set', 'gpu/prod', '--free', '--json')).stdout), { model: 'gpu/prod', from: 'own', price: { input: 0, output: 0 } });
   t.match(await on('rm', 'gpu/prod'), { code: 0, stderr: 'Removed the price of gpu/prod from auth.json.\n' });
   t.match(await on('rm', 'gpu/prod', '--json'), { code: 0, stdout: /"removed": ?false/ });
+});
+
+t.test('a server that runs uses a price once the command that sets it has ended', async (t) => {
+  const { on } = await openDesk(t);
+  const shown = async (): Promise<unknown> => JSON.parse((await on(['prices', 'show', 'ollama/gemma4', '--json'])).stdout).prices[0].from;
+  t.equal(await shown(), null);
+  t.equal((await on(['prices', 'set', 'ollama/gemma4', '--free'])).code, 0);
+  t.equal(await shown(), 'own');
+  t.equal((await on(['prices', 'rm', 'ollama/gemma4'])).code, 0);
+  t.equal(await shown(), null);
 });
 
 t.test('what is no price is refused, and says what to write', async (t) => {

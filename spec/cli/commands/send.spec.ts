@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { DAEMON_END, daemonLine } from '../../support/server.ts';
@@ -66,7 +66,7 @@ t.test('a message that fails ends with the code of the provider, and its text', 
   t.match(JSON.parse(json.stdout), { status: 'failed', answer: null, error: /no/ });
 });
 
-t.test('who waits at a stopped block for a given time is told what is in the way; Ctrl-C leaves the message where it is', async (t) => {
+t.test('who waits at a stopped block for a given time is told what is in the way; Ctrl-C cancels the message', async (t) => {
   const { begin, on } = await withBlock(await openDesk(t));
   const { child, ended } = begin(['send', 'one', '--wait', '--timeout', '60', 'hi']);
   let said = '';
@@ -76,40 +76,36 @@ t.test('who waits at a stopped block for a given time is told what is in the way
   }
   child.kill('SIGINT');
   t.equal((await ended).code, 130);
-  t.match((await on(['queue', 'one'])).stdout, /queued/);
+  t.match((await on(['queue', 'one'])).stdout, /cancelled/);
 });
 
-t.test('Ctrl-C in mid-stream ends the command, not the reply', async (t) => {
-  let finish = (): void => undefined;
-  const desk = await withBlock(
-    await openDesk(t, (_request, res) => {
-      res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-      res.write(daemonLine('half '));
-      finish = () => void res.end(daemonLine('whole') + DAEMON_END);
-    }),
-    '--start',
-  );
-  const { child, printed, ended } = desk.begin(['send', 'one', '--stream', 'hi']);
-  await printed('half');
-  child.kill('SIGINT');
-  t.match(await ended, { code: 130, stdout: 'half \n', stderr: /^The message stays in the queue; `.* queue one --cancel \S+ .*` cancels it\.\n$/ });
-  finish();
-  for (;;) if ((await desk.on(['queue', 'one'])).stderr.includes('Every message has its answer.')) break;
-});
-
-t.test('Ctrl-C at a terminal ends the line of the reply before anything else is said', async (t) => {
-  const desk = await withBlock(await openDesk(t, (_request, res) => void res.writeHead(200).write(daemonLine('half '))), '--start');
-  const path = join(desk.workspace, 'screen');
-  const screen = openSync(path, 'a'); // stdout and stderr in one place, as at a terminal
-  const child = spawn(process.execPath, [CLI, 'send', 'one', '--stream', 'hi', '--workspace', desk.workspace], { stdio: ['ignore', screen, screen] });
-  t.teardown(() => {
-    child.kill('SIGKILL');
-    closeSync(screen);
-  });
-  await until('the reply has begun', () => readFileSync(path, 'utf8') === 'half ');
-  child.kill('SIGINT');
-  await once(child, 'close');
-  t.match(readFileSync(path, 'utf8'), /^half \nThe message stays in the queue; .*\n$/);
+t.test('Ctrl-C in mid-stream ends the reply at the provider; at a terminal, nothing is said in the line of the reply', async (t) => {
+  let hasLeft = false;
+  const answer: Answerer = (_request, res) => {
+    res.once('close', () => (hasLeft = true));
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' }).write(daemonLine('half '));
+  };
+  const desk = await withBlock(await openDesk(t, answer), '--start');
+  for (const words of [
+    ['send', 'one', '--stream', 'hi'],
+    ['chat', 'one', 'hi'],
+  ]) {
+    hasLeft = false;
+    const path = join(desk.workspace, 'screen');
+    writeFileSync(path, '');
+    const screen = openSync(path, 'a'); // stdout and stderr in one place, as at a terminal
+    const child = spawn(process.execPath, [CLI, ...words, '--workspace', desk.workspace], { stdio: ['ignore', screen, screen] });
+    t.teardown(() => {
+      child.kill('SIGKILL');
+      closeSync(screen);
+    });
+    await until('the reply has begun', () => readFileSync(path, 'utf8') === 'half ');
+    child.kill('SIGINT');
+    const [code] = (await once(child, 'close')) as [number];
+    t.equal(code, 130);
+    t.match(readFileSync(path, 'utf8'), /^half \n(?:note: .*\n)?The message is cancelled; `.* queue one --retry \S+ .*` sends it again\.\n$/);
+    await until('the provider is left', () => hasLeft);
+  }
 });
 
 t.test('a server that is killed and started again while somebody waits: the wait goes on, and the answer is printed', async (t) => {
@@ -165,10 +161,10 @@ t.test('without --timeout, nobody waits for a block that answers only after some
   await on(['new', 'idle', '--provider', 'ollama', '--model', 'm']);
   const ended =
     /^note: the monitor of idle is not running; `.* start idle.*` starts it\.\nblockhouse: idle will not answer before that changes\. The message stays in the queue; `.* history idle --id \S+.*` shows its answer then\.\n$/;
-  t.match(await on(['send', 'idle', '--wait', 'hello']), { code: 1, stdout: '', stderr: ended });
-  t.match(await on(['send', 'idle', '--stream', 'again']), { code: 1, stdout: '', stderr: ended });
+  t.match(await on(['send', 'idle', '--wait', 'hello']), { code: 7, stdout: '', stderr: ended });
+  t.match(await on(['send', 'idle', '--stream', 'again']), { code: 7, stdout: '', stderr: ended });
   const json = await on(['send', 'idle', '--wait', '--json', 'third']);
-  t.match({ ...json, stdout: JSON.parse(json.stdout) }, { code: 1, stdout: { error: /^idle will not answer/ } });
+  t.match({ ...json, stdout: JSON.parse(json.stdout) }, { code: 7, stdout: { error: /^idle will not answer/ } });
   t.match((await on(['queue', 'idle'])).stdout, /hello[\s\S]*again[\s\S]*third/);
 });
 

@@ -56,7 +56,11 @@ t.test('nodes lists the server of the workspace', async (t) => {
   t.match(rest, { code: 0, stderr: '' });
   t.match(stdout, /^SERVER .*BLOCKS.*\n[0-9a-f-]{36} \* .* now .*\n$/);
   const json = await on(['nodes', '--json']);
-  t.match(JSON.parse(json.stdout), { nodes: [{ self: true, alive: true, blocks: 0 }] });
+  t.match(JSON.parse(json.stdout), { nodes: [{ self: true, alive: true, draining: false, blocks: 0 }] });
+  const { id } = JSON.parse(json.stdout).nodes[0];
+  t.match(await on(['nodes', '--drain', id.slice(0, 6)]), { code: 2, stdout: '', stderr: /kept in a folder.* Stop the server instead\.\n$/ });
+  t.match(await on(['nodes', '--undrain', 'nobody']), { code: 2, stderr: 'No server is called "nobody".\n' });
+  t.match(await on(['nodes', '--drain', id, '--undrain', id]), { code: 2, stderr: /not both\.\n$/ });
 });
 
 t.test('the kill switch is set and released', async (t) => {

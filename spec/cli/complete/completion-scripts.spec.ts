@@ -33,7 +33,7 @@ t.test('bash completes with the script', { skip: skipped('bash') }, async (t) =>
     t.equal(stderr, '');
     return stdout.trim().split('\n');
   };
-  t.same(complete('st'), ['start', 'stop']);
+  t.same(complete('st'), ['status', 'start', 'stop']);
   t.same(complete('send', 'ad'), ['ada', 'adam']);
   t.same(complete('start', 'ada', 'adam', ''), ['bob']);
   t.same(complete('logs', '--level', '=', 'w'), ['warn'], 'bash splits at =');

@@ -17,13 +17,13 @@ async function wordsFor(workspace: string, ...words: string[]): Promise<string[]
 
 t.test('commands and their subcommands are completed', async (t) => {
   const workspace = workspaceWith(t);
-  t.same(await wordsFor(workspace, 'st'), ['start', 'stop']);
+  t.same(await wordsFor(workspace, 'st'), ['status', 'start', 'stop']);
   t.same(await wordsFor(workspace, 'config', ''), ['get', 'set', 'edit']);
   t.same(await wordsFor(workspace, 'config', 's'), ['set']);
   t.same(await wordsFor(workspace, 'help', 'se'), ['serve', 'service', 'send']);
   t.same(await wordsFor(workspace, 'service', 'u'), ['uninstall']);
   t.same(await wordsFor(workspace, 'no-command', ''), []);
-  t.match(await wordsFor(workspace, ''), ['serve', 'service', 'open', 'token', 'ls']);
+  t.match(await wordsFor(workspace, ''), ['serve', 'demo', 'status', 'service', 'open']);
   t.notOk(
     (await wordsFor(workspace, '')).some((word) => word.startsWith('__')),
     'the hidden command is not offered',
@@ -83,6 +83,21 @@ t.test('providers and models come from the running server, or from here', async 
   t.notOk((await wordsFor(none, 'chat', '-m', 'p')).includes('prod'));
   t.same(await wordsFor(none, 'prov'), ['providers']);
   t.ok((await wordsFor(none, 'new', 'x', '--provider', 'openai', '-m', '')).every((word) => !word.startsWith('claude')));
+});
+
+t.test('keys, groups and aliases come from the running server, each where it belongs', async (t) => {
+  const { on, workspace } = await openDesk(t);
+  await on(['new', 'a-block', '--provider', 'ollama', '--model', 'm']);
+  await on(['key', 'group', 'set', 'batch', '--rpm', '5']);
+  await on(['key', 'new', 'app', '--group', 'batch']);
+  await on(['alias', 'set', 'small', 'ollama/m']);
+  const offered = await Promise.all(
+    [['key', 'rm'], ['key', 'set'], ['key', 'set', 'app', '--group'], ['key', 'group', 'rm'], ['alias', 'rm'], ['key', 'new'], ['show']].map((words) =>
+      wordsFor(workspace, ...words, ''),
+    ),
+  );
+  t.same(offered, [['app'], ['app'], ['batch'], ['batch'], ['small'], [], ['a-block']]);
+  t.same(await wordsFor(workspaceWith(t), 'key', 'rm', ''), [], 'without a server nothing is known');
 });
 
 t.test('bash splits at : and =, and only the last piece is replaced', async (t) => {

@@ -1,13 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { COMMAND_MODULES } from '../../../cli/main/command-modules.ts';
-import { CLI, runHere } from '../run.ts';
+import { CLI, runHere, start } from '../run.ts';
 
-t.test('--help goes to stdout with 0; no command at all shows the same on stderr with 2', async (t) => {
-  const [help, bare, own] = await Promise.all([runHere(t, ['--help']), runHere(t, []), runHere(t, ['chat', '--help'])]);
+t.test('--help goes to stdout with 0', async (t) => {
+  const [help, own] = await Promise.all([runHere(t, ['--help']), runHere(t, ['chat', '--help'])]);
   t.match(help, { code: 0, stderr: '', stdout: /Usage: blockhouse <command>/ });
-  t.match(bare, { code: 2, stdout: '', stderr: help.stdout });
   t.match(own, { code: 0, stderr: '', stdout: /--max-tokens <count>/ });
+});
+
+t.test('without a command, the server starts', async (t) => {
+  const { child, ended } = start(t, [], { env: { BLOCKHOUSE_PORT: '0', BLOCKHOUSE_WORKSPACE: t.testdir() } });
+  for await (const chunk of child.stderr) if (String(chunk).includes('blockhouse is listening')) break;
+  child.kill('SIGTERM');
+  t.equal((await ended).code, 0);
 });
 
 t.test('a command loads its own module and no other', async (t) => {
@@ -25,11 +31,20 @@ t.test('help is --help', async (t) => {
   t.same(word, option);
 });
 
+t.test('words that people try lead to the right place', async (t) => {
+  const version = await runHere(t, ['--version']);
+  for (const args of [['-V'], ['-v'], ['version']]) t.same(await runHere(t, args), version, args.join(' '));
+  const workspace = t.testdir();
+  for (const word of ['remove', 'delete'])
+    t.match(await runHere(t, [word, 'ada', '--workspace', workspace]), { code: 2, stderr: /moves ada to the archive\. Add --yes/ });
+});
+
 t.test('--help behind the arguments of a command is about that command', async (t) => {
   for (const args of [
     ['send', 'ada', '--help'],
     ['config', 'set', 'ada', '-h'],
     ['help', 'config', 'set'],
+    ['--help', 'config', 'set'],
   ]) {
     const { code, stdout } = await runHere(t, args);
     t.equal(code, 0);

@@ -13,6 +13,8 @@ t.test('a person gets a short line: time, level, text, fields', async (t) => {
   const { stream, shown } = terminal();
   createLogger('info', stream).info({ status: 401, path: '/v1\x1b[2J' }, 'request refused');
   t.match(shown(), /^\d\d:\d\d:\d\d info {2}request refused status=401 path=\/v1\n$/);
+  createLogger('info', stream).info({ requestId: 'r', method: 'POST', path: '/v1/chat\x1b[2J', status: 200, ms: 12.3 }, 'request served');
+  t.match(shown(), /^\d\d:\d\d:\d\d info {2}POST \/v1\/chat 200 in 12\.3 ms\n$/);
 });
 
 t.test('in the lines for programs, nothing is raw that a terminal obeys or that reorders a line', async (t) => {

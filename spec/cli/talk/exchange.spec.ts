@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { type ExchangeOptions, exchange, remarkOn } from '../../../cli/talk/exchange.ts';
-import { answer, foundIn, startFakeBlockServer } from '../../support/fake-block-server.ts';
+import { answer, foundIn, refusal, startFakeBlockServer } from '../../support/fake-block-server.ts';
 
 const RECEIPT = { queued: true as const, block: 'b', id: 'm1', position: 0, running: true, note: '' };
 const ANSWER = { id: 'a1', role: 'assistant', replyTo: 'm1', status: 'done', content: 'Hello', stopReason: 'end_turn' };
@@ -17,9 +18,13 @@ const PAUSED = {
 };
 
 /** A message to a block whose history is given. */
-async function send(t: Test, history: readonly { [field: string]: unknown }[], options: Partial<ExchangeOptions> = {}) {
-  const { api, calls } = await startFakeBlockServer(t, ({ method, path }, res) => {
+async function send(t: Test, history: { [field: string]: unknown }[], options: Partial<ExchangeOptions> = {}, cancel?: (res: ServerResponse) => void) {
+  const { api, calls, push } = await startFakeBlockServer(t, ({ method, path }, res) => {
     if (path.endsWith('/why')) return answer(res, PAUSED);
+    if (path.endsWith('/cancel')) {
+      cancel?.(res);
+      return push({ type: 'refresh', block: 'b' });
+    }
     answer(res, method === 'POST' ? RECEIPT : foundIn(history, path));
   });
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
@@ -51,16 +56,40 @@ t.test('a message that fails is an error, or with json a part of the outcome', a
   t.same(json.said, ['blockhouse: No way.']);
 });
 
-t.test('a wait that is too long, or interrupted, leaves the message and says how to go on', async (t) => {
+t.test('a wait that is too long leaves the message and says how to go on', async (t) => {
   const waiting = [{ id: 'm1', role: 'user', status: 'queued' }];
   const late = await send(t, waiting, { timeoutMs: 20 });
   await t.rejects(late.ended, { kind: 'provider', message: 'No answer came within 0.02 s. The message stays in the queue; `queue b` shows it.' });
+});
+
+/** Ctrl-C once the message is waited for. */
+async function interrupted(t: Test, history: { [field: string]: unknown }[], cancel: (res: ServerResponse) => void) {
   const controller = new AbortController();
-  const left = await send(t, waiting, { signal: controller.signal });
-  while (!left.calls.some(({ path }) => path.endsWith('/chat/m1'))) await new Promise(setImmediate);
+  const exchanging = await send(t, history, { signal: controller.signal }, cancel);
+  while (!exchanging.calls.some(({ path }) => path.endsWith('/chat/m1'))) await new Promise(setImmediate);
   controller.abort();
-  await t.rejects(left.ended, { kind: 'interrupted', message: /./ });
-  t.same(left.said, ['The message stays in the queue; `queue b --cancel m1` cancels it.']);
+  return exchanging;
+}
+
+t.test('Ctrl-C cancels the message; one that has just ended keeps its answer, and one that cannot be cancelled stays', async (t) => {
+  const waiting = (): { [field: string]: unknown }[] => [{ id: 'm1', role: 'user', status: 'queued' }];
+  const one = waiting();
+  const cancelled = await interrupted(t, one, (res) => {
+    one.splice(0, 1, { id: 'm1', role: 'user', status: 'cancelled' });
+    answer(res, { success: true });
+  });
+  t.equal(await cancelled.ended, 'interrupted');
+  t.same(cancelled.said, ['The message is cancelled; `queue b --retry m1` sends it again.']);
+  const two = waiting();
+  const ended = await interrupted(t, two, (res) => {
+    two.splice(0, 1, { id: 'm1', role: 'user', status: 'done' }, ANSWER);
+    answer(res, refusal('WRONG_STATE', 'It has ended.'), 409);
+  });
+  t.equal(await ended.ended, 'ok');
+  t.equal(ended.shown(), 'Hello\n');
+  const stuck = await interrupted(t, waiting(), (res) => answer(res, refusal('STORAGE_FULL', 'The disk is full.'), 507));
+  await t.rejects(stuck.ended, { kind: 'interrupted', message: /./ });
+  t.same(stuck.said, ['blockhouse: The disk is full.', 'The message stays in the queue; `queue b --cancel m1` cancels it.']);
 });
 
 t.test('what is in the way of an answer is said at once', async (t) => {
@@ -80,6 +109,6 @@ t.test('a block that stops answering during the wait is named, with the command 
   const queued = [{ id: 'm1', role: 'user', status: 'queued' }];
   const [patient, other] = await Promise.all([send(t, queued, { timeoutMs: 4000, waitsAnyway: true }), send(t, queued)]);
   await t.rejects(patient.ended, { kind: 'provider', message: /No answer came/ });
-  await t.rejects(other.ended, { kind: 'unexpected', message: /^b will not answer before that changes\. The message stays in the queue; `history b --id m1`/ });
+  await t.rejects(other.ended, { kind: 'waiting', message: /^b will not answer before that changes\. The message stays in the queue; `history b --id m1`/ });
   for (const { said } of [patient, other]) t.same(said, ['note: b is paused. It is full. Next: Nothing. `blockhouse start b` changes that.']);
 });

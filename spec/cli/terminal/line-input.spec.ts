@@ -29,8 +29,9 @@ t.test('at a terminal the prompt and the typing show while somebody asks', async
   t.match(shown(), /> [\s\S]*h/);
   input.write('ahead\r');
   await new Promise(setImmediate);
-  t.equal(shown(), '', 'what is typed ahead is not shown');
+  t.equal(shown(), '', 'what is typed ahead would appear in the middle of a reply');
   t.equal(await lines.next(PROMPTS), 'ahead');
+  t.equal(shown(), '> ahead\n', 'so it is shown when it is taken');
   lines.close();
 });
 

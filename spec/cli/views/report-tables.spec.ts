@@ -28,16 +28,18 @@ t.test('costs end with their sum, and unknown prices are no zero', async (t) => 
   ]);
 });
 
-t.test('a server that gives no sign of life is marked, and so is the one that answers', async (t) => {
+t.test('a server that gives no sign of life is marked, and so are the one that answers and one that is drained', async (t) => {
   const node = { id: 'one', self: true, version: '1.0.0', url: null, startedAt: '2026-11-20T13:00:00.000Z', seenAt: '2026-11-20T14:00:00.000Z' };
   const nodes = [
-    { ...node, alive: true, blocks: 3 },
-    { ...node, id: 'other', self: false, seenAt: '2026-11-20T13:58:00.000Z', alive: false, blocks: 0, url: 'http://a' },
+    { ...node, alive: true, draining: false, blocks: 3 },
+    { ...node, id: 'other', self: false, seenAt: '2026-11-20T13:58:00.000Z', alive: false, draining: false, blocks: 0, url: 'http://a' },
+    { ...node, id: 'third', self: false, alive: true, draining: true, blocks: 1 },
   ];
   t.same(nodesTable(nodes, view), [
-    'SERVER  VERSION  SINCE   LAST SIGN  BLOCKS  ADDRESS',
-    'one *   1.0.0    1h ago  now             3  -',
-    'other   1.0.0    1h ago  2m ago !        0  http://a',
+    'SERVER         VERSION  SINCE   LAST SIGN  BLOCKS  ADDRESS',
+    'one *          1.0.0    1h ago  now             3  -',
+    'other          1.0.0    1h ago  2m ago !        0  http://a',
+    'third drained  1.0.0    1h ago  now             1  -',
   ]);
 });
 

@@ -118,6 +118,17 @@ t.test('people see where each value came from, and of a secret its last four cha
     t.equal(maskSecret(secret), shown);
 });
 
+t.test('of an address people see no password and no parameters, since one may be a key', async (t) => {
+  for (const [baseURL, shown] of [
+    ['https://user:pa55@word@host.example/v1?key=secret#x', 'https://••••@host.example/v1?••••'],
+    ['https://token@host.example', 'https://••••@host.example'],
+    ['https://host.example/a@b', 'https://host.example/a@b'],
+    ['user:secret@host.example/v1', '••••@host.example/v1'],
+    ['host.example', 'host.example'],
+  ] as const)
+    t.equal(describeSettings(SPEC, { values: { baseURL }, sources: { baseURL: 'auth.json' } })['baseURL']?.value, shown);
+});
+
 t.test('the secrets in use are listed for redaction', async (t) => {
   t.same(secretsOf(PAIR, resolveSettings(PAIR, { config: { accessKeyId: 'a', secretAccessKey: 'b' }, env: { SESSION: 'c' } })), ['a', 'b']);
   t.same(secretsOf(SPEC, resolveSettings(SPEC, { env: {} })), []);

@@ -13,7 +13,12 @@ function followersIn(t: Test, folder: string) {
   const feed = new ReplyStream(new StepCounter(0));
   const touched: string[] = [];
   t.teardown(() => watches.close());
-  return { watches, feed, touched, followers: new Followers({ feed, watch: () => watches.watch(folder, (name) => touched.push(name)) }) };
+  return {
+    watches,
+    feed,
+    touched,
+    followers: new Followers({ feed, watch: () => watches.watch(folder, (name) => touched.push(name)), watchLog: () => () => undefined }),
+  };
 }
 
 t.test('the folder is watched only while the monitor runs or there is a follower', async (t) => {

@@ -28,6 +28,7 @@ function shared(t: Test, isShared = true): World {
   const member = (): Membership => ({
     node: 'me',
     isShared,
+    isDraining: false,
     lost: lost.signal,
     sureUntil: Number.POSITIVE_INFINITY,
     look: async () => ({ wishes: next.wishes.splice(0), mine: next.mine.splice(0), claimed: next.claim.splice(0) }),
@@ -136,6 +137,20 @@ t.test('what has something to do is taken at a hint, and a claim whose answer wa
   hint({ block: 1, what: 'work' });
   await until('ours are looked at', () => done.length === 8);
   t.same(done.slice(4), ['chat.changed b', 'drop a', 'adopt a 2', 'run a: message'], 'an older claim is worth nothing');
+});
+
+t.test('a hint of work for a block that is here is passed on, and the store is not asked', async (t) => {
+  const { owners, done, next, hint, block } = shared(t);
+  owners.open();
+  await owners.tryTake(block('a'));
+  await owners.tryTake(block('b'));
+  next.mine = [claim('b')];
+  hint({ block: 97, what: 'work' });
+  t.same(done, ['adopt a 1', 'adopt b 1', 'chat.changed a'], 'at once');
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(next.mine.length, 1, 'there was no look');
+  hint({ block: 1, what: 'work' });
+  await until('a block that is not here is looked for', () => done.includes('chat.changed b'));
 });
 
 t.test('what others wish of our blocks is done', async (t) => {

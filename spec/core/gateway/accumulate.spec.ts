@@ -354,3 +354,14 @@ t.test('an answer of very many calls is refused, whether they begin or come whol
     t.throws(() => answer.addPieces([event]), { code: 'UPSTREAM_MALFORMED', message: /more than 10000 content blocks or tool calls/, mayHaveRun: true });
   }
 });
+
+t.test('no cost that a provider tells takes a sum beyond all numbers', (t) => {
+  for (const [told, counted] of [
+    [0.5, 0.5],
+    [1e308, 999_999_999],
+    [-1, undefined],
+    [Number.NaN, undefined],
+  ] as const)
+    t.equal(fold([usage({ inputTokens: 1, outputTokens: 1, costUsd: told }), STOP]).done.usage.costUsd, counted, String(told));
+  t.end();
+});

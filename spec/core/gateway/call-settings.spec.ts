@@ -9,6 +9,7 @@ import { createOpenAI } from '../../../adapters/openai/index.ts';
 import { CredentialStore } from '../../../core/auth/credentials.ts';
 import { createBus } from '../../../core/bus.ts';
 import { CallSettings } from '../../../core/gateway/call-settings.ts';
+import { KeyRings } from '../../../core/gateway/connections/key-rings.ts';
 
 const never = new AbortController().signal;
 const NOWHERE = { credentials: undefined, timeouts: {}, allowedOrigins: new Set<string>() };
@@ -73,4 +74,29 @@ t.test('a request with settings of its own gets them, and leaves nothing behind'
 t.test('a bad address is the fault of whoever has set it', async (t) => {
   const calls = new CallSettings({ ...NOWHERE, env: { OLLAMA_BASE_URL: 'http://169.254.169.254' } });
   t.throws(() => calls.checked(createOllama(), undefined, never), { code: 'ADAPTER_NOT_CONFIGURED', message: /comes from env:OLLAMA_BASE_URL\./ });
+});
+
+t.test('of several keys, those are used that may go where the entry leads', async (t) => {
+  const workspace = t.testdir();
+  const env = { OPENAI_API_KEY: 'k-1', OTHER: 'k-2' };
+  let now = 0;
+  const credentials = new CredentialStore(workspace, createBus(), () => now);
+  const calls = new CallSettings({ ...NOWHERE, credentials, env, rings: new KeyRings({ bus: createBus(), now: () => now }) });
+  const adapter = createOpenAI();
+  const keysOf = (entry: object) => {
+    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ openai: entry }));
+    now += 1000;
+    const { keys, settings } = calls.configured(adapter, undefined, never);
+    return keys === undefined ? [settings.values['apiKey']] : keys.ring.states.map((state) => keys.settingsOf(state).values['apiKey']);
+  };
+  const away = { baseURL: 'https://proxy.example/v1' };
+  const [ofVariable, stored, second] = [{ apiKeyEnv: 'OTHER' }, { apiKey: 'k-3' }, { apiKey: 'k-4' }];
+  t.same(keysOf({ keys: [ofVariable, stored, second] }), ['k-2', 'k-3', 'k-4'], "at the provider's own address");
+  t.same(keysOf({ ...away, keys: [ofVariable, stored, second] }), ['k-3', 'k-4']);
+  for (const keys of [
+    [stored, ofVariable],
+    [ofVariable, stored],
+  ])
+    t.same(keysOf({ ...away, keys }), ['k-3']);
+  t.throws(() => keysOf({ ...away, keys: [ofVariable, { apiKeyEnv: 'OPENAI_API_KEY' }] }), { code: 'ADAPTER_NOT_CONFIGURED' });
 });

@@ -280,15 +280,15 @@ t.test('an own price counts cached tokens apart, and a call of another tier cost
 });
 
 t.test('a told cost is the cost; before the answer and without one, the price that is known', async (t) => {
-  const told = await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 1, output: 1 }, isTold: true });
+  const told = await prices.pricer({ provider: 'gpu', model: 'm', rates: { input: 1, output: 1 }, toldBy: 'gpu' });
   t.same([told.exact(usage(1000, 0, { costUsd: 0.7 })), told.exact(usage(1_000_000, 0))], [0.7, 1]);
-  const alone = await prices.pricer({ provider: '', model: 'm', isTold: true });
+  const alone = await prices.pricer({ provider: '', model: 'm', toldBy: 'gpu' });
   t.same([alone.exact(usage(0, 0)), alone.exact(usage(5, 0)), alone.exact(usage(5, 0, { costUsd: 0 }))], [0, null, 0]);
 });
 
 t.test('a bill that does not come is as dear as the dearest', async (t) => {
   const own = new Prices();
-  const pricer = () => own.pricer({ provider: '', model: 'm', isTold: true });
+  const pricer = () => own.pricer({ provider: '', model: 'm', toldBy: 'gpu' });
   const [nothing, untold] = [usage(0, 0), usage(900, 100)];
   t.same([(await pricer()).exact(nothing), (await pricer()).exact(untold), (await pricer()).least(untold)], [0, null, null]);
   for (const none of [untold, nothing, usage(5, 5, { costUsd: 1, estimated: true })]) (await pricer()).learn?.(none);
@@ -298,7 +298,7 @@ t.test('a bill that does not come is as dear as the dearest', async (t) => {
   t.same([(await pricer()).exact(nothing), (await pricer()).exact(untold), (await pricer()).least(untold)], [0, null, 2]);
   const part = usage(900, 100, { costUsd: 0.5, estimated: true });
   t.same([(await pricer()).exact(part), (await pricer()).least(part)], [2, 2]);
-  const known = await own.pricer({ provider: 'gpu', model: 'm', rates: { input: 1000, output: 1000 }, isTold: true });
+  const known = await own.pricer({ provider: 'gpu', model: 'm', rates: { input: 1000, output: 1000 }, toldBy: 'gpu' });
   t.same([known.exact(part), known.exact({ ...part, costUsd: 3 })], [1, 3]);
 });
 

@@ -22,12 +22,32 @@ t.test('a field is found however its name is divided and written', async (t) => 
     'api\u200b_base',
     '\uff41\uff50\uff49_base',
     'API\u00adBASE',
+    '\u{1d41a}\u{1f12f}pi\u{1f600}base',
+    `api${'\u200b'.repeat(10_000)}base`,
+    `AWS-${'x\u{1f600}'.repeat(300)}`,
+    `${'\u{1d41a}'.repeat(301)}_BASE_\u{1d42e}rl`,
   ];
   for (const name of [...plain, 'aws_role', 'awsRole', 'AWS-ROLE', 'aws.role', 'openai_base_url', 'OpenAI-baseURL', 'x.base url'])
     t.match(ruleOf(FIELDS, name), { decides: 'address' }, name);
   for (const name of ['Provider_Options', 'provider_options', 'providerOptions', 'provider options'])
     t.match(ruleOf(FIELDS, name), { decides: 'models' }, name);
-  for (const name of ['my_api_base', 'api', 'aws', 'aws_', 'aws_free', 'apibases', 'base_url', '_base_url', '', '_', '*', 'constructor', '__proto__'])
+  for (const name of [
+    'my_api_base',
+    'api',
+    'aws',
+    'aws_',
+    'aws_free',
+    'apibases',
+    'base_url',
+    '_base_url',
+    '',
+    '_',
+    '*',
+    'constructor',
+    '__proto__',
+    'api\u00e9base',
+    '\ufdfa'.repeat(10_000),
+  ])
     t.equal(ruleOf(FIELDS, name), undefined, name);
 });
 

@@ -5,6 +5,7 @@ import { HeldCalls, KeyHold } from '../../../core/keys/key-hold.ts';
 import type { OpenCall } from '../../../core/store/port.ts';
 import type { Usage } from '../../../core/types.ts';
 import { keyWith } from '../../support/key-requests.ts';
+import { until } from '../../support/until.ts';
 
 const AT = '2026-11-22T12:00:00.000Z';
 const usageOf = (inputTokens: number, outputTokens: number): Usage => ({ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens });
@@ -21,7 +22,7 @@ function holdOf(key: string, call: { used?: Usage; hasOutput?: boolean; choices?
     inputTokens: () => call.input ?? 10,
     usageSoFar: () => call.used,
   };
-  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined }, async () => undefined);
+  return new KeyHold(accounted as AccountedCall, { key: keyWith({}, group, key), places: [], taken: undefined, hasRoom: false }, async () => undefined);
 }
 
 const underWay = (calls: HeldCalls, own: KeyHold) => calls.underWay({ kind: 'key', name: own.key.name }, own);
@@ -113,5 +114,36 @@ t.test('a group has the calls under way of all its keys, each of them noted once
   t.match(calls.sumOf({ kind: 'group', name: 'team' }), { tokens: 100 });
   t.match(calls.sumOf({ kind: 'key', name: 'app' }), { usd: 0, tokens: 0 });
   t.equal(ofTeam(holdOf('app')), 100);
+  calls.close();
+});
+
+t.test('the journal has what a provider tells long before the end of its answer, too: more input than was expected, and a cost', async (t) => {
+  for (const [told, pricer] of [
+    [usageOf(100_000, 1), perToken],
+    [
+      { ...usageOf(10, 1), costUsd: 7 },
+      { exact: ({ costUsd = 0 }: Usage) => costUsd, least: ({ costUsd = 0 }: Usage) => costUsd },
+    ],
+    [usageOf(100_000, 0), perToken],
+  ] as const) {
+    const { calls, noted } = heldCalls();
+    const growing: { used?: Usage; hasOutput: boolean } = { hasOutput: told.outputTokens > 0 };
+    const hold = holdOf('app', growing);
+    await calls.take(hold, { pricer, meanOutput: undefined, at: AT });
+    growing.used = told;
+    await until('it is noted again', () => noted.length > 1);
+    const { usage, costUsd } = noted.at(-1) ?? {};
+    t.ok((usage?.inputTokens ?? 0) >= told.inputTokens && (costUsd ?? 0) >= pricer.least(told), JSON.stringify([usage, costUsd]));
+    const { looks } = hold;
+    await until('it was looked at again', () => hold.looks > looks);
+    t.equal(noted.length, 2, 'once');
+    calls.close();
+  }
+});
+
+t.test('a further attempt at a part of a request is noted with the rest of it', async (t) => {
+  const { calls, noted } = heldCalls();
+  await calls.take(holdOf('app', { used: usageOf(4, 0), hasOutput: false }), { pricer: perToken, meanOutput: undefined, at: AT });
+  t.match(noted, [{ usage: usageOf(10, 0) }]);
   calls.close();
 });

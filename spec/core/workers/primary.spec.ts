@@ -6,7 +6,7 @@ import { PlaceLimit } from '../../../core/gateway/place-limit.ts';
 import type { NamedKey } from '../../../core/keys/named-key.ts';
 import type { Core } from '../../../core/runtime.ts';
 import { PlaceLine } from '../../../core/workers/place-line.ts';
-import { gate, HELLO, type Step } from '../../support/stepped-adapter.ts';
+import { gate, HELLO, passingFault, type Step } from '../../support/stepped-adapter.ts';
 import { until } from '../../support/until.ts';
 import { startWorkers } from '../../support/workers.ts';
 
@@ -209,6 +209,20 @@ t.test('no more calls of a key run than it may over workers; those that wait are
   for (let n = 0; n < 4; n += 1) void codeOf(one.core.chat(REQUEST, APP));
   await one.kill();
   t.equal(await codeOf(two.core.chat(REQUEST, APP)), 'ok', 'the places of a dead worker are free');
+});
+
+t.test('a call that waits for its next attempt leaves its place to other calls of its key, in its own worker and in others', async (t) => {
+  const { workers } = await startWorkers(t, [passingFault(), HELLO]);
+  const [one, two] = workers;
+  await one.core.keys?.create('app', { inFlight: 1 });
+  await until('the key is seen', () => two.core.keys?.named('app') !== undefined);
+  await codeOf(two.core.chat(REQUEST)); // its failure there
+  const ends: string[] = [];
+  const call = (worker: typeof one, name: string) => codeOf(worker.core.chat(REQUEST, APP)).then((code) => ends.push(`${name} ${code}`));
+  const failed = call(one, 'repeated');
+  await until('it waits', () => one.core.load('stepped').atWork === 0 && one.adapter.calls.length === 1);
+  await Promise.all([call(one, 'beside it'), call(two, 'elsewhere'), failed]);
+  t.same([ends.at(-1), [...ends].sort()], ['repeated ok', ['beside it ok', 'elsewhere ok', 'repeated ok']]);
 });
 
 t.test('calls of a key without limits count for its group', async (t) => {

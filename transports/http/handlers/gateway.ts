@@ -8,7 +8,7 @@ import {
   type ChatResponse,
   CONFIG_FIELDS,
   type ModelTarget,
-  mayUse,
+  mayUseOf,
   type NamedKey,
   streamOptionsOf,
   toBlockhouseError,
@@ -74,7 +74,7 @@ function nameBesides({ core, key }: RouteContext, body: unknown): ModelTarget | 
   const { adapter, model } = isObject(body) ? body : {};
   if (typeof adapter !== 'string' || typeof model !== 'string') return undefined;
   const id = core.adapterIdOf(adapter);
-  return id === undefined || mayUse(key, `${id}/${model}`) ? undefined : { adapter: id, model };
+  return id === undefined || mayUseOf(key, id, model) ? undefined : { adapter: id, model };
 }
 
 /**

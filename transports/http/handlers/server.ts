@@ -3,7 +3,7 @@ import { BlockhouseError, type Core } from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
 import { ok, Written } from '../wire/reply.ts';
-import type { RouteContext } from '../wire/route.ts';
+import { param, type RouteContext } from '../wire/route.ts';
 
 /** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning, gatewayOnly?, standIn?}`. */
 export const health = async ({ core, server }: RouteContext) =>
@@ -28,6 +28,12 @@ export const authStatus = ({ core, req }: RouteContext) => ok({ authenticated: w
 
 /** `{nodes}`: the servers that share the workspace. */
 export const nodes = async ({ core }: RouteContext) => ok({ nodes: await core.nodes() });
+
+/** The server, which gives its blocks away from now on. Fails with NODE_NOT_FOUND, WRONG_STATE, STORE_UNREACHABLE. */
+export const drain = async (context: RouteContext) => ok(await context.core.drain(param(context, 'node'), true));
+
+/** The server, which takes blocks again. Fails as `drain` does. */
+export const undrain = async (context: RouteContext) => ok(await context.core.drain(param(context, 'node'), false));
 
 /** The OpenAPI document of the server's routes. */
 export const openApi = async ({ server }: RouteContext) => {

@@ -54,6 +54,25 @@ export const SERVER_ROUTES = {
     answers: { 200: json('NodeList', 'The servers.') },
     handler: server.nodes,
   },
+  'POST /api/nodes/:node/drain': {
+    id: 'drainNode',
+    tag: 'Server',
+    summary: 'Drain a server',
+    description:
+      'Asks any server of the workspace, by its id, to give its blocks away and to take no more. Each block goes when the reply under way is over. The server still answers requests, and stays drained until it ends or is asked otherwise, also when it has lost its lease and joins again. It needs a database.',
+    answers: { 200: json('ServerNode', 'The server.') },
+    errors: ['NODE_NOT_FOUND', 'WRONG_STATE'],
+    handler: server.drain,
+  },
+  'DELETE /api/nodes/:node/drain': {
+    id: 'undrainNode',
+    tag: 'Server',
+    summary: 'End the drain of a server',
+    description: 'Lets a server that is drained take blocks again.',
+    answers: { 200: json('ServerNode', 'The server.') },
+    errors: ['NODE_NOT_FOUND', 'WRONG_STATE'],
+    handler: server.undrain,
+  },
   'GET /openapi.json': {
     id: 'openApi',
     tag: 'Server',

@@ -1,7 +1,8 @@
 // The connections of a server: who makes room for whom when all places are taken.
 //
-// most-gives: a further connection gets the place of one that no answer is being made for: one that says nothing, is kept for a next request, or has not sent all of its body. It is
-//   taken from the caller that has the most of them, the oldest first, so one caller can't keep the others out. Strangers, who have shown no key yet, count as one caller.
+// most-gives: a further connection gets the place of one that no answer is being made for: one that says nothing, is kept for a next request, or has not sent all of its body; and if
+//   there is none, of one whose answer is made and not read yet. It is taken from the caller that has the most of all these, the oldest first, so one caller can't keep the others out.
+//   Strangers, who have shown no key yet, count as one caller.
 import type { Socket } from 'node:net';
 import { openAnswer } from '../../raw-answer.ts';
 
@@ -38,21 +39,32 @@ export class ConnectionPlaces {
 
   /** most-gives. */
   #given(newest: Socket): Socket | undefined {
-    const oldest = new Map<string, { readonly socket: Socket; count: number }>();
+    const ofOwners = new Map<string, Giving>();
     for (const socket of this.#sockets) {
-      if (socket === newest || !isAtRest(socket)) continue;
+      const rest = socket === newest ? undefined : restOf(socket);
+      if (rest === undefined) continue;
       const owner = this.#owners.get(socket) ?? '';
-      const known = oldest.get(owner);
-      if (known === undefined) oldest.set(owner, { socket, count: 1 });
-      else known.count += 1;
+      const known = ofOwners.get(owner) ?? { count: 0 };
+      ofOwners.set(owner, known);
+      known[rest] ??= socket;
+      known.count += 1;
     }
-    return [...oldest.values()].sort((one, other) => other.count - one.count)[0]?.socket;
+    const most = [...ofOwners.values()].sort((one, other) => other.count - one.count)[0];
+    return most?.idle ?? most?.unread;
   }
 }
 
-/** False for a WebSocket, too, which has no parser of requests any more. */
-function isAtRest(socket: Socket & { readonly parser?: unknown }): boolean {
-  if (socket.parser === undefined || socket.parser === null) return false;
+/** What a caller could give: how many, and the oldest of each kind. */
+interface Giving {
+  count: number;
+  idle?: Socket;
+  unread?: Socket;
+}
+
+/** Why no answer is being made for a connection; undefined if one is, and for a WebSocket, which has no parser of requests any more. */
+function restOf(socket: Socket & { readonly parser?: unknown }): 'idle' | 'unread' | undefined {
+  if (socket.parser === undefined || socket.parser === null) return undefined;
   const answer = openAnswer(socket);
-  return answer === undefined || (!answer.headersSent && !answer.req.complete);
+  if (answer === undefined || (!answer.headersSent && !answer.req.complete)) return 'idle';
+  return answer.writableEnded || !answer.req.complete ? 'unread' : undefined;
 }

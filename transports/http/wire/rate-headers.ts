@@ -6,8 +6,8 @@ import type { KeyRates } from '../../../core/index.ts';
 /** Makes the headers of the answer that is written now. */
 export type RateHeaders = () => Readonly<Record<string, string>>;
 
-/** How a protocol writes what is left. */
-export type RateWords = (rates: KeyRates, now: number) => Readonly<Record<string, string>>;
+/** How a protocol writes what is left. `now` in epoch milliseconds. */
+export type RateWords = (rates: KeyRates, now: () => number) => Readonly<Record<string, string>>;
 
 const OF_PROVIDER = /^[a-z]+-ratelimit-/;
 

@@ -23,7 +23,7 @@ import { LineBuffer } from '../line-buffer.ts';
 import { CallJournal } from './call-journal.ts';
 import { FileSums, lineOf, parseCall } from './gateway-lines.ts';
 import { appendText, MAX_LINE_BYTES, type OpenedLedger, openLedger, readForward } from './ledger-file.ts';
-import { groupAccount, SpendDays } from '../../parts/spend-days.ts';
+import { DaySums, groupAccount, SpendDays } from '../../parts/spend-days.ts';
 import { fileIdOf, type LedgerPlace, readSpend, writeSpend } from './spend-file.ts';
 
 /** How much is kept. */
@@ -79,7 +79,7 @@ export class GatewayLedger implements GatewayBook {
   /** Of the calls whose lines are in the file. */
   #written = new SpendDays();
   /** Of the calls whose lines wait. */
-  #unwritten = new SpendDays();
+  #unwritten = new DaySums();
   /** Up to where `#written` has the ledger. */
   #place: LedgerPlace = { files: [], bytes: 0 };
   /** What is saved is older than `#written`. */
@@ -227,7 +227,7 @@ export class GatewayLedger implements GatewayBook {
   /** Resolves with the size of the file. */
   async #append(): Promise<number> {
     const [lines, spent] = [this.#waiting.take(), this.#unwritten];
-    this.#unwritten = new SpendDays();
+    this.#unwritten = new DaySums();
     let size: number;
     try {
       size = await appendText(this.#path, lines, { sync: false });

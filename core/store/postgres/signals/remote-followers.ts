@@ -46,6 +46,11 @@ export class RemoteFollowers {
     };
   }
 
+  /** Whether this server has the block. */
+  has(block: number): boolean {
+    return this.#published.has(block);
+  }
+
   /** A server follows a block, and has its steps up to `since`. It gets what it has missed. */
   follow(node: string, block: number, since: number): void {
     this.forget();

@@ -2,6 +2,7 @@
 //
 // only-hints: a notice may be lost, come twice, late or in another order. Nothing is true because of one, and a look behind each finds the same within a second.
 // collected: what a server tells is sent after its commit, together with all of the next 20 ms, on a connection of its own. Nothing waits for it, and what can't be sent is dropped.
+// shown-later: what only those need who show a block is told ten times a second at most, so that the messages of a busy server share a notice.
 // followed: the steps of a reply come from the server that writes it, to those that follow the block. Their numbers count from the time at which that server got the
 //   block, so whoever has it later has greater ones, and what an earlier owner still says is left out.
 // unguessed: every user of a database may listen to each channel, and speak on it. So the names of ours are made of a secret that only those know who may read the schema.
@@ -18,8 +19,7 @@ import { ReplyMirror } from './reply-mirror.ts';
 /** Something may have changed. `gone`: there is no such block any more. */
 export type Hint =
   | { readonly what: 'work' | 'wish' | 'released' | 'gone'; readonly block: number }
-  /** Without `kind` it may be any. */
-  | { readonly what: 'document'; readonly block: number; readonly kind: string | undefined }
+  | { readonly what: 'document'; readonly block: number; readonly kind: string }
   | { readonly what: 'setting'; readonly block: undefined }
   /** A block has come or gone, or has another name. */
   | { readonly what: 'moved'; readonly block: undefined; readonly name: string };
@@ -47,6 +47,8 @@ export interface SignalsOptions {
 }
 
 const COLLECTED_MS = 20;
+/** shown-later. */
+const SHOWN_EVERY_MS = 100;
 const LOOK_MS = 1000;
 const FOLLOW_AGAIN_MS = 10_000;
 const TEST_MS = 3000;
@@ -88,6 +90,9 @@ export class PostgresSignals {
   readonly #looking: NodeJS.Timeout;
   #node: string;
   #timer: NodeJS.Timeout | undefined;
+  /** When what waits is sent, and what was last, in monotonic milliseconds. */
+  #due = Number.POSITIVE_INFINITY;
+  #sentAt = Number.NEGATIVE_INFINITY;
   #sending: Promise<void> | undefined;
   #isClosed = false;
   #lookTurn: Promise<void> | undefined;
@@ -102,7 +107,7 @@ export class PostgresSignals {
       onNotice: (payload) => this.#take(payload),
       onGap: () => this.#gap(),
     });
-    this.#followers = new RemoteFollowers((node, items) => this.#send(this.#channel(node), ...items));
+    this.#followers = new RemoteFollowers((node, items) => this.#send(this.#channel(node), items));
     this.#looking = setInterval(() => void this.#look().catch(() => undefined), options.lookMs ?? LOOK_MS); // only-hints: the next look is a second away
     this.#looking.unref();
   }
@@ -118,7 +123,9 @@ export class PostgresSignals {
       clearInterval(signals.#looking);
       throw error;
     }
-    void signals.#test();
+    void signals.hears().then((isHeard) => {
+      if (!isHeard && !signals.#isClosed) options.onSilent?.();
+    });
     return signals;
   }
 
@@ -131,11 +138,12 @@ export class PostgresSignals {
   /** After a commit: others may have to look. collected. */
   tell(told: Told): void {
     const { what } = told;
-    if (what === 'setting') this.#send(this.#channel(), { is: 'setting' });
-    else if (what === 'moved') this.#send(this.#channel(), { is: 'moved', name: told.name });
-    else if (what === 'document') this.#send(this.#channel(), { is: 'document', block: told.block, kind: told.kind });
+    if (what === 'setting') this.#send(this.#channel(), [{ is: 'setting' }]);
+    else if (what === 'moved') this.#send(this.#channel(), [{ is: 'moved', name: told.name }]);
+    else if (what === 'document') this.#send(this.#channel(), [{ is: 'document', block: told.block, kind: told.kind }], told.kind !== 'config');
     else {
-      this.#send(this.#channel(), { is: what, block: told.block });
+      const isOurs = what === 'work' && this.#followers.has(told.block); // nobody else has anything to do
+      this.#send(this.#channel(), [{ is: what, block: told.block }], isOurs);
       for (const listener of [...this.#own]) listener({ what, block: told.block });
     }
   }
@@ -190,6 +198,22 @@ export class PostgresSignals {
     return this.#followers.publish(block, join);
   }
 
+  /** Whether notices arrive: one to itself comes back in time. */
+  async hears(): Promise<boolean> {
+    const id = randomUUID();
+    const arrived = new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), this.#options.testMs ?? TEST_MS).unref();
+      this.#tests.set(id, () => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+    this.#send(this.#channel(this.#node), [{ is: 'test', id }]);
+    const isHeard = await arrived;
+    this.#tests.delete(id);
+    return isHeard;
+  }
+
   /** Sends what waits. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -224,17 +248,23 @@ export class PostgresSignals {
     if (followed.mirror.readers === 0 && followed.watches === 0 && this.#blocks.get(block) === followed) this.#blocks.delete(block);
   }
 
-  #send(channel: string, ...items: readonly Item[]): void {
+  #send(channel: string, items: readonly Item[], isOnlyShown = false): void {
     if (this.#isClosed) return;
     const waiting = this.#waiting.get(channel) ?? [];
     waiting.push(...items);
     this.#waiting.set(channel, waiting);
-    this.#timer ??= setTimeout(() => void this.#flush(), COLLECTED_MS).unref();
+    const now = performance.now();
+    const due = Math.max(now + COLLECTED_MS, isOnlyShown ? this.#sentAt + SHOWN_EVERY_MS : 0);
+    if (due >= this.#due) return;
+    this.#due = due;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#flush(), due - now).unref();
   }
 
   /** One after the other, so that a slow database collects more and does not queue. */
   async #flush(): Promise<void> {
-    this.#timer = undefined;
+    this.#due = Number.POSITIVE_INFINITY;
+    this.#sentAt = performance.now();
     await this.#sending;
     const all = [...this.#waiting].flatMap(([channel, items]) => payloadsOf(this.#node, items).map((payload) => [channel, payload] as const));
     this.#waiting.clear();
@@ -274,7 +304,7 @@ export class PostgresSignals {
   /** Follows the block at its owner. Where it has none, all are asked: one of them will have it. */
   #ask(block: number, followed: Followed, owner: string | null): void {
     followed.askedAt = performance.now();
-    this.#send(owner === null ? this.#channel() : this.#channel(owner), { is: 'follow', block, since: followed.mirror.seq });
+    this.#send(owner === null ? this.#channel() : this.#channel(owner), [{ is: 'follow', block, since: followed.mirror.seq }]);
   }
 
   /** A look behind the notices. Looks that are asked for meanwhile share the next one. */
@@ -305,7 +335,7 @@ export class PostgresSignals {
     const before = { ...followed };
     Object.assign(followed, { owner, version, documents });
     if (before.version !== undefined && before.version !== version) this.#hint({ what: 'document', block, kind: 'chat' });
-    if (before.documents !== undefined && before.documents !== documents) this.#hint({ what: 'document', block, kind: undefined });
+    for (const kind of before.documents === undefined ? [] : changedKinds(before.documents, documents)) this.#hint({ what: 'document', block, kind });
     if (followed.writer !== owner && followed.steppedAt < at) followed.mirror.break();
     if (followed.mirror.readers > 0 && owner !== this.#node && (before.owner !== owner || at - followed.askedAt > FOLLOW_AGAIN_MS))
       this.#ask(block, followed, owner);
@@ -322,19 +352,11 @@ export class PostgresSignals {
     void this.#look().catch(() => undefined); // the next look is a second away
     for (const listener of [...this.#gapListeners]) listener();
   }
+}
 
-  async #test(): Promise<void> {
-    const id = randomUUID();
-    const arrived = new Promise<boolean>((resolve) => {
-      const timer = setTimeout(() => resolve(false), this.#options.testMs ?? TEST_MS).unref();
-      this.#tests.set(id, () => {
-        clearTimeout(timer);
-        resolve(true);
-      });
-    });
-    this.#send(this.#channel(this.#node), { is: 'test', id });
-    const isHeard = await arrived;
-    this.#tests.delete(id);
-    if (!isHeard && !this.#isClosed) this.#options.onSilent?.();
-  }
+/** Of two lists such as `config3,costs7`, the kinds whose revisions differ. Another one is not read again: the wait of a retry ends where the configuration changes. */
+function changedKinds(before: string | null, after: string | null): readonly string[] {
+  const [old, now] = [before, after].map((list) => new Set(list?.split(',') ?? []));
+  const differing = [...(old ?? [])].filter((item) => now?.has(item) === false).concat([...(now ?? [])].filter((item) => old?.has(item) === false));
+  return [...new Set(differing.map((item) => item.replace(/\d+$/, '')))];
 }

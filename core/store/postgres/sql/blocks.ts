@@ -88,21 +88,24 @@ returning (select d.value from bh.document d where d.block_id = $1 and d.kind = 
 
 /**
  * What this server has changed since half a second: documents that can be made again, and what the list is sorted by. $1 the server when each document
- * was changed, $2 blocks, $3 kinds, $4 texts of documents; $5 blocks of the list, $6 states, $7 statuses, $8 costs; null leaves one as it is. Neither an
- * owner before this one changes a document, nor a server that was given up.
+ * was changed, $2 blocks, $3 kinds, $4 texts, $5 revisions of documents; $6 blocks of the list, $7 states, $8 statuses, $9 costs; null leaves one as it is.
+ * Neither an owner before this one changes a document, nor a server that was given up; one with a revision is changed only while it has that, and its new
+ * one comes back.
  */
 export const PROJECT = {
   name: 'blocks-project',
   text: `
-with v as (select u.* from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as u (node, block_id, kind, value)),
+with v as (select u.* from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[]) as u (node, block_id, kind, value, rev)),
 d as (
   update bh.document d set value = v.value::json, rev = d.rev + 1 from v join bh.block b on b.id = v.block_id
-  where d.block_id = v.block_id and d.kind = v.kind
-    and (b.owner = v.node or (b.owner is null and exists (select from bh.node n where n.id = v.node))))
-update bh.block_entry e set state = coalesce(u.state, e.state), status = coalesce(u.status, e.status), cost_usd = coalesce(u.cost, e.cost_usd),
+  where d.block_id = v.block_id and d.kind = v.kind and (v.rev is null or d.rev = v.rev)
+    and (b.owner = v.node or (b.owner is null and exists (select from bh.node n where n.id = v.node)))
+  returning d.block_id, d.kind, d.rev, v.rev as before),
+e as (update bh.block_entry e set state = coalesce(u.state, e.state), status = coalesce(u.status, e.status), cost_usd = coalesce(u.cost, e.cost_usd),
   last_message_at = (select m.at from bh.message m where m.block_id = e.block_id order by m.seq desc limit 1), changed_at = clock_timestamp()
-from unnest($5::bigint[], $6::text[], $7::text[], $8::float8[]) as u (block_id, state, status, cost)
-where e.block_id = u.block_id`,
+from unnest($6::bigint[], $7::text[], $8::text[], $9::float8[]) as u (block_id, state, status, cost)
+where e.block_id = u.block_id)
+select block_id as block, kind, rev from d where before is not null`,
 };
 
 /** $1 the block. */

@@ -21,6 +21,16 @@ select b.name from bh.block b left join m on m.block_id = b.id
 where b.archive_name is null and (b.queued, b.processing) is distinct from (coalesce(m.queued, 0), coalesce(m.processing, 0)) order by b.name limit $1`,
 };
 
+/** The database's server: its version, its time, its connections of clients, and how many more it takes. */
+export const SERVER = {
+  name: 'check-server',
+  text: `
+select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major,
+  (extract(epoch from clock_timestamp()) * 1000)::float8 as now, m.most, (m.most - c.used)::int as free
+from (select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as most) m,
+  (select sum(numbackends) as used from pg_stat_database) c`,
+};
+
 /** What holds up all: the part of the queue of notices that is full, and for how long the oldest transaction of this database has been open. */
 export const HINDRANCES = {
   name: 'check-hindrances',

@@ -73,9 +73,9 @@ u as (
     failed = k.failed + ($5 = 'failed')::int, waiting_bytes = k.waiting_bytes - old.bytes,
     next_seq = k.next_seq + $10::boolean::int, last_id = case when $10::boolean then $11::text else k.last_id end,
     due_at = case when k.queued - (old.status = 'queued')::int > 0 then clock_timestamp() end, wish = k.give_back
-  from old, m where k.id = $1)
-select b.id is not null as ours, m.seq is not null as done, b.last_id, ${VERSIONS}, ${SHOWN}
-from (select) one left join b on true left join m on true`,
+  from old, m where k.id = $1 returning k.queued + k.processing as waiting)
+select b.id is not null as ours, m.seq is not null as done, b.last_id, u.waiting, ${VERSIONS}, ${SHOWN}
+from (select) one left join b on true left join m on true left join u on true`,
 };
 
 /** $4 the message, $5 next attempt, $6 error (left as it is without $7), $8 whether the attempt counts. */

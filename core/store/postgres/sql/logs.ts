@@ -28,6 +28,17 @@ export const BETWEEN = {
   text: `
 select place, bytes from bh.log_line where block_id = $1 and file = $2 and place < $4 and place + octet_length(bytes) > $3 order by place`,
 };
+/** What comes after the known ends of files, and in files that began since. $1 block, $2 files, $3 their ends, $4 the least name of another file, $5 how many lines. */
+export const TAIL = {
+  name: 'log-tail',
+  text: `
+with k as (select * from unnest($2::text[], $3::bigint[]) as u (file, place))
+select l.file, l.place, l.bytes from (
+  select l.at, l.file, l.place, l.bytes from k join bh.log_line l on l.block_id = $1 and l.file = k.file and l.place >= k.place
+  union all
+  select l.at, l.file, l.place, l.bytes from bh.log_line l where l.block_id = $1 and l.file >= $4 and not exists (select from k where k.file = l.file)) l
+order by l.at, length(l.file), l.file, l.place limit $5`,
+};
 /** $1 block, $2 files. */
 export const DELETE = { name: 'log-delete', text: 'delete from bh.log_line where block_id = $1 and file = any($2::text[])' };
 export const NAMES = { name: 'log-names', text: 'select file, max(at) as at from bh.log_line where block_id = $1 group by file order by max(at), file' };

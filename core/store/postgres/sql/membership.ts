@@ -1,23 +1,44 @@
 // The statements of servers and of the blocks that they have. All times are the database's. Pure: no I/O.
-/** The time, and how many servers there are. $1 the server, which is one of them. */
-const STATE =
-  '(extract(epoch from clock_timestamp()) * 1000)::float8 as now, (select count(*)::int + 1 from bh.node o where o.id <> $1 and o.expires_at > clock_timestamp()) as nodes';
+/** The time, and the other servers that live. $1 the server. */
+const STATE = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+  (select coalesce(json_agg(json_build_object('id', o.id, 'version', o.version, 'url', o.url)), '[]') from bh.node o where o.id <> $1 and o.expires_at > clock_timestamp()) as others`;
 
-/** $1 the server, $2 the lease in ms, $3 version, $4 protocol, $5 address. */
+/** The wish to drain a server outlives its row: $1 the server. */
+const DRAINED = "'drained.' || $1::text";
+
+/** $1 the server, $2 the lease in ms, $3 version, $4 protocol, $5 address, $6 what it was called before: it stays drained under its new name. */
 export const JOIN = {
   name: 'node-join',
   text: `
-insert into bh.node (id, expires_at, version, protocol, url) values ($1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4, $5)
-returning ${STATE}`,
+with d as (delete from bh.setting where key in (select 'drained.' || e from unnest($6::text[]) as u (e)) returning value),
+k as (insert into bh.setting (key, value) select ${DRAINED}, max(value) from d having count(*) > 0)
+insert into bh.node (id, expires_at, version, protocol, url, draining)
+select $1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4, $5, exists (select from d)
+returning draining, ${STATE}`,
 };
 
 /** A row that has expired but is still there is renewed, for nothing was taken from it. No row: it was reaped. */
 export const RENEW = {
   name: 'node-renew',
-  text: `update bh.node set expires_at = clock_timestamp() + $2::float8 * interval '1 ms' where id = $1 returning ${STATE}`,
+  text: `update bh.node set expires_at = clock_timestamp() + $2::float8 * interval '1 ms' where id = $1 returning draining, ${STATE}`,
 };
 
-export const LEAVE = { name: 'node-leave', text: 'delete from bh.node where id = $1' };
+export const LEAVE = { name: 'node-leave', text: `with k as (delete from bh.setting where key = ${DRAINED}) delete from bh.node where id = $1` };
+
+/** No row: there is no such server. $1 the server, $2 whether it is to give its blocks away. Wishes of servers that did not come back within a month are forgotten. */
+export const DRAIN = {
+  name: 'node-drain',
+  text: `
+with n as (update bh.node set draining = $2::boolean where id = $1 returning id),
+k as (
+  insert into bh.setting (key, value) select 'drained.' || id, to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD') from n where $2::boolean
+  on conflict (key) do nothing),
+x as (delete from bh.setting where not $2::boolean and key in (select 'drained.' || id from n)),
+o as (
+  delete from bh.setting where key like 'drained.%' and value < to_char(clock_timestamp() at time zone 'UTC' - interval '30 days', 'YYYY-MM-DD')
+  and not exists (select from bh.node where key = 'drained.' || id))
+select id from n`,
+};
 
 /** The foreign keys free what it had. After a restart of the database, everybody has a lease of $1 ms to come back. */
 export const REAP = {
@@ -31,13 +52,14 @@ returning id`,
 
 /**
  * What there is to do: blocks that nobody has are claimed, and of those that the server has come the due ones and what is asked of them, as they were before.
- * $1 the server, $2 how many it claims at most.
+ * A server that is drained claims nothing, and gets a row without a block. $1 the server, $2 how many it claims at most.
  */
 export const LOOK = {
   name: 'node-look',
   text: `
 with c as (
   select id from bh.block where owner is null and wanted and due_at <= clock_timestamp() and archive_name is null
+  and not exists (select from bh.node where id = $1 and draining)
   order by due_at limit $2 for update skip locked),
 n as (
   update bh.block b set owner = $1, fence = fence + 1, wish = false, give_back = false from c where b.id = c.id
@@ -47,7 +69,9 @@ union all
 select b.id, b.name, b.fence, false, coalesce(b.due_at <= clock_timestamp(), false), b.wish and b.give_back, m.id
 from bh.block b left join lateral (
   select id from bh.message where b.wish and block_id = b.id and status = 'processing' and cancel_asked) m on true
-where b.owner = $1 and (b.due_at <= clock_timestamp() or b.wish)`,
+where b.owner = $1 and (b.due_at <= clock_timestamp() or b.wish)
+union all
+select 0, '', 0, false, false, false, null from bh.node where id = $1 and draining`,
 };
 
 /** Whoever asks for a block that it has already gets its own claim. */
@@ -82,7 +106,7 @@ export const ASK_FOR = {
 export const NODES = {
   name: 'nodes',
   text: `
-select n.id, n.version, n.url, n.started_at, n.expires_at - $1::float8 * interval '1 ms' as seen_at, n.expires_at > clock_timestamp() as alive,
+select n.id, n.version, n.url, n.started_at, n.expires_at - $1::float8 * interval '1 ms' as seen_at, n.expires_at > clock_timestamp() as alive, n.draining,
   (select count(*) from bh.block b where b.owner = n.id) as blocks
 from bh.node n order by n.started_at, n.id`,
 };

@@ -29,6 +29,7 @@ function callsOf(
   steps: readonly Step[],
   { concurrency = 16, adapter = {}, append, release = () => undefined, ready = async () => undefined, halted = () => false }: Options = {},
 ) {
+  const other = steppedAdapter([HELLO], { id: 'other', missingCredential: () => undefined });
   const stepped = steppedAdapter(steps, { pricesAs: 'openai', missingCredential: () => undefined, ...adapter });
   const bus = createBus();
   const lines: LedgerLine[] = [];
@@ -36,7 +37,7 @@ function callsOf(
   bus.on('call.billed', (fact) => billed.push(fact));
   const ledger = { append: append ?? (async (line: LedgerLine) => void lines.push(line)), release, ready } as unknown as LedgerStore;
   const gateway = new Gateway({
-    adapters: [stepped],
+    adapters: [stepped, other],
     credentials: undefined,
     env: {},
     bus,
@@ -220,6 +221,24 @@ t.test('calls beyond the limit wait for their turn, and one that is aborted whil
   t.equal(stepped.calls.length, 3);
   t.match(await failureOf(calls.make(callOf({ signal: AbortSignal.abort() }))), { failure: { code: 'CANCELLED' } });
   t.equal(stepped.calls.length, 3);
+});
+
+t.test('a provider whose answers have no end does not keep the blocks of others from theirs', async (t) => {
+  const held = gate();
+  const wait: Step = async (call) => {
+    await held.opened;
+    call.sink.emit(HELLO);
+  };
+  const { calls, stepped } = callsOf([wait], { concurrency: 8 });
+  const endless = Array.from({ length: 20 }, () => calls.make(callOf()));
+  await until('its calls are made', () => stepped.calls.length >= 7);
+  for (let count = 0; count < 3; count += 1)
+    t.match(await calls.make(callOf({ candidate: { provider: 'other', model: 'm', config: {} } })), { message: { content: [{ text: 'Hello' }] } });
+  t.equal(stepped.calls.length, 7, 'the last place is kept for others');
+  held.open();
+  await Promise.all(endless);
+  await calls.ended();
+  t.equal(stepped.calls.length, 20);
 });
 
 t.test('the kill switch is checked when a call has its turn, and waiting calls are not made', async (t) => {

@@ -96,5 +96,5 @@ t.test('a provider that reports nothing for an answer has not counted', async (t
   const empty = usageOf();
   empty.whole(400);
   empty.report({ inputTokens: 9, outputTokens: 0 });
-  t.same(empty.complete(), { inputTokens: 9, outputTokens: 0, totalTokens: 9 }, 'nobody looks whether there is text');
+  t.same(empty.complete(), { inputTokens: 9, outputTokens: 0, totalTokens: 9 }, 'who has its bytes looks whether there is text');
 });

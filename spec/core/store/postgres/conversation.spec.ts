@@ -289,6 +289,73 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.same(await own.entries(), await asRead(), 'also where another server has changed something before it');
   });
 
+  t.test('whose turn it is is known without a look where a message was added to an empty block, and nobody else has touched it', async (t) => {
+    const { a, b, block, ask } = await servers(t);
+    let looks = 0;
+    let clock = 0;
+    const query: Database['query'] = (statement, values) => {
+      if (statement.name === 'block-look') looks += 1;
+      return a.database.query(statement, values);
+    };
+    const conversation = new PostgresConversation({ database: { query } as Database, block, at: () => new Date().toISOString(), clock: () => clock });
+    const own = owned(conversation, await a.take(block));
+    const other = b.conversation(block);
+    const add = async (to: Owned, content: string): Promise<string> => ((await to.append(message(content))) as { entry: { id: string } }).entry.id;
+    const asked = async (): Promise<readonly [next: string | undefined, looks: number]> => {
+      looks = 0;
+      const { next } = await own.recover(RULES);
+      return [next?.id, looks];
+    };
+    const first = await add(own, '1');
+    t.strictSame(await asked(), [first, 0]);
+    t.ok(await own.begin(first));
+    const second = await add(own, '2');
+    await own.settle(first, { status: 'done' }, fullAnswer(own, first));
+    t.strictSame(await asked(), [second, 1], 'not while another one was answered');
+    await own.cancel(second);
+
+    const third = await add(own, '3');
+    await other.cancel(third);
+    t.equal(await own.begin((await asked())[0] ?? ''), undefined, 'what others have done to it is seen when it begins');
+    t.strictSame(await asked(), [undefined, 1], 'and then it is looked for');
+
+    const fourth = await add(other, '4');
+    await add(own, '5');
+    t.strictSame(await asked(), [fourth, 1], 'a message of another server waits before it');
+    for (const { id } of await other.entries()) await other.cancel(id).catch(() => undefined);
+
+    const last = await add(own, 'the last one');
+    t.ok(await own.begin(last));
+    await own.settle(last, { status: 'done' }, fullAnswer(own, last));
+    t.strictSame(await asked(), [undefined, 0], 'after the last one there is none');
+    const told = await add(other, 'from another server');
+    conversation.hint();
+    t.strictSame(await asked(), [told, 1], 'until another server tells of one');
+    t.ok(await own.begin(told));
+    await own.settle(told, { status: 'done' }, fullAnswer(own, told));
+    const untold = await add(other, 'without a notice');
+    clock += 100;
+    t.strictSame(await asked(), [untold, 1], 'or, without a notice, a tenth of a second later');
+    await own.cancel(untold);
+
+    const sixth = await add(own, '6');
+    clock += 100;
+    t.strictSame(await asked(), [sixth, 1], 'not for long');
+    await own.cancel(sixth);
+    const seventh = await add(own, '7');
+    await conversation.recover({ block, name: '', owner: a.node.node, fence: 1 }, { ...RULES, staleAfterMs: 1000 });
+    t.equal(looks, 2, 'nor at a start, where messages expire');
+    conversation.hint();
+    t.strictSame(await asked(), [seventh, 1], 'nor after a hint');
+    await own.cancel(seventh);
+
+    const eighth = await add(own, '8');
+    await ask('update bh.block set owner = null');
+    await b.take(block);
+    await own.recover(RULES);
+    await t.rejects(own.begin(eighth), { code: 'LEASE_LOST' });
+  });
+
   t.test('a page has so many bytes at most, and one entry at least', async (t) => {
     const { a, block } = await servers(t);
     const conversation = a.conversation(block);

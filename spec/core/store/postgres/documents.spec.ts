@@ -1,5 +1,6 @@
 import t from 'tap';
 import { DerivedDocument, type DocumentOptions, listColumns, PostgresDocument } from '../../../../core/store/postgres/documents.ts';
+import type { Revised } from '../../../../core/store/postgres/projection.ts';
 import { configOf } from '../../../support/block-files.ts';
 import { blockIn, type Migrated, migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
@@ -64,6 +65,42 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await t.rejects(document.update(plusOne), { code: 'BLOCK_DAMAGED' });
     await document.replace((old) => ({ n: old === undefined ? 7 : 8 }));
     t.same([told, await document.read()], [['n must be a number', 'changed 7'], { n: 7 }]);
+  });
+
+  t.test('what can be made again is stored later, as it is then, and never over a change of somebody else', async (t) => {
+    const world = await migrated(t);
+    let clock = 0;
+    const parts: (() => Revised | undefined)[] = [];
+    const options = { ...(await optionsIn(world)), clock: () => clock };
+    const document = new PostgresDocument({ ...options, storeLater: (part) => void parts.push(part) });
+    const other = new PostgresDocument(options);
+    const stored = async () => (await world.ask('select value, rev::int from bh.document'))[0];
+    const late = { isDerived: true };
+    t.equal(await document.update(plusOne, late), 0);
+    await document.update(plusOne, late);
+    t.same([await document.read(), (await stored())?.['value']], [{ n: 2 }, { n: 0 }], 'it is known here at once');
+    clock += 1000;
+    t.same(await document.read(), { n: 2 }, 'also after a look');
+
+    const first = parts[1]?.();
+    t.match(first, { text: '{"n":2}', rev: 1 });
+    await document.update(plusOne, late);
+    await world.ask('update bh.document set value = \'{"n":2}\', rev = 2');
+    first?.onStored(2);
+    t.match(parts[2]?.(), { text: '{"n":3}', rev: 2 }, 'what came while it was stored follows it');
+
+    await document.update(plusOne);
+    t.same(await stored(), { value: { n: 4 }, rev: 3 }, 'a change that is stored at once takes it along');
+    t.equal(parts[2]?.(), undefined);
+
+    await document.update(plusOne, late);
+    const refused = parts[3]?.();
+    await other.update(() => ({ value: { n: 70 }, result: undefined }));
+    refused?.onStored(undefined);
+    t.same(await document.read(), { n: 70 }, 'a change of another server is not lost');
+    t.equal(parts[3]?.(), undefined);
+    await document.update(plusOne, late);
+    t.match(parts[4]?.(), { text: '{"n":71}', rev: 4 });
   });
 
   t.test('a derived document changes at once, and is read again when it is stored', async (t) => {

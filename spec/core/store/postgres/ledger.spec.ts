@@ -58,6 +58,54 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(await ask('select count(*)::int as n from bh.ledger'), [{ n: 2 }]);
   });
 
+  t.test('the statement of a line answers what was asked before it, with the earlier names of the block', async (t) => {
+    const { database, open, ask } = await migrated(t);
+    const other = ledgerOn(await open());
+    const ran: string[] = [];
+    const query: Database['query'] = (statement, values) => {
+      ran.push(statement.name);
+      return database.query(statement, values);
+    };
+    let clock = 0;
+    const ledger = new PostgresLedger({ database: { query } as Database, node: () => null, now, clock: () => clock });
+    await other.append(lineOf('1', { costUsd: 1, block: 'bob' }));
+    await other.carry('bob', 'ada');
+    await ledger.spend('ada', [NOON, 0, NOON + 3_600_000]);
+    await Promise.all([other.append(lineOf('2', { costUsd: 2 })), ledger.append(lineOf('3', { costUsd: 4 }))]);
+    await ledger.append(lineOf('4', { costUsd: 8 }));
+    t.strictSame(
+      (await ledger.spend('ada', [NOON, 0, NOON + 3_600_000])).map(({ usd }) => usd),
+      [15, 15, 0],
+    );
+    t.strictSame(ran, ['ledger-spend', 'ledger-add', 'ledger-add']);
+    await ledger.append(lineOf('5', { costUsd: 16 }));
+    t.strictSame(
+      (await ledger.spend('ada', [NOON])).map(({ usd }) => usd),
+      [31],
+      'of another time',
+    );
+    await Promise.all([ledger.append(lineOf('6', { costUsd: 32 })), ledger.append(lineOf('6', { costUsd: 32 })), ledger.append(lineOf('6', { costUsd: 32 }))]);
+    t.strictSame(
+      (await ledger.spend('ada', [NOON])).map(({ usd }) => usd),
+      [63],
+    );
+    await other.append(lineOf('7', { costUsd: 64 }));
+    t.strictSame(
+      (await ledger.spend('ada', [NOON])).map(({ usd }) => usd),
+      [127],
+      'an answer is given once',
+    );
+    await ledger.append(lineOf('8', { costUsd: 128 }));
+    await other.append(lineOf('9', { costUsd: 256 }));
+    clock += 100;
+    t.strictSame(
+      (await ledger.spend('ada', [NOON])).map(({ usd }) => usd),
+      [511],
+      'and soon',
+    );
+    t.strictSame(await ask('select sum(calls)::int as n from bh.spend'), [{ n: 9 }]);
+  });
+
   t.test('a reservation that could not be taken back is taken back later', async (t) => {
     const { openByProxy, ask } = await migrated(t);
     const { database, proxy } = await openByProxy();

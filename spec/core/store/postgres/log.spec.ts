@@ -19,7 +19,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       logLimits: () => ({ maxFileBytes: 200, maxFiles }),
     };
     const writer = new LogWriter(database, () => 'node-1');
-    const log = new PostgresLog({ database, writer, block, listener, node: () => 'node-1', now: () => NOW });
+    const log = new PostgresLog({ database, writer, block, listener, onWritten: () => () => undefined, node: () => 'node-1', now: () => NOW });
     for (let n = 0; n < 12; n += 1) log.write('INFO', 'event', { n });
     await log.flush();
     t.equal(lines.length, 12);

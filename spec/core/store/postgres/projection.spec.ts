@@ -41,4 +41,28 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     await projection.close();
     t.same(await pulse(), { n: 3 }, 'what a server has changed before it was given up');
   });
+
+  t.test('a document with revisions is written as it is then, over the one that it follows', async (t) => {
+    const world = await migrated(t);
+    const block = await blockIn(world, 'ada');
+    await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'memory', '{}')", [block]);
+    await world.ask("insert into bh.node (id, expires_at, version, protocol) values ('me', now() + interval '1 h', '1', 1)");
+    const { database, proxy } = await world.openByProxy();
+    const projection = new Projection({ database, node: () => 'me', onWritten: () => undefined, onFault: () => undefined });
+    const revs: (number | undefined)[] = [];
+    let text = '{"n":1}';
+    const part = () => ({ text, rev: 1, onStored: (rev: number | undefined) => void revs.push(rev) });
+    projection.storeLater(block, 'memory', part);
+    proxy.refuse();
+    await t.rejects(projection.flush(), { code: 'STORE_UNREACHABLE' });
+    proxy.heal();
+    text = '{"n":2}';
+    await projection.flush();
+    t.same([revs, await world.ask('select value, rev::int from bh.document')], [[2], [{ value: { n: 2 }, rev: 2 }]]);
+    projection.storeLater(block, 'memory', part);
+    await projection.flush();
+    projection.storeLater(block, 'memory', () => undefined);
+    await projection.close();
+    t.same([revs, await world.ask('select rev::int from bh.document')], [[2, undefined], [{ rev: 2 }]]);
+  });
 });

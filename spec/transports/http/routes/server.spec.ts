@@ -14,6 +14,8 @@ t.test('only health, the verdict about a token and the contracts are public', as
       ['GET /api/adapters', false],
       ['GET /api/settings', false],
       ['GET /api/nodes', false],
+      ['POST /api/nodes/:node/drain', false],
+      ['DELETE /api/nodes/:node/drain', false],
       ['GET /openapi.json', true],
       ['GET /asyncapi.json', true],
     ],

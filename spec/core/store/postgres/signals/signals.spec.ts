@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { assertMigrated } from '../../../../../core/store/postgres/migrate.ts';
 import { parseStorePlace } from '../../../../../core/store/postgres/place.ts';
+import type { Database } from '../../../../../core/store/postgres/pool.ts';
 import type { Step } from '../../../../../core/store/postgres/signals/notices.ts';
 import { pieces } from '../../../../../core/store/postgres/signals/pieces.ts';
 import { RemoteFollowers } from '../../../../../core/store/postgres/signals/remote-followers.ts';
@@ -101,6 +102,39 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.same(a.hints, [], 'a server knows what it has done');
   });
 
+  t.test('what only those need who show a block shares its notices; what somebody has to do does not wait for it', async (t) => {
+    const world = await migrated(t);
+    const sent: number[] = [];
+    const real = await world.open({ connections: 1 });
+    const query: Database['query'] = (statement, values) => {
+      sent.push(performance.now());
+      return real.query(statement, values);
+    };
+    const a = await server(t, world, 'a', { telling: { query } as Database });
+    const b = await server(t, world, 'b');
+    t.teardown(a.signals.publish(1, () => () => undefined));
+    const heard = (block: number): number => b.hints.filter((hint) => hint.block === block).length;
+    const from = sent.length;
+    await until('some are heard', () => {
+      a.signals.tell({ what: 'document', block: 2, kind: 'chat' });
+      a.signals.tell({ what: 'work', block: 1 });
+      return heard(2) >= 4;
+    });
+    t.equal(heard(1), heard(2), 'a message for a block that this server has itself is such a thing, too');
+    const pauses = sent.slice(from + 1).map((at, index) => at - (sent[from + index] ?? 0));
+    t.ok(pauses.length > 0);
+    t.ok(
+      pauses.every((pause) => pause > 90),
+      'ten times a second at most',
+    );
+
+    const before = sent.length;
+    a.signals.tell({ what: 'document', block: 2, kind: 'chat' });
+    a.signals.tell({ what: 'work', block: 3 });
+    await until('the work is heard', () => heard(3) === 1);
+    t.equal(sent.length, before + 1, 'and takes along what waits');
+  });
+
   t.test('who may not read the schema does not know where its servers talk', async (t) => {
     const world = await migrated(t);
     const channels = async (): Promise<string[]> => {
@@ -187,8 +221,12 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       }
     };
     const unwatch = signals.watch(block);
-    await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'memory', '{}')", [block]);
-    await told({ what: 'document', kind: undefined }, 'update bh.document set rev = rev + 1 where block_id = $1');
+    await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'config', '{}'), ($1, 'memory', '{}')", [block]);
+    await told({ what: 'document', kind: 'memory' }, "update bh.document set rev = rev + 1 where block_id = $1 and kind = 'memory'");
+    t.notOk(
+      hints.some((hint) => hint.what === 'document' && hint.kind === 'config'),
+      'and what has not changed is left alone',
+    );
     await told({ what: 'document', kind: 'chat' }, 'update bh.block set queued = queued + 1 where id = $1');
     await told({ what: 'gone' }, 'delete from bh.block where id = $1');
     unwatch();
@@ -218,7 +256,10 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     const { database: telling, proxy } = await world.openByProxy();
     proxy.refuse();
     const silent: true[] = [];
-    await server(t, world, 'a', { telling, testMs: 50, onSilent: () => silent.push(true) });
+    const { signals } = await server(t, world, 'a', { telling, testMs: 50, onSilent: () => silent.push(true) });
     await until('it says so', () => silent.length === 1);
+    t.equal(await signals.hears(), false);
+    t.equal(await (await server(t, world, 'b')).signals.hears(), true);
+    t.equal(silent.length, 1, 'once');
   });
 });

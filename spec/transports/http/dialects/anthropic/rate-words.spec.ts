@@ -2,7 +2,7 @@ import t from 'tap';
 import { anthropicRates } from '../../../../../transports/http/dialects/anthropic/rate-words.ts';
 
 t.test('what is left is written as Anthropic writes it', async (t) => {
-  const now = Date.parse('2026-11-22T12:00:00.500Z');
+  const now = () => Date.parse('2026-11-22T12:00:00.500Z');
   t.same(anthropicRates({ tokens: { limit: 9000, remaining: 12, resetMs: 1000 } }, now), {
     'anthropic-ratelimit-tokens-limit': '9000',
     'anthropic-ratelimit-tokens-remaining': '12',

@@ -2,18 +2,18 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { ROOT } from '../../cli/run.ts';
-import { argsForFile } from '../../support/node-args.ts';
+import { CLI, ROOT, runHere } from '../run.ts';
 import { sweep } from '../../support/sweep.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
 function startDemo(t: Test, args: string[]) {
   const folder = testFolder(t);
   const env = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder };
-  const child = spawn(process.execPath, [...argsForFile('docs/examples/demo.ts'), ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [CLI, 'demo', ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => child.kill('SIGKILL'));
   const leftovers = (): string[] => readdirSync(folder).filter((name) => name.startsWith('blockhouse-demo'));
   return { child, leftovers };
@@ -28,16 +28,16 @@ async function served(stdout: Readable): Promise<{ readonly shown: string; reado
   return { shown, url: /curl -s (\S+)\/v1\/chat/.exec(shown)?.[1] };
 }
 
-t.test('--once shows two answers of the gateway and one of a block, each plainly from a stand-in, and leaves nothing behind', async (t) => {
+t.test('--once shows two answers of the gateway and one of a block, each plainly from no model, and leaves nothing behind', async (t) => {
   const { child, leftovers } = startDemo(t, ['--once']);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   t.equal(stderr, '');
   t.equal(child.exitCode, 0);
   t.match(stdout, /serves on .*http:\/\/127\.0\.0\.1:\d+/);
-  t.match(stdout, 'I am a stand-in for the Ollama daemon, not a model');
-  t.match(stdout, 'Still the stand-in, no model.');
-  t.match(stdout, 'none of them waits for the end.');
-  t.match(stdout, 'ada: I am ada, a block');
+  for (const said of ['Hello?', 'Stream something to me.', 'Who are you?'])
+    t.match(stdout, `No model has answered: this is the echo provider of this server. You wrote: “${said}”.`);
+  t.match(stdout, 'ada: No model has answered');
+  t.match(stdout, /\/ui\/#code=\S+/);
   t.notMatch(stdout, 'bh_');
   t.same(leftovers(), []);
 });
@@ -55,6 +55,16 @@ for (const signal of (['SIGINT', 'SIGTERM'] as const).slice(0, sweep(2, 1))) {
     t.same(leftovers(), []);
   });
 }
+
+t.test('a port that somebody has chosen is used, or said to be taken; the usual one makes way for a free one', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const port = String((taken.address() as AddressInfo).port);
+  t.match(await runHere(t, ['demo', '--once', '--port', port]), { code: 5, stderr: /is in use/ });
+  t.match(await runHere(t, ['demo', '--once'], { env: { BLOCKHOUSE_PORT: port } }), { code: 5, stderr: /is in use/ });
+  t.match(await runHere(t, ['demo', '--json']), { code: 2, stderr: /has no JSON output/ });
+});
 
 t.test('a SIGTERM to npm, which ends only the shell of the script, ends the demo and its server', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { demo: string } };
