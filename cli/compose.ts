@@ -247,6 +247,12 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
   return createCore(await coreOptions(config, env, store));
 }
 
+/** The same with the database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
+export async function createStoredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
+  const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
+  return createConfiguredCore(config, env, store);
+}
+
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {
   const { createAdapters, createStandIn } = await import('../adapters/index.ts');
   return {

@@ -228,6 +228,8 @@ export interface Adapter {
    * the name that requests give it. Must not do I/O or throw.
    */
   pricedModel?(call: PricedCall): string | undefined;
+  /** False where calls go to another server than the provider's, for which the price data don't hold. Absent: the setting `baseURL` tells. */
+  isOwnAddress?(settings: ResolvedSettings): boolean;
   /** True for an adapter that reads from every answer what the call costs, where the quirks of an entry say in which field it is. */
   readonly readsCost?: true;
   readonly supportsStreaming: boolean;

@@ -5,7 +5,7 @@ import type { FetchJson } from '../shared/provider.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { Authorizer, CREDENTIAL_SETTINGS, keyProblem } from './credentials.ts';
 import { EMBEDDING } from './embed.ts';
-import { controlURL, endpointProblem, regionOf, trustedOrigins } from './endpoints.ts';
+import { controlURL, endpointProblem, isOwnEndpoint, regionOf, trustedOrigins } from './endpoints.ts';
 import { readError } from './errors.ts';
 import { DEFAULT_MODEL, MODELS } from './models.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
@@ -24,6 +24,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     defaultModel: DEFAULT_MODEL,
     pricesAs: 'aws',
     pricedModel,
+    isOwnAddress: isOwnEndpoint,
     envVars: [],
     settings: {
       region: { env: ['AWS_REGION', 'AWS_DEFAULT_REGION'] },

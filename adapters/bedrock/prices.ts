@@ -4,16 +4,16 @@
 // has no prices of AWS's other partitions (GovCloud, China, the European Sovereign Cloud), except for the profiles of Claude in GovCloud.
 import type { PricedCall, ResolvedSettings } from '../../core/index.ts';
 import { mayCostMore } from '../shared/tiers.ts';
-import { isOwnEndpoint, regionOf } from './endpoints.ts';
+import { regionOf } from './endpoints.ts';
 import { isClaude } from './models.ts';
 
 /** ARNs that end in the id of a model or of AWS's own profile for it. All others (a customer's profile, router, prompt, custom or provisioned model) hide it. */
 const NAMING_ARN = /^arn:(aws[a-z-]*):bedrock:([a-z0-9-]*):\d*:(?:foundation-model|inference-profile)\/([^/]+)$/;
 const GOV_PROFILE = 'us-gov.';
 
-/** Undefined for what the data can't price: a hidden model, a dearer tier, another server, a region of another partition. */
+/** Undefined for what the data can't price: a hidden model, a dearer tier, a region of another partition. */
 export function pricedModel({ model, settings, tier }: PricedCall): string | undefined {
-  if (mayCostMore(tier) || !isOwnEndpoint(settings)) return undefined;
+  if (mayCostMore(tier)) return undefined;
   const { id, region } = called(model, settings);
   if (id === undefined) return undefined;
   if (/^(?:cn|eusc)-/.test(region)) return undefined;

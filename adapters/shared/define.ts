@@ -84,6 +84,7 @@ function adapterOf(provider: Provider, upstream: Upstream): Adapter {
     defaultModel: provider.defaultModel,
     ...(provider.pricesAs !== undefined && { pricesAs: provider.pricesAs }),
     ...(provider.pricedModel !== undefined && { pricedModel: provider.pricedModel.bind(provider) }),
+    ...(provider.isOwnAddress !== undefined && { isOwnAddress: provider.isOwnAddress.bind(provider) }),
     ...(provider.readsCost !== undefined && { readsCost: provider.readsCost }),
     supportsStreaming: true,
     ...(provider.modelNames !== undefined && { modelNames: provider.modelNames }),

@@ -88,6 +88,8 @@ export interface Provider {
   readonly pricesAs?: string;
   /** See `Adapter.pricedModel`. */
   pricedModel?(call: PricedCall): string | undefined;
+  /** See `Adapter.isOwnAddress`. */
+  isOwnAddress?(settings: ResolvedSettings): boolean;
   /** See `Adapter.readsCost`. */
   readonly readsCost?: true;
   readonly envVars: readonly string[];

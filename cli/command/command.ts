@@ -58,10 +58,10 @@ export abstract class BaseCommand extends Command<BaseContext> {
   }
 
   /** Runs `work` with a core that has every adapter, and closes the core afterwards. */
-  protected async withCore(work: (core: Core) => Promise<ExitKind>): Promise<ExitKind> {
+  protected async withCore(work: (core: Core) => Promise<ExitKind>, withDatabase = false): Promise<ExitKind> {
     const config = await this.config();
-    const { createConfiguredCore } = await import('../compose.ts');
-    const core = await createConfiguredCore(config, this.context.env);
+    const { createConfiguredCore, createStoredCore } = await import('../compose.ts');
+    const core = await (withDatabase ? createStoredCore : createConfiguredCore)(config, this.context.env);
     try {
       return await work(core);
     } finally {

@@ -36,9 +36,8 @@ export class TokenCommand extends BaseCommand {
 
   /** A new token for all servers of a database, whose text stays on this machine. */
   async #renewed(config: ProcessConfig): Promise<string> {
-    const [{ connectStore }, { createConfiguredCore }] = await Promise.all([import('../../core/index.ts'), import('../compose.ts')]);
-    const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
-    const core = await createConfiguredCore(config, this.context.env, store);
+    const { createStoredCore } = await import('../compose.ts');
+    const core = await createStoredCore(config, this.context.env);
     try {
       return (await core.token?.renew()) ?? '';
     } finally {

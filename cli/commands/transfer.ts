@@ -78,7 +78,7 @@ export class ImportCommand extends ServerCommand {
     details: `
       The new block is stopped. Prints its name.
 
-      With --from litellm, the file is the configuration of a LiteLLM proxy (YAML). Its models become connections in auth.json and aliases in models.json. Prints what is taken, changed and left out, with the reason, and never
+      With --from litellm, the file is the configuration of a LiteLLM proxy (YAML). Its models become connections in auth.json and aliases in models.json, or in the database of the workspace (BLOCKHOUSE_STORE). Prints what is taken, changed and left out, with the reason, and never
       a key. What exists stays, unless --replace; --dry-run writes nothing.
     `,
     examples: [
@@ -115,7 +115,7 @@ export class ImportCommand extends ServerCommand {
     ]);
     const bytes = await this.interruptibleContent();
     return this.withCore(async (core) => {
-      const ways = { replaces: this.replace, isTrial: this.dryRun, hasOtherNames: config.store !== undefined };
+      const ways = { replaces: this.replace, isTrial: this.dryRun, hasDatabase: config.store !== undefined };
       const imported = await readConfig(core, this.file, bytes);
       const { report, written } = await (this.dryRun ? inWorkspace : writeInWorkspace)(config, () => writeConfig(core, imported, ways));
       const lines = (['taken', 'changed', 'left'] as const).flatMap((kind) =>
@@ -124,7 +124,7 @@ export class ImportCommand extends ServerCommand {
       await this.print(report, lines);
       await this.say(this.dryRun ? 'Nothing was written (--dry-run).' : written.length === 0 ? 'Nothing changes.' : `Wrote ${written.join(' and ')}.`);
       return 'ok';
-    });
+    }, true);
   }
 
   async interruptibleContent(): Promise<Buffer> {

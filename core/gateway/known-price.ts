@@ -62,6 +62,7 @@ function stated(adapter: Adapter, settings: ResolvedSettings, model: string, tie
   if (endpoint === undefined) return dataPrice(adapter, settings, model, tier);
   if (isOwnServer(adapter, endpoint, settings) && adapter.passedOn?.test(model) !== true) return { from: 'own', priced: { provider: FREE, model } };
   if (endpoint.pricesAs === undefined) return dataPrice(adapter, settings, model, tier);
+  if (adapter.isOwnAddress?.(settings) === false) return undefined;
   return name === undefined ? undefined : { from: 'data', priced: { provider: endpoint.pricesAs, model: name, address: settings.values['baseURL'] } };
 }
 
@@ -89,7 +90,9 @@ export async function isPriceKnown({ gateway, prices }: PriceKnowledge, call: Ca
 }
 
 /** True if calls go to the provider's own host, no matter where its address was configured. */
-function isOwnHost({ settings: spec }: Adapter, { values, sources }: ResolvedSettings): boolean {
-  const own = spec['baseURL']?.default;
+function isOwnHost(adapter: Adapter, settings: ResolvedSettings): boolean {
+  if (adapter.isOwnAddress?.(settings) === false) return false;
+  const { values, sources } = settings;
+  const own = adapter.settings['baseURL']?.default;
   return (sources['baseURL'] ?? 'default') === 'default' || (own !== undefined && originOf(values['baseURL']) === originOf(own));
 }

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
 import { CLI, runHere } from '../cli/run.ts';
 import { startServer } from '../support/server.ts';
+import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Each row of the table in docs/guides/litellm.md at least once. */
@@ -236,6 +237,44 @@ t.test('54: a second import changes nothing, what exists stays, and --dry-run wr
   t.ok(existsSync(file));
 });
 
+t.test('a workspace in PostgreSQL gets the aliases, and keeps its own', { skip: noPostgres }, async (t) => {
+  const store = await postgresStore(t);
+  const { file, workspace, stored } = desk(t);
+  const on = (...more: string[]) => runHere(t, ['import', '--from', 'litellm', file, '--workspace', workspace, ...more], { env: { BLOCKHOUSE_STORE: store } });
+  const kept = async () => (await ask(store, "select value from bh.setting where key = 'models'"))[0]?.['value'] as string | null | undefined;
+  t.match(await on('--dry-run'), { code: 0, stderr: /Nothing was written/ });
+  t.notOk(await kept());
+  t.match(await on(), { code: 0, stderr: /Wrote auth\.json and aliases in the database/ });
+  t.match(stored('auth.json'), { groq: {} });
+  t.notOk(existsSync(join(workspace, 'models.json')));
+  t.match(JSON.parse((await kept()) ?? '{}'), { defaultProvider: 'openrouter', aliases: { spread: ['vllm/qwen3', 'at-10-0-0-8/m'], prod: 'azure/deployed' } });
+  t.match(await on(), { code: 0, stderr: /Nothing changes/ });
+  writeFileSync(file, CONFIG.replace('deployed', 'other'));
+  t.match(await on(), { stdout: /left out {2}aliases in the database: prod: .*--replace replaces it/ });
+  t.match(JSON.parse((await kept()) ?? '{}'), { aliases: { prod: 'azure/deployed' } });
+  await on('--replace');
+  t.match(JSON.parse((await kept()) ?? '{}'), { aliases: { prod: 'azure/other' } });
+});
+
+t.test('an alias that names itself is named with the cure, in YAML and among names', async (t) => {
+  const { file, on } = desk(t);
+  writeFileSync(file, CONFIG.replace('gpt-4: gpt-4o', 'gpt-4: gpt-4').replace('{ gone: [fast] }', '{ prod: [prod] }'));
+  const { left } = JSON.parse((await on('--json')).stdout) as Report;
+  for (const [path, name] of [
+    ['router_settings.model_group_alias.gpt-4', 'gpt-4'],
+    ['litellm_settings.fallbacks[1].prod', 'prod'],
+  ])
+    t.equal(left.find((line) => line.path === path)?.note, `${name} names itself. Give the name of another model in model_list, or remove the line.`);
+  for (const text of ['model_list: &mine [*mine]\n', 'model_list: &mine\n  - model_name: a\n    litellm_params: *mine\n']) {
+    writeFileSync(file, text);
+    t.match(await on(), {
+      code: 2,
+      stdout: '',
+      stderr: /line [13] has the alias \*mine inside of &mine, so it names itself; write there what is meant, or remove it/,
+    });
+  }
+});
+
 t.test('55: YAML that grows, nests or is no configuration is refused at once', async (t) => {
   const { file, workspace, on } = desk(t);
   const laughs = [
@@ -246,7 +285,7 @@ t.test('55: YAML that grows, nests or is no configuration is refused at once', a
     [laughs.join('\n'), /uses more than 100 aliases/],
     [`model_list: ${'['.repeat(200_000)}`, /nests too deeply|no valid YAML/],
     [`a: ${'x'.repeat(1024 * 1024)}`, /larger than 1048576 bytes/],
-    ['a: &a [*a]', /no model_list|aliases/],
+    ['a: &a [*a]', /no model_list|aliases|names itself/],
     ['', /no model_list/],
     ['- 1', /no model_list/],
     ['model_list:\n\t- x', /line \d+ is no valid YAML/],

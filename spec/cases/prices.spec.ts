@@ -1,5 +1,5 @@
 // Prices: a call of a named key counts money under every spelling of its model, and what has no price is told and not taken for free.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parseJson } from '../../core/base/json.ts';
@@ -27,6 +27,7 @@ function atHome(wire: Wire, url: string): Adapter {
   return {
     ...adapter,
     settings: { ...adapter.settings, ...(baseURL !== undefined && { baseURL: { ...baseURL, default: url } }) },
+    isOwnAddress: () => true,
     pricedModel: ({ settings, ...call }) => {
       const { endpoint: _upstream, ...values } = settings.values;
       return adapter.pricedModel?.({ ...call, settings: { ...settings, values } });
@@ -88,6 +89,20 @@ t.test('each spelling of a model counts money under a cap, in our own protocol a
         t.same(await spentFor(server, '/v1/chat/completions', { model: `${wire.adapter}/${model}`, messages: MESSAGES }), expected, `${model}, of a client`);
     }
   }
+});
+
+t.test('a connection in the protocol of Bedrock at another address has the price that is given for it, and none of the data', async (t) => {
+  const { url } = await startUpstream(t, answerWith(bedrock));
+  const entry = { adapter: 'bedrock', endpoint: url, controlEndpoint: url, region: 'us-east-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' };
+  const bed = { ...entry, models: { [`us.${SONNET}`]: { price: { input: 1000, output: 2000 } }, 'amazon.nova-pro-v1:0': { price: 'openai/gpt-4o' } } };
+  const server = await startServer(t, { adapters: [bedrock.create()], retries: 0 });
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ bed }));
+  const costOf = async (model: string) => countedFor(server, '/v1/chat', { adapter: 'bed', model, messages: MESSAGES });
+  const first = await server.call('POST', '/v1/chat', { body: { adapter: 'bed', model: SONNET, messages: MESSAGES } });
+  t.equal(first.status, 200, first.text);
+  t.match(await costOf(`us.${SONNET}`), { status: 200, spent: { usd: 0.022, unpricedCalls: 0 } });
+  t.match(await costOf('amazon.nova-pro-v1:0'), { status: 200, spent: { unpricedCalls: 0 } });
+  t.match(await costOf(SONNET), { status: 200, spent: { unpricedCalls: 1 } });
 });
 
 t.test('a search that is billed beside the tokens is counted as far as it is known, or refused', async (t) => {

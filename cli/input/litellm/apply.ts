@@ -1,4 +1,4 @@
-// Imports a configuration of LiteLLM: auth.json first, then models.json, each in one write.
+// Imports a configuration of LiteLLM: auth.json first, then the names of models (models.json or the database), each in one write.
 //
 // stays: what exists is not touched without a word. A name that would lead to another address than it was meant for is left out.
 import type { Core } from '../../../core/index.ts';
@@ -15,7 +15,7 @@ interface ImportWays {
   readonly replaces: boolean;
   readonly isTrial: boolean;
   /** True if the names of models are in a database, and not in models.json. */
-  readonly hasOtherNames: boolean;
+  readonly hasDatabase: boolean;
 }
 
 /** Translates a file. Rejects with a CliError for one that can't be read. */
@@ -32,13 +32,14 @@ export async function writeConfig(core: Core, imported: Imported, ways: ImportWa
   const { credentials, modelsFile } = core;
   if (credentials === undefined || modelsFile === undefined) throw new Error('An import needs a workspace.');
   const [{ book, defaultProvider }, { replaces, isTrial }] = [imported, ways];
+  const place = ways.hasDatabase ? 'aliases in the database' : 'models.json';
   const entries = new Map([...(await withKnownPrices(core, imported))]);
   const staying = replaces ? [] : credentials.conflicting(entries);
   const moved = staying.filter((name) => isElsewhere(core, name, entries.get(name)));
   for (const name of staying) book.left(`auth.json: ${name}`, 'An entry of this name exists, and stays as it is; --replace replaces it.');
   const meant = Object.entries(imported.aliases).filter(([name, targets]) => {
     const lost = targets.map((target) => modelOf(target).split('/')[0] ?? '').find((connection) => moved.includes(connection));
-    if (lost !== undefined) book.left(`models.json: ${name}`, `It would lead to ${lost}, which has another address.`);
+    if (lost !== undefined) book.left(`${place}: ${name}`, `It would lead to ${lost}, which has another address.`);
     return lost === undefined;
   });
   const isLost = defaultProvider !== undefined && moved.includes(defaultProvider);
@@ -46,19 +47,17 @@ export async function writeConfig(core: Core, imported: Imported, ways: ImportWa
     aliases: Object.fromEntries(meant.map(([name, targets]) => [name, targets.length === 1 ? modelOf(targets[0] ?? '') : targets] as const)),
     ...(defaultProvider !== undefined && !isLost && { defaultProvider }),
   };
-  const conflicts = ways.hasOtherNames || replaces ? { aliases: [], defaultProvider: false } : modelsFile.conflicting(names);
-  for (const name of conflicts.aliases) book.left(`models.json: ${name}`, 'An alias of this name exists, and stays as it is; --replace replaces it.');
-  if (conflicts.defaultProvider) book.left('models.json: defaultProvider', 'There is one, which stays as it is; --replace replaces it.');
-  if (ways.hasOtherNames && meant.length > 0)
-    book.left('models.json', 'The names of models are in the database of the workspace; set them with `blockhouse alias set`.');
+  const conflicts = replaces ? { aliases: [], defaultProvider: false } : modelsFile.conflicting(names);
+  for (const name of conflicts.aliases) book.left(`${place}: ${name}`, 'An alias of this name exists, and stays as it is; --replace replaces it.');
+  if (conflicts.defaultProvider) book.left(`${place}: defaultProvider`, 'There is one, which stays as it is; --replace replaces it.');
   await core.connections.adopt(entries, replaces, true);
   const before = [credentials.content(), modelsFile.lastGood()];
   if (!isTrial) {
     await core.connections.adopt(entries, replaces);
-    if (!ways.hasOtherNames) await modelsFile.adopt(names, replaces);
+    await modelsFile.adopt(names, replaces);
   }
   const after = [credentials.content(), modelsFile.lastGood()];
-  return { report: imported.report(), written: ['auth.json', 'models.json'].filter((_, index) => before[index] !== after[index]) };
+  return { report: imported.report(), written: ['auth.json', place].filter((_, index) => before[index] !== after[index]) };
 }
 
 function worldOf(core: Core): ImportWorld {

@@ -25,7 +25,8 @@ export function addFallbacks(source: Readonly<Record<string, unknown>>, targets:
           const path = `${place}.${kind}[${index}].${name}`;
           const more = Array.isArray(others) ? others.map((other: unknown) => (typeof other === 'string' ? before.get(other) : undefined)) : [];
           const own = targets.get(name);
-          if (own === undefined || more.length === 0 || more.includes(undefined))
+          if (Array.isArray(others) && others.length > 0 && others.every((other) => other === name)) book.left(path, ofItself(name));
+          else if (own === undefined || more.length === 0 || more.includes(undefined))
             book.left(path, 'It names a model that is not in model_list, or was left out.');
           else {
             const names = new Set(own.map(modelOf));
@@ -40,6 +41,10 @@ export function addFallbacks(source: Readonly<Record<string, unknown>>, targets:
     }
 }
 
+function ofItself(name: string): string {
+  return `${name} names itself. Give the name of another model in model_list, or remove the line.`;
+}
+
 /** Adds the names of `model_group_alias` to `targets`. */
 export function addOtherNames(source: Readonly<Record<string, unknown>>, targets: Map<string, AliasTarget[]>, book: ReportBook): void {
   for (const place of PLACES) {
@@ -50,7 +55,8 @@ export function addOtherNames(source: Readonly<Record<string, unknown>>, targets
       const path = `${place}.model_group_alias.${name}`;
       const meant = isObject(value) ? value['model'] : value;
       const own = typeof meant === 'string' ? targets.get(meant) : undefined;
-      if (own === undefined) book.left(path, 'It names a model that is not in model_list, or was left out.');
+      if (meant === name) book.left(path, ofItself(name));
+      else if (own === undefined) book.left(path, 'It names a model that is not in model_list, or was left out.');
       else if (targets.has(name)) book.left(path, 'A model of model_list has this name.');
       else {
         targets.set(name, own);

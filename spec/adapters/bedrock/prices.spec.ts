@@ -1,4 +1,5 @@
 import t from 'tap';
+import { createBedrock } from '../../../adapters/bedrock/index.ts';
 import { pricedModel } from '../../../adapters/bedrock/prices.ts';
 import { CLAUDE, NOVA, settingsFrom } from './help.ts';
 
@@ -38,11 +39,11 @@ t.test('the region that is asked decides whether there is a price, and that of a
   t.equal(priced(`arn:aws:bedrock:us-east-1::foundation-model/${NOVA}`, 'cn-north-1'), NOVA);
 });
 
-t.test('a dearer tier and another server have no price', async (t) => {
+t.test('a dearer tier has no price, and the data do not hold at another server', async (t) => {
   t.equal(priced(NOVA, 'us-east-1', 'priority'), undefined);
   t.equal(priced(NOVA, 'us-east-1', 'flex'), NOVA);
-  const at = (endpoint: string) => pricedModel({ model: NOVA, settings: settingsFrom({ stored: { endpoint } }), tier: undefined });
+  const at = (endpoint: string) => createBedrock().isOwnAddress?.(settingsFrom({ stored: { endpoint } }));
   for (const host of ['vpce-1.bedrock-runtime.us-east-1.vpce.amazonaws.com', 'bedrock-runtime.cn-north-1.amazonaws.com.cn', 'bedrock.us-east-1.api.aws'])
-    t.equal(at(`https://${host}`), NOVA, host);
-  for (const host of ['127.0.0.1:9', 'amazonaws.com.example', 'notamazonaws.com', 'api.aws.example']) t.equal(at(`https://${host}`), undefined, host);
+    t.equal(at(`https://${host}`), true, host);
+  for (const host of ['127.0.0.1:9', 'amazonaws.com.example', 'notamazonaws.com', 'api.aws.example']) t.equal(at(`https://${host}`), false, host);
 });
