@@ -69,9 +69,9 @@ export async function untilAborted(call: ChatCall): Promise<void> {
   throw new BlockhouseError('CANCELLED', 'The client closed the connection or aborted the request.', { mayHaveRun: true });
 }
 
-/** A failure that may be repeated almost at once. */
-export function passingFault(message = 'overloaded'): BlockhouseError {
-  return new BlockhouseError('UPSTREAM_FAILED', message, { retryAfterMs: 1 });
+/** A failure that may be repeated, almost at once. */
+export function passingFault(message = 'overloaded', retryAfterMs = 1): BlockhouseError {
+  return new BlockhouseError('UPSTREAM_FAILED', message, { retryAfterMs });
 }
 
 /** A promise with the function that settles it, to hold a step where a test wants it. */

@@ -212,7 +212,7 @@ t.test('no more calls of a key run than it may over workers; those that wait are
 });
 
 t.test('a call that waits for its next attempt leaves its place to other calls of its key, in its own worker and in others', async (t) => {
-  const { workers } = await startWorkers(t, [passingFault(), HELLO]);
+  const { workers } = await startWorkers(t, [passingFault('overloaded', 2000), HELLO]); // long enough for the other calls
   const [one, two] = workers;
   await one.core.keys?.create('app', { inFlight: 1 });
   await until('the key is seen', () => two.core.keys?.named('app') !== undefined);
