@@ -264,11 +264,12 @@ export function invalidRequest(path: string, message: string, forKeys?: string):
   return new BlockhouseError('INVALID_REQUEST', text, { details: [{ path, message }], forKeys });
 }
 
-/** What a request about blocks gets from a server of the gateway alone. */
+/** NODE_NOT_FOUND. */
 export function nodeNotFound(node: string): BlockhouseError {
   return new BlockhouseError('NODE_NOT_FOUND', `The workspace has no server "${node}". \`blockhouse nodes\` lists those that there are.`);
 }
 
+/** What a request about blocks gets from a server of the gateway alone. */
 export function noBlocks(): BlockhouseError {
   return new BlockhouseError(
     'WRONG_STATE',

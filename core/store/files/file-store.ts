@@ -1,6 +1,6 @@
 // A workspace in its folder.
 import type { CoreBus } from '../../bus.ts';
-import { BlockhouseError } from '../../errors.ts';
+import { BlockhouseError, nodeNotFound } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
 import type { GatewayBook, LedgerStore, Membership } from '../port.ts';
 import type { ArchiveStore, Signals, Store } from '../store.ts';
@@ -62,7 +62,8 @@ export class FileStore implements Store {
     return [{ id: this.#membership.node, self: true, version, url, startedAt, seenAt: now, alive: true, draining: false, blocks: this.blocks.count() }];
   }
 
-  async drain(): Promise<never> {
+  async drain(node: string): Promise<never> {
+    if (node !== this.#membership.node) throw nodeNotFound(node);
     throw new BlockhouseError(
       'WRONG_STATE',
       'This workspace is kept in a folder, so there is no other server that could take its blocks. Stop the server instead.',

@@ -61,6 +61,7 @@ export const SERVER_ROUTES = {
     description:
       'Asks any server of the workspace, by its id, to give its blocks away and to take no more. Each block goes when the reply under way is over. The server still answers requests, and stays drained until it ends or is asked otherwise, also when it has lost its lease and joins again. It needs a database.',
     answers: { 200: json('ServerNode', 'The server.') },
+    params: { node: 'The id of the server, from `GET /api/nodes`' },
     errors: ['NODE_NOT_FOUND', 'WRONG_STATE'],
     handler: server.drain,
   },
@@ -70,6 +71,7 @@ export const SERVER_ROUTES = {
     summary: 'End the drain of a server',
     description: 'Lets a server that is drained take blocks again.',
     answers: { 200: json('ServerNode', 'The server.') },
+    params: { node: 'The id of the server, from `GET /api/nodes`' },
     errors: ['NODE_NOT_FOUND', 'WRONG_STATE'],
     handler: server.undrain,
   },

@@ -175,7 +175,7 @@ t.test('a reply that ends after its run does not affect the reply of the next ru
     },
   };
   const gateway = { readiness: (id: string) => ({ id, missing: undefined }), contextTokens: async () => undefined };
-  const world = { now: Date.now, halted: () => ({ halted: false }), gateway };
+  const world = { now: Date.now, halted: () => ({ halted: false }), member: () => ({ isDraining: false }), gateway };
   const at = (): string => new Date().toISOString();
   const retryWait = new RetryWait(() => 0);
   const run = { beginRun: async () => undefined, endRun: async () => undefined };
@@ -240,7 +240,7 @@ t.test('a reply that a stop no longer waits for is saved when it ends', async (t
     },
   };
   const gateway = { readiness: (id: string) => ({ id, missing: undefined }), contextTokens: async () => undefined };
-  const world = { now: Date.now, random: () => 0, halted: () => ({ halted: false }), gateway, calls, bus: createBus() };
+  const world = { now: Date.now, random: () => 0, halted: () => ({ halted: false }), member: () => ({ isDraining: false }), gateway, calls, bus: createBus() };
   const tasks: string[] = [];
   const context = {
     name: 'ada',
