@@ -4,7 +4,7 @@
 // known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
 //   changed them, or another one has told of a change. What is added, begun or ended is changed in them too, if they are of the version before.
 // own-turn: a message that this server has just added to a block where nothing else waits is the next one, and after the last one that waits there is none, so nobody
-//   looks for it. Whether it still is, and whether the block is ours, is seen by `begin`.
+//   looks for it while it has the block. Whether it still is, and whether the block is ours, is seen by `begin`.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
 import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
@@ -87,7 +87,7 @@ export class PostgresConversation implements Conversation {
   #reading: Promise<Entries> | undefined;
   #hints = 0;
   /** own-turn. */
-  #turn: { readonly next: ChatEntry | undefined; readonly at: number } | undefined;
+  #turn: { readonly next: ChatEntry | undefined; readonly at: number; readonly fence?: number } | undefined;
 
   constructor({ database, block, at, clock = () => performance.now() }: PostgresConversationOptions) {
     this.#database = database;
@@ -186,7 +186,8 @@ export class PostgresConversation implements Conversation {
   }
 
   async recover(claim: Claim, { staleAfterMs, maxAttempts }: RecoverRules): Promise<Recovered> {
-    const isOwnTurn = this.#turn !== undefined && this.#clock() - this.#turn.at < KNOWN_MS && staleAfterMs === Number.POSITIVE_INFINITY;
+    const { at: known = Number.NEGATIVE_INFINITY, fence = claim.fence } = this.#turn ?? {};
+    const isOwnTurn = this.#clock() - known < KNOWN_MS && fence === claim.fence && staleAfterMs === Number.POSITIVE_INFINITY;
     if (isOwnTurn) return { queued: this.#turn?.next === undefined ? 0 : 1, next: this.#turn?.next, over: [] };
     const at = this.#at();
     const stale = Number.isFinite(staleAfterMs) ? new Date(Date.parse(at) - staleAfterMs).toISOString() : null;
@@ -233,7 +234,7 @@ export class PostgresConversation implements Conversation {
       if (row?.ours !== true) throw leaseLost();
       if (row.done) {
         this.#keep(row, before, [entryOf(row), ...(answer === undefined ? [] : [storedAs(entry)])]);
-        if (row.waiting === 0 && this.#isAlone(before)) this.#turn = { next: undefined, at: before.at };
+        if (row.waiting === 0 && this.#isAlone(before)) this.#turn = { next: undefined, at: before.at, fence: claim.fence };
         return { answer: answer === undefined ? undefined : entry };
       }
       return answer === undefined || entry.id > row.last_id ? false : undefined;

@@ -298,7 +298,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       return a.database.query(statement, values);
     };
     const conversation = new PostgresConversation({ database: { query } as Database, block, at: () => new Date().toISOString(), clock: () => clock });
-    const own = owned(conversation, await a.take(block));
+    const claim = await a.take(block);
+    const own = owned(conversation, claim);
     const other = b.conversation(block);
     const add = async (to: Owned, content: string): Promise<string> => ((await to.append(message(content))) as { entry: { id: string } }).entry.id;
     const asked = async (): Promise<readonly [next: string | undefined, looks: number]> => {
@@ -348,6 +349,14 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     conversation.hint();
     t.strictSame(await asked(), [seventh, 1], 'nor after a hint');
     await own.cancel(seventh);
+
+    const ended = await add(own, 'the last one of this claim');
+    t.ok(await own.begin(ended));
+    await own.settle(ended, { status: 'done' }, fullAnswer(own, ended));
+    await a.node.release(claim, { state: 'idle', dueAt: null });
+    const unseen = await add(other, 'while nobody had the block');
+    t.equal((await conversation.recover(await a.take(block), RULES)).next?.id, unseen, 'who has the block again looks');
+    await other.cancel(unseen);
 
     const eighth = await add(own, '8');
     await ask('update bh.block set owner = null');
