@@ -1,6 +1,9 @@
 // Ends the server of a workspace, as Ctrl-C in its terminal would.
+//
+// no-stranger: where the system does not say when a process has started, the number in the lock may by now be that of another program. The server must answer then.
 import { setTimeout as delay } from 'node:timers/promises';
-import { runningServer } from './client.ts';
+import { Api } from './api.ts';
+import { Client, runningServer } from './client.ts';
 import { CliError, errorCodeOf } from '../terminal/exit-codes.ts';
 
 /** Longer than a server takes to end: `BLOCKHOUSE_DRAIN_MS`, and then the replies of blocks. */
@@ -12,13 +15,14 @@ export async function stopServer(workspace: string, signal: AbortSignal, patienc
   const place = await runningServer(workspace);
   if (place === undefined) return undefined;
   const { pid } = place;
+  const { readLock } = await import('../../core/index.ts');
+  if ((await readLock(workspace))?.processStart === null) await new Api(new Client(place, signal)).health(); // no-stranger
   try {
     process.kill(pid, 'SIGTERM');
   } catch (error) {
     if (errorCodeOf(error) === 'EPERM') throw new CliError('place', `The server (process ${pid}) belongs to another user, who may stop it.`, error);
     if (errorCodeOf(error) !== 'ESRCH') throw error; // it has just ended
   }
-  const { readLock } = await import('../../core/index.ts');
   for (let waited = 0; (await readLock(workspace))?.pid === pid; waited += POLL_MS) {
     if (waited >= patienceMs)
       throw new CliError('server', `The server (process ${pid}) has not ended yet; \`kill -9 ${pid}\` ends it at once, and keeps what it has acknowledged.`);

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import t from 'tap';
 import { stopServer } from '../../../cli/client/stop-server.ts';
 import { DAEMON_END, daemonLine } from '../../support/server.ts';
@@ -7,6 +8,15 @@ const { signal } = new AbortController();
 
 t.test('where no server runs, none is stopped', async (t) => {
   t.equal(await stopServer(t.testdir(), signal), undefined);
+});
+
+t.test('where nobody knows when the process of the lock has started, it is stopped only if it answers as the server', async (t) => {
+  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  t.teardown(() => stranger.kill('SIGKILL'));
+  const holder = { pid: stranger.pid, startedAt: new Date().toISOString(), processStart: null, url: 'http://127.0.0.1:9', version: '0.1.0' };
+  const workspace = t.testdir({ '.lock': JSON.stringify(holder), '.api-token': `bh_${'a'.repeat(43)}` });
+  await t.rejects(stopServer(workspace, signal), { kind: 'server', message: /can't be reached/ });
+  t.equal(stranger.exitCode ?? stranger.signalCode, null);
 });
 
 t.test('a server that lets an answer go on is named, with the command that ends it at once', async (t) => {
