@@ -65,10 +65,12 @@ const NEEDS_SOMEBODY: readonly BlockState[] = ['unconfigured', 'stopped', 'pause
 
 /** Says what is in the way of an answer. Resolves with true if the answer can't come before somebody does something. */
 export async function remarkOn({ running, position, note }: ChatReceipt, { api, block, say, hint }: Sender): Promise<boolean> {
-  if (running && note.includes('waits')) {
+  if (!running || note.includes('waits')) {
     const { state, why, fix } = await api.explain(block);
-    await say(`note: ${oneLine(`${block} is ${state} and does not answer now. ${why}${cureText(fix)}`)}`);
-    return NEEDS_SOMEBODY.includes(state);
+    if (running || state !== 'stopped') {
+      await say(`note: ${oneLine(`${block} is ${state} and does not answer now. ${why}${cureText(fix)}`)}`);
+      return !running || NEEDS_SOMEBODY.includes(state);
+    }
   }
   if (!running) await say(`note: the monitor of ${block} is not running; \`${hint('start', block)}\` starts it.`);
   else if (position > 0) await say(`note: ${plural(position, 'message is', 'messages are')} before it in the queue.`);

@@ -168,6 +168,15 @@ t.test('without --timeout, nobody waits for a block that answers only after some
   t.match((await on(['queue', 'idle'])).stdout, /hello[\s\S]*again[\s\S]*third/);
 });
 
+t.test('a block without a model says how to give it one', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['new', 'bare']);
+  t.match(await on(['send', 'bare', '--wait', 'hello']), {
+    code: 7,
+    stderr: /^note: bare is unconfigured and does not answer now\. .*config set bare .*\nblockhouse: bare will not answer/,
+  });
+});
+
 t.test('a wait without --timeout ends after ten minutes', async (t) => {
   const { on } = await openDesk(t);
   t.match((await on(['send', '--help'])).stdout, /--timeout .*default: 600/);

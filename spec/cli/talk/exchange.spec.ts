@@ -97,8 +97,11 @@ t.test('what is in the way of an answer is said at once', async (t) => {
   await ended;
   await remarkOn({ ...RECEIPT, note: 'It waits.' }, sender);
   await remarkOn({ ...RECEIPT, running: false }, sender);
+  const { api } = await startFakeBlockServer(t, (_call, res) => answer(res, { ...PAUSED, state: 'stopped' }));
+  await remarkOn({ ...RECEIPT, running: false }, { ...sender, api });
   await remarkOn({ ...RECEIPT, position: 2 }, sender);
   t.same(said, [
+    'note: b is paused and does not answer now. It is full. `blockhouse start b` changes that.',
     'note: b is paused and does not answer now. It is full. `blockhouse start b` changes that.',
     'note: the monitor of b is not running; `start b` starts it.',
     'note: 2 messages are before it in the queue.',
