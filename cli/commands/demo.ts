@@ -47,12 +47,14 @@ export class DemoCommand extends BaseCommand {
 
   protected override async run(): Promise<ExitKind> {
     if (this.json) throw new CliError('usage', 'The demo is for people and has no JSON output.');
+    const workspace = await mkdtemp(join(tmpdir(), 'blockhouse-demo-')).catch((error: Error) => {
+      throw new CliError('place', `The demo needs a temporary folder: ${oneLine(error.message)}.`, error);
+    });
     const stopping = new AbortController();
     const stop = (): void => stopping.abort();
     for (const signal of SIGNALS) process.once(signal, stop); // a second one ends the process
     const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve(), { once: true }));
     const unwatch = this.context.env['npm_lifecycle_event'] === 'demo' ? onceAlone(stop) : undefined;
-    const workspace = await mkdtemp(join(tmpdir(), 'blockhouse-demo-'));
     let server: RunningServer | undefined;
     try {
       server = await this.#start(workspace);

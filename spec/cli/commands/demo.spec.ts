@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { CLI, ROOT, runHere } from '../run.ts';
+import { CLI, ROOT, run, runHere } from '../run.ts';
 import { sweep } from '../../support/sweep.ts';
 import { testFolder } from '../../support/test-folder.ts';
 
@@ -63,6 +63,9 @@ t.test('a port that somebody has chosen is used, or said to be taken; the usual 
   const port = String((taken.address() as AddressInfo).port);
   t.match(await runHere(t, ['demo', '--once', '--port', port]), { code: 5, stderr: /is in use/ });
   t.match(await runHere(t, ['demo', '--once'], { env: { BLOCKHOUSE_PORT: port } }), { code: 5, stderr: /is in use/ });
+  const file = join(testFolder(t), 'a-file');
+  writeFileSync(file, '');
+  t.match(await run(t, ['demo'], { env: { TMPDIR: file } }), { code: 5, stderr: /^blockhouse: The demo needs a temporary folder: / });
   t.match(await runHere(t, ['demo', '--json']), { code: 2, stderr: /has no JSON output/ });
 });
 
