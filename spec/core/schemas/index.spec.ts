@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { noCosts } from '../../../core/block/costs/costs.ts';
 import { freshPulse } from '../../../core/block/documents/document-codecs.ts';
+import { AskAgain } from '../../../core/schemas/ask-again.ts';
 import { CostsFile } from '../../../core/schemas/block-costs.ts';
 import { PulseFile, STATES } from '../../../core/schemas/block-pulse.ts';
 import { HistoryPage, MAX_MESSAGE_CHARACTERS, PostMessage } from '../../../core/schemas/chat-api.ts';
@@ -49,6 +50,8 @@ t.test('a pulse has one of the known states', async (t) => {
 t.test('a message is not empty and has a limit', async (t) => {
   t.equal(refusedField(PostMessage, { message: 'hi', clientId: '1' }), undefined);
   t.equal(refusedField(PostMessage, { message: '' }), 'message');
+  t.equal(refusedField(AskAgain, {}), undefined, 'one that is asked again stays as it was');
+  t.equal(refusedField(AskAgain, { message: '' }), 'message');
   t.equal(refusedField(PostMessage, { message: 'x'.repeat(MAX_MESSAGE_CHARACTERS + 1) }), 'message');
 });
 
