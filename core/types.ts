@@ -116,23 +116,6 @@ export interface VerifyResult {
   readonly detail: string;
 }
 
-/** The body that asks the last message of a conversation again. */
-export interface AskAgain {
-  /** The message as it should have been; left out: as it is */
-  readonly message?: string;
-  /** The provider or connection of `model`; left out: the one before its first `/`, or else the block's */
-  readonly provider?: string;
-  /** The model to ask this time, and no fallback; left out: the block's */
-  readonly model?: string;
-  /** Your own id for the message. Sending the same id again does not create a second message */
-  readonly clientId?: string;
-}
-
-/** All versions of a message, the oldest first. */
-export interface MessageVersions {
-  readonly versions: readonly MessageFound[];
-}
-
 /** The body that adds a fact to a block's memory. */
 export interface AddFact {
   readonly text: string;
@@ -779,6 +762,18 @@ export interface AnswerWait {
   readonly wait?: number;
 }
 
+/** The body that asks the last message of a conversation again. */
+export interface AskAgain {
+  /** The message as it should have been; left out: as it is */
+  readonly message?: string;
+  /** The provider or connection of `model`; left out: the one before its first `/`, or else the block's */
+  readonly provider?: string;
+  /** The model to ask this time, and no fallback; left out: the block's */
+  readonly model?: string;
+  /** Your own id for the message. Sending the same id again does not create a second message */
+  readonly clientId?: string;
+}
+
 /** The result of waiting for an answer. */
 export interface AwaitedMessage {
   readonly entry: ChatEntry;
@@ -848,6 +843,11 @@ export interface MessageFound {
   readonly entry: ChatEntry;
   /** The newest answer to the entry; null if there is none */
   readonly answer: ChatEntry | null;
+}
+
+/** All versions of a message, the oldest first. */
+export interface MessageVersions {
+  readonly versions: readonly MessageFound[];
 }
 
 /** The body that queues a message. */

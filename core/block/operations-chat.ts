@@ -1,7 +1,6 @@
 // Queues, reads, cancels and retries the messages of a block.
 import { invalidRequest } from '../errors.ts';
-import { AskAgain, type MessageVersions } from '../schemas/ask-again.ts';
-import { type ChatReceipt, HistoryPage, type MessageFound, PostMessage } from '../schemas/chat-api.ts';
+import { AskAgain, type ChatReceipt, HistoryPage, type MessageFound, type MessageVersions, PostMessage } from '../schemas/chat-api.ts';
 import type { AskedModel, Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';

@@ -1,6 +1,5 @@
 // The schemas of every resource. Outside the core they are one name, `schemas`; the types of their resources are in core/types.ts. Pure: no I/O.
 export * from './adapter.ts';
-export * from './ask-again.ts';
 export * from './block-api.ts';
 export * from './block-config.ts';
 export * from './block-costs.ts';
