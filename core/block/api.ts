@@ -29,6 +29,8 @@ import type {
   MessageVersions,
   PostMessage,
   RestoreArchive,
+  SearchQuery,
+  SearchResult,
   SetHalt,
   Warning,
 } from '../types.ts';
@@ -157,6 +159,11 @@ export interface Blocks {
   cancel(name: string, messageId: string): Promise<ChatEntry>;
   /** Retries a failed, cancelled or expired message. Rejects with WRONG_STATE for any other message, and with QUEUE_FULL if the queue is full. */
   retry(name: string, messageId: string): Promise<ChatEntry>;
+  /**
+   * Searches what was said to all blocks, the archived ones too: messages, answers and memories, the newest first. Rejects with QUEUE_FULL when too many searches
+   * wait, and with BLOCK_NOT_FOUND.
+   */
+  search(query: SearchQuery, options?: { readonly signal?: AbortSignal | undefined }): Promise<SearchResult>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
   /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */
