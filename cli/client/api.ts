@@ -82,6 +82,10 @@ export class Api {
     return this.#call('POST /api/blocks/:name/chat/:id/again', { name, id }, { headers: FROM_CLI, body });
   }
 
+  search(query: QueryParams<'GET /api/search'>) {
+    return this.#call('GET /api/search', {}, { query });
+  }
+
   /** The active entries, or a page of the whole conversation; oldest first. */
   async history(name: string, page?: QueryParams<'GET /api/blocks/:name/chat'>): Promise<readonly ChatEntry[]> {
     return (await this.#call('GET /api/blocks/:name/chat', { name }, page === undefined ? {} : { query: page })).messages;

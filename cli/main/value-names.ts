@@ -4,6 +4,7 @@
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--adapter': 'id',
   '--as': 'new-name',
+  '--block': 'name',
   '--base-url': 'address',
   '--by': 'grouping',
   '--cache-read': 'usd',

@@ -1,7 +1,7 @@
 // Searches what was said to all blocks.
-import { SearchQuery, type SearchResult } from '../schemas/search.ts';
+import { SearchQuery, type SearchResult } from '../schemas/workspace-api.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import { wordsOf } from '../store/parts/search-text.ts';
+import { excerptOf, folded, wordsOf } from '../store/parts/search-text.ts';
 import type { Blocks } from './api.ts';
 import type { OperationsContext } from './operations.ts';
 
@@ -15,9 +15,11 @@ export function searchOperation({ world, blocks }: OperationsContext): Pick<Bloc
     async search(query, { signal = NEVER } = {}): Promise<SearchResult> {
       checkQuery(query);
       const { q, limit = USUAL_LIMIT, block } = query;
-      wordsOf(q);
+      const words = wordsOf(q);
+      const folds = words.map(folded);
       if (block !== undefined) await blocks.find(block);
-      const { found, total, unreadable, isWhole } = await world.store.search.find({ query: q, limit, block }, signal);
+      const wanted = { words, limit, block, excerptOf: (text: string) => excerptOf(text, folds) };
+      const { found, total, unreadable, isWhole } = await world.store.search.find(wanted, signal);
       return { hits: [...found], total, complete: isWhole, unreadable: [...unreadable] };
     },
   };

@@ -319,12 +319,14 @@ export type Found = SearchHit;
 
 /** What is looked for. */
 export interface SearchFor {
-  /** Words, and texts between quotation marks: a text fits that has them all. `wordsOf` of parts/search-text.ts takes it. */
-  readonly query: string;
+  /** A text fits that has them all, also within longer words. */
+  readonly words: readonly string[];
   /** How many texts to return, the newest first. */
   readonly limit: number;
   /** Only what was said to this block. */
   readonly block: string | undefined;
+  /** What is shown of a text that was found. */
+  excerptOf(text: string): Pick<Found, 'excerpt' | 'marks'>;
 }
 
 /** What was found. */

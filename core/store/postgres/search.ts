@@ -3,7 +3,6 @@
 // one-at-a-time: of a server's searches, one is under way, since each keeps a connection and a processor of the database busy.
 import { BlockhouseError } from '../../errors.ts';
 import { nameInArchive } from '../../schemas/names.ts';
-import { excerptOf, folded, wordsOf } from '../parts/search-text.ts';
 import type { SaidBy, Searched, SearchFor, SearchStore } from '../store.ts';
 import type { Database } from './pool.ts';
 import { MORE_BLOCKS, SEARCH } from './sql/search.ts';
@@ -52,8 +51,7 @@ export class PostgresSearch implements SearchStore {
     return found;
   }
 
-  async #find({ query, limit, block }: SearchFor): Promise<Searched> {
-    const words = wordsOf(query);
+  async #find({ words, limit, block, excerptOf }: SearchFor): Promise<Searched> {
     const patterns = words.map((word) => `%${word.replace(NO_TEXT, '').replace(/[\\%_]/g, '\\$&')}%`);
     const rows = await this.#database.query<Row>(SEARCH, [patterns, BLOCKS, limit, block ?? null]);
     const [more] = await this.#database.query<{ more: boolean }>(MORE_BLOCKS, [BLOCKS]);
@@ -63,7 +61,7 @@ export class PostgresSearch implements SearchStore {
       by,
       id,
       at: at?.toISOString() ?? null,
-      ...excerptOf(text, words.map(folded)),
+      ...excerptOf(text),
     }));
     return { found, total: rows[0]?.total ?? 0, unreadable: [], isWhole: block !== undefined || more?.more !== true };
   }

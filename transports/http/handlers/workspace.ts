@@ -1,7 +1,7 @@
 // Handlers of `/api/costs`, `/api/doctor` and `/api/halt`, which concern the whole workspace.
 import type { SetHalt } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
-import { queryChoice, queryValue } from '../wire/query.ts';
+import { queryChoice, queryNumber, queryValue } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { accountsOf } from './keys.ts';
@@ -13,6 +13,13 @@ export const costs = async ({ core, req }: RouteContext) => {
   const source = queryChoice(req, 'source', ['blocks', 'gateway']);
   if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', ...GROUPS])));
   return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', ...GROUPS]), block: queryValue(req, 'block') }));
+};
+
+/** `{hits, total, complete, unreadable}`, the newest first. Ends when the client leaves. */
+export const search = async ({ core, req, signal }: RouteContext) => {
+  const [q = '', block] = ['q', 'block'].map((name) => queryValue(req, name));
+  const limit = queryNumber(req, 'limit');
+  return ok(await core.blocks.search({ q, ...(limit !== undefined && { limit }), ...(block !== undefined && { block }) }, { signal }));
 };
 
 /** `{ok, checked, findings}`; changes nothing. */

@@ -1,7 +1,7 @@
 // What was said in the folder of a block, active or archived: its messages and answers, and what it remembers. Reads only.
 import { join } from 'node:path';
-import { parseInSlices } from '../../../base/json-slices.ts';
 import { tryParseJson } from '../../../base/json.ts';
+import { parseBytes } from '../../../base/strict-json.ts';
 import { wholeEntry } from '../../../block/conversation/chat-file.ts';
 import type { ChatEntry } from '../../../schemas/chat-entry.ts';
 import { BLOCK_FILE_LIMITS, type FileLimits } from '../../parts/block-layout.ts';
@@ -50,8 +50,8 @@ function said({ role, content, id, timestamp }: Partial<ChatEntry> & Pick<ChatEn
 
 async function documentIn<D extends 'chat' | 'memory'>(folder: string, document: D): Promise<ReturnType<(typeof DOCUMENTS)[D]['missing']>> {
   const { parse, missing } = DOCUMENTS[document];
-  const { bytes, values = 200_000 }: FileLimits = BLOCK_FILE_LIMITS[`${document}.json`];
+  const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[`${document}.json`];
   const content = await readRegular(join(folder, `${document}.json`), bytes);
-  const value = content === undefined ? missing() : parse(await parseInSlices(content, { values }));
+  const value = content === undefined ? missing() : parse(parseBytes(content, values));
   return value as ReturnType<(typeof DOCUMENTS)[D]['missing']>;
 }

@@ -11,7 +11,7 @@ import { undefinedFor } from '../../../base/undefined-for.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import { isBlockName, nameInArchive } from '../../../schemas/names.ts';
 import type { BlockFolders } from '../block/block-folders.ts';
-import { excerptOf, folded, wordsOf } from '../../parts/search-text.ts';
+import { folded } from '../../parts/search-text.ts';
 import type { Found, SearchFor, SearchStore, Searched } from '../../store.ts';
 import { stampOfTexts, textsOf } from './block-texts.ts';
 import { type Fit, removeSearchFiles, SearchFiles } from './search-files.ts';
@@ -59,18 +59,18 @@ export class FileSearch implements SearchStore {
     await this.#leave();
   }
 
-  async #find({ query, limit, block }: SearchFor, signal: AbortSignal): Promise<Searched> {
+  async #find({ words, limit, block, excerptOf }: SearchFor, signal: AbortSignal): Promise<Searched> {
     signal.throwIfAborted();
-    const words = wordsOf(query).map(folded);
+    const needles = words.map(folded);
     const files = await this.#open();
     try {
       const unreadable = await this.#follow(files, signal);
       const newest = new Newest(limit);
       const isOf = (key: string): boolean => block === undefined || key === `blocks/${block}`;
       const wants = (key: string, at: string): boolean => isOf(key) && newest.wants(at);
-      await files.find(words, { wants, onFit: (fit) => newest.add(fit) }, signal);
+      await files.find(needles, { wants, onFit: (fit) => newest.add(fit) }, signal);
       const found: Found[] = [];
-      for (const fit of newest.fits()) found.push({ ...placeOf(fit), ...excerptOf(await files.textOf(fit), words) });
+      for (const fit of newest.fits()) found.push({ ...placeOf(fit), ...excerptOf(await files.textOf(fit)) });
       return { found, total: newest.total, unreadable: unreadable.slice(0, MOST_NAMED), isWhole: unreadable.length === 0 };
     } catch (error) {
       if (!signal.aborted) await this.#leave(); // what it knows of them may be wrong
