@@ -762,6 +762,18 @@ export interface AnswerWait {
   readonly wait?: number;
 }
 
+/** The body that asks the last message of a conversation again. */
+export interface AskAgain {
+  /** The message as it should have been; left out: as it is */
+  readonly message?: string;
+  /** The provider or connection of `model`; left out: the one before its first `/`, or else the block's */
+  readonly provider?: string;
+  /** The model to ask this time, and no fallback; left out: the block's */
+  readonly model?: string;
+  /** Your own id for the message. Sending the same id again does not create a second message */
+  readonly clientId?: string;
+}
+
 /** The result of waiting for an answer. */
 export interface AwaitedMessage {
   readonly entry: ChatEntry;
@@ -833,11 +845,22 @@ export interface MessageFound {
   readonly answer: ChatEntry | null;
 }
 
+/** All versions of a message, the oldest first. */
+export interface MessageVersions {
+  readonly versions: readonly MessageFound[];
+}
+
 /** The body that queues a message. */
 export interface PostMessage {
   readonly message: string;
   /** Your own id for the message. Sending the same id again does not create a second message */
   readonly clientId?: string;
+}
+
+/** A model that one message asks. */
+export interface AskedModel {
+  readonly provider: string;
+  readonly model: string;
 }
 
 /** Where a message came from. */
@@ -857,6 +880,10 @@ export interface ChatEntry {
   readonly channel: Channel;
   /** On an answer: id of the message that it answers */
   readonly replyTo?: string;
+  /** On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one */
+  readonly replaces?: string;
+  /** On a message: the model that is asked in place of the block's */
+  readonly asks?: AskedModel;
   /** The sender's own id. Sending the same id again does not create a second message */
   readonly clientId?: string;
   readonly attempts?: number;

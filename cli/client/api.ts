@@ -1,5 +1,5 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, BlockConfig, BlockEntry, ChatEntry, LogFile, SetAlias } from '../../core/index.ts';
+import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, LogFile, SetAlias } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -11,6 +11,7 @@ export interface Told {
   readonly success: true;
   readonly message: string;
 }
+const FROM_CLI = { 'x-blockhouse-channel': 'cli' };
 /** The last part of the route that changes a monitor. */
 export type MonitorAction = 'start' | 'stop' | 'restart';
 
@@ -73,8 +74,12 @@ export class Api {
   }
 
   post(name: string, message: string, clientId?: string) {
-    const headers = { 'x-blockhouse-channel': 'cli' };
-    return this.#call('POST /api/blocks/:name/chat', { name }, { headers, body: { message, ...(clientId !== undefined && { clientId }) } });
+    return this.#call('POST /api/blocks/:name/chat', { name }, { headers: FROM_CLI, body: { message, ...(clientId !== undefined && { clientId }) } });
+  }
+
+  /** Asks the last message again. */
+  askAgain(name: string, id: string, body: AskAgain) {
+    return this.#call('POST /api/blocks/:name/chat/:id/again', { name, id }, { headers: FROM_CLI, body });
   }
 
   /** The active entries, or a page of the whole conversation; oldest first. */

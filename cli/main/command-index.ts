@@ -27,6 +27,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"logs","paths":[["logs"]],"category":"Blocks","description":"Print the log of the server or of blocks"},
   {"module":"send","paths":[["send"]],"category":"Messages","description":"Send a message to a block"},
   {"module":"send","paths":[["queue"]],"category":"Messages","description":"List, cancel or retry the messages that have no answer"},
+  {"module":"again","paths":[["again"]],"category":"Messages","description":"Ask the last message to a block again"},
   {"module":"history","paths":[["history"]],"category":"Messages","description":"Read the conversation with a block"},
   {"module":"attach","paths":[["attach"]],"category":"Messages","description":"Talk with a block; replies show while they are written"},
   {"module":"archive","paths":[["rename"]],"category":"Blocks","description":"Give a block another name"},

@@ -20,6 +20,7 @@ export const COMMAND_MODULES = {
   costs: () => import('../commands/costs.ts').then((m) => [m.CostsCommand]),
   logs: () => import('../commands/logs.ts').then((m) => [m.LogsCommand]),
   send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),
+  again: () => import('../commands/again.ts').then((m) => [m.AgainCommand]),
   history: () => import('../commands/history.ts').then((m) => [m.HistoryCommand]),
   attach: () => import('../commands/attach.ts').then((m) => [m.AttachCommand]),
   archive: () => import('../commands/archive.ts').then((m) => [m.RenameCommand, m.RemoveCommand, m.ArchiveListCommand, m.RestoreCommand, m.PurgeCommand]),

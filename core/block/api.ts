@@ -4,6 +4,7 @@ import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
   ArchiveInfo,
+  AskAgain,
   AwaitedMessage,
   BlockConfig,
   BlockConfigPatch,
@@ -25,6 +26,7 @@ import type {
   LogFile,
   LogPart,
   MessageFound,
+  MessageVersions,
   PostMessage,
   RestoreArchive,
   SetHalt,
@@ -134,6 +136,14 @@ export interface Blocks {
   lastStep(name: string): Promise<number>;
   /** A message with its answer, or an answer, active or archived. Rejects with MESSAGE_NOT_FOUND. */
   message(name: string, messageId: string): Promise<MessageFound>;
+  /**
+   * Asks the last message of the conversation again, with another text or another model where `body` says so. `messageId` is its id or that of its answer. Both stay in
+   * the conversation as an earlier version, which models no longer see once the new one is answered. Rejects with WRONG_STATE if a message came after it
+   * or it has no outcome yet, with MESSAGE_NOT_FOUND, and like `post`.
+   */
+  askAgain(name: string, messageId: string, body: AskAgain, channel: Channel): Promise<ChatReceipt>;
+  /** All versions of a message that was asked again, the oldest first. `messageId` is the id of any of them or of its answer. Rejects with MESSAGE_NOT_FOUND. */
+  versions(name: string, messageId: string): Promise<MessageVersions>;
   /**
    * Waits until a message is finished: answered, failed (`entry.error` says why), cancelled or expired. Resolves with a `note` that says why it is not
    * finished when the time is up, or at once if the block does not answer because it is stopped, paused or failed. Rejects with MESSAGE_NOT_FOUND,
