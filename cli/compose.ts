@@ -23,6 +23,7 @@ import {
   type StoreConnection,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
+import { secretIn, withSecretFiles } from './serve/secret-files.ts';
 import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
@@ -49,8 +50,9 @@ export interface RunningServer {
 
 /** Settings from flags, the environment (by default that of the process) and defaults. Throws a CliError, which names every way to set the wrong one. */
 export function readConfig(flags: Flags, env: Environment = process.env): ProcessConfig {
+  const whole = withSecretFiles(env);
   try {
-    return resolveProcessConfig(flags, env);
+    return resolveProcessConfig(flags, whole);
   } catch (error) {
     throw new CliError('usage', (error as Error).message, error);
   }
@@ -69,7 +71,7 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     // The lock comes first: a second server must not touch the workspace of the first one.
     await inWorkspace(config, () => core.start());
     file.open();
-    await inWorkspace(config, async () => core.token?.ensure());
+    await ensureToken(core, config, env);
     const served = await serveCore(core, config, log, parts);
     await core.announce(served.url);
     const close = async (): Promise<void> => {
@@ -82,6 +84,17 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     await file.close();
     throw error;
   }
+}
+
+/** The token in the file that the environment names; undefined if it names none. Throws a CliError. */
+export function givenToken(env: Environment): string | undefined {
+  return secretIn(env, 'BLOCKHOUSE_TOKEN_FILE');
+}
+
+/** Makes the token of the workspace at its first start, or takes that of the file which the environment names. */
+async function ensureToken(core: Core, config: ProcessConfig, env: Environment = process.env): Promise<void> {
+  const given = givenToken(env);
+  await inWorkspace(config, async () => core.token?.ensure(given));
 }
 
 /** Listens for the clients of a core that is open. Rejects with a CliError, and nothing listens then. */
@@ -144,7 +157,7 @@ async function startWithWorkers(config: ProcessConfig, count: number): Promise<R
     await file.close();
   };
   try {
-    await inWorkspace(config, async () => core.token?.ensure());
+    await ensureToken(core, config);
     const ports = [
       ...(config.port === 0 ? ['--port', String(await freePort(config.host))] : []),
       ...(config.ollamaPort === 0 ? ['--ollama-port', String(await freePort(LOOPBACK))] : []),
@@ -260,7 +273,7 @@ async function coreOptions(config: ProcessConfig, env: Environment = process.env
     ...(store !== undefined && { store }),
     adapters: [...createAdapters(), createStandIn()],
     // A copy, because each read of `process.env` is a system call.
-    env: { ...env },
+    env: { ...withSecretFiles(env) },
     allowedOrigins: config.allowedOrigins,
     connections: config.connections,
     queue: config.queue,

@@ -176,6 +176,11 @@ export class Api {
     return this.#call('PATCH /api/keys/:name', { name }, { body: limits });
   }
 
+  /** The calls of models that are under way, and the last ones that have ended. */
+  gatewayRequests() {
+    return this.#call('GET /api/gateway/requests', {});
+  }
+
   keyGroups() {
     return this.#call('GET /api/key-groups', {});
   }

@@ -3,6 +3,7 @@
 /** The word for the value of an option, by the long name of the option, which means the same in every command. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--adapter': 'id',
+  '--alias': 'name',
   '--as': 'new-name',
   '--block': 'name',
   '--base-url': 'address',
