@@ -321,3 +321,26 @@ t.test('a server without blocks shows the gateway first, no page of blocks and n
     await page.locator('main a.btn').waitFor();
   }
 });
+
+t.test('what was said is searched from the palette, and each find leads to its block', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  await world.api('POST', '/api/blocks/zoe/chat', { message: 'Where is the <b>Needle</b>?' });
+  const page = await world.page('/ui/');
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByRole('combobox').fill('needle');
+  await page.getByRole('option', { name: 'Search in what was said: needle' }).click();
+  await page.getByRole('status').filter({ hasText: '1 text' }).waitFor();
+  t.equal(await page.locator('.search mark').textContent(), 'Needle');
+  t.match(await page.locator('.search li p').textContent(), 'Where is the <b>Needle</b>?', 'a text is never markup');
+  t.equal(new URL(page.url()).search, '?find=needle');
+  await page.getByRole('searchbox').fill('words');
+  await page.locator('.search li', { hasText: 'Some *words*' }).waitFor();
+  for (const finding of await axeFindings(page)) t.fail(finding);
+  await page.getByRole('searchbox').fill('no such text');
+  await page.getByText('Nothing that was said has all these words.').waitFor();
+  await page.getByRole('searchbox').fill('needle');
+  await page.locator('.search li a').click();
+  await page.waitForURL('**/ui/blocks/zoe');
+});
