@@ -2007,9 +2007,9 @@ export interface SignIn {
   readonly code: string;
 }
 
-/** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
+/** Sums of the ledger by block, model, UTC day and so on, or by two of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export interface CostsReport {
-  readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'day' | 'day-model';
+  readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'purpose' | 'day' | 'day-block' | 'day-key' | 'day-connection' | 'day-model';
   readonly rows: readonly {
     readonly key: string;
     readonly calls: number;

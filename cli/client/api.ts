@@ -12,6 +12,11 @@ export interface Told {
   readonly message: string;
 }
 const FROM_CLI = { 'x-blockhouse-channel': 'cli' };
+/** UTC days, such as `2026-11-01`, both ends with them. */
+export interface Days {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
 /** The last part of the route that changes a monitor. */
 export type MonitorAction = 'start' | 'stop' | 'restart';
 
@@ -156,12 +161,12 @@ export class Api {
     return this.#call('POST /api/import', {}, { query: { name }, bytes, hurry: false });
   }
 
-  costs(by: string, block?: string) {
-    return this.#call('GET /api/costs', {}, { query: { by, block } });
+  costs(by: string, block?: string, days: Days = {}) {
+    return this.#call('GET /api/costs', {}, { query: { by, block, ...days } });
   }
 
-  gatewayCosts(by: string) {
-    return this.#call('GET /api/costs', {}, { query: { source: 'gateway', by } });
+  gatewayCosts(by: string, days: Days = {}) {
+    return this.#call('GET /api/costs', {}, { query: { source: 'gateway', by, ...days } });
   }
 
   keys() {

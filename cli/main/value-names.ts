@@ -63,6 +63,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--tpm': 'count',
   '--undrain': 'node',
   '--unpriced': 'allow|refuse',
+  '--until': 'date',
   '--usd-per-day': 'amount',
   '--usd-per-month': 'amount',
   '--usd-per-week': 'amount',

@@ -34,6 +34,7 @@ import type {
   SetHalt,
   Warning,
 } from '../types.ts';
+import type { CostsFilter } from './costs/report.ts';
 import type { FleetChanges } from './fleet-feed.ts';
 import type { ReplyStep } from './reply/reply-stream.ts';
 
@@ -198,8 +199,8 @@ export interface Blocks {
   export(name: string): Promise<Uint8Array>;
   /** Creates a stopped block from an exported tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
   import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
-  /** Money and tokens of all blocks, or of one, from the ledger. Resets and archives don't change them. */
-  costs(query: { readonly by: Exclude<CostsReport['by'], 'key'>; readonly block?: string | undefined }): Promise<CostsReport>;
+  /** Money and tokens of all blocks, or of one, and of all days, or of some, from the ledger. Resets and archives don't change them. Rejects with INVALID_REQUEST naming the field. */
+  costs(query: { readonly by: Exclude<CostsReport['by'], 'key' | 'day-key'> } & CostsFilter): Promise<CostsReport>;
   /** Checks every file and message, and changes nothing. */
   check(): Promise<DoctorReport>;
   /** Whether the kill switch is set, since when and why. */

@@ -129,7 +129,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     explain: async (name) => explained(await blocks.find(name)),
     logs: async (name) => (await blocks.find(name)).log.newest(),
     logPart: async (name, file, range = {}) => (await blocks.find(name)).log.part(file, range),
-    costs: ({ by, block }) => reportCosts(world.store.ledger.lines(), by, block),
+    costs: ({ by, ...filter }) => reportCosts(world.store.ledger.lines(), by, filter),
     async check() {
       const examined = {
         workspace: world.workspace,

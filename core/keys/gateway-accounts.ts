@@ -7,7 +7,7 @@
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
-import { reportCosts } from '../block/costs/report.ts';
+import { type CostsFilter, reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
@@ -20,7 +20,7 @@ import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_U
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
-import { assertMayAskFor, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
+import { assertMayAskFor, type GatewayCostsBy, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
 import { UnbilledModels } from './unbilled-models.ts';
 
@@ -157,9 +157,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     this.#unbilled.end(hold.call, hold);
   }
 
-  async costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
+  async costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
-    return reportCosts(this.#options.ledger.lines(), by);
+    return reportCosts(this.#options.ledger.lines(), by, filter);
   }
 
   async spentToday(key: string): Promise<KeySpend> {

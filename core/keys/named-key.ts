@@ -1,6 +1,7 @@
 // One key for one application: what it may do, and how it is stored. Pure: no I/O.
 import { hash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
+import type { CostsFilter } from '../block/costs/report.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Asking } from '../gateway/account.ts';
 import type { KeySpend, PeriodSpend } from '../store/port.ts';
@@ -23,10 +24,13 @@ export function namedKey(stored: StoredKey, ofGroup?: Figures): NamedKey {
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+/** What sums of clients' calls can be by. */
+export type GatewayCostsBy = Exclude<CostsReport['by'], 'block' | 'day-block' | 'purpose'>;
+
 /** The accounts of the gateway's clients. */
 export interface Accounts {
-  /** Sums of the calls that are kept, by key, model or UTC day. */
-  costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport>;
+  /** Sums of the calls that are kept, of all days or of some. Rejects with INVALID_REQUEST naming the field. */
+  costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport>;
   /** What a key has spent on this UTC day. */
   spentToday(key: string): Promise<KeySpend>;
   /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */

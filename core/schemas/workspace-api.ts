@@ -3,9 +3,9 @@ import type * as types from '../types.ts';
 import { CostBucket } from './block-costs.ts';
 import { boolean, closedObject, count, listOf, object, oneOf, orNull, string, time } from './fields.ts';
 
-/** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
+/** Sums of the ledger by block, model, UTC day and so on, or by two of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export const CostsReport = object({
-  by: oneOf(['block', 'key', 'connection', 'credential', 'model', 'day', 'day-model']),
+  by: oneOf(['block', 'key', 'connection', 'credential', 'model', 'purpose', 'day', 'day-block', 'day-key', 'day-connection', 'day-model']),
   rows: listOf({ ...CostBucket, required: ['key', ...CostBucket.required], properties: { key: string, ...CostBucket.properties } }),
   total: CostBucket,
 });

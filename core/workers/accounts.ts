@@ -7,6 +7,7 @@
 //   it comes, and always before it is sent.
 // both-or-none: between two attempts a call has no place of its key, neither here nor at the primary. Else it would wait for the place of another call here, and that for its
 //   place there.
+import type { CostsFilter } from '../block/costs/report.ts';
 import type { CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
@@ -15,7 +16,7 @@ import { expectedTokens, type KeyTerms } from '../keys/key-hold.ts';
 import { KeyPlaces } from '../keys/key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { type Accounts, assertMayAskFor, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
+import { type Accounts, assertMayAskFor, type GatewayCostsBy, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
 import type { KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
@@ -132,8 +133,8 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     if (number !== undefined) this.#facts.flush(true); // ended-first
   }
 
-  costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
-    return this.#options.link.ask('costs', { by });
+  costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {
+    return this.#options.link.ask('costs', { by, filter });
   }
 
   async spentToday(key: string): Promise<KeySpend> {

@@ -1,11 +1,12 @@
 // What the processes of one server say: a primary that holds the workspace, and workers that serve its clients. Pure: types only.
 import type { CodeHolder, PassKind, Timed } from '../auth/sessions.ts';
+import type { CostsFilter } from '../block/costs/report.ts';
 import type { CoreEvents } from '../bus.ts';
 import type { Happened } from '../event-ring.ts';
 import type { AdapterFigures, CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
 import type { Window } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
-import type { KeyLevels } from '../keys/named-key.ts';
+import type { GatewayCostsBy, KeyLevels } from '../keys/named-key.ts';
 import type { PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ServerNode, Usage } from '../types.ts';
 
@@ -60,7 +61,7 @@ export interface WorkerSays {
   readonly asks: {
     /** Answered when the call has its places and may be sent; rejects as `Hold.reserve` does. */
     readonly reserve: readonly [CallFacts, KeyLevels | undefined];
-    readonly costs: readonly [{ readonly by: Exclude<CostsReport['by'], 'block'> }, CostsReport];
+    readonly costs: readonly [{ readonly by: GatewayCostsBy; readonly filter: Omit<CostsFilter, 'block'> | undefined }, CostsReport];
     readonly spent: readonly [{ readonly kind: 'key' | 'group'; readonly name: string }, PeriodSpend];
     /** Answered when no other worker changes this file. */
     readonly turn: readonly [{ readonly path: string }, undefined];

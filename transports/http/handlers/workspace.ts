@@ -6,13 +6,18 @@ import { ok } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { accountsOf } from './keys.ts';
 
-const GROUPS = ['connection', 'credential', 'model', 'day', 'day-model'] as const;
+const GROUPS = ['connection', 'credential', 'model', 'day', 'day-connection', 'day-model'] as const;
 
-/** `{by, rows, total}` from the ledger of the blocks, by block or one of GROUPS; with `source=gateway` from that of the gateway, by key or one of GROUPS. */
+/**
+ * `{by, rows, total}` from the ledger of the blocks, by block, purpose or one of GROUPS; with `source=gateway` from that of the gateway, by key or one of GROUPS. `from`
+ * and `to` are UTC days.
+ */
 export const costs = async ({ core, req }: RouteContext) => {
   const source = queryChoice(req, 'source', ['blocks', 'gateway']);
-  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', ...GROUPS])));
-  return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', ...GROUPS]), block: queryValue(req, 'block') }));
+  const [from, to] = ['from', 'to'].map((name) => queryValue(req, name));
+  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', ...GROUPS, 'day-key']), { from, to }));
+  const by = queryChoice(req, 'by', ['block', ...GROUPS, 'purpose', 'day-block']);
+  return ok(await core.blocks.costs({ by, block: queryValue(req, 'block'), from, to }));
 };
 
 /** `{hits, total, complete, unreadable}`, the newest first. Ends when the client leaves. */

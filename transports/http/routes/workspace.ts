@@ -7,6 +7,7 @@ import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 const { q, limit, block } = schemas.SearchQuery.properties;
 const string = { type: 'string' };
+const day = { type: 'string', format: 'date' };
 const binary = { content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } } };
 const archived = { name: 'The archive name, or the original name when only one archive has it' };
 const ARCHIVE = ['NOT_FOUND', 'ARCHIVE_NOT_FOUND', 'AMBIGUOUS_ARCHIVE', NO_BLOCKS, ...DISK] as const;
@@ -99,11 +100,13 @@ export const WORKSPACE_ROUTES = {
         description: 'The calls of blocks, or those of the clients of the gateway',
       },
       by: {
-        schema: { type: 'string', enum: ['block', 'key', 'connection', 'credential', 'model', 'day', 'day-model'] },
+        schema: { type: 'string', enum: schemas.CostsReport.properties.by.enum },
         description:
-          'What each row sums up; credential is each key of each connection, and day-model each model on each UTC day. The default is block, and key for the gateway',
+          'What each row sums up; credential is each key of each connection, and day-model each model on each UTC day. block, purpose and day-block are of the calls of blocks, and key and day-key of those of clients. The default is block, and key for the gateway',
       },
       block: { schema: string, description: 'Only this block' },
+      from: { schema: day, description: 'Only this UTC day and later ones' },
+      to: { schema: day, description: 'Only this UTC day and earlier ones' },
     },
     answers: { 200: json('CostsReport', 'The report.') },
     errors: ['INVALID_REQUEST', 'WORKSPACE_DAMAGED', NO_BLOCKS, 'STORAGE_FAILED'],
