@@ -1,5 +1,5 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
-import type { LogRange } from '../store/port.ts';
+import type { CostsFilter, LogRange } from '../store/port.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
@@ -34,7 +34,6 @@ import type {
   SetHalt,
   Warning,
 } from '../types.ts';
-import type { CostsFilter } from './costs/report.ts';
 import type { FleetChanges } from './fleet-feed.ts';
 import type { ReplyStep } from './reply/reply-stream.ts';
 

@@ -7,14 +7,14 @@
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
-import { type CostsFilter, reportCosts } from '../block/costs/report.ts';
+import { reportCosts } from '../block/costs/report.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { KeyPlaces } from './key-places.ts';

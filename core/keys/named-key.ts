@@ -1,10 +1,9 @@
 // One key for one application: what it may do, and how it is stored. Pure: no I/O.
 import { hash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
-import type { CostsFilter } from '../block/costs/report.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Asking } from '../gateway/account.ts';
-import type { KeySpend, PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 import { type Bounds, boundsOf, checkedFigures, type Figures, isFigure, type KeyLimits } from './key-limits.ts';
 import type { KeyRates } from './key-rates.ts';

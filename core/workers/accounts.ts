@@ -7,7 +7,6 @@
 //   it comes, and always before it is sent.
 // both-or-none: between two attempts a call has no place of its key, neither here nor at the primary. Else it would wait for the place of another call here, and that for its
 //   place there.
-import type { CostsFilter } from '../block/costs/report.ts';
 import type { CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
@@ -18,7 +17,7 @@ import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.t
 import type { KeyStore } from '../keys/key-store.ts';
 import { type Accounts, assertMayAskFor, type GatewayCostsBy, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
-import type { KeySpend, PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import type { WorkerFacts } from './facts.ts';
 import type { Link } from './link.ts';

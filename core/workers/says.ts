@@ -1,13 +1,12 @@
 // What the processes of one server say: a primary that holds the workspace, and workers that serve its clients. Pure: types only.
 import type { CodeHolder, PassKind, Timed } from '../auth/sessions.ts';
-import type { CostsFilter } from '../block/costs/report.ts';
 import type { CoreEvents } from '../bus.ts';
 import type { Happened } from '../event-ring.ts';
 import type { AdapterFigures, CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
 import type { Window } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
 import type { GatewayCostsBy, KeyLevels } from '../keys/named-key.ts';
-import type { PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ServerNode, Usage } from '../types.ts';
 
 /** A call of a key with limits that asks for room: what its account must know of it. */

@@ -352,7 +352,7 @@ t.test('costs are of a range of days, with figures, a plot that says why it is e
   const page = await world.page('/ui/costs?by=model');
   await page.getByText('1 call, none with a known price, so there is no cost to draw.').waitFor();
   const figures = page.locator('.cost-figures');
-  t.match(await figures.innerText(), /Answers, today\s+1\s[^]*Without a price, today\s+1\s+calls, /);
+  t.match(await figures.innerText(), /Answers, today\s+1\s[\s\S]*Without a price, today\s+1\s+calls, /);
   t.notMatch(await figures.locator('.stat').first().innerText(), /\$0/, 'what has no price is no zero');
   await page.getByRole('button', { name: 'Own' }).click();
   await page.getByLabel('From', { exact: true }).fill('2020-01-01');

@@ -2,7 +2,7 @@
 import { invalidRequest } from '../../errors.ts';
 import type { CostBucket } from '../../schemas/block-costs.ts';
 import type { CostsReport } from '../../schemas/workspace-api.ts';
-import type { LedgerLine } from '../../store/port.ts';
+import type { CostsFilter, LedgerLine } from '../../store/port.ts';
 import { addBucket, bucketOf, emptyBucket } from './costs.ts';
 
 /** What a report needs of a line of a ledger. */
@@ -30,16 +30,6 @@ const KEY_OF: Readonly<Record<CostsReport['by'], (line: CostLine) => string>> = 
   'day-model': (line) => `${KEY_OF.day(line)} ${KEY_OF.model(line)}`,
 };
 
-/** Which calls a report counts. */
-export interface CostsFilter {
-  /** Those of this block. */
-  readonly block?: string | undefined;
-  /** Those of this UTC day and later ones: `2026-11-01`. */
-  readonly from?: string | undefined;
-  /** Those of this UTC day and earlier ones. */
-  readonly to?: string | undefined;
-}
-
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** True for a date of the calendar. */
@@ -51,7 +41,7 @@ function isDay(text: string): boolean {
 /** Throws INVALID_REQUEST naming the field. */
 function assertDays({ from, to }: CostsFilter): void {
   for (const [path, day] of Object.entries({ from, to })) if (day !== undefined && !isDay(day)) throw invalidRequest(path, 'must be a date such as 2026-11-01');
-  if (from !== undefined && to !== undefined && from > to) throw invalidRequest('to', 'must not be before from');
+  if (from !== undefined && to !== undefined && from > to) throw invalidRequest('from', 'must not be after to');
 }
 
 /** Sums of the calls that the filter has. Days come newest first, other rows by cost, then by name. Rejects with INVALID_REQUEST for a filter that is wrong. */

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { emptyBucket } from '../../../../core/block/costs/costs.ts';
-import { type CostLine, type CostsFilter, reportCosts } from '../../../../core/block/costs/report.ts';
+import { type CostLine, reportCosts } from '../../../../core/block/costs/report.ts';
 import { compile } from '../../../../core/schemas/validate.ts';
 import { CostsReport } from '../../../../core/schemas/workspace-api.ts';
+import type { CostsFilter } from '../../../../core/store/port.ts';
 
 async function* lines(...all: [block: string, model: string, day: string, costUsd: number | null][]): AsyncGenerator<CostLine> {
   for (const [block, model, day, costUsd] of all)
@@ -85,7 +86,7 @@ t.test('a report counts the days that it is asked for, both ends with them', asy
     [{ from: '2026-13-01' }, 'from'],
     [{ from: '2026-02-30' }, 'from'],
     [{ to: 'yesterday' }, 'to'],
-    [{ from: '2026-11-20', to: '2026-11-19' }, 'to'],
+    [{ from: '2026-11-20', to: '2026-11-19' }, 'from'],
   ] as const)
     await t.rejects(reportCosts(ledger(), 'day', filter), { code: 'INVALID_REQUEST', details: [{ path }] }, JSON.stringify(filter));
 });
