@@ -9,19 +9,19 @@ import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { newRequestId } from './base/request-id.ts';
 import type { Blocks } from './block/api.ts';
+import type { BillQuery } from './block/costs/bill.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import { assertOptions, type CoreOptions } from './core-options.ts';
 import { EventRing, type RecentEvents } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
-import type { ConnectionBook } from './gateway/books.ts';
+import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
-import type { PriceBook } from './gateway/books.ts';
 import { PriceStore } from './gateway/price-store.ts';
 import { Prices } from './gateway/pricing.ts';
 import { listed } from './gateway/registry.ts';
@@ -44,6 +44,7 @@ import type { ConnectedStore, FolderLock, StoreHealth } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
+  BillComparison,
   BlockAdapter,
   ChatDone,
   ChatRequest,
@@ -73,10 +74,7 @@ export interface Core {
   readonly meter: Meter;
   /** The calls under way, the newest first. */
   liveCalls(): readonly CallState[];
-  /**
-   * Ends calls of this id whose callers have left, and which are read on because their key has a cap; false if there are none. They count the largest output
-   * that they could have.
-   */
+  /** Ends calls of this id whose callers have left, and which are read on because their key has a cap; false if there are none. They count their largest output. */
   stopReading(requestId: string): boolean;
   /** How busy a provider is now. Throws ADAPTER_NOT_FOUND. */
   load(id: string): GatewayLoad;
@@ -153,6 +151,8 @@ export interface Core {
   capWarnings(limits: Partial<KeyLimits>): Promise<readonly Warning[]>;
   /** What keys may do and have spent; undefined before `start`. */
   readonly accounts: Accounts | undefined;
+  /** Compares a provider's bill, a CSV file, with the calls of blocks and of clients (docs/connections.md). Only after `start`. Rejects with INVALID_REQUEST. */
+  reconcile(bill: Uint8Array, query: BillQuery): Promise<BillComparison>;
   /** Checks the credential or the address of a provider without calling a model. */
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** Sends messages to a model and resolves with its whole answer. Rejects with a BlockhouseError. The request is checked at run time. */
@@ -362,6 +362,13 @@ function assemble(options: CoreOptions, worker?: Worker) {
     modelsFile,
     keys,
     capWarnings: (limits) => capWarnings(limits, uncounted),
+    async reconcile(bill, query) {
+      const { compareBill } = await import('./block/costs/bill.ts');
+      return compareBill(bill, query, async () => {
+        const blocks = options.gatewayOnly === true ? [] : [await core.blocks.costs({ by: 'day-model' })];
+        return session?.accounts === undefined ? blocks : [...blocks, await session.accounts.costs('day-model')];
+      });
+    },
     get accounts() {
       return session?.accounts;
     },

@@ -2007,6 +2007,32 @@ export interface SignIn {
   readonly code: string;
 }
 
+/** A provider's bill beside the ledgers of blocks and of clients: the days and models that agree, and each on which they don't. */
+export interface BillComparison {
+  /** The provider or connection whose calls were compared */
+  readonly connection: string;
+  /** The days and models that agree */
+  readonly matched: number;
+  readonly differs: readonly {
+    /** A UTC day, such as 2026-11-27 */
+    readonly date: string;
+    /** * if the bill names no models */
+    readonly model: string;
+    readonly ours: {
+      readonly usd?: number;
+      readonly input?: number;
+      readonly output?: number;
+      readonly calls: number;
+      readonly unpricedCalls: number;
+    } | null;
+    readonly theirs: {
+      readonly usd?: number;
+      readonly input?: number;
+      readonly output?: number;
+    } | null;
+  }[];
+}
+
 /** Sums of the ledger by block, model, UTC day and so on, or by two of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export interface CostsReport {
   readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'purpose' | 'day' | 'day-block' | 'day-key' | 'day-connection' | 'day-model';

@@ -169,6 +169,10 @@ export class Api {
     return this.#call('GET /api/costs', {}, { query: { source: 'gateway', by, ...days } });
   }
 
+  reconcile(bill: Uint8Array, query: QueryParams<'POST /api/costs/reconcile'>) {
+    return this.#call('POST /api/costs/reconcile', {}, { query, bytes: bill, type: 'text/csv', hurry: false });
+  }
+
   keys() {
     return this.#call('GET /api/keys', {});
   }

@@ -1,8 +1,7 @@
 // `blockhouse costs`: what was spent, and the comparison with a provider's bill.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Command, Option } from 'clipanion';
 import { ServerCommand } from '../command/server-command.ts';
-import type { BillColumns, BillPart } from '../input/bill.ts';
 import { fileFault } from '../input/file-fault.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { plural } from '../terminal/format.ts';
@@ -87,64 +86,43 @@ export class CostsCommand extends ServerCommand {
       throw new CliError('usage', '--reconcile compares the days of the export; --since and --until have no meaning there.');
     if (this.by !== undefined || this.gateway || this.csv || this.name !== undefined)
       throw new CliError('usage', '--reconcile compares all calls of a connection; --by, --gateway, --csv and the name of a block have no meaning there.');
-    const { connectionsIn, readBill, reconcile } = await import('../input/bill.ts');
-    const [named, tolerance] = [columnsOf(this.columns), shareOf(this.tolerance)];
-    const bill = await readFile(file, 'utf8').then(
-      (text) => {
-        try {
-          return readBill(text, named);
-        } catch (error) {
-          throw new CliError('usage', oneLine(`${file} can't be compared: ${(error as Error).message}.`), error);
-        }
-      },
-      (error: Error) => {
-        throw new CliError('usage', `${file} ${fileFault(error)}.`, error);
-      },
-    );
+    const bill = await billAt(file);
+    const { connection, tolerance, columns } = this;
     return this.withServer(async (api) => {
-      const blocks = await api.costs('day-model').catch((error: unknown) => {
-        if (error instanceof CliError && error.body?.code === 'WRONG_STATE') return undefined; // a server without blocks
-        throw error;
+      const { differs, ...rest } = await api.reconcile(bill, { connection, tolerance, columns }).catch((error: unknown) => {
+        throw inWordsOfOptions(error, file);
       });
-      const reports = [...(blocks === undefined ? [] : [blocks]), await api.gatewayCosts('day-model')];
-      const { connection = this.#onlyOf(connectionsIn(reports)) } = this;
-      const { matched, differs } = reconcile(bill, reports, connection, tolerance);
       const { differenceTable } = await import('../views/bill-table.ts');
-      await this.print({ matched, differs }, this.json || differs.length === 0 ? [] : differenceTable(differs, { width: this.width, style: this.style }));
+      await this.print({ ...rest, differs }, this.json || differs.length === 0 ? [] : differenceTable(differs, { width: this.width, style: this.style }));
+      const { matched } = rest;
       await this.say(
-        `${plural(matched, 'line')} of ${connection} ${matched === 1 ? 'agrees' : 'agree'}, ${differs.length} ${differs.length === 1 ? 'differs' : 'differ'}.`,
+        `${plural(matched, 'line')} of ${oneLine(rest.connection)} ${matched === 1 ? 'agrees' : 'agree'}, ${differs.length} ${differs.length === 1 ? 'differs' : 'differ'}.`,
       );
       return differs.length === 0 ? 'ok' : 'unexpected';
     });
   }
+}
 
-  /** The one connection that was called. */
-  #onlyOf(connections: readonly string[]): string {
-    const [connection, ...others] = connections;
-    if (connection !== undefined && others.length === 0) return connection;
-    throw new CliError(
-      'usage',
-      `Say with --connection whose bill it is${connection === undefined ? '' : `; there are calls of ${connections.map(oneLine).join(', ')}`}.`,
-    );
+async function billAt(file: string): Promise<Buffer> {
+  const { schemas } = await import('../../core/index.ts');
+  try {
+    const { size } = await stat(file);
+    if (size === 0) throw new CliError('usage', `${oneLine(file)} is empty.`);
+    if (size > schemas.MAX_BILL_BYTES)
+      throw new CliError('usage', `${oneLine(file)} is larger than ${schemas.MAX_BILL_BYTES / 1024 / 1024} MiB; export fewer days, or without further groups.`);
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError('usage', `${oneLine(file)} ${fileFault(error as Error)}.`, error);
   }
 }
 
-/** `date=Day,usd=Cost,usd=Tax`: a part may have several columns. */
-function columnsOf(text: string | undefined): BillColumns {
-  const columns: Partial<Record<BillPart, string[]>> = {};
-  for (const pair of text?.split(',') ?? []) {
-    const [, part, column] = /^(date|model|usd|input|output)=(.+)$/.exec(pair.trim()) ?? [];
-    if (part === undefined || column === undefined)
-      throw new CliError('usage', '--columns takes date, model, usd, input and output with the names of columns, such as date=Day,model=SKU,usd=Cost.');
-    columns[part as BillPart] = [...(columns[part as BillPart] ?? []), column];
-  }
-  return columns;
-}
-
-function shareOf(text = '0.5%'): number {
-  const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? [];
-  if (number === undefined || Number(number) > 100) throw new CliError('usage', '--tolerance must be a share in percent, such as 0.5%.');
-  return Number(number) / 100;
+/** The server names a choice as the API does, and knows no file. */
+function inWordsOfOptions(error: unknown, file: string): unknown {
+  if (!(error instanceof CliError) || error.body?.code !== 'INVALID_REQUEST') return error;
+  const path = error.body.details?.[0]?.path ?? '';
+  const message = path === '' ? error.message.replace(/^The bill /, `${oneLine(file)} `).replace('with columns', 'with --columns') : `--${error.message}`;
+  return new CliError(error.kind, message, error, error.body);
 }
 
 const DAY_MS = 86_400_000;

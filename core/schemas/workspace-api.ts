@@ -1,7 +1,7 @@
 // The bodies and answers of `/api` for the whole workspace: costs, search, the doctor, the kill switch. Pure: no I/O.
 import type * as types from '../types.ts';
 import { CostBucket } from './block-costs.ts';
-import { boolean, closedObject, count, listOf, object, oneOf, orNull, string, time } from './fields.ts';
+import { boolean, closedObject, count, listOf, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** Sums of the ledger by block, model, UTC day and so on, or by two of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export const CostsReport = object({
@@ -10,6 +10,26 @@ export const CostsReport = object({
   total: CostBucket,
 });
 export type CostsReport = types.CostsReport;
+
+/** The largest file of a provider's bill. */
+export const MAX_BILL_BYTES = 8 * 1024 * 1024;
+/** What one side says of a model on a day; absent for what it does not tell. */
+const BillSums = object({ usd: number, input: number, output: number }, ['usd', 'input', 'output']);
+const OwnSums = object({ ...BillSums.properties, calls: count, unpricedCalls: count }, ['usd', 'input', 'output']);
+/** A provider's bill beside the ledgers of blocks and of clients: the days and models that agree, and each on which they don't. */
+export const BillComparison = object({
+  connection: { type: 'string', description: 'The provider or connection whose calls were compared' },
+  matched: { ...count, description: 'The days and models that agree' },
+  differs: listOf(
+    object({
+      date: { type: 'string', description: 'A UTC day, such as 2026-11-27' },
+      model: { type: 'string', description: '* if the bill names no models' },
+      ours: orNull(OwnSums),
+      theirs: orNull(BillSums),
+    }),
+  ),
+});
+export type BillComparison = types.BillComparison;
 
 /** A problem that the doctor found, with its place and its fix. */
 export const Finding = object({

@@ -82,6 +82,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'schemas',
       'bus',
       'store port',
+      'costs',
       'store parts',
       'file store',
       'store',

@@ -1,6 +1,6 @@
 // Handlers of `/api/costs`, `/api/doctor` and `/api/halt`, which concern the whole workspace.
-import type { SetHalt } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
+import { type SetHalt, schemas } from '../../../core/index.ts';
+import { OTHER_BODY_BYTES, readBytes, readJsonBody } from '../wire/body.ts';
 import { queryChoice, queryNumber, queryValue } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
@@ -25,6 +25,13 @@ export const search = async ({ core, req, signal }: RouteContext) => {
   const [q = '', block] = ['q', 'block'].map((name) => queryValue(req, name));
   const limit = queryNumber(req, 'limit');
   return ok(await core.blocks.search({ q, ...(limit !== undefined && { limit }), ...(block !== undefined && { block }) }, { signal }));
+};
+
+/** `{connection, matched, differs}`: an export of a provider's bill beside all calls of a connection. Changes nothing. */
+export const reconcile = async (context: RouteContext) => {
+  const { core, req } = context;
+  const query = { connection: queryValue(req, 'connection'), tolerance: queryValue(req, 'tolerance'), columns: queryValue(req, 'columns') };
+  return ok(await core.reconcile(await readBytes(context, schemas.MAX_BILL_BYTES, 'text/csv'), query));
 };
 
 /** `{ok, checked, findings}`; changes nothing. */

@@ -112,6 +112,22 @@ export const WORKSPACE_ROUTES = {
     errors: ['INVALID_REQUEST', 'WORKSPACE_DAMAGED', NO_BLOCKS, 'STORAGE_FAILED'],
     handler: workspace.costs,
   },
+  'POST /api/costs/reconcile': {
+    id: 'reconcileBill',
+    tag: 'Workspace',
+    summary: "Compare with a provider's bill",
+    description:
+      "Compares an export of a provider's bill, CSV of at most 8 MiB in UTF-8 or UTF-16, with the calls of blocks and of clients, by UTC day and model. Stores nothing. A bill that can't be compared is a 400.",
+    query: {
+      connection: { schema: string, description: 'The provider or connection whose bill it is; the one that was called, if it is missing' },
+      tolerance: { schema: { ...string, default: '0.5%' }, description: 'What may differ, in percent' },
+      columns: { schema: string, description: 'Which column is which, where that is not known: date=…,model=…,usd=…,input=…,output=…' },
+    },
+    body: { required: true, content: { 'text/csv': { schema: string } } },
+    answers: { 200: json('BillComparison', 'What agrees, and what does not.') },
+    errors: [...BODY, 'WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
+    handler: workspace.reconcile,
+  },
   'GET /api/doctor': {
     id: 'checkWorkspace',
     tag: 'Workspace',
