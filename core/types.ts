@@ -1652,6 +1652,8 @@ export interface KeyGroupList {
       /** Calls that `usd` does not count, because their price is not known */
       readonly unpricedCalls: number;
     };
+    /** The newest day (UTC) with a call that used tokens, as far back as sums are kept; null without one */
+    readonly lastUsedOn: string | null;
   }[];
 }
 
@@ -1715,6 +1717,8 @@ export interface KeyList {
       /** Calls that `usd` does not count, because their price is not known */
       readonly unpricedCalls: number;
     };
+    /** The newest day (UTC) with a call that used tokens, as far back as sums are kept; null without one */
+    readonly lastUsedOn: string | null;
   }[];
 }
 
