@@ -23,6 +23,7 @@ import {
   type StoreConnection,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
+import { nodeNotice } from './serve/node-notice.ts';
 import { secretIn, withSecretFiles } from './serve/secret-files.ts';
 import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
@@ -30,8 +31,6 @@ import { oneLine } from './terminal/output.ts';
 
 /** What the build of the page writes: beside the folder of this module, or one above it where the bundle has put this module among its parts. */
 const DASHBOARDS = ['../dashboard/', '../../dashboard/'];
-/** The first Node release line that still gets security fixes. */
-const OLDEST_MAINTAINED_NODE = 22;
 
 /** A server that listens. */
 export interface RunningServer {
@@ -400,8 +399,7 @@ function parseFlags(args: string[]): Flags {
 }
 
 function logStart({ url, ollamaUrl, config, core, log }: RunningServer): void {
-  if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
-    log.warn({ node: process.version }, `Node ${process.version} no longer gets security fixes; use ${OLDEST_MAINTAINED_NODE} or newer`);
-  }
+  const notice = config.nodeNotice ? nodeNotice(process.versions.node, Date.now()) : undefined;
+  if (notice !== undefined) log.warn({ node: process.version }, notice);
   log.info({ url, ollamaUrl, workspace: config.workspace, version: core.version, workers: config.workers }, 'blockhouse is listening');
 }
