@@ -32,6 +32,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'mv ~/Library/Logs/blockhouse.log ~/Library/Logs/blockhouse.old.log': 'needs launchd',
   '[boot]': 'is the content of a file of WSL',
   'nohup blockhouse serve >> ~/blockhouse.log 2>&1 &': 'leaves a server behind',
+  'blockhouse launch --model ollama/gemma4 claude': 'is a program of others; spec/docs/clients.spec.ts runs it',
   'git pull': 'changes this checkout',
   'docker compose up --build --detach': 'needs a container runtime',
   'mkdir -m 700 secrets': 'needs a container runtime',
