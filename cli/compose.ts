@@ -60,7 +60,7 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags, env: Environment = process.env): Promise<RunningServer> {
   const config = readConfig(flags, env);
-  const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
+  const store = await storeOf(config);
   const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, env, store)]);
   const { createLogger, logFacts, ServerLog } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
@@ -136,33 +136,36 @@ async function serveCore(
 /** Starts a server whose clients are served by workers, and resolves once all of them listen. Rejects as `startServer` does. */
 async function startWithWorkers(config: ProcessConfig, count: number): Promise<RunningServer> {
   const [{ createLogger, logFacts, ServerLog }, { freePort, WorkerPool }] = await Promise.all([import('./server-parts.ts'), import('./serve/workers.ts')]);
+  const store = await storeOf(config);
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
-  const { core, primary } = await createPrimaryCore(await coreOptions(config), (lines) => {
+  const { core, primary, hold } = await createPrimaryCore(await coreOptions(config, process.env, store), (lines) => {
     for (const line of lines) file.write(line);
   });
-  logFacts(core, log);
-  await inWorkspace(config, () => core.start());
-  file.open();
+  if (store === undefined) logFacts(core, log); // whole servers do so themselves
   const pool = new WorkerPool({
     count,
     onWorker: (line) => primary.add(line),
     onDeath: (fact) => log.error(fact, 'a worker has ended, and another one is started'),
   });
+  let folder: Awaited<ReturnType<typeof hold>> | undefined;
   const close = async (): Promise<void> => {
     await pool.stop(config.drainMs + FAREWELL_MS + LAST_LINES_MS);
     primary.close();
     await core.close();
     await file.close();
+    await folder?.release();
   };
   try {
+    folder = await inWorkspace(config, hold);
+    file.open();
     await ensureToken(core, config);
     const ports = [
       ...(config.port === 0 ? ['--port', String(await freePort(config.host))] : []),
       ...(config.ollamaPort === 0 ? ['--ollama-port', String(await freePort(LOOPBACK))] : []),
     ];
     const { url, ollamaUrl, hasPage } = await pool.start(ports);
-    await core.announce(url);
+    await folder.announce(url);
     return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, workers: pool, close };
   } catch (error) {
     await close();
@@ -178,14 +181,18 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     process.once('SIGTERM', resolve);
   });
   try {
+    if (config.store !== undefined) own.outlivePrimary();
+    const store = await storeOf(config);
     const [parts, { core, log: sendLines }] = await Promise.all([
       import('./server-parts.ts'),
-      coreOptions(config).then((options) => createWorkerCore(options, own.line)),
+      coreOptions(config, process.env, store).then((options) => createWorkerCore(options, own.line)),
     ]);
     const file = new parts.SentLog(sendLines);
     const log = parts.createLogger(config.logLevel, process.stderr, file);
+    if (store !== undefined) parts.logFacts(core, log);
     await core.start();
     const served = await serveCore(core, config, log, parts);
+    await core.announce(served.url);
     own.ready(served);
     prepareSoon(core);
     await ended;
@@ -195,7 +202,9 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     };
     await endServer({ config, core, log, close }, 'ok');
   } catch (error) {
-    await own.failed(exitKindOf(error), error instanceof Error ? error.message : String(error));
+    const kind = exitKindOf(error);
+    await own.failed(kind, error instanceof Error ? error.message : String(error));
+    setTimeout(() => process.exit(EXIT_CODES[kind].code), LAST_LINES_MS).unref(); // connections to a database would keep it alive
   } finally {
     own.leave();
   }
@@ -261,8 +270,12 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
 
 /** The same with the database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
 export async function createStoredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
-  const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
-  return createConfiguredCore(config, env, store);
+  return createConfiguredCore(config, env, await storeOf(config));
+}
+
+/** The database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
+async function storeOf({ store }: ProcessConfig): Promise<StoreConnection | undefined> {
+  return store && connectStore(store.url, store);
 }
 
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {

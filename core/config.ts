@@ -108,14 +108,12 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     );
   }
   const workers = integer('--workers', flags.workers, 1, MAX_WORKERS);
-  if (workers !== undefined && flags.gatewayOnly !== true)
-    throw new Error('--workers needs --gateway-only, because blocks in files are of one process. Add --gateway-only, or leave --workers out to have blocks.');
   const ollamaPort = integer('--ollama-port or BLOCKHOUSE_OLLAMA_PORT', flags.ollamaPort ?? text('BLOCKHOUSE_OLLAMA_PORT'), 0, 65_535);
   const publicOrigin = parsePublicOrigin(flags.publicOrigin ?? text('BLOCKHOUSE_PUBLIC_ORIGIN'));
   const store = readStore(flags.store ?? text('BLOCKHOUSE_STORE'), text);
-  if (workers !== undefined && store !== undefined)
+  if (workers !== undefined && flags.gatewayOnly !== true && store === undefined)
     throw new Error(
-      '--workers is for a workspace in files. With a database (--store or BLOCKHOUSE_STORE), start several servers that share it, or leave --workers out.',
+      '--workers needs --gateway-only or a database, because blocks in files are of one process. Add --gateway-only, keep the workspace in a database with --store or BLOCKHOUSE_STORE, or leave --workers out.',
     );
   return Object.freeze({
     host,

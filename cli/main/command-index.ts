@@ -29,6 +29,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"send","paths":[["queue"]],"category":"Messages","description":"List, cancel or retry the messages that have no answer"},
   {"module":"again","paths":[["again"]],"category":"Messages","description":"Ask the last message to a block again"},
   {"module":"history","paths":[["history"]],"category":"Messages","description":"Read the conversation with a block"},
+  {"module":"search","paths":[["search"]],"category":"Messages","description":"Find what was said to all blocks"},
   {"module":"attach","paths":[["attach"]],"category":"Messages","description":"Talk with a block; replies show while they are written"},
   {"module":"archive","paths":[["rename"]],"category":"Blocks","description":"Give a block another name"},
   {"module":"archive","paths":[["rm"],["remove"],["delete"]],"category":"Archive","description":"Move blocks to the archive"},

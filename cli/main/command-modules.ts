@@ -22,6 +22,7 @@ export const COMMAND_MODULES = {
   send: () => import('../commands/send.ts').then((m) => [m.SendCommand, m.QueueCommand]),
   again: () => import('../commands/again.ts').then((m) => [m.AgainCommand]),
   history: () => import('../commands/history.ts').then((m) => [m.HistoryCommand]),
+  search: () => import('../commands/search.ts').then((m) => [m.SearchCommand]),
   attach: () => import('../commands/attach.ts').then((m) => [m.AttachCommand]),
   archive: () => import('../commands/archive.ts').then((m) => [m.RenameCommand, m.RemoveCommand, m.ArchiveListCommand, m.RestoreCommand, m.PurgeCommand]),
   transfer: () => import('../commands/transfer.ts').then((m) => [m.ExportCommand, m.ImportCommand]),
