@@ -13,6 +13,7 @@ import { Segments } from '../../parts/fields.tsx';
 import { SumsTable } from '../../parts/sums.tsx';
 import { Bar, Empty, Problem, toneOf } from '../../parts/widgets.tsx';
 import { costsText, ofCapText, pricesText, unpricedText } from '../../text/index.ts';
+import { Bill } from './bill.tsx';
 import { Prices } from './prices.tsx';
 
 const READ_EVERY_MS = 10_000;
@@ -61,6 +62,7 @@ export default function Costs() {
           {spent !== undefined && spent.rows.length > 0 && <Days days={spent.rows.map(({ key, ...sums }) => dayOf(key, sums))} />}
           {data !== undefined && data.by === by && <Report report={data} by={by} />}
           <Prices byModel={path('model')} />
+          <Bill />
         </div>
       </div>
     </>
