@@ -41,6 +41,16 @@ export interface LedgerLine {
   readonly failed?: true;
 }
 
+/** Which calls a report counts. */
+export interface CostsFilter {
+  /** Those of this block. */
+  readonly block?: string | undefined;
+  /** Those of this UTC day and later ones: `2026-11-01`. */
+  readonly from?: string | undefined;
+  /** Those of this UTC day and earlier ones. */
+  readonly to?: string | undefined;
+}
+
 /** What was spent in a period. A call without a known price counts in tokens only. */
 export interface Spend {
   readonly usd: number;

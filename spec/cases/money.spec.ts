@@ -75,9 +75,9 @@ t.test('50: the bill is compared with both ledgers: equal, one line off, and a c
   const reconcile = async (...lines: string[]) => {
     writeFileSync(file, ['Day,Model,Cost', ...lines].join('\n'));
     const outcome = await on(['costs', '--reconcile', file, '--columns', 'date=Day,model=Model,usd=Cost', '--json']);
-    return { code: outcome.code, ...(JSON.parse(outcome.stdout) as { matched: number; differs: object[] }) };
+    return { code: outcome.code, ...(JSON.parse(outcome.stdout) as { connection: string; matched: number; differs: object[] }) };
   };
-  t.same(await reconcile(`${day},m,${usd}`), { code: 0, matched: 1, differs: [] });
+  t.same(await reconcile(`${day},m,${usd}`), { code: 0, connection: 'ollama', matched: 1, differs: [] });
   t.match(await reconcile(`${day},m,${usd * 1.01}`), {
     code: 1,
     matched: 0,

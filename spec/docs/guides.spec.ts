@@ -33,6 +33,10 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   '[boot]': 'is the content of a file of WSL',
   'nohup blockhouse serve >> ~/blockhouse.log 2>&1 &': 'leaves a server behind',
   'git pull': 'changes this checkout',
+  'docker compose up --build --detach': 'needs a container runtime',
+  'mkdir -m 700 secrets': 'needs a container runtime',
+  'docker compose stop': 'needs a container runtime',
+  'docker compose run --rm --no-deps -T --entrypoint tar server -xz -C /data < blockhouse-backup.tar.gz': 'needs a container runtime',
 };
 
 /** Someone who reads guides, with a stand-in for Ollama and for Anthropic. */
@@ -144,6 +148,11 @@ t.test('run it as a service', async (t) => {
   t.match(output('blockhouse service install'), 'Listens on http://127.0.0.1:');
   t.match(output('blockhouse service status'), /state +running/);
   t.match(output('blockhouse service uninstall'), 'Stopped the service');
+});
+
+t.test('run it in a container', async (t) => {
+  // Every block needs a container runtime. spec/package/container.spec.ts looks at what they run.
+  await read('container.md', await reader(t));
 });
 
 t.test('upgrade and back up', async (t) => {

@@ -11,7 +11,7 @@ import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { leaseLost } from '../../errors.ts';
 import { groupAccount, SpendDays } from '../parts/spend-days.ts';
-import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../port.ts';
+import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD } from './gateway-lines.ts';
 import type { Database, Run } from './pool.ts';
@@ -125,7 +125,10 @@ export class PostgresGatewayBook implements GatewayBook {
 
   async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
     await this.flush();
-    return this.#sums(this.#options.database.query, accountOf({ kind, name }));
+    const { query } = this.#options.database;
+    const account = accountOf({ kind, name });
+    const [last] = await query<{ day: string | null }>(sql.LAST_DAY, [account]);
+    return { ...(await this.#sums(query, account)), lastDay: last?.day ?? null };
   }
 
   /** All lines that are kept, the oldest first. */
@@ -231,11 +234,11 @@ export class PostgresGatewayBook implements GatewayBook {
     return close === undefined || { ...close, isUnderWay: true, retryAfterMs: ELSEWHERE_RETRY_MS };
   }
 
-  async #sums(run: Run, account: string): Promise<PeriodSpend> {
+  async #sums(run: Run, account: string): Promise<PeriodSums> {
     const now = this.#options.now();
-    type Row = { period: keyof PeriodSpend; usd: number; tokens: number; calls: number; unpriced: number };
+    type Row = { period: keyof PeriodSums; usd: number; tokens: number; calls: number; unpriced: number };
     const rows = await run<Row>(sql.SPENT, [account, this.#day(), firstOfWeek(now), firstOfMonth(now)]);
-    const of = (wanted: keyof PeriodSpend): KeySpend => {
+    const of = (wanted: keyof PeriodSums): KeySpend => {
       const { usd = 0, tokens = 0, calls = 0, unpriced = 0 } = rows.find(({ period }) => period === wanted) ?? {};
       return { usd, tokens, calls, unpricedCalls: unpriced };
     };
@@ -342,10 +345,7 @@ function hasCap({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMon
 }
 
 /** What may be spent on this day under all caps, what was spent on it included; null for no cap. */
-function ofToday(
-  { usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps,
-  { day, week, month }: PeriodSpend,
-): [number | null, number | null] {
+function ofToday({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps, { day, week, month }: PeriodSums): [number | null, number | null] {
   const least = (...caps: readonly (number | null)[]): number | null => {
     const given = caps.filter((cap) => cap !== null);
     return given.length === 0 ? null : Math.min(...given);

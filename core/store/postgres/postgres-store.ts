@@ -22,6 +22,7 @@ import { PostgresPasses } from './passes.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
 import { Database } from './pool.ts';
 import { Projection } from './projection.ts';
+import { PostgresSearch } from './search.ts';
 import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
 import { USE_COPY } from './sql/copy.ts';
@@ -103,6 +104,7 @@ class PostgresStore implements Store {
   readonly ledger: PostgresLedger;
   readonly gateway: PostgresGatewayBook;
   readonly signals: Signals;
+  readonly search: PostgresSearch;
   readonly #options: PostgresStoreOptions;
   readonly #telling: Database;
   readonly #posts: PostgresSignals;
@@ -140,6 +142,7 @@ class PostgresStore implements Store {
     const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };
     this.blocks = new PostgresBlocks(world);
     this.archive = new PostgresArchive(world, this.blocks);
+    this.search = new PostgresSearch(database);
     this.ledger = new PostgresLedger({ database, node, now });
     this.gateway = new PostgresGatewayBook({ database, node, now });
     this.signals = {

@@ -43,7 +43,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     for await (const line of book.lines()) lines.push(line);
     t.strictSame(lines, calls);
     t.strictSame((await book.spent('key', 'app')).day, { usd: 0.75, tokens: 30, calls: 3, unpricedCalls: 1 });
-    t.match((await book.spent('key', 'none')).day, { usd: 0, calls: 0 });
+    t.match(await book.spent('key', 'none'), { day: { usd: 0, calls: 0 }, lastDay: null });
+    t.equal((await book.spent('key', 'app')).lastDay, calls[0]?.at.slice(0, '2026-11-22'.length));
     t.strictSame(await ask('select key, calls::int, failed::int, cost_usd::float8 from bh.gateway_day order by key'), [
       { key: '', calls: 1, failed: 1, cost_usd: 0 },
       { key: 'app', calls: 3, failed: 0, cost_usd: 0.75 },
