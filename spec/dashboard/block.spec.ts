@@ -202,6 +202,30 @@ t.test('a save that fails says so beside its button, with the focus, and names t
   t.match(await world.api('GET', '/api/blocks/ada/config'), { config: { description: 'mine', budget: { timezone: 'Europe/Berlin' } } });
 });
 
+t.test('what a block has spent names the calls without a price, beside its chat and with its costs', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello.' });
+  await world.block('ada', { adapter: { provider: 'ollama', model: 'big:cloud' } });
+  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'Hello' });
+  const page = await world.page('/ui/blocks/ada');
+  await page.locator('.spent', { hasText: 'Today' }).getByText('$0.00 + 1 not priced').waitFor();
+  await page.locator('.tabs').getByRole('link', { name: 'Costs' }).click();
+  await page.locator('.stat', { hasText: 'This month' }).getByText('$0.00 + 1 not priced').waitFor();
+  t.equal(await page.locator('.stat', { hasText: 'Altogether' }).locator('dd').textContent(), '1 not priced1 call', 'no call has a known price');
+  await page
+    .getByRole('link', { name: /^Fleet/ })
+    .first()
+    .click();
+  t.equal(
+    await page
+      .locator('.stat', { hasText: /^Spent/ })
+      .locator('dd')
+      .textContent(),
+    '–',
+  );
+});
+
 t.test('the caps of a block are lines in its plots: of the day, and of the sum of the month', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
