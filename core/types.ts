@@ -2013,9 +2013,35 @@ export interface SignIn {
   readonly code: string;
 }
 
-/** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
+/** A provider's bill beside the ledgers of blocks and of clients: the days and models that agree, and each on which they don't. */
+export interface BillComparison {
+  /** The provider or connection whose calls were compared */
+  readonly connection: string;
+  /** The days and models that agree */
+  readonly matched: number;
+  readonly differs: readonly {
+    /** A UTC day, such as 2026-11-27 */
+    readonly date: string;
+    /** * if the bill names no models */
+    readonly model: string;
+    readonly ours: {
+      readonly usd?: number;
+      readonly input?: number;
+      readonly output?: number;
+      readonly calls: number;
+      readonly unpricedCalls: number;
+    } | null;
+    readonly theirs: {
+      readonly usd?: number;
+      readonly input?: number;
+      readonly output?: number;
+    } | null;
+  }[];
+}
+
+/** Sums of the ledger by block, model, UTC day and so on, or by two of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export interface CostsReport {
-  readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'day' | 'day-model';
+  readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'purpose' | 'day' | 'day-block' | 'day-key' | 'day-connection' | 'day-model';
   readonly rows: readonly {
     readonly key: string;
     readonly calls: number;
@@ -2061,6 +2087,44 @@ export interface HaltState {
 /** The servers of the workspace, the oldest first. */
 export interface NodeList {
   readonly nodes: readonly ServerNode[];
+}
+
+/** A text that fits. */
+export interface SearchHit {
+  /** Name of the block; of an archived one, the name that it had */
+  readonly block: string;
+  /** Name in the archive; null for an active block */
+  readonly archive: string | null;
+  /** Whose words they are: the last two are of the memory of the block */
+  readonly by: 'message' | 'answer' | 'summary' | 'fact';
+  /** Id of the message, the answer or the fact; null for the summary */
+  readonly id: string | null;
+  readonly at: string | null;
+  /** The text around the first word that was found */
+  readonly excerpt: string;
+  /** Where the words stand in the excerpt: the index of the first character, and of the one after the last, in UTF-16 */
+  readonly marks: readonly (readonly number[])[];
+}
+
+/** A search in what was said to blocks. */
+export interface SearchQuery {
+  /** Words, and texts between quotation marks, at most eight. A text fits that has them all, also within longer words, in any case */
+  readonly q: string;
+  /** Most texts to return, the newest first; default 20 */
+  readonly limit?: number;
+  /** Only what was said to this block */
+  readonly block?: string;
+}
+
+/** What was found. */
+export interface SearchResult {
+  readonly hits: readonly SearchHit[];
+  /** How many texts fit in all */
+  readonly total: number;
+  /** False if there may be more: a block can't be read, or there are too many to look at */
+  readonly complete: boolean;
+  /** Blocks whose texts can't be read, some of them */
+  readonly unreadable: readonly string[];
 }
 
 /** A server of the workspace. */

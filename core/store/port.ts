@@ -41,6 +41,26 @@ export interface LedgerLine {
   readonly failed?: true;
 }
 
+/** Which calls a report counts. */
+export interface CostsFilter {
+  /** Those of this block. */
+  readonly block?: string | undefined;
+  /** Those of this UTC day and later ones: `2026-11-01`. */
+  readonly from?: string | undefined;
+  /** Those of this UTC day and earlier ones. */
+  readonly to?: string | undefined;
+}
+
+/** How a bill is read and compared, as a person writes it. */
+export interface BillQuery {
+  /** The provider or connection whose bill it is; the one that was called, if it is missing. */
+  readonly connection?: string | undefined;
+  /** What may differ, such as `0.5%`. */
+  readonly tolerance?: string | undefined;
+  /** Which column is which, such as `date=Day,model=SKU,usd=Cost`. */
+  readonly columns?: string | undefined;
+}
+
 /** What was spent in a period. A call without a known price counts in tokens only. */
 export interface Spend {
   readonly usd: number;

@@ -58,6 +58,11 @@ t.test('real answers of blocks are what the document says', async (t) => {
   await judge('POST', at('/chat/{id}/retry'), 200, { params: { name: 'a', id } });
   await judge('POST', at('/chat/{id}/retry'), 404, { params: { name: 'a', id: 'nobody' } });
 
+  await judge('GET', '/api/search', 200, { query: '?q=hi&limit=5&block=a' });
+  await judge('GET', '/api/search', 400);
+  await judge('GET', '/api/search', 400, { query: '?q=hi&limit=0' });
+  await judge('GET', '/api/search', 404, { query: '?q=hi&block=nobody' });
+
   await judge('POST', at('/start'), 200);
   await until(async () => (await server.call('GET', '/api/blocks/a/chat')).text.includes('Hello, you'), 'the answer');
   await judge('POST', at('/chat'), 200, { query: '?wait=60', body: message });

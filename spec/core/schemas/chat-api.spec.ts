@@ -1,5 +1,6 @@
 import t from 'tap';
 import { AskAgain, HistoryPage, MAX_MESSAGE_CHARACTERS, PostMessage } from '../../../core/schemas/chat-api.ts';
+import { SearchQuery } from '../../../core/schemas/workspace-api.ts';
 import { refusedField } from '../../support/refused-field.ts';
 
 t.test('a message is not empty and has a limit', async (t) => {
@@ -14,4 +15,10 @@ t.test('a page has 1 to 500 entries', async (t) => {
   t.equal(refusedField(HistoryPage, {}), undefined);
   t.equal(refusedField(HistoryPage, { limit: 500 }), undefined);
   for (const limit of [0, 501]) t.equal(refusedField(HistoryPage, { limit }), 'limit', String(limit));
+});
+
+t.test('a search has a text and returns 1 to 100 texts', async (t) => {
+  t.equal(refusedField(SearchQuery, { q: 'x', limit: 100 }), undefined);
+  for (const limit of [0, 101]) t.equal(refusedField(SearchQuery, { q: 'x', limit }), 'limit', String(limit));
+  t.equal(refusedField(SearchQuery, {}), 'q');
 });

@@ -18,5 +18,6 @@ export * from './playground.ts';
 export * from './plot.ts';
 export * from './prices.ts';
 export * from './programs.ts';
+export * from './search.ts';
 export * from './settings.ts';
 export * from './stand-in.ts';

@@ -6,7 +6,7 @@ export const modelsText = {
   options: 'Models',
   ready: 'ready',
   notReady: 'needs a key',
-  none: 'No model in the lists fits. You can use this name all the same.',
+  rowWrong: 'Choose a model in each row, or remove the row.',
   priceUnknown: 'price not known',
   free: 'free',
   add: 'Add a model',

@@ -2,9 +2,9 @@
 import { schemas } from '../../../core/index.ts';
 import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
-import { BODY, body, either, json, READ, tagged, UPSTREAM, WRITE } from '../openapi/parts.ts';
+import { BODY, body, either, json, READ, tagged, UPSTREAM, WRITE, wordsOf } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
-import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../wire/route.ts';
+import type { ResponseWords, RouteEntry, RouteKey } from '../wire/route.ts';
 
 const name = { name: 'Name of the block' };
 const message = { ...name, id: 'Id of the message' };
@@ -171,11 +171,6 @@ export const CHAT_ROUTES = {
     handler: memory.undo,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;
-
-/** A field of a query as a parameter of the contract. */
-function wordsOf({ description, ...schema }: { readonly description: string }): Parameter {
-  return { schema, description };
-}
 
 /** A response that can also be a stream. */
 function orEvents(answer: ResponseWords): ResponseWords {
