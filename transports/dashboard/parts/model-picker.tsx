@@ -4,7 +4,7 @@
 import { useId, useRef, useState } from 'preact/hooks';
 import { type Connection, readConnections } from '../data/connections.ts';
 import { useLoad } from '../data/load.ts';
-import { optionsFor, readFacts, readModels } from '../data/models.ts';
+import { type Option, optionsFor, readFacts, readModels } from '../data/models.ts';
 import { modelCountText, modelFactsText, modelsText } from '../text/models.ts';
 
 interface PickerProps {
@@ -19,8 +19,7 @@ interface PickerProps {
   set(value: string): void;
 }
 
-/** A field with a list: arrows move in it, Enter takes, Escape closes it. */
-export function ModelPicker({ label, props, value, of, isProvider = false, set }: PickerProps) {
+function usePicker({ value, of, isProvider = false, set }: PickerProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -56,6 +55,12 @@ export function ModelPicker({ label, props, value, of, isProvider = false, set }
       setAt(-1);
     }
   };
+  return { id, field, connections, options, shown, at, active, setAt, setOpen, take, keys };
+}
+
+/** A field with a list: arrows move in it, Enter takes, Escape closes it. */
+export function ModelPicker({ label, props, value, of, isProvider = false, set }: PickerProps) {
+  const { id, field, connections, options, shown, at, active, setAt, setOpen, take, keys } = usePicker({ value, of, isProvider, set });
   return (
     <div class="picker grow">
       <input
@@ -82,27 +87,41 @@ export function ModelPicker({ label, props, value, of, isProvider = false, set }
           set(event.currentTarget.value.trim());
         }}
       />
-      <div id={`${id}l`} class="picker-list" role="listbox" aria-label={modelsText.options} hidden={!shown || options.length === 0}>
-        {shown &&
-          options.map((option, index) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
-            <div
-              key={option.value}
-              id={`${id}o${index}`}
-              role="option"
-              aria-selected={index === at}
-              onMouseDown={(event) => event.preventDefault()}
-              onClick={() => take(index)}
-            >
-              <span class="break">{option.value}</span>
-              <span class="t2 sm">
-                {(option.models ?? 0) > 0 && `${modelCountText(option.models ?? 0)} · `}
-                <span class={option.isReady ? '' : 'warn'}>{option.isReady ? modelsText.ready : modelsText.notReady}</span>
-              </span>
-            </div>
-          ))}
-      </div>
+      <List id={id} isShown={shown} options={options} at={at} take={take} />
       <Facts model={active === undefined || active.leadsOn ? value : active.value} of={of} isProvider={isProvider} connections={connections} />
+    </div>
+  );
+}
+
+interface ListProps {
+  readonly id: string;
+  readonly isShown: boolean;
+  readonly options: readonly Option[];
+  readonly at: number;
+  take(index: number): void;
+}
+
+function List({ id, isShown, options, at, take }: ListProps) {
+  return (
+    <div id={`${id}l`} class="picker-list" role="listbox" aria-label={modelsText.options} hidden={!isShown || options.length === 0}>
+      {isShown &&
+        options.map((option, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
+          <div
+            key={option.value}
+            id={`${id}o${index}`}
+            role="option"
+            aria-selected={index === at}
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => take(index)}
+          >
+            <span class="break">{option.value}</span>
+            <span class="t2 sm">
+              {(option.models ?? 0) > 0 && `${modelCountText(option.models ?? 0)} · `}
+              <span class={option.isReady ? '' : 'warn'}>{option.isReady ? modelsText.ready : modelsText.notReady}</span>
+            </span>
+          </div>
+        ))}
     </div>
   );
 }

@@ -75,6 +75,17 @@ const LABELS: Readonly<Record<string, string>> = {
   enabled: 'Starts with the server',
 };
 
+/** Help for people, where the contract's sentence says what a program has to check. */
+const HELPS: Readonly<Record<string, string>> = {
+  'adapter.provider': 'Who answers: a provider, or a connection from the settings.',
+  'adapter.model': 'One of its models. A name that the list does not have can be typed.',
+};
+
+/** The help of a field; undefined where the contract says it well. */
+export function fieldHelp(path: string): string | undefined {
+  return ownOf(HELPS, path);
+}
+
 /** The label of a field. */
 export function fieldLabel(path: string): string {
   return ownOf(LABELS, path) ?? path;

@@ -148,27 +148,7 @@ function AliasForm({ alias, close, reload }: AliasFormProps) {
           set={(text) => setName(text.trim())}
         />
       )}
-      <ModelRows
-        label={programsText.targets}
-        rows={rows}
-        most={MOST_TARGETS}
-        empty={NO_TARGET}
-        nameOf={({ model }) => model}
-        named={(row, model) => ({ ...row, model })}
-        beside={(row, index, set) =>
-          isSpread && (
-            <input
-              class="input share"
-              inputMode="numeric"
-              aria-label={rowText(programsText.share, index)}
-              placeholder={programsText.share}
-              value={row.weight}
-              onInput={(event) => set({ ...row, weight: event.currentTarget.value })}
-            />
-          )
-        }
-        set={setRows}
-      />
+      <Targets rows={rows} isSpread={isSpread} set={setRows} />
       {isTried && targets === undefined && (
         <p class="bad" role="alert">
           {programsText.targetsWrong}
@@ -180,22 +160,60 @@ function AliasForm({ alias, close, reload }: AliasFormProps) {
             <input type="checkbox" checked={isSpread} onChange={(event) => setSpread(event.currentTarget.checked)} />
             {programsText.spread}
           </label>
-          <fieldset class="stack program-failures">
-            <legend>{programsText.on}</legend>
-            {FAILURES.map((each) => (
-              <label key={each} class="check">
-                <input
-                  type="checkbox"
-                  checked={on.includes(each)}
-                  onChange={(event) => setOn(event.currentTarget.checked ? [...on, each] : on.filter((other) => other !== each))}
-                />
-                {FAILURE_NAMES[each]}
-              </label>
-            ))}
-          </fieldset>
+          <Failures on={on} set={setOn} />
         </>
       )}
     </FormDialog>
+  );
+}
+
+interface TargetsProps {
+  readonly rows: readonly TypedTarget[];
+  readonly isSpread: boolean;
+  set(rows: readonly TypedTarget[]): void;
+}
+
+function Targets({ rows, isSpread, set }: TargetsProps) {
+  return (
+    <ModelRows
+      label={programsText.targets}
+      rows={rows}
+      most={MOST_TARGETS}
+      empty={NO_TARGET}
+      nameOf={({ model }) => model}
+      named={(row, model) => ({ ...row, model })}
+      beside={(row, index, put) =>
+        isSpread && (
+          <input
+            class="input share"
+            inputMode="numeric"
+            aria-label={rowText(programsText.share, index)}
+            placeholder={programsText.share}
+            value={row.weight}
+            onInput={(event) => put({ ...row, weight: event.currentTarget.value })}
+          />
+        )
+      }
+      set={set}
+    />
+  );
+}
+
+function Failures({ on, set }: { readonly on: readonly Failure[]; set(on: readonly Failure[]): void }) {
+  return (
+    <fieldset class="stack program-failures">
+      <legend>{programsText.on}</legend>
+      {FAILURES.map((each) => (
+        <label key={each} class="check">
+          <input
+            type="checkbox"
+            checked={on.includes(each)}
+            onChange={(event) => set(event.currentTarget.checked ? [...on, each] : on.filter((other) => other !== each))}
+          />
+          {FAILURE_NAMES[each]}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -241,7 +241,6 @@ interface LimitsProps {
 }
 
 function Limits({ typed, wrong, groups, set }: LimitsProps) {
-  const [isUnfolded] = useState(COUNT_FIELDS.some((field) => typed[field] !== '') || typed.models !== '' || typed.group !== '');
   const number = (field: NumberField, fault: string) => (
     <TextField
       key={field}
@@ -264,40 +263,57 @@ function Limits({ typed, wrong, groups, set }: LimitsProps) {
         {programsText.refuse}
       </label>
       <TextField label={programsText.lastDay} value={typed.lastDay} set={(lastDay) => set({ ...typed, lastDay })} input={{ type: 'date' }} />
-      <details open={isUnfolded}>
-        <summary>{programsText.more}</summary>
-        <div class="stack">
-          <div class="limits">{COUNT_FIELDS.map((field) => number(field, programsText.wrongCount))}</div>
-          <Field label={programsText.models} help={programsText.modelsHelp}>
+      <MoreLimits typed={typed} wrong={wrong} groups={groups} set={set} />
+    </>
+  );
+}
+
+function MoreLimits({ typed, wrong, groups, set }: LimitsProps) {
+  const [isUnfolded] = useState(COUNT_FIELDS.some((field) => typed[field] !== '') || typed.models !== '' || typed.group !== '');
+  const number = (field: NumberField, fault: string) => (
+    <TextField
+      key={field}
+      label={LIMIT_NAMES[field]}
+      wrong={wrong.has(field) ? fault : undefined}
+      value={typed[field]}
+      set={(text) => set({ ...typed, [field]: text })}
+      input={{ inputMode: 'decimal' }}
+    />
+  );
+  return (
+    <details open={isUnfolded}>
+      <summary>{programsText.more}</summary>
+      <div class="stack">
+        <div class="limits">{COUNT_FIELDS.map((field) => number(field, programsText.wrongCount))}</div>
+        <Field label={programsText.models} help={programsText.modelsHelp}>
+          {(props) => (
+            <textarea
+              {...props}
+              class="input"
+              rows={3}
+              spellcheck={false}
+              value={typed.models}
+              onInput={(event) => set({ ...typed, models: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        {(groups.length > 0 || typed.group !== '') && (
+          <Field label={programsText.group} help={programsText.groupHelp}>
             {(props) => (
-              <textarea
-                {...props}
-                class="input"
-                rows={3}
-                spellcheck={false}
-                value={typed.models}
-                onInput={(event) => set({ ...typed, models: event.currentTarget.value })}
-              />
+              <select {...props} class="input" value={typed.group} onChange={(event) => set({ ...typed, group: event.currentTarget.value })}>
+                <option value="">{programsText.noGroup}</option>
+                {[...new Set([...groups, typed.group])]
+                  .filter((group) => group !== '')
+                  .map((group) => (
+                    <option key={group} value={group}>
+                      {group}
+                    </option>
+                  ))}
+              </select>
             )}
           </Field>
-          {(groups.length > 0 || typed.group !== '') && (
-            <Field label={programsText.group} help={programsText.groupHelp}>
-              {(props) => (
-                <select {...props} class="input" value={typed.group} onChange={(event) => set({ ...typed, group: event.currentTarget.value })}>
-                  <option value="">{programsText.noGroup}</option>
-                  {[...new Set([...groups, typed.group])]
-                    .filter((group) => group !== '')
-                    .map((group) => (
-                      <option key={group} value={group}>
-                        {group}
-                      </option>
-                    ))}
-                </select>
-              )}
-            </Field>
-          )}
-        </div>
-      </details>
-    </>
+        )}
+      </div>
+    </details>
   );
 }

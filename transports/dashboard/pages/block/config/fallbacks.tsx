@@ -23,11 +23,11 @@ interface FallbacksProps {
 export function Fallbacks({ label, value, wrong, set }: FallbacksProps) {
   const [rows, setRows] = useState(rowsOf(value));
   useEffect(() => {
-    if (!isWhole(rows) || !isSame(valueOf(rows), value ?? [])) setRows(rowsOf(value));
+    if (!isWhole(rows) || !isSame(entriesOf(rows), value ?? [])) setRows(rowsOf(value));
   }, [value]);
   const type = (next: readonly Row[]): void => {
     setRows(next);
-    if (isWhole(next)) set(valueOf(next), undefined);
+    if (isWhole(next)) set(entriesOf(next), undefined);
     else set(undefined, modelsText.rowWrong);
   };
   return (
@@ -54,7 +54,7 @@ function rowsOf(value: unknown): readonly Row[] {
   });
 }
 
-function valueOf(rows: readonly Row[]): unknown {
+function entriesOf(rows: readonly Row[]): unknown {
   return rows.map(({ name, others }) => {
     const at = name.indexOf('/');
     return { provider: name.slice(0, at), model: name.slice(at + 1), ...others };

@@ -4,7 +4,7 @@ import { type ConfigField, parsed, typed, type Values, valueAt } from '../../../
 import { Field } from '../../../parts/fields.tsx';
 import { ModelPicker } from '../../../parts/model-picker.tsx';
 import { Fallbacks } from './fallbacks.tsx';
-import { fieldLabel } from '../../../text/index.ts';
+import { fieldHelp, fieldLabel } from '../../../text/index.ts';
 
 /** The fields whose values others know: what stands there already is offered. */
 const PROVIDER = 'adapter.provider';
@@ -49,7 +49,7 @@ export function ConfigInput({ field, values, isChanged, fact, wrong, set }: Inpu
     );
   return (
     <div class={isChanged ? 'changed' : ''} data-path={field.path}>
-      <Field label={fieldLabel(field.path)} help={field.description} fact={fact} wrong={wrong}>
+      <Field label={fieldLabel(field.path)} help={fieldHelp(field.path) ?? field.description} fact={fact} wrong={wrong}>
         {(props) => <Control field={field} text={text} type={type} provider={String(valueAt(values, PROVIDER) ?? '')} props={props} />}
       </Field>
     </div>
