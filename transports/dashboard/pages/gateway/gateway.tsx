@@ -1,7 +1,6 @@
 // What the gateway does: its providers, its figures, its requests.
 import { signal, useSignal } from '@preact/signals';
-import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { GatewayFigures } from '../../../../core/types.ts';
 import { setQuery } from '../../base/address.ts';
 import { clockSeconds, count, figure, NONE } from '../../base/format.ts';
@@ -19,6 +18,7 @@ import { Plot, PlotGroup } from '../../parts/plot.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
 import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, programsText, WINDOW_NAMES } from '../../text/index.ts';
+import { Programs } from './programs.tsx';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -29,11 +29,6 @@ const TONES = ['c1', 'c2', 'c3', 'c4', 'c5'];
 /** The page: what goes through it, and the programs that ask. */
 export default function Gateway() {
   const isPrograms = route.value.query.get('tab') === 'programs';
-  const [later, setLater] = useState<{ readonly Programs: ComponentType }>();
-  const [failure, setFailure] = useState<unknown>();
-  useEffect(() => {
-    if (isPrograms) import('./programs.tsx').then((module) => setLater({ Programs: module.default }), setFailure);
-  }, [isPrograms]);
   return (
     <>
       {isPrograms ? (
@@ -51,10 +46,7 @@ export default function Gateway() {
           {programsText.title}
         </a>
       </nav>
-      <div class="page">
-        {failure !== undefined && <Problem error={failure} />}
-        {isPrograms ? later !== undefined && <later.Programs /> : <Activity />}
-      </div>
+      <div class="page">{isPrograms ? <Programs /> : <Activity />}</div>
     </>
   );
 }

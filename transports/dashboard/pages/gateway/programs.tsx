@@ -7,7 +7,7 @@ import { Names } from './aliases.tsx';
 import { Keys } from './keys.tsx';
 
 /** The tab. */
-export default function Programs() {
+export function Programs() {
   const keys = useLoad(readKeys, []);
   const names = useLoad(readNames, []);
   const connections = useLoad(readConnections, []);
