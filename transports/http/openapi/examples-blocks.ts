@@ -260,6 +260,22 @@ export const BLOCK_EXAMPLES = {
     value: { success: true, message: 'ada was renamed to grace.', name: 'grace' },
   },
   Costs: { of: 'CostsReport', summary: 'The costs of one block', value: { by: 'block', rows: [{ key: 'ada', ...BUCKET }], total: BUCKET } },
+  Reconciled: {
+    of: 'BillComparison',
+    summary: 'A day on which the provider bills more',
+    value: {
+      connection: 'openai',
+      matched: 41,
+      differs: [
+        {
+          date: '2026-11-01',
+          model: 'gpt-4o',
+          ours: { usd: 0.25, input: 80_000, output: 5000, calls: 40, unpricedCalls: 0 },
+          theirs: { usd: 0.31 },
+        },
+      ],
+    },
+  },
   Healthy: { of: 'DoctorReport', summary: 'Nothing is wrong', value: { ok: true, checked: { blocks: 1, files: 5, messages: 2 }, findings: [] } },
   Nodes: {
     of: 'NodeList',
