@@ -15,8 +15,8 @@ export const costsText = {
   byPurpose: 'By purpose',
   by: { block: 'Block', key: 'Key', connection: 'Connection', credential: 'Connection’s key', model: 'Model', day: 'Day', purpose: 'Purpose' },
   calls: 'Calls',
-  input: 'In',
-  output: 'Out',
+  input: 'Tokens in',
+  output: 'Tokens out',
   cached: 'From cache',
   cost: 'Cost',
   blocks: 'Blocks',
@@ -45,9 +45,9 @@ export function unpricedText(calls: number): string {
   return `${plural(calls, 'call has', 'calls have')} no known price and ${calls === 1 ? 'is' : 'are'} not in the sum.`;
 }
 
-/** `5 not counted`, beside a sum. */
+/** `5 not priced`, beside a sum. */
 export function uncountedText(calls: number): string {
-  return `${count(calls)} not counted`;
+  return `${count(calls)} not priced`;
 }
 
 /** Why a plot has no bars. */
@@ -112,7 +112,7 @@ interface DaySum {
   readonly uncounted: number;
 }
 
-/** `2026-11-23: $4.11, 120 calls, 5 not counted`. */
+/** `2026-11-23: $4.11, 120 calls, 5 not priced`. */
 export function dayText({ day, cost, calls, uncounted }: DaySum): string {
   return `${day}: ${usd(cost)}, ${plural(calls, 'call', 'calls')}${uncounted === 0 ? '' : `, ${uncountedText(uncounted)}`}`;
 }
