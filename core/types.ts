@@ -1977,6 +1977,8 @@ export interface ShownPrice {
   readonly price: OwnRates | null;
   /** The model of the price data that costs as much */
   readonly like: string | null;
+  /** The most tokens of a prompt and its answer together; absent where it is not known */
+  readonly contextWindow?: number;
 }
 
 /** The answer of POST `/api/session/code`. */

@@ -274,7 +274,7 @@ t.test('case 44: the playground asks, shows usage, and its end closes the reques
   world.standIn.onMessage(/long/, { content: 'word '.repeat(4000) });
   world.standIn.onMessage(/./, { content: 'Played.' });
   const page = await world.page('/ui/playground');
-  await page.getByLabel('provider/model 1').fill('ollama/stand-in');
+  await page.getByLabel('provider/model 1', { exact: true }).fill('ollama/stand-in');
   await page.getByLabel('Message').fill('Play');
   await page.getByRole('button', { name: 'Ask' }).click();
   await page.getByText('Played.').waitFor();
@@ -288,5 +288,5 @@ t.test('case 44: the playground asks, shows usage, and its end closes the reques
   for (let tries = 0; tries < 100 && (await live()) > 0; tries += 1) await page.waitForTimeout(50);
   t.equal(await live(), 0);
   await page.reload();
-  t.equal(await page.getByLabel('provider/model 1').inputValue(), 'ollama/stand-in', 'the last request stays in the tab');
+  t.equal(await page.getByLabel('provider/model 1', { exact: true }).inputValue(), 'ollama/stand-in', 'the last request stays in the tab');
 });
