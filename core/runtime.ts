@@ -9,7 +9,6 @@ import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { newRequestId } from './base/request-id.ts';
 import type { Blocks } from './block/api.ts';
-import type { BillQuery } from './block/costs/bill.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import { assertOptions, type CoreOptions } from './core-options.ts';
@@ -39,8 +38,9 @@ import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount }
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
-import { openSettings } from './store/open.ts';
-import type { ConnectedStore, StoreHealth } from './store/store.ts';
+import { holdFolder, openSettings } from './store/open.ts';
+import type { BillQuery } from './store/port.ts';
+import type { ConnectedStore, FolderLock, StoreHealth } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
@@ -191,25 +191,39 @@ export function createCore(options: CoreOptions): Core {
   return assemble(options).core;
 }
 
-/** A core of one of several processes that serve a port, without blocks. `log` sends lines of its log to the primary, whose workspace it is. */
+/**
+ * A core of one of several processes that serve a port: of a workspace in a database with all of it, of one in a folder without blocks. `log` sends lines of its
+ * log to the primary, which holds the folder.
+ */
 export async function createWorkerCore(options: CoreOptions, line: ProcessLine): Promise<{ readonly core: Core; log(lines: readonly string[]): void }> {
   const { Worker } = await import('./workspace-parts.ts');
   const worker = new Worker(line);
-  return { core: assemble({ ...options, gatewayOnly: true }, worker).core, log: (lines) => worker.log(lines) };
+  const own = options.store === undefined ? { ...options, gatewayOnly: true } : options;
+  return { core: assemble(own, worker).core, log: (lines) => worker.log(lines) };
 }
 
-/** A core that holds the workspace for such processes. `onLog` gets lines of their logs. */
-export async function createPrimaryCore(
-  options: CoreOptions,
-  onLog: (lines: readonly string[]) => void,
-): Promise<{ readonly core: Core; readonly primary: WorkerHost }> {
+/** A core that holds the workspace for such processes; of one in a database, only its folder. `onLog` gets lines of their logs. */
+export async function createPrimaryCore(options: CoreOptions, onLog: (lines: readonly string[]) => void): Promise<PrimaryParts> {
   const { Primary } = await import('./workspace-parts.ts');
   const { core, passes, look, session } = assemble({ ...options, gatewayOnly: true });
-  const { events: bus, meter, recent } = core;
-  if (passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
+  const { events: bus, meter, recent, workspace } = core;
+  if (workspace === undefined || passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
   const nodes = (): Promise<readonly ServerNode[]> => session.nodes();
   const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), nodes, look, onLog });
-  return { core, primary };
+  const hold = async (): Promise<FolderLock> => {
+    if (options.store !== undefined) return holdFolder(workspace);
+    await core.start();
+    return { announce: (url) => core.announce(url), release: () => core.close() };
+  };
+  return { core, primary, hold };
+}
+
+/** A primary before it holds anything. */
+interface PrimaryParts {
+  readonly core: Core;
+  readonly primary: WorkerHost;
+  /** Rejects with WORKSPACE_BUSY, or the system's own error. */
+  hold(): Promise<FolderLock>;
 }
 
 /** Puts a core together: with its own parts, or as a worker with those of its primary. */
@@ -273,11 +287,13 @@ function assemble(options: CoreOptions, worker?: Worker) {
   const session: Session =
     workspace === undefined || settings === undefined || keys === undefined
       ? undefined
-      : (worker?.session({ gateway, bus: events, keys, names: new PricedNames(gateway, monotonic), look, now, monotonic }) ??
-        new WorkspaceSession({ workspace, settings, database, bus: events, gateway, credentials, keys, options }));
+      : worker !== undefined && database === undefined
+        ? worker.session({ gateway, bus: events, keys, names: new PricedNames(gateway, monotonic), look, now, monotonic })
+        : new WorkspaceSession({ workspace, settings, database, isFolderHeld: worker !== undefined, bus: events, gateway, credentials, keys, options });
+  if (database !== undefined) worker?.follow({ gateway, bus: events, look });
   const meter = new Meter(events, options.clock);
   const shared = token && database && new SharedPasses(database.passes, token, options.now);
-  const passes = token && (worker?.passes ?? shared ?? new LocalPasses(token, options.clock));
+  const passes = token && (shared ?? worker?.passes ?? new LocalPasses(token, options.clock));
   const uncounted = {
     router,
     isPriceKnown: ({ adapter, model }: ModelTarget) => isPriceKnown({ gateway, prices: session?.prices ?? new Prices() }, { provider: adapter, model }),
@@ -289,7 +305,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     liveCalls: () => gateway.live(),
     stopReading: (requestId) => gateway.stopReading(requestId),
     load: (id) => gateway.load(id),
-    recent: worker?.recent ?? new EventRing(events, options.clock),
+    recent: (database === undefined ? worker?.recent : undefined) ?? new EventRing(events, options.clock),
     events,
     workspace,
     store: database?.kind ?? 'files',

@@ -96,7 +96,7 @@ t.test('a call without a known price is no free one: the costs say so, and lead 
       .getByRole('row', { name: /^ollama/ })
       .first()
       .innerText(),
-    /1 not counted/,
+    /1 not priced/,
   );
   t.notMatch(await page.locator('.costs-page table').first().innerText(), /\$0/);
   await page.getByRole('link', { name: 'See prices' }).click();

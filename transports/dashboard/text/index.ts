@@ -16,5 +16,6 @@ export * from './memory.ts';
 export * from './playground.ts';
 export * from './plot.ts';
 export * from './prices.ts';
+export * from './search.ts';
 export * from './settings.ts';
 export * from './stand-in.ts';

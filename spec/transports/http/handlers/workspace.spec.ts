@@ -23,8 +23,12 @@ t.test('costs are told by block, model or day, of all blocks or one', async (t) 
   });
   t.match(await costs('?by=block&other=1'), { by: 'block' });
   t.match(await costs('?by=model'), { by: 'model', rows: [{ key: 'ollama/m', calls: 2 }] });
+  const today = new Date().toISOString().slice(0, 10);
+  t.match(await costs(`?by=day-block&from=${today}&to=${today}`), { rows: [{ key: `${today} b` }, { key: `${today} a` }], total: { calls: 2 } });
+  t.match(await costs('?to=2020-01-01'), { rows: [], total: { calls: 0 } });
+  t.match(await costs('?by=purpose'), { rows: [{ key: 'chat' }] });
   t.match(await costs('?by=day&block=a'), { by: 'day', rows: [{ key: /^\d{4}-\d{2}-\d{2}$/, calls: 1 }], total: { calls: 1 } });
-  for (const query of ['?by=', '?by=year', '?by=__proto__', '?by=day&by=model', '?block=a&block=b'])
+  for (const query of ['?by=', '?by=year', '?by=__proto__', '?by=day&by=model', '?block=a&block=b', '?from=yesterday', '?by=day-key'])
     t.match(await server.call('GET', `/api/costs${query}`), { status: 400, json: { code: 'INVALID_REQUEST' } }, query);
 });
 
