@@ -268,14 +268,14 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
   return createCore(await coreOptions(config, env, store));
 }
 
-/** The same with the database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
-export async function createStoredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
-  return createConfiguredCore(config, env, await storeOf(config));
+/** The same with the database of the workspace, if it has one; with `isTrial`, nothing may be written into it. Rejects with STORE_UNREACHABLE and the like. */
+export async function createStoredCore(config: ProcessConfig, env: Environment = process.env, isTrial = false): Promise<Core> {
+  return createConfiguredCore(config, env, await storeOf(config, isTrial));
 }
 
 /** The database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
-async function storeOf({ store }: ProcessConfig): Promise<StoreConnection | undefined> {
-  return store && connectStore(store.url, store);
+async function storeOf({ store }: ProcessConfig, isTrial = false): Promise<StoreConnection | undefined> {
+  return store && connectStore(store.url, { ...store, isTrial });
 }
 
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {
