@@ -3,7 +3,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import {
   BlockhouseError,
@@ -23,14 +22,15 @@ import {
   type StoreConnection,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
+import { nodeNotice } from './serve/node-notice.ts';
+import { secretIn, withSecretFiles } from './serve/secret-files.ts';
+import { parseFlags } from './serve/serve-flags.ts';
 import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
 
 /** What the build of the page writes: beside the folder of this module, or one above it where the bundle has put this module among its parts. */
 const DASHBOARDS = ['../dashboard/', '../../dashboard/'];
-/** The first Node release line that still gets security fixes. */
-const OLDEST_MAINTAINED_NODE = 22;
 
 /** A server that listens. */
 export interface RunningServer {
@@ -49,8 +49,9 @@ export interface RunningServer {
 
 /** Settings from flags, the environment (by default that of the process) and defaults. Throws a CliError, which names every way to set the wrong one. */
 export function readConfig(flags: Flags, env: Environment = process.env): ProcessConfig {
+  const whole = withSecretFiles(env);
   try {
-    return resolveProcessConfig(flags, env);
+    return resolveProcessConfig(flags, whole);
   } catch (error) {
     throw new CliError('usage', (error as Error).message, error);
   }
@@ -59,7 +60,7 @@ export function readConfig(flags: Flags, env: Environment = process.env): Proces
 /** Starts a server and resolves once it listens. Rejects with a CliError when a setting, the workspace or the port can't be used. */
 export async function startServer(flags: Flags, env: Environment = process.env): Promise<RunningServer> {
   const config = readConfig(flags, env);
-  const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
+  const store = await storeOf(config);
   const [parts, core] = await Promise.all([import('./server-parts.ts'), createConfiguredCore(config, env, store)]);
   const { createLogger, logFacts, ServerLog } = parts;
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
@@ -69,7 +70,7 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     // The lock comes first: a second server must not touch the workspace of the first one.
     await inWorkspace(config, () => core.start());
     file.open();
-    await inWorkspace(config, async () => core.token?.ensure());
+    await ensureToken(core, config, env);
     const served = await serveCore(core, config, log, parts);
     await core.announce(served.url);
     const close = async (): Promise<void> => {
@@ -82,6 +83,17 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     await file.close();
     throw error;
   }
+}
+
+/** The token in the file that the environment names; undefined if it names none. Throws a CliError. */
+export function givenToken(env: Environment): string | undefined {
+  return secretIn(env, 'BLOCKHOUSE_TOKEN_FILE');
+}
+
+/** Makes the token of the workspace at its first start, or takes that of the file which the environment names. */
+async function ensureToken(core: Core, config: ProcessConfig, env: Environment = process.env): Promise<void> {
+  const given = givenToken(env);
+  await inWorkspace(config, async () => core.token?.ensure(given));
 }
 
 /** Listens for the clients of a core that is open. Rejects with a CliError, and nothing listens then. */
@@ -124,33 +136,36 @@ async function serveCore(
 /** Starts a server whose clients are served by workers, and resolves once all of them listen. Rejects as `startServer` does. */
 async function startWithWorkers(config: ProcessConfig, count: number): Promise<RunningServer> {
   const [{ createLogger, logFacts, ServerLog }, { freePort, WorkerPool }] = await Promise.all([import('./server-parts.ts'), import('./serve/workers.ts')]);
+  const store = await storeOf(config);
   const file = new ServerLog(config.workspace, ({ message }) => log.warn({ error: message }, "log files of the server can't be written"));
   const log = createLogger(config.logLevel, process.stderr, file);
-  const { core, primary } = await createPrimaryCore(await coreOptions(config), (lines) => {
+  const { core, primary, hold } = await createPrimaryCore(await coreOptions(config, process.env, store), (lines) => {
     for (const line of lines) file.write(line);
   });
-  logFacts(core, log);
-  await inWorkspace(config, () => core.start());
-  file.open();
+  if (store === undefined) logFacts(core, log); // whole servers do so themselves
   const pool = new WorkerPool({
     count,
     onWorker: (line) => primary.add(line),
     onDeath: (fact) => log.error(fact, 'a worker has ended, and another one is started'),
   });
+  let folder: Awaited<ReturnType<typeof hold>> | undefined;
   const close = async (): Promise<void> => {
     await pool.stop(config.drainMs + FAREWELL_MS + LAST_LINES_MS);
     primary.close();
     await core.close();
     await file.close();
+    await folder?.release();
   };
   try {
-    await inWorkspace(config, async () => core.token?.ensure());
+    folder = await inWorkspace(config, hold);
+    file.open();
+    await ensureToken(core, config);
     const ports = [
       ...(config.port === 0 ? ['--port', String(await freePort(config.host))] : []),
       ...(config.ollamaPort === 0 ? ['--ollama-port', String(await freePort(LOOPBACK))] : []),
     ];
     const { url, ollamaUrl, hasPage } = await pool.start(ports);
-    await core.announce(url);
+    await folder.announce(url);
     return { url, hasPage, ...(ollamaUrl !== undefined && { ollamaUrl }), config, core, log, workers: pool, close };
   } catch (error) {
     await close();
@@ -166,14 +181,18 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     process.once('SIGTERM', resolve);
   });
   try {
+    if (config.store !== undefined) own.outlivePrimary();
+    const store = await storeOf(config);
     const [parts, { core, log: sendLines }] = await Promise.all([
       import('./server-parts.ts'),
-      coreOptions(config).then((options) => createWorkerCore(options, own.line)),
+      coreOptions(config, process.env, store).then((options) => createWorkerCore(options, own.line)),
     ]);
     const file = new parts.SentLog(sendLines);
     const log = parts.createLogger(config.logLevel, process.stderr, file);
+    if (store !== undefined) parts.logFacts(core, log);
     await core.start();
     const served = await serveCore(core, config, log, parts);
+    await core.announce(served.url);
     own.ready(served);
     prepareSoon(core);
     await ended;
@@ -183,7 +202,9 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     };
     await endServer({ config, core, log, close }, 'ok');
   } catch (error) {
-    await own.failed(exitKindOf(error), error instanceof Error ? error.message : String(error));
+    const kind = exitKindOf(error);
+    await own.failed(kind, error instanceof Error ? error.message : String(error));
+    setTimeout(() => process.exit(EXIT_CODES[kind].code), LAST_LINES_MS).unref(); // connections to a database would keep it alive
   } finally {
     own.leave();
   }
@@ -247,10 +268,14 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
   return createCore(await coreOptions(config, env, store));
 }
 
-/** The same with the database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
-export async function createStoredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
-  const store = config.store === undefined ? undefined : await connectStore(config.store.url, config.store);
-  return createConfiguredCore(config, env, store);
+/** The same with the database of the workspace, if it has one; with `isTrial`, nothing may be written into it. Rejects with STORE_UNREACHABLE and the like. */
+export async function createStoredCore(config: ProcessConfig, env: Environment = process.env, isTrial = false): Promise<Core> {
+  return createConfiguredCore(config, env, await storeOf(config, isTrial));
+}
+
+/** The database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
+async function storeOf({ store }: ProcessConfig, isTrial = false): Promise<StoreConnection | undefined> {
+  return store && connectStore(store.url, { ...store, isTrial });
 }
 
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {
@@ -260,7 +285,7 @@ async function coreOptions(config: ProcessConfig, env: Environment = process.env
     ...(store !== undefined && { store }),
     adapters: [...createAdapters(), createStandIn()],
     // A copy, because each read of `process.env` is a system call.
-    env: { ...env },
+    env: { ...withSecretFiles(env) },
     allowedOrigins: config.allowedOrigins,
     connections: config.connections,
     queue: config.queue,
@@ -348,34 +373,8 @@ export async function serveAsProcess(args: string[]): Promise<void> {
   }
 }
 
-function parseFlags(args: string[]): Flags {
-  try {
-    const string = { type: 'string' } as const;
-    const flag = { type: 'boolean' } as const;
-    const { values } = parseArgs({
-      args,
-      options: {
-        host: string,
-        port: string,
-        'ollama-port': string,
-        'public-origin': string,
-        workspace: string,
-        store: string,
-        'allow-remote': flag,
-        'gateway-only': flag,
-        workers: string,
-      },
-    });
-    const { 'ollama-port': ollamaPort, 'public-origin': publicOrigin, 'allow-remote': allowRemote, 'gateway-only': gatewayOnly, ...others } = values;
-    return { ...others, ollamaPort, publicOrigin, allowRemote, gatewayOnly };
-  } catch (error) {
-    throw new CliError('usage', (error as Error).message, error);
-  }
-}
-
 function logStart({ url, ollamaUrl, config, core, log }: RunningServer): void {
-  if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
-    log.warn({ node: process.version }, `Node ${process.version} no longer gets security fixes; use ${OLDEST_MAINTAINED_NODE} or newer`);
-  }
+  const notice = config.nodeNotice ? nodeNotice(process.versions.node, Date.now()) : undefined;
+  if (notice !== undefined) log.warn({ node: process.version }, notice);
   log.info({ url, ollamaUrl, workspace: config.workspace, version: core.version, workers: config.workers }, 'blockhouse is listening');
 }

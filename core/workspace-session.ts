@@ -29,6 +29,8 @@ export interface SessionOptions {
   readonly settings: SettingStore;
   /** Undefined: the workspace is kept in its folder. */
   readonly database: ConnectedStore | undefined;
+  /** The process that has started this one holds the folder of a workspace in a database. */
+  readonly isFolderHeld: boolean;
   readonly bus: CoreBus;
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
@@ -167,7 +169,7 @@ export class WorkspaceSession {
   async #open(): Promise<Held> {
     const { workspace, bus, credentials, options } = this.#options;
     const open = { workspace, bus, now: options.clock ?? Date.now, onLost: (other: { readonly pid: number }) => this.#lost(other) };
-    const store = await openStore(open, this.#options.database);
+    const store = await openStore(open, this.#options.database, this.#options.isFolderHeld);
     try {
       const held = await this.#build(store);
       credentials?.tellDamage();

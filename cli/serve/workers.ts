@@ -4,7 +4,7 @@
 // an-end: when no worker is left and five in a row could not start, the server ends with what the last one said.
 // all-heard: a worker counts as gone only after all that it has sent was read, since that may be what its last calls have used.
 // one-port: the system is asked for a free port here, and not by the workers: one that is started when all others have died has to listen where they did.
-// no-orphans: a worker whose primary is gone ends at once, because nobody keeps the account of its calls.
+// no-orphans: a worker whose primary is gone ends: at once where the primary keeps the account of its calls, else as after SIGTERM.
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -176,7 +176,9 @@ export interface OwnWorker {
   ready(place: WorkersPlace): void;
   /** The worker can't serve; it ends soon after. */
   failed(kind: ExitKind, message: string): Promise<void>;
-  /** Called when the primary wants this process to end. */
+  /** From now on, the end of the primary is a wish to end in order, and not the end of this process. no-orphans. */
+  outlivePrimary(): void;
+  /** Called when the primary wants this process to end, or is gone. */
   onEnd(listener: () => void): void;
   /** Says nothing more, so that the process may end. */
   leave(): void;
@@ -184,13 +186,20 @@ export interface OwnWorker {
 
 /** This process, if a pool has started it. */
 export function ownWorker(): OwnWorker | undefined {
-  if (!cluster.isWorker) return undefined;
+  const { worker } = cluster;
+  if (worker === undefined) return undefined;
   const send = (message: object, done: () => void = () => undefined): void => void process.send?.(message, undefined, undefined, done);
   return {
     line: lineOf((listener) => process.on('message', listener), send),
     ready: (place) => send({ word: 'ready', place } satisfies Word),
     failed: (kind, message) => new Promise((resolve) => send({ word: 'failed', kind, message } satisfies Word, resolve)),
-    onEnd: (listener) => void process.on('message', (message: unknown) => isWord(message) && message.word === 'end' && listener()),
+    outlivePrimary: () => {
+      worker.exitedAfterDisconnect = true; // else node:cluster ends the process
+    },
+    onEnd: (listener) => {
+      process.on('message', (message: unknown) => isWord(message) && message.word === 'end' && listener());
+      process.once('disconnect', listener);
+    },
     leave: () => {
       if (process.connected) process.disconnect();
     },

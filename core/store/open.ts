@@ -6,7 +6,7 @@ import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
 import type { GatewayBook, SettingStore } from './port.ts';
-import type { ConnectedStore, ConnectOptions, Store, StoreConnection, StoreOptions } from './store.ts';
+import type { ConnectedStore, ConnectOptions, FolderLock, Store, StoreConnection, StoreOptions } from './store.ts';
 
 /** Where the changes of settings by several processes come one after the other. */
 export type { Turn };
@@ -16,11 +16,20 @@ export function openSettings(workspace: string, now?: () => number, turn?: Turn)
   return new FileSettings(workspace, now, turn);
 }
 
+/** Takes the folder for several servers of a database, which are processes of this one. Rejects with WORKSPACE_BUSY, or the system's own error. */
+export function holdFolder(workspace: string): Promise<FolderLock> {
+  return WorkspaceLock.acquire(workspace);
+}
+
+/** For a server whose folder another process holds: that one's address is in the lock. */
+const HELD_ELSEWHERE: FolderLock = { announce: async () => undefined, release: async () => undefined };
+
 /**
- * Takes the workspace for this process, or joins the servers of a database. Nothing of it is read or written yet. Rejects with WORKSPACE_BUSY,
- * WORKSPACE_DAMAGED for a copy that is not whole, STORE_UNREACHABLE, or the system's own error.
+ * Takes the workspace for this process, or joins the servers of a database; with `isFolderHeld`, the process that has started this one holds the folder. Nothing of it
+ * is read or written yet. Rejects with WORKSPACE_BUSY, WORKSPACE_DAMAGED for a copy that is not whole, STORE_UNREACHABLE, or the system's own error.
  */
-export async function openStore(options: StoreOptions, database?: ConnectedStore): Promise<Store> {
+export async function openStore(options: StoreOptions, database?: ConnectedStore, isFolderHeld = false): Promise<Store> {
+  if (isFolderHeld && database !== undefined) return database.open({ ...options, lock: HELD_ELSEWHERE });
   const lock = await WorkspaceLock.acquire(options.workspace);
   try {
     if (database !== undefined) return await database.open({ ...options, lock });

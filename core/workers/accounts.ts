@@ -7,7 +7,7 @@
 //   it comes, and always before it is sent.
 // both-or-none: between two attempts a call has no place of its key, neither here nor at the primary. Else it would wait for the place of another call here, and that for its
 //   place there.
-import type { CoreBus, CoreEvents } from '../bus.ts';
+import type { CoreEvents } from '../bus.ts';
 import { BlockhouseError } from '../errors.ts';
 import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
@@ -15,17 +15,18 @@ import { expectedTokens, type KeyTerms } from '../keys/key-hold.ts';
 import { KeyPlaces } from '../keys/key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { type Accounts, assertMayAskFor, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
+import { type Accounts, assertMayAskFor, type GatewayCostsBy, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
-import type { KeySpend, PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
+import type { WorkerFacts } from './facts.ts';
 import type { Link } from './link.ts';
-import type { PrimarySays, WorkerFact, WorkerSays } from './says.ts';
+import type { PrimarySays, WorkerSays } from './says.ts';
 
 /** What the accounts of a worker work with. */
 export interface WorkerAccountsOptions {
   readonly link: Link<WorkerSays, PrimarySays>;
-  readonly bus: CoreBus;
+  readonly facts: WorkerFacts;
   readonly keys: Pick<KeyStore, 'named'>;
   readonly names: PricedNames;
   /** Epoch milliseconds. */
@@ -34,7 +35,6 @@ export interface WorkerAccountsOptions {
   readonly monotonic: () => number;
 }
 
-const TELL_EVERY_MS = 50;
 const LOOK_EVERY_MS = 100;
 /** A refusal for longer is one until the cap's period ends. */
 const UNDER_WAY_MS = 1000;
@@ -90,25 +90,14 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
   /** Requests that the primary has counted. */
   readonly #counted = new WeakSet<object>();
   readonly #looking: NodeJS.Timeout;
-  #facts: WorkerFact[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  readonly #facts: WorkerFacts;
   #numbers = 0;
-  /** Somebody follows the events, so that all of them are sent. */
-  #tellsAll = false;
 
   constructor(options: WorkerAccountsOptions) {
     this.#options = options;
     this.#rates = new RateLimits(options.monotonic);
     this.#looking = setInterval(() => this.#tellUsed(), LOOK_EVERY_MS).unref();
-    options.bus.on('*', (name, data) => {
-      // Of the files of the workspace, the primary knows itself.
-      const isOurs = name.startsWith('adapter.') || name.startsWith('credential.') || name === 'workspace.fault' || name === 'call.retried';
-      if (isOurs || (this.#tellsAll && name === 'call.started')) this.#tell({ name: name as Exclude<typeof name, 'call.finished'>, data });
-    });
-  }
-
-  tellAll(): void {
-    this.#tellsAll = true;
+    this.#facts = options.facts;
   }
 
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
@@ -139,12 +128,12 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     if (taken !== undefined) this.#rates.settle(taken, end);
     if (number !== undefined) this.#held.delete(number);
     const pricedAs = end.usage === undefined ? undefined : this.#options.names.of(call);
-    this.#tell({ name: 'call.finished', data: end, call: number, pricedAs, group: key?.group ?? undefined });
-    if (number !== undefined) this.flush(true); // ended-first
+    this.#facts.tell({ name: 'call.finished', data: end, call: number, pricedAs, group: key?.group ?? undefined });
+    if (number !== undefined) this.#facts.flush(true); // ended-first
   }
 
-  costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
-    return this.#options.link.ask('costs', { by });
+  costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {
+    return this.#options.link.ask('costs', { by, filter });
   }
 
   async spentToday(key: string): Promise<KeySpend> {
@@ -158,18 +147,8 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
   /** Resolves when the primary has all ends, or is gone. */
   async close(): Promise<void> {
     clearInterval(this.#looking);
-    this.flush();
+    this.#facts.flush();
     await this.#options.link.ask('sync', undefined).catch(() => undefined); // what a primary had that has ended, its journal has
-  }
-
-  /** Tells the primary all that has happened; with `now`, also if this process is killed right after. */
-  flush(now = false): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#facts.length === 0) return;
-    const facts = this.#facts;
-    this.#facts = [];
-    this.#options.link.tell('facts', facts, now);
   }
 
   #checked(asking: Asking): NamedKey | undefined {
@@ -207,7 +186,7 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     hold.number ??= this.#numbers;
     this.#held.set(hold.number, hold);
     hold.told = call.usageSoFar();
-    this.flush(); // what has ended counts first
+    this.#facts.flush(); // what has ended counts first
     try {
       const levels = await this.#options.link.ask('reserve', {
         call: hold.number,
@@ -254,11 +233,6 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
       used.push({ call: number, usage });
     }
     if (used.length > 0) this.#options.link.tell('used', used);
-  }
-
-  #tell(fact: WorkerFact): void {
-    this.#facts.push(fact);
-    this.#timer ??= setTimeout(() => this.flush(), TELL_EVERY_MS).unref();
   }
 }
 

@@ -1,4 +1,7 @@
-// A process that serves the gateway on a port that it shares with others: what it has of the primary in place of its own parts.
+// A process that serves on a port that it shares with others: what it has of the primary in place of its own parts.
+//
+// two-kinds: of a workspace in a folder, the primary has the accounts, and a worker serves the gateway alone. Of one in a database, each worker is a whole server,
+//   and has of the primary only what is of their machine: the figures of all, and turns at files of the folder.
 import type { CodeHolder, Passes, PassKind, Timed } from '../auth/sessions.ts';
 import type { Blocks } from '../block/api.ts';
 import type { CoreBus } from '../bus.ts';
@@ -12,6 +15,7 @@ import type { PricedNames } from '../keys/priced-names.ts';
 import type { Turn } from '../store/open.ts';
 import type { ServerNode } from '../types.ts';
 import { WorkerAccounts } from './accounts.ts';
+import { WorkerFacts } from './facts.ts';
 import type { ProcessLine } from './line.ts';
 import { Link } from './link.ts';
 import type { PrimarySays, WorkerSays } from './says.ts';
@@ -34,8 +38,8 @@ export class Worker {
   readonly #link: Link<WorkerSays, PrimarySays>;
   readonly #ends: EndRequest[] = [];
   readonly #follows = new Map<number, Follower>();
-  #parts: WorkerParts | undefined;
-  #accounts: WorkerAccounts | undefined;
+  #parts: Pick<WorkerParts, 'gateway' | 'look'> | undefined;
+  #facts: WorkerFacts | undefined;
   #isWatched = false;
   #followed = 0;
 
@@ -45,7 +49,7 @@ export class Worker {
         changed: () => this.#parts?.look(),
         watched: () => {
           this.#isWatched = true;
-          this.#accounts?.tellAll();
+          this.#facts?.tellAll();
         },
         happened: ({ id, event }) => this.#follows.get(id)?.(event),
       },
@@ -98,12 +102,15 @@ export class Worker {
 
   /** The session of a core with these parts. */
   session(parts: WorkerParts): WorkerSession {
-    this.#parts = parts;
-    const { gateway, bus, keys, names, now, monotonic } = parts;
-    const accounts = new WorkerAccounts({ link: this.#link, bus, keys, names, now, monotonic });
-    this.#accounts = accounts;
-    if (this.#isWatched) accounts.tellAll();
+    const { gateway, keys, names, now, monotonic } = parts;
+    const facts = this.#tells(parts, false);
+    const accounts = new WorkerAccounts({ link: this.#link, facts, keys, names, now, monotonic });
     return new WorkerSession(gateway, accounts, () => this.#link.ask('nodes', undefined));
+  }
+
+  /** Tells the primary what happens in a whole server. two-kinds. */
+  follow(parts: Pick<WorkerParts, 'gateway' | 'bus' | 'look'>): void {
+    this.#tells(parts, true);
   }
 
   /** Lines of the log of this process, for the files that the primary writes. */
@@ -114,8 +121,16 @@ export class Worker {
   /** The gateway, all of whose facts are on their way. */
   #told(): Gateway {
     if (this.#parts === undefined) throw new Error('The worker has no core yet.');
-    this.#accounts?.flush();
+    this.#facts?.flush();
     return this.#parts.gateway;
+  }
+
+  #tells(parts: Pick<WorkerParts, 'gateway' | 'bus' | 'look'>, tellsEnds: boolean): WorkerFacts {
+    this.#parts = parts;
+    const facts = new WorkerFacts(this.#link, parts.bus, { tellsEnds });
+    if (this.#isWatched) facts.tellAll();
+    this.#facts = facts;
+    return facts;
   }
 
   #end(requestId: string): boolean {

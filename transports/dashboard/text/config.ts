@@ -90,9 +90,10 @@ export function changesText(changes: number): string {
   return plural(changes, 'change', 'changes');
 }
 
-/** `1 value can't be saved as it is.` */
-export function faultsText(faults: number): string {
-  return `${plural(faults, 'value', 'values')} can’t be saved as ${faults === 1 ? 'it is' : 'they are'}.`;
+/** `Temperature: 1 value can't be saved as it is.` */
+export function faultsText(paths: readonly string[]): string {
+  const names = paths.map((path) => (path === 'json' ? configText.asJson : fieldLabel(path))).join('; ');
+  return `${names}: ${plural(paths.length, 'value', 'values')} can’t be saved as ${paths.length === 1 ? 'it is' : 'they are'}.`;
 }
 
 /** `Spent today: $1.20. At this pace the block pauses at 16:50.` Calls without a price are named where money is counted. */

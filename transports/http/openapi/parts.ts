@@ -1,5 +1,5 @@
 // Building blocks of route entries: bodies, answers and groups of error codes. Pure: no I/O.
-import type { ResponseWords } from '../wire/route.ts';
+import type { Parameter, ResponseWords } from '../wire/route.ts';
 import { ref, type SchemaName } from './schemas.ts';
 
 /** A response whose JSON body has the named schema. */
@@ -57,3 +57,8 @@ export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'STORAGE_F
 export const DISK = ['STORAGE_FULL', 'STORAGE_FAILED'] as const;
 /** Errors of a route that changes a block. WRONG_STATE is also that of a block that is just being archived. */
 export const WRITE = [...READ, ...DISK] as const;
+
+/** A field of a query as a parameter of the contract. */
+export function wordsOf({ description, ...schema }: { readonly description: string }): Parameter {
+  return { schema, description };
+}

@@ -128,6 +128,9 @@ export function useForm({ name, schema, read, reload }: FormBasis) {
     isHeld,
     isConflict: isMismatch(fault) || (isOutdated && isChanged),
     faults,
+    wrongPaths: Object.keys(wrong.value),
+    /** Paths of the fields that the server has refused. */
+    refused: fault instanceof ApiError ? [...new Set((fault.details ?? []).map(({ path }) => path))] : [],
     faultOf,
     failure: fault,
     json,
@@ -151,10 +154,14 @@ function isMismatch(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'REVISION_MISMATCH';
 }
 
-/** A cure leads to the field that it is about; of the caps, to the first that is set. */
+/** A cure leads to the field that it is about. */
 function focusNamed(): void {
   const path = route.peek().query.get('field');
-  if (path === null) return;
+  if (path !== null) focusField(path);
+}
+
+/** Shows a field; of the caps, the first that is set. */
+export function focusField(path: string): void {
   const named = [...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"], [data-path^="${CSS.escape(path)}."]`)];
   const isSetCap = (each: HTMLElement): boolean => isCap(each.dataset['path'] ?? '') && each.querySelector('input')?.value !== '';
   const element = named.find(isSetCap) ?? named[0];
