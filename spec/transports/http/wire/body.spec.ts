@@ -423,11 +423,14 @@ t.test('who asks while thirty bodies end at the same moment is answered between 
   const senders = await Promise.all(Array.from({ length: 30 }, open));
   const asking = await open();
   for (const socket of senders) socket.write(`${head}content-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
-  await until(() => senders.every((socket) => socket.writableLength === 0));
+  await until(() => senders.every((socket) => socket.writableLength === 0), 'the bodies are sent');
+  const ask = `GET /v1/health HTTP/1.1\r\nhost: ${new URL(server.url).host}\r\n\r\n`;
+  asking.write(ask);
+  await once(asking, 'data'); // its connection is accepted, and so are those before it
   let answered = 0;
   const all = senders.map((socket) => once(socket, 'data').then(() => (answered += 1)));
   for (const socket of senders) socket.write(body.slice(-1));
-  asking.write(`GET /v1/health HTTP/1.1\r\nhost: ${new URL(server.url).host}\r\n\r\n`);
+  asking.write(ask);
   await once(asking, 'data');
   t.ok(answered < 15, `${answered} were answered before`);
   await Promise.all(all);
