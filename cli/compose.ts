@@ -3,7 +3,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import {
   BlockhouseError,
@@ -25,6 +24,7 @@ import {
 import type { HttpTransport } from '../transports/http/index.ts';
 import { nodeNotice } from './serve/node-notice.ts';
 import { secretIn, withSecretFiles } from './serve/secret-files.ts';
+import { parseFlags } from './serve/serve-flags.ts';
 import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
@@ -268,14 +268,14 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
   return createCore(await coreOptions(config, env, store));
 }
 
-/** The same with the database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
-export async function createStoredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
-  return createConfiguredCore(config, env, await storeOf(config));
+/** The same with the database of the workspace, if it has one; with `isTrial`, nothing may be written into it. Rejects with STORE_UNREACHABLE and the like. */
+export async function createStoredCore(config: ProcessConfig, env: Environment = process.env, isTrial = false): Promise<Core> {
+  return createConfiguredCore(config, env, await storeOf(config, isTrial));
 }
 
 /** The database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
-async function storeOf({ store }: ProcessConfig): Promise<StoreConnection | undefined> {
-  return store && connectStore(store.url, store);
+async function storeOf({ store }: ProcessConfig, isTrial = false): Promise<StoreConnection | undefined> {
+  return store && connectStore(store.url, { ...store, isTrial });
 }
 
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {
@@ -370,31 +370,6 @@ export async function serveAsProcess(args: string[]): Promise<void> {
   } catch (error) {
     process.stderr.write(`blockhouse: ${oneLine(error instanceof Error ? error.message : String(error))}\n`);
     process.exitCode = EXIT_CODES[exitKindOf(error)].code;
-  }
-}
-
-function parseFlags(args: string[]): Flags {
-  try {
-    const string = { type: 'string' } as const;
-    const flag = { type: 'boolean' } as const;
-    const { values } = parseArgs({
-      args,
-      options: {
-        host: string,
-        port: string,
-        'ollama-port': string,
-        'public-origin': string,
-        workspace: string,
-        store: string,
-        'allow-remote': flag,
-        'gateway-only': flag,
-        workers: string,
-      },
-    });
-    const { 'ollama-port': ollamaPort, 'public-origin': publicOrigin, 'allow-remote': allowRemote, 'gateway-only': gatewayOnly, ...others } = values;
-    return { ...others, ollamaPort, publicOrigin, allowRemote, gatewayOnly };
-  } catch (error) {
-    throw new CliError('usage', (error as Error).message, error);
   }
 }
 

@@ -15,6 +15,7 @@ import { assertOptions, type CoreOptions } from './core-options.ts';
 import { EventRing, type RecentEvents } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
+import { contextWindows } from './gateway/context-windows.ts';
 import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
@@ -23,7 +24,7 @@ import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
 import { PriceStore } from './gateway/price-store.ts';
 import { Prices } from './gateway/pricing.ts';
-import { listed } from './gateway/registry.ts';
+import { listed, standInOf } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import { ChatStream } from './gateway/stream.ts';
 import { localView } from './gateway/view.ts';
@@ -345,30 +346,18 @@ function assemble(options: CoreOptions, worker?: Worker) {
     settings: () => gateway.settings(),
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
-    contextLength: async (id, model, call = {}) => {
-      const { pricesAs } = gateway.adapter(id);
-      const known = gateway.statedWindow(id, model) ?? (await gateway.contextTokens(id, model, call));
-      const name = gateway.pricedAs({ provider: id, model })?.model ?? model;
-      return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, name)) ?? undefined));
-    },
-    windowOf: async (id, model) => {
-      const stated = gateway.statedWindow(id, model);
-      const priced = stated === undefined ? gateway.pricedAs({ provider: id, model }) : undefined;
-      return stated ?? (priced === undefined ? undefined : ((await session?.prices?.contextWindow(priced.provider, priced.model)) ?? undefined));
-    },
+    ...contextWindows(gateway, () => session?.prices),
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
     ownAddresses,
     router,
     modelsFile,
     keys,
     capWarnings: (limits) => capWarnings(limits, uncounted),
-    async reconcile(bill, query) {
-      const { compareBill } = await import('./block/costs/bill.ts');
-      return compareBill(bill, query, async () => {
+    reconcile: async (bill, query) =>
+      (await import('./block/costs/bill.ts')).compareBill(bill, query, async () => {
         const blocks = options.gatewayOnly === true ? [] : [await core.blocks.costs({ by: 'day-model' })];
         return session?.accounts === undefined ? blocks : [...blocks, await session.accounts.costs('day-model')];
-      });
-    },
+      }),
     get accounts() {
       return session?.accounts;
     },
@@ -396,11 +385,6 @@ function assemble(options: CoreOptions, worker?: Worker) {
     },
   };
   return { core, passes, look, session };
-}
-
-function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
-  const adapter = adapters.find(({ standsIn }) => standsIn === true);
-  return adapter && { provider: adapter.id, model: adapter.defaultModel };
 }
 
 async function checkOffline(workspace: string, gateway: Gateway): Promise<DoctorReport> {

@@ -1444,8 +1444,8 @@ export interface ShownConnectionKey {
   readonly label: string;
   /** auth.json, the variable that has it, or keyCommand */
   readonly source: string;
-  /** Whether calls may use it now; unset for a variable that this server does not have */
-  readonly state: 'ready' | 'cooling' | 'refused' | 'empty' | 'unset';
+  /** Whether calls may use it now; unset for a variable that this server does not have, and elsewhere for one that does not go to this address */
+  readonly state: 'ready' | 'cooling' | 'refused' | 'empty' | 'unset' | 'elsewhere';
   /** When it may be used again; null if it may now, or nobody knows */
   readonly until: string | null;
   /** The models that it pauses for; empty for all, and where it does not */

@@ -281,6 +281,8 @@ export interface ConnectOptions {
   readonly connections?: number | undefined;
   /** How long a server that is silent keeps its blocks, the same for all; the default is 8,000. */
   readonly leaseMs?: number | undefined;
+  /** True if nothing will be written: a database without the schema does not get it, and counts as one without settings. Such a connection opens no store. */
+  readonly isTrial?: boolean | undefined;
 }
 
 /** A database that answers and has the schema, as programs hold it. */

@@ -109,7 +109,7 @@ t.test('an install without AWS’s package is below 21 MB', async (t) => {
 });
 
 t.test('the package has no specs, no sources and no decisions', async (t) => {
-  const unwanted = /\.spec\.|^(?:core|adapters|cli|bench|node_modules|docs\/decisions)\/|^spec\/.*\.ts$|^dist\/.*(?<!\.d)\.ts$/;
+  const unwanted = /\.spec\.|^(?:core|adapters|cli|bench|node_modules|docs\/decisions)\/|(?:^|\/)secrets\/|^spec\/.*\.ts$|^dist\/.*(?<!\.d)\.ts$/;
   t.strictSame(
     install.files.filter((path) => unwanted.test(path)),
     [],

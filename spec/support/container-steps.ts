@@ -25,7 +25,8 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'));
-const isIgnored = (path: string): boolean => ignored.some((pattern) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(path));
+const isIgnored = (path: string): boolean =>
+  ignored.some((pattern) => new RegExp(`^${pattern.replace('**/', '').replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(path));
 const prefix = join(place, 'usr');
 /** Of this machine come the ways to the registry; the settings of a server do not. */
 const outer = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(BLOCKHOUSE_|npm_)/.test(name)));

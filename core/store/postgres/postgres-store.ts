@@ -15,7 +15,7 @@ import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
-import { assertMigrated, migrate, planMigrations } from './migrate.ts';
+import { assertMigrated, isWithoutSchema, migrate, planMigrations } from './migrate.ts';
 import { NodeWatch } from './node-watch.ts';
 import { Partitions } from './partitions.ts';
 import { PostgresPasses } from './passes.ts';
@@ -44,8 +44,9 @@ export async function connectPostgres(store: string, options: PostgresOptions = 
   const { connections } = options;
   const database = await Database.open(place, connections === undefined ? {} : { connections });
   try {
-    await assertMigrated(database);
-    const settings = await PostgresSettings.open(database);
+    const isEmpty = options.isTrial === true && (await isWithoutSchema(database));
+    if (!isEmpty) await assertMigrated(database);
+    const settings = isEmpty ? PostgresSettings.ofNothing(database) : await PostgresSettings.open(database);
     return new Connection(database, settings, direct, options);
   } catch (error) {
     await database.close();

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { testFolder } from '../../support/test-folder.ts';
 import { type Desk, openDesk, start } from '../run.ts';
+import { noTerminal, openTerminal } from '../terminal.ts';
 
 /** What a program prints of itself. */
 const SHOWS = `
@@ -195,4 +196,21 @@ t.test('without a provider that is ready, nothing starts', async (t) => {
       program,
     );
   t.same(await keysOf(desk), []);
+});
+
+t.test('at a terminal, the program has it, and Ctrl-C reaches the program once', { skip: noTerminal }, async (t) => {
+  const desk = await openDesk(t);
+  const env = programs(t, {
+    agent: `let interrupts = 0;
+      process.on('SIGINT', () => console.log('interrupted ' + (interrupts += 1)));
+      process.stdin.once('data', (text) => { console.log('got', String(text).trim(), interrupts, process.stdin.isTTY); process.exit(4); });
+      console.log('ready');`,
+  });
+  const terminal = openTerminal(t, ['launch', '--workspace', desk.workspace, 'agent'], env);
+  await terminal.shows(/^ready/m);
+  terminal.press('C-c');
+  await terminal.shows(/interrupted 1/);
+  terminal.type('hello');
+  terminal.press('Enter');
+  await terminal.shows(/got hello 1 true[\s\S]+revoked\)\.\nended with 4/);
 });

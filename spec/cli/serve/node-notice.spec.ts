@@ -1,5 +1,6 @@
 import t from 'tap';
 import { nodeNotice } from '../../../cli/serve/node-notice.ts';
+import { parseFlags } from '../../../cli/serve/serve-flags.ts';
 import { serve } from '../run.ts';
 
 const at = (day: string): number => Date.parse(`${day}T12:00:00Z`);
@@ -27,4 +28,15 @@ t.test('the server says it once at its start, and not with the variable', async 
     child.kill('SIGTERM');
     t.equal((await ended).stderr.split('no security fixes').length - 1, count);
   }
+});
+
+t.test('the flags of a server that is a program of its own are those of the command', (t) => {
+  t.match(parseFlags(['--port', '0', '--ollama-port', '1', '--allow-remote', '--workers', '2']), {
+    port: '0',
+    ollamaPort: '1',
+    allowRemote: true,
+    workers: '2',
+  });
+  t.throws(() => parseFlags(['--colour']), { kind: 'usage', message: /--colour/ });
+  t.end();
 });

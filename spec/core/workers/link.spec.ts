@@ -1,6 +1,8 @@
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { GatewayLoad } from '../../../core/gateway/live.ts';
+import { createBus } from '../../../core/bus.ts';
+import { WorkerFacts } from '../../../core/workers/facts.ts';
 import { Link } from '../../../core/workers/link.ts';
 import { joinedLoads } from '../../../core/workers/loads.ts';
 import { linePair } from '../../support/workers.ts';
@@ -61,4 +63,21 @@ t.test('a provider is as busy as all processes that call it, and in the worst st
     paused: [{ key: 'k1' }, { key: 'k2' }, { key: 'k3' }],
   });
   t.equal(joinedLoads([]), undefined);
+});
+
+t.test('a worker tells what has happened in order, and of its calls only who wants to know', async (t) => {
+  const told = (options: { readonly tellsEnds: boolean }, isWatched: boolean): string[] => {
+    const names: string[] = [];
+    const bus = createBus();
+    const link = { tell: (_name: string, facts: readonly { readonly name: string }[]) => names.push(...facts.map(({ name }) => name)) };
+    const facts = new WorkerFacts(link as never, bus, options);
+    if (isWatched) facts.tellAll();
+    for (const name of ['call.started', 'call.retried', 'call.finished', 'adapter.recovered', 'credentials.changed', 'workspace.fault'] as const)
+      bus.emit(name, {} as never);
+    facts.flush();
+    facts.flush();
+    return names;
+  };
+  t.same(told({ tellsEnds: false }, false), ['call.retried', 'adapter.recovered', 'workspace.fault']);
+  t.same(told({ tellsEnds: true }, true), ['call.started', 'call.retried', 'call.finished', 'adapter.recovered', 'workspace.fault']);
 });

@@ -2,13 +2,14 @@
 //
 // html-is-text: markup in the text is shown as it was written.
 // items-stand-alone: an item of a list does not change when a blank line sets off a later one.
+// place-as-it-is: letters of a model that turn the direction of the text leave the place of a link readable from its front.
 // no-image: an image would carry the conversation to its address; its description and address are shown instead.
 import type { Token, Tokens } from 'marked';
 import { safeLink } from './links.ts';
 
 /** A node to draw. */
 export type MdNode = string | MdElement;
-type TextTag = 'p' | 'h3' | 'h4' | 'h5' | 'h6' | 'strong' | 'em' | 'del' | 'code' | 'br' | 'a' | 'pre' | 'blockquote' | 'hr';
+type TextTag = 'p' | 'h3' | 'h4' | 'h5' | 'h6' | 'strong' | 'em' | 'del' | 'bdi' | 'code' | 'br' | 'a' | 'pre' | 'blockquote' | 'hr';
 type ItemTag = 'ul' | 'ol' | 'li' | 'table' | 'thead' | 'tbody' | 'tr' | 'th' | 'td';
 export interface MdElement {
   readonly tag: TextTag | ItemTag;
@@ -64,7 +65,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     const { href, text, raw } = token as Tokens.Link;
     const link = safeLink(href, text);
     if (link === undefined) return [raw];
-    const children = link.hidden === undefined ? [] : [` (${link.hidden})`];
+    const children = link.hidden === undefined ? [] : [' ', element('bdi', [`(${link.hidden})`])]; // place-as-it-is
     return [{ tag: 'a', href: link.href, children: inner(token, depth) }, ...children];
   },
   image(token) {
