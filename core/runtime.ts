@@ -9,7 +9,6 @@ import { isStrangeDaemon } from './auth/strange-daemon.ts';
 import { ApiToken } from './auth/token.ts';
 import { newRequestId } from './base/request-id.ts';
 import type { Blocks } from './block/api.ts';
-import type { BillQuery } from './block/costs/bill.ts';
 import { type CoreBus, createBus } from './bus.ts';
 import { DEFAULT_QUEUE } from './config.ts';
 import { assertOptions, type CoreOptions } from './core-options.ts';
@@ -40,6 +39,7 @@ import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
 import { holdFolder, openSettings } from './store/open.ts';
+import type { BillQuery } from './store/port.ts';
 import type { ConnectedStore, FolderLock, StoreHealth } from './store/store.ts';
 import type {
   AdapterInfo,

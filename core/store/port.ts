@@ -51,6 +51,16 @@ export interface CostsFilter {
   readonly to?: string | undefined;
 }
 
+/** How a bill is read and compared, as a person writes it. */
+export interface BillQuery {
+  /** The provider or connection whose bill it is; the one that was called, if it is missing. */
+  readonly connection?: string | undefined;
+  /** What may differ, such as `0.5%`. */
+  readonly tolerance?: string | undefined;
+  /** Which column is which, such as `date=Day,model=SKU,usd=Cost`. */
+  readonly columns?: string | undefined;
+}
+
 /** What was spent in a period. A call without a known price counts in tokens only. */
 export interface Spend {
   readonly usd: number;

@@ -118,6 +118,27 @@ t.test('a call without a known price is no free one: the costs say so, and lead 
   await row.getByText('not known').waitFor();
 });
 
+t.test('a bill is chosen as a file, and what differs from the calls is shown beside them', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello' });
+  await world.api('POST', '/v1/chat', { adapter: 'ollama', model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
+  const page = await world.page('/ui/costs?of=gateway', { expected: [/400 \(Bad Request\)/] });
+  const day = new Date().toISOString().slice(0, 10);
+  const choose = (text: string) => page.getByLabel('Choose a file…').setInputFiles({ name: 'bill.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await choose(`Day,SKU,Out\n${day},m,999`);
+  await page.getByText('its columns are Day, SKU, Out').waitFor();
+  await page.getByLabel('Columns').fill('date=Day,model=SKU,output=Out');
+  await choose(`Day,SKU,Out\n${day},m,999\n${day},<b>n</b>,7`);
+  await page.getByText('0 lines of ollama agree, 2 differ.').waitFor();
+  t.match(await page.getByRole('row', { name: new RegExp(`${day} m Out`) }).innerText(), /2\s+999\s*$/);
+  t.match(await page.getByRole('row', { name: /<b>n<\/b>/ }).innerText(), /–\s+7\s*$/);
+  t.equal(await page.getByRole('alert').count(), 0);
+  t.same(await axeFindings(page), []);
+  await page.setViewportSize({ width: 390, height: 844 });
+  t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth));
+});
+
 /** Presses a button and fills the field that it shows before the browser paints it; returns two frames later, when all effects have run. */
 async function typeAtOnce(page: Page, button: string, label: string, text: string): Promise<void> {
   await page.getByRole('button', { name: button }).evaluate(

@@ -7,6 +7,7 @@ import { nextTurn } from '../../base/next-turn.ts';
 import { invalidRequest } from '../../errors.ts';
 import type { BillComparison, CostsReport } from '../../schemas/workspace-api.ts';
 import { csvRows, textOf } from './csv.ts';
+import type { BillQuery } from '../../store/port.ts';
 
 type BillPart = 'date' | 'model' | 'usd' | 'input' | 'output';
 /** The names of columns; of several, the sum counts. */
@@ -15,16 +16,6 @@ type BillDifference = BillComparison['differs'][number];
 /** What one side says of a model on a day. Absent for what it does not tell. */
 type BillSums = NonNullable<BillDifference['theirs']>;
 type OurSums = NonNullable<BillDifference['ours']>;
-
-/** How a bill is read and compared, as a person writes it. */
-export interface BillQuery {
-  /** The provider or connection whose bill it is; the one that was called, if it is missing. */
-  readonly connection?: string | undefined;
-  /** What may differ, such as `0.5%`. */
-  readonly tolerance?: string | undefined;
-  /** Which column is which, such as `date=Day,model=SKU,usd=Cost`. */
-  readonly columns?: string | undefined;
-}
 
 /** A bill, by `date model`. */
 export interface Bill {

@@ -3,6 +3,7 @@
 // granted: what a key or a group may still spend is given to servers in parts. While a part lasts, a call is let through at once; then the server asks for another one, once for
 //   all calls that wait. So what servers may spend together is never more than the cap leaves.
 // never-without-limit: while the database is away, a key with caps may spend what was granted before, and then gets STORE_UNREACHABLE.
+// while-it-lasts: a grant is used only while the lease of this server surely stands. After that, others may have given the server up and have been granted the same.
 // once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
 // given-back: what was not used for a second goes back, for other servers to spend, except for what the calls under way may use. Else each server alone could use up a cap.
@@ -24,6 +25,10 @@ export interface PostgresGatewayBookOptions {
   node(): string;
   /** Epoch milliseconds by the database's clock. */
   now(): number;
+  /** True while the lease of this server surely stands. while-it-lasts. */
+  isSure(): boolean;
+  /** Renews the lease. A server that was given up joins again, if it can. Rejects with STORE_UNREACHABLE. */
+  renew(): Promise<void>;
 }
 
 /** What this server may still spend for a key or a group; infinite without a cap. */
@@ -155,9 +160,10 @@ export class PostgresGatewayBook implements GatewayBook {
       const unused = [...this.#grants].filter(([, { isUsed }]) => !isUsed);
       for (const grant of this.#grants.values()) grant.isUsed = false;
       if (unused.length === 0) return;
+      await this.#write(); // what has ended is taken off both here and there
       const needs = this.#underWay();
-      await this.#giveBackAll(unused.map(([name]) => name).filter((name) => !needs.has(name)));
       await this.#giveBackRest(unused.flatMap(([name, grant]) => restOf(name, grant, needs.get(name))));
+      await this.#giveBackAll(unused.filter(([name, { isUsed }]) => !isUsed && !needs.has(name)).map(([name]) => name));
     });
   }
 
@@ -206,21 +212,31 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   async #ask(bound: Caps, underWay: Used): Promise<true | NoRoom> {
+    const { isSure, renew } = this.#options;
+    if (!isSure()) await renew();
     await this.#write();
+    const unlessGivenUp = (error: unknown): undefined => {
+      if (sqlStateOf(error) !== NO_ROW) throw error;
+    };
+    const room = await this.#grant(bound, underWay).catch(unlessGivenUp);
+    if (room !== undefined) return room;
+    await renew();
+    const again = await this.#grant(bound, underWay).catch(unlessGivenUp);
+    if (again === undefined) throw leaseLost();
+    return again;
+  }
+
+  async #grant(bound: Caps, underWay: Used): Promise<true | NoRoom> {
     const account = accountOf(bound);
     const [day, node] = [this.#day(), this.#options.node()];
     type Row = { usd: number | null; tokens: number | null; usd_elsewhere: number; tokens_elsewhere: number };
-    const { sums, row } = await this.#options.database
-      .transaction(async (run) => {
-        await run(sql.LOCK_DAY, [account, day]);
-        const spent = await this.#sums(run, account);
-        const [usd, tokens] = ofToday(bound, spent);
-        const [granted] = await run<Row>(sql.GRANT, [account, day, node, usd, tokens, underWay.usd, Math.ceil(underWay.tokens)]);
-        return { sums: spent, row: granted };
-      })
-      .catch((error: unknown) => {
-        throw sqlStateOf(error) === NO_ROW ? leaseLost() : error;
-      });
+    const { sums, row } = await this.#options.database.transaction(async (run) => {
+      await run(sql.LOCK_DAY, [account, day]);
+      const spent = await this.#sums(run, account);
+      const [usd, tokens] = ofToday(bound, spent);
+      const [granted] = await run<Row>(sql.GRANT, [account, day, node, usd, tokens, underWay.usd, Math.ceil(underWay.tokens)]);
+      return { sums: spent, row: granted };
+    });
     const left = (value: number | null | undefined, factor: number): number => (value == null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
     const grant: Grant = { node, day, caps: capsOf(bound), billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1), isUsed: true };
     this.#grants.set(account, grant);
@@ -246,7 +262,7 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   #holds({ node, day, caps }: Grant, bound: Caps): boolean {
-    return node === this.#options.node() && day === this.#day() && caps === capsOf(bound);
+    return node === this.#options.node() && day === this.#day() && caps === capsOf(bound) && this.#options.isSure();
   }
 
   #count(line: GatewayLine): void {

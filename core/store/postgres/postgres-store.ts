@@ -115,6 +115,7 @@ class PostgresStore implements Store {
   #membership: PostgresMembership;
   #url: string | undefined;
   readonly #before: string[] = [];
+  #joining: Promise<PostgresMembership> | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership) {
@@ -144,7 +145,7 @@ class PostgresStore implements Store {
     this.archive = new PostgresArchive(world, this.blocks);
     this.search = new PostgresSearch(database);
     this.ledger = new PostgresLedger({ database, node, now });
-    this.gateway = new PostgresGatewayBook({ database, node, now });
+    this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew() });
     this.signals = {
       on: (listener) => posts.onWork(listener),
       follow: ({ block }, onStep, since) => posts.follow(block, onStep, since),
@@ -189,6 +190,19 @@ class PostgresStore implements Store {
   /** joined-again. */
   async join(): Promise<PostgresMembership> {
     if (!this.#membership.lost.aborted || this.#closing !== undefined) return this.#membership;
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = undefined;
+    });
+    return this.#joining;
+  }
+
+  /** Rejects with STORE_UNREACHABLE. */
+  async #renew(): Promise<void> {
+    await this.#membership.renew();
+    await this.join();
+  }
+
+  async #join(): Promise<PostgresMembership> {
     this.#before.push(this.#membership.node);
     const again = await PostgresMembership.join(
       this.#options.database,

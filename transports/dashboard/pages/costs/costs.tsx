@@ -15,6 +15,7 @@ import { Segments } from '../../parts/fields.tsx';
 import { SumsTable } from '../../parts/sums.tsx';
 import { Bar, Button, Problem, toneOf } from '../../parts/widgets.tsx';
 import { costsText, ofCapText, pricesText, unpricedText } from '../../text/index.ts';
+import { Bill } from './bill.tsx';
 import { CostFigures } from './figures.tsx';
 import { Prices } from './prices.tsx';
 import { StackedDays } from './stack.tsx';
@@ -75,6 +76,7 @@ export default function Costs() {
           {spent?.by === `day-${layers}` && <StackedDays stack={stackOf(spent, days)} />}
           {data !== undefined && data.by === by && <Report report={data} by={by} />}
           <Prices byModel={path('model')} />
+          <Bill />
         </div>
       </div>
     </>
