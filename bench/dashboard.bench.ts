@@ -134,7 +134,7 @@ async function fleet(world: World, blocks: number): Promise<Pick<Found, 'nodes' 
     return (await busyMs(session)) - before;
   };
   const filterMs = await timed(
-    () => page.getByRole('searchbox').fill('b00500'),
+    () => page.getByRole('searchbox').fill('b00100'),
     () => page.getByText(`1 of ${blocks.toLocaleString('en-US')} blocks`).waitFor(),
   );
   await page.getByRole('searchbox').fill('');
