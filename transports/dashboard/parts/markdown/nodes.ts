@@ -24,7 +24,7 @@ export interface MdElement {
 const DEEPEST = 24;
 /** A paragraph of more parts is shown as several. */
 const PARAGRAPH_PARTS = 16;
-const HEADINGS = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
+const HEADINGS = ['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const;
 
 /** The nodes of a token; none for space. */
 export function nodesOf(token: Token, depth = 0): readonly MdNode[] {
@@ -54,7 +54,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
   table: (token, depth) => [tableOf(token as Tokens.Table, depth)],
   text: (token, depth) => ('tokens' in token && token.tokens !== undefined ? inner(token, depth) : [decoded((token as Tokens.Text).text)]),
-  escape: (token) => [(token as Tokens.Escape).text],
+  escape: ({ raw, text }: Token & { readonly text?: string }) => [text === '(' || text === ')' ? raw : (text ?? raw)], // `\(x\)` is a formula
   strong: (token, depth) => [element('strong', inner(token, depth))],
   em: (token, depth) => [element('em', inner(token, depth))],
   del: (token, depth) => [element('del', inner(token, depth))],

@@ -55,7 +55,8 @@ t.test('an image is its description and its address', async (t) => {
 });
 
 t.test('headings begin below those of the page', async (t) => {
-  t.strictSame(tags(nodes('# One\n\n###### Six')), ['h3', 'h6']);
+  t.strictSame(tags(nodes('# One\n\n## Two\n\n###### Six')), ['h3', 'h4', 'h6']);
+  t.strictSame(nodes('Then \\(a \\_ b\\) holds.'), [{ tag: 'p', children: ['Then \\(a _ b\\) holds.'] }], 'a formula keeps its backslashes');
 });
 
 t.test('tables, lists with their first number, tasks and code have their parts', async (t) => {

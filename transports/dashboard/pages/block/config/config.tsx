@@ -115,17 +115,17 @@ function AsJson({ json, draft, typeJson, jsonFault }: ConfigForm) {
   );
 }
 
-function SaveStrip({ revision, faults, wrongPaths, isChanged, changed, isHeld, begin, stored, save }: ConfigForm & { readonly revision: string }) {
+function SaveStrip({ revision, wrongPaths, isChanged, changed, isHeld, begin, stored, save }: ConfigForm & { readonly revision: string }) {
   return (
     <footer class="strip save-strip">
       <span class="t2">
         {configText.revision} {revision}
       </span>
       <span class="grow" />
-      {faults > 0 && <span class="bad">{faultsText(wrongPaths)}</span>}
-      {faults === 0 && isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
+      {wrongPaths.length > 0 && <span class="bad">{faultsText(wrongPaths)}</span>}
+      {wrongPaths.length === 0 && isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
       {isHeld && <Button label={configText.undo} kind="quiet" run={() => begin(stored)} />}
-      <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || faults > 0} run={save} />
+      <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || wrongPaths.length > 0} run={save} />
     </footer>
   );
 }

@@ -116,8 +116,7 @@ export function useForm({ name, schema, read, reload }: FormBasis) {
   };
   useKeys([{ keys: 'mod+s', does: configText.save, inFields: true, run: () => void save() }], [isChanged, faults, read.etag]);
   const { value: fault } = failure;
-  const faultOf = (path: string): string | undefined =>
-    ownOf(wrong.value, path) ?? (fault instanceof ApiError ? fault.details?.find((each) => each.path === path)?.message : undefined);
+  const faultOf = (path: string): string | undefined => ownOf(wrong.value, path) ?? detailsOf(fault).find((each) => each.path === path)?.message;
   return {
     sections,
     base: before,
@@ -127,10 +126,8 @@ export function useForm({ name, schema, read, reload }: FormBasis) {
     isChanged,
     isHeld,
     isConflict: isMismatch(fault) || (isOutdated && isChanged),
-    faults,
     wrongPaths: Object.keys(wrong.value),
-    /** Paths of the fields that the server has refused. */
-    refused: fault instanceof ApiError ? [...new Set((fault.details ?? []).map(({ path }) => path))] : [],
+    refused: [...new Set(detailsOf(fault).map(({ path }) => path))],
     faultOf,
     failure: fault,
     json,
@@ -148,6 +145,11 @@ async function stores(name: string, etag: string | undefined, patch: Values): Pr
   const headers = etag === undefined ? {} : { 'if-match': etag };
   const answer = await call<{ readonly config: Values }>('PUT', blockURL(name, '/config'), { body: patch, headers });
   return { config: answer.data.config, etag: answer.etag };
+}
+
+/** The fields that the server has refused. */
+function detailsOf(error: unknown): NonNullable<ApiError['details']> {
+  return error instanceof ApiError ? (error.details ?? []) : [];
 }
 
 function isMismatch(error: unknown): boolean {
