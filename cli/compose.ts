@@ -23,11 +23,13 @@ import {
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
 import { nodeNotice } from './serve/node-notice.ts';
-import { secretIn, withSecretFiles } from './serve/secret-files.ts';
+import { givenToken, withSecretFiles } from './serve/secret-files.ts';
 import { parseFlags } from './serve/serve-flags.ts';
 import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
+
+export { givenToken };
 
 /** What the build of the page writes: beside the folder of this module, or one above it where the bundle has put this module among its parts. */
 const DASHBOARDS = ['../dashboard/', '../../dashboard/'];
@@ -70,7 +72,7 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     // The lock comes first: a second server must not touch the workspace of the first one.
     await inWorkspace(config, () => core.start());
     file.open();
-    await ensureToken(core, config, env);
+    await inWorkspace(config, async () => core.token?.ensure(givenToken(env)));
     const served = await serveCore(core, config, log, parts);
     await core.announce(served.url);
     const close = async (): Promise<void> => {
@@ -83,17 +85,6 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     await file.close();
     throw error;
   }
-}
-
-/** The token in the file that the environment names; undefined if it names none. Throws a CliError. */
-export function givenToken(env: Environment): string | undefined {
-  return secretIn(env, 'BLOCKHOUSE_TOKEN_FILE');
-}
-
-/** Makes the token of the workspace at its first start, or takes that of the file which the environment names. */
-async function ensureToken(core: Core, config: ProcessConfig, env: Environment = process.env): Promise<void> {
-  const given = givenToken(env);
-  await inWorkspace(config, async () => core.token?.ensure(given));
 }
 
 /** Listens for the clients of a core that is open. Rejects with a CliError, and nothing listens then. */
@@ -159,7 +150,7 @@ async function startWithWorkers(config: ProcessConfig, count: number): Promise<R
   try {
     folder = await inWorkspace(config, hold);
     file.open();
-    await ensureToken(core, config);
+    await inWorkspace(config, async () => core.token?.ensure(givenToken(process.env)));
     const ports = [
       ...(config.port === 0 ? ['--port', String(await freePort(config.host))] : []),
       ...(config.ollamaPort === 0 ? ['--ollama-port', String(await freePort(LOOPBACK))] : []),

@@ -24,6 +24,11 @@ export function withSecretFiles(env: Environment): Environment {
   return secrets.length === 0 ? env : { ...env, ...Object.fromEntries(secrets) };
 }
 
+/** The token of the workspace, in the file that BLOCKHOUSE_TOKEN_FILE names; undefined if it names none. Throws a CliError. */
+export function givenToken(env: Environment): string | undefined {
+  return secretIn(env, 'BLOCKHOUSE_TOKEN_FILE');
+}
+
 /** The content of the file that this variable names, without white space around it; undefined if the variable is not set. Throws a CliError. */
 export function secretIn(env: Environment, variable: string): string | undefined {
   const path = env[variable]?.trim();
