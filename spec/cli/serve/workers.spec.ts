@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { CHAT, daemonLine, friendlyDaemon, until } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
 import { type Answerer, type FakeUpstream, startUpstream } from '../../support/upstream.ts';
@@ -24,10 +25,15 @@ interface Farm extends Serving {
   workers(): number[];
 }
 
-async function farm(t: Test, answer: Answerer = friendlyDaemon, more: readonly string[] = []): Promise<Farm> {
+interface FarmOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+}
+
+async function farm(t: Test, answer: Answerer = friendlyDaemon, { env = {}, args = ['--gateway-only', '--workers', '2'] }: FarmOptions = {}): Promise<Farm> {
   const workspace = testFolder(t);
   const upstream = await startUpstream(t, answer);
-  const serving = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url }, ['--gateway-only', '--workers', '2', ...more]);
+  const serving = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url, ...env }, [...args]);
   const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
   const call: Farm['call'] = (method, path, body, bearer = token) =>
     new Promise((resolve, reject) => {
@@ -76,14 +82,42 @@ function heldDaemon(): { readonly answer: Answerer; open(): void } {
   };
 }
 
-t.test('workers need --gateway-only and a workspace in files, and must be a number', async (t) => {
+t.test('workers need --gateway-only or a database, and must be a number', async (t) => {
   const alone = await runHere(t, ['serve', '--workers', '2', '--port', '0', '--workspace', testFolder(t)]);
-  t.match(alone, { code: 2, stderr: /--workers needs --gateway-only, .* Add --gateway-only/ });
-  const shared = await runHere(t, ['serve', '--gateway-only', '--workers', '2', '--store', 'postgres://127.0.0.1:1/db', '--workspace', testFolder(t)]);
-  t.match(shared, { code: 2, stderr: /--workers is for a workspace in files\. With a database .* several servers/ });
+  t.match(alone, { code: 2, stderr: /--workers needs --gateway-only or a database, .* Add --gateway-only, keep the workspace in a database with --store/ });
   for (const count of ['0', 'many'])
     t.match(await runHere(t, ['serve', '--gateway-only', '--workers', count]), { code: 2, stderr: /--workers must be a whole number from 1/ });
+  const workspace = testFolder(t);
+  const away = await run(t, ['serve', '--workers', '2', '--port', '0', '--store', 'postgres://127.0.0.1:1/db', '--workspace', workspace]);
+  t.match(away, { code: 5, stdout: '', stderr: /^blockhouse: [^\n]+\n$/ });
+  t.notOk(existsSync(join(workspace, '.lock')));
 });
+
+t.test(
+  'workers of a workspace in a database are whole servers, and SIGTERM ends all of them in order',
+  noPostgres ? { skip: noPostgres } : onlyLinux,
+  async (t) => {
+    const store = await postgresStore(t);
+    const { call, workers, child, ended, workspace, url } = await farm(t, friendlyDaemon, { env: { BLOCKHOUSE_STORE: store }, args: ['--workers', '2'] });
+    t.equal(workers().length, 2);
+    t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), { pid: child.pid, url });
+    const names = ['a', 'b', 'c', 'd'];
+    for (const name of names) {
+      t.match(await call('POST', '/api/blocks', { name, config: { adapter: { provider: 'ollama', model: 'm' } } }), { json: { name } });
+      t.match(await call('POST', `/api/blocks/${name}/start`), { status: 200 });
+    }
+    for (const name of names)
+      t.match(await call('POST', `/api/blocks/${name}/chat?wait=30`, { message: 'hi' }), { json: { answer: { content: 'Hello, you' } } });
+    await until(async () => ((await call('GET', '/v1/health')).json['store'] as { nodes: number }).nodes === 2, 'each knows of the other');
+    t.match((await call('GET', '/api/nodes')).json, { nodes: { length: 2 } });
+    const both = workers();
+    child.kill('SIGTERM');
+    t.equal((await ended).code, 0);
+    t.ok(both.every(isGone));
+    t.notOk(existsSync(join(workspace, '.lock')));
+    t.same(await ask(store, 'select id from bh.node'), [], 'no server is left in the database');
+  },
+);
 
 t.test('two workers serve one port, under calls of many kinds, until SIGTERM', onlyLinux, async (t) => {
   const held = heldDaemon();
@@ -281,7 +315,7 @@ t.test('a port in use is said once, with exit code 5; and so is one that is take
   t.notOk(existsSync(join(workspace, '.lock')));
   other.close();
   await once(other, 'close');
-  const { workers, ended } = await farm(t, friendlyDaemon, ['--port', String(port)]);
+  const { workers, ended } = await farm(t, friendlyDaemon, { args: ['--gateway-only', '--workers', '2', '--port', String(port)] });
   for (const pid of workers()) process.kill(pid, 'SIGKILL');
   const thief = createServer();
   t.teardown(() => thief.close());
