@@ -1652,7 +1652,7 @@ export interface KeyGroupList {
       /** Calls that `usd` does not count, because their price is not known */
       readonly unpricedCalls: number;
     };
-    /** The newest day (UTC) with a call that used tokens, as far back as sums are kept; null without one */
+    /** The newest day (UTC, such as 2026-11-27) with a call that used tokens, as far back as sums are kept; null without one */
     readonly lastUsedOn: string | null;
   }[];
 }
@@ -1717,7 +1717,7 @@ export interface KeyList {
       /** Calls that `usd` does not count, because their price is not known */
       readonly unpricedCalls: number;
     };
-    /** The newest day (UTC) with a call that used tokens, as far back as sums are kept; null without one */
+    /** The newest day (UTC, such as 2026-11-27) with a call that used tokens, as far back as sums are kept; null without one */
     readonly lastUsedOn: string | null;
   }[];
 }

@@ -28,7 +28,7 @@ export class AgainCommand extends ServerCommand {
   });
 
   model = Option.String('-m,--model', { description: 'The model to ask this time; before it may stand its provider, as provider/model' });
-  provider = Option.String('--provider', { description: "The provider of that model; default: the block's" });
+  provider = Option.String('-a,--adapter,--provider', { description: "The provider of that model; default: the block's" });
   timeout = Option.String('--timeout', { description: 'The longest wait for the answer; default: 600' });
   whole = Option.Boolean('--no-stream', false, { description: 'Print the answer when it is complete' });
   name = Option.String({ name: 'name' });

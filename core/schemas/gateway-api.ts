@@ -36,8 +36,8 @@ const spend = object({
   unpricedCalls: { ...count, description: 'Calls that `usd` does not count, because their price is not known' },
 });
 const lastUsedOn = {
-  ...orNull({ type: 'string', format: 'date' }),
-  description: 'The newest day (UTC) with a call that used tokens, as far back as sums are kept; null without one',
+  ...orNull(string),
+  description: 'The newest day (UTC, such as 2026-11-27) with a call that used tokens, as far back as sums are kept; null without one',
 };
 const spent = { spentToday: spend, spentThisWeek: spend, spentThisMonth: spend, lastUsedOn } as const;
 

@@ -29,7 +29,7 @@ function tree(t: Test, { manifest = READY as object, changelog = CHANGELOG } = {
 t.test('a tree that is ready may be published, and the dry run says how and changes nothing', (t) => {
   const { folder } = tree(t);
   t.same(releaseOf(folder), { version: '1.2.0', tag: 'v1.2.0', faults: [] });
-  const { status, stdout } = spawnSync(process.execPath, ['--import=tsx', join(ROOT, 'spec/support/release.ts')], {
+  const { status, stdout } = spawnSync(process.execPath, [`--import=${import.meta.resolve('tsx')}`, join(ROOT, 'spec/support/release.ts')], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, NODE_PATH: ROOT },

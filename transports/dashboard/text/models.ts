@@ -3,7 +3,7 @@ import { plural, short } from '../base/format.ts';
 
 export const modelsText = {
   placeholder: 'provider/model',
-  options: 'Models',
+  options: 'Suggestions',
   ready: 'ready',
   notReady: 'needs a key',
   rowWrong: 'Choose a model in each row, or remove the row.',

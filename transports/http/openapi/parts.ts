@@ -20,10 +20,15 @@ export const streamed = (whole: SchemaName, frame: SchemaName, description: stri
 
 /** The request header and the answers of a route that answers 304 to who has the body already. `further` are more headers of its answer. */
 export function tagged(name: SchemaName, description: string, further: object = {}) {
+  return taggedAs((etag) => json(name, description, { ...etag, ...further }));
+}
+
+/** The same of any body. */
+export function taggedAs<const A>(answer: (headers: object) => A) {
   const etag = { etag: { description: 'Changes with the body: for `If-None-Match`', schema: { type: 'string' } } };
   return {
     headers: { 'If-None-Match': { schema: { type: 'string' }, description: 'The ETag of an earlier answer' } },
-    answers: { 200: json(name, description, { ...etag, ...further }), 304: { description: 'Nothing has changed since.', headers: etag, content: {} } },
+    answers: { 200: answer(etag), 304: { description: 'Nothing has changed since.', headers: etag, content: {} } },
   } as const;
 }
 

@@ -78,7 +78,8 @@ t.test('a file that is cut to nothing is made again, and one that is in use is k
 });
 
 t.test('a folder without files has no texts, and its stamp changes with the first', async (t) => {
-  const [empty, one] = [testFolder(t, {}), testFolder(t, { 'chat.json': '[{"role": "user", "content": "by hand"}]' })];
+  const folder = testFolder(t, { empty: {}, one: { 'chat.json': '[{"role": "user", "content": "by hand"}]' } });
+  const [empty, one] = [join(folder, 'empty'), join(folder, 'one')];
   const all = async (folder: string): Promise<SaidText[]> => {
     const found: SaidText[] = [];
     for await (const text of textsOf(folder)) found.push(text);
