@@ -1,7 +1,9 @@
 // The lines that other servers write into the log of a block, for those who follow it here.
 //
 // looks-anyway: others tell when they have written; a look each second finds the same.
-// once-each: of each file it is known up to where its lines were given. A file that begins later has a name that is no smaller than that of the newest.
+// once-each: of each file it is known up to where its lines were given. A file that is not known yet has a name that is no smaller than that of the newest one of ten
+// seconds before: the lines of another server come some time after ours of the same second, and its clock may be behind.
+import { logName } from '../parts/log-lines.ts';
 import type { Database } from './pool.ts';
 import * as sql from './sql/logs.ts';
 
@@ -18,6 +20,7 @@ const LOOK_EVERY_MS = 1000;
 const FILES = 20;
 const AT_ONCE = 500;
 const TIME_CHARACTERS = '2026-11-20T14-03-22Z'.length;
+const LATE_MS = 10_000;
 interface Row {
   readonly file: string;
   readonly place: number;
@@ -32,6 +35,8 @@ export class LogTail {
   readonly #found = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #hasBegun = false;
+  /** The newest file when this began: what is older is from before. */
+  #first = '';
   #looking: Promise<void> | undefined;
   #mustLook = false;
   #isClosed = false;
@@ -79,17 +84,19 @@ export class LogTail {
   async #begin(): Promise<void> {
     const { database, block } = this.#options;
     for (const { file, size } of await database.query<{ file: string; size: number }>(sql.FILES, [block, FILES])) this.#note(this.#ends, file, size);
+    this.#first = timeIn([...this.#ends.keys()].sort().at(-1));
     this.#hasBegun = true;
   }
 
   async #look(): Promise<void> {
     const { database, block, onLines } = this.#options;
     const files = [...this.#ends.keys()].sort();
-    const newest = (files.at(-1) ?? '').slice(0, TIME_CHARACTERS);
-    const old = files.filter((file, index) => index < files.length - FILES && file < newest);
+    const late = lateTime(timeIn(files.at(-1)));
+    const oldest = late > this.#first ? late : this.#first;
+    const old = files.filter((file, index) => index < files.length - FILES && file < oldest);
     for (const file of old) for (const ends of [this.#ends, this.#found]) ends.delete(file);
     files.splice(0, old.length);
-    const rows = await database.query<Row>(sql.TAIL, [block, files, files.map((file) => this.#ends.get(file)), newest, AT_ONCE]);
+    const rows = await database.query<Row>(sql.TAIL, [block, files, files.map((file) => this.#ends.get(file)), oldest, AT_ONCE]);
     for (const { file, place, bytes } of rows) {
       if (this.#isClosed || place < (this.#ends.get(file) ?? 0)) continue; // once-each
       for (const ends of [this.#ends, this.#found]) this.#note(ends, file, place + bytes.length);
@@ -97,4 +104,16 @@ export class LogTail {
     }
     if (rows.length === AT_ONCE) this.#mustLook = true;
   }
+}
+
+/** The time with which the name of a file begins. */
+function timeIn(file = ''): string {
+  return file.slice(0, TIME_CHARACTERS);
+}
+
+/** The same, ten seconds before; '' for no time. */
+function lateTime(time: string): string {
+  const [day = '', clock = ''] = time.split('T');
+  const at = Date.parse(`${day}T${clock.replaceAll('-', ':')}`);
+  return Number.isNaN(at) ? '' : timeIn(logName(at - LATE_MS, '', 0));
 }

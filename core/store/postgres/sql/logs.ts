@@ -37,7 +37,7 @@ select l.file, l.place, l.bytes from (
   select l.at, l.file, l.place, l.bytes from k join bh.log_line l on l.block_id = $1 and l.file = k.file and l.place >= k.place
   union all
   select l.at, l.file, l.place, l.bytes from bh.log_line l where l.block_id = $1 and l.file >= $4 and not exists (select from k where k.file = l.file)) l
-order by l.at, length(l.file), l.file, l.place limit $5`,
+order by l.at, left(l.file, 20), length(l.file), l.file, l.place limit $5`,
 };
 /** $1 block, $2 files. */
 export const DELETE = { name: 'log-delete', text: 'delete from bh.log_line where block_id = $1 and file = any($2::text[])' };
