@@ -1,5 +1,5 @@
-import t from 'tap';
-import { PostgresLog } from '../../../../core/store/postgres/log.ts';
+import t, { type Test } from 'tap';
+import { PostgresLog, type PostgresLogOptions } from '../../../../core/store/postgres/log.ts';
 import { LogTail } from '../../../../core/store/postgres/log-tail.ts';
 import { LogWriter } from '../../../../core/store/postgres/log-writer.ts';
 import { ADD } from '../../../../core/store/postgres/sql/logs.ts';
@@ -7,29 +7,33 @@ import { blockIn, migrated } from '../../../support/migrated.ts';
 import { noPostgres } from '../../../support/postgres.ts';
 import { until } from '../../../support/until.ts';
 
+interface LogRig extends Pick<PostgresLogOptions, 'database' | 'block'> {
+  readonly node: string;
+  readonly maxFileBytes: number;
+  readonly now?: () => number;
+  /** Gets what each line says. */
+  readonly lines?: string[];
+}
+
+function logOf(t: Test, { database, block, node, maxFileBytes, now = Date.now, lines = [] }: LogRig): PostgresLog {
+  const listener = {
+    onLogged: (_file: string, _offset: number, text: string) => void lines.push(text.trim().split(' ')[2] ?? ''),
+    onLogFault: (error: Error) => t.fail(error.message),
+    logLimits: () => ({ maxFileBytes, maxFiles: 50 }),
+  };
+  const writer = new LogWriter(database, () => node);
+  return new PostgresLog({ database, writer, block, listener, onWritten: () => () => undefined, node: () => node, now });
+}
+
 t.test('lines of other servers are given once each and in order, also without a notice, and none from before', { skip: noPostgres }, async (t) => {
   const world = await migrated(t);
   const block = await blockIn(world, 'ada');
   const { database } = world;
-  const logOf = (node: string, lines: string[] = []): PostgresLog => {
-    const listener = {
-      onLogged: (_file: string, _offset: number, text: string) => void lines.push(text.trim().split(' ')[2] ?? ''),
-      onLogFault: (error: Error) => t.fail(error.message),
-    };
-    const limits = { logLimits: () => ({ maxFileBytes: 300, maxFiles: 50 }) };
-    const writer = new LogWriter(database, () => node);
-    return new PostgresLog({
-      database,
-      writer,
-      block,
-      listener: { ...listener, ...limits },
-      onWritten: () => () => undefined,
-      node: () => node,
-      now: Date.now,
-    });
-  };
   const lines: string[] = [];
-  const [here, there] = [logOf('here00', lines), logOf('there0')];
+  const [here, there] = [
+    logOf(t, { database, block, node: 'here00', maxFileBytes: 300, lines }),
+    logOf(t, { database, block, node: 'there0', maxFileBytes: 300 }),
+  ];
   there.write('INFO', 'before');
   await there.flush();
   const unfollow = here.follow();
@@ -77,24 +81,8 @@ t.test('lines of one millisecond are in order also where one of them begins the 
   const { database } = world;
   const clock = { now: Date.parse('2026-11-20T14:03:22.990Z') };
   const lines: string[] = [];
-  const logOf = (node: string): PostgresLog => {
-    const listener = {
-      onLogged: (_file: string, _offset: number, text: string) => void lines.push(text.trim().split(' ')[2] ?? ''),
-      onLogFault: (error: Error) => t.fail(error.message),
-    };
-    const limits = { logLimits: () => ({ maxFileBytes: 200, maxFiles: 50 }) };
-    const writer = new LogWriter(database, () => node);
-    return new PostgresLog({
-      database,
-      writer,
-      block,
-      listener: { ...listener, ...limits },
-      onWritten: () => () => undefined,
-      node: () => node,
-      now: () => clock.now,
-    });
-  };
-  const [here, there] = [logOf('here00'), logOf('there0')];
+  const shared = { database, block, maxFileBytes: 200, now: () => clock.now };
+  const [here, there] = [logOf(t, { ...shared, node: 'here00', lines }), logOf(t, { ...shared, node: 'there0' })];
   t.teardown(here.follow());
   while (lines.length === 0) {
     there.write('INFO', 'first');
