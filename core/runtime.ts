@@ -193,13 +193,22 @@ export function createCore(options: CoreOptions): Core {
 
 /**
  * A core of one of several processes that serve a port: of a workspace in a database with all of it, of one in a folder without blocks. `log` sends lines of its
- * log to the primary, which holds the folder.
+ * log to the primary, which holds the folder. `start` is that of the core, and tells the primary of it.
  */
-export async function createWorkerCore(options: CoreOptions, line: ProcessLine): Promise<{ readonly core: Core; log(lines: readonly string[]): void }> {
+export async function createWorkerCore(
+  options: CoreOptions,
+  line: ProcessLine,
+): Promise<{ readonly core: Core; start(): Promise<void>; log(lines: readonly string[]): void }> {
   const { Worker } = await import('./workspace-parts.ts');
   const worker = new Worker(line);
   const own = options.store === undefined ? { ...options, gatewayOnly: true } : options;
-  return { core: assemble(own, worker).core, log: (lines) => worker.log(lines) };
+  const { core } = assemble(own, worker);
+  const start = async (): Promise<void> => {
+    await core.start();
+    const { node } = core.storeHealth ?? {};
+    if (node !== undefined) worker.tellNode(node);
+  };
+  return { core, start, log: (lines) => worker.log(lines) };
 }
 
 /** A core that holds the workspace for such processes; of one in a database, only its folder. `onLog` gets lines of their logs. */
@@ -209,9 +218,12 @@ export async function createPrimaryCore(options: CoreOptions, onLog: (lines: rea
   const { events: bus, meter, recent, workspace } = core;
   if (workspace === undefined || passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
   const nodes = (): Promise<readonly ServerNode[]> => session.nodes();
-  const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), nodes, look, onLog });
+  const database = options.store as ConnectedStore | undefined;
+  const giveUp = (node: string): void => void database?.giveUp(node).catch(() => undefined); // then its lease ends
+  const accounts = (): WorkspaceSession['accounts'] => session.accounts;
+  const primary = new Primary({ accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), nodes, look, onLog, giveUp });
   const hold = async (): Promise<FolderLock> => {
-    if (options.store !== undefined) return holdFolder(workspace);
+    if (database !== undefined) return holdFolder(workspace);
     await core.start();
     return { announce: (url) => core.announce(url), release: () => core.close() };
   };

@@ -4,6 +4,7 @@
 // one-account: a call of a key with limits is sent by a worker only after the account here has admitted it. So a cap is passed by the calls under way at most,
 //   whichever workers have them.
 // nothing-lost: the calls that a worker had under way when it died count what the journal says of them, at once.
+// free-at-once: what a whole server had when it died is free as soon as its process is gone, and not only after its lease.
 // one-turn: of changes of one file by workers, one is made after the other; what a worker that died was changing is free again.
 import type { Passes } from '../auth/sessions.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -36,6 +37,8 @@ export interface PrimaryOptions {
   look(): void;
   /** Gets lines of a worker's log. */
   onLog(lines: readonly string[]): void;
+  /** Others may take what this server of the database had: its process has ended. */
+  giveUp(node: string): void;
 }
 
 type WorkerLink = Link<PrimarySays, WorkerSays>;
@@ -163,6 +166,7 @@ class Worker implements Takes<WorkerSays> {
   readonly #follows = new Map<number, () => void>();
   /** By path: ends a turn that it has, or gives up one that it waits for. */
   readonly #turns = new Map<string, () => void>();
+  #node: string | undefined;
 
   constructor(options: PrimaryOptions, others: Others) {
     this.#options = options;
@@ -198,6 +202,9 @@ class Worker implements Takes<WorkerSays> {
       this.#follows.delete(id);
     },
     log: (lines) => this.#options.onLog(lines),
+    node: (node) => {
+      this.#node = node;
+    },
   };
 
   readonly ask: Takes<WorkerSays>['ask'] = {
@@ -237,8 +244,9 @@ class Worker implements Takes<WorkerSays> {
     sync: async () => undefined,
   };
 
-  /** nothing-lost. */
+  /** nothing-lost, free-at-once. */
   gone(): void {
+    if (this.#node !== undefined) this.#options.giveUp(this.#node);
     for (const stop of this.#follows.values()) stop();
     for (const path of [...this.#turns.keys()]) this.#endTurn(path);
     for (const { call, hold, places } of this.#held.values()) {

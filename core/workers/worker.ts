@@ -111,6 +111,12 @@ export class Worker {
   /** Tells the primary what happens in a whole server. two-kinds. */
   follow(parts: Pick<WorkerParts, 'gateway' | 'bus' | 'look'>): void {
     this.#tells(parts, true);
+    parts.bus.on('node.joined', ({ node, self }) => self && this.tellNode(node));
+  }
+
+  /** The id of this server among those of its database. */
+  tellNode(node: string): void {
+    this.#link.tell('node', node, true);
   }
 
   /** Lines of the log of this process, for the files that the primary writes. */
