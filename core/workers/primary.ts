@@ -16,29 +16,33 @@ import type { Meter } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
 import { COUNTED } from '../keys/key-rates.ts';
 import type { KeyLevels, SharedAccounts } from '../keys/named-key.ts';
+import type { ConnectedStore } from '../store/store.ts';
 import type { ServerNode, Usage } from '../types.ts';
 import type { ProcessLine, WorkerHost } from './line.ts';
 import { Link, type Takes } from './link.ts';
 import { joinedLoads } from './loads.ts';
 import { PlaceLine, type TakenPlaces } from './place-line.ts';
 import type { CallFacts, PrimarySays, WorkerFact, WorkerSays } from './says.ts';
+import { Turns } from './turns.ts';
 
 /** What a primary works with. */
 export interface PrimaryOptions {
-  /** Undefined before the workspace is open, and once it is closed. */
-  accounts(): (SharedAccounts & ClientAccounts) | undefined;
+  readonly session: {
+    /** Undefined before the workspace is open, once it is closed, and with a database. */
+    readonly accounts: (SharedAccounts & ClientAccounts) | undefined;
+    nodes(): Promise<readonly ServerNode[]>;
+  };
   readonly passes: Passes;
   readonly bus: CoreBus;
   readonly meter: Meter;
   readonly recent: RecentEvents;
   readonly adapterIds: readonly string[];
-  nodes(): Promise<readonly ServerNode[]>;
   /** Looks at all settings and credentials now. */
   look(): void;
   /** Gets lines of a worker's log. */
   onLog(lines: readonly string[]): void;
-  /** Others may take what this server of the database had: its process has ended. */
-  giveUp(node: string): void;
+  /** Where whole servers share the workspace. */
+  readonly database: Pick<ConnectedStore, 'giveUp'> | undefined;
 }
 
 type WorkerLink = Link<PrimarySays, WorkerSays>;
@@ -226,7 +230,7 @@ class Worker implements Takes<WorkerSays> {
     addPass: ({ kind, ms, holder }) => this.#options.passes.add(kind, ms, holder),
     passHolder: async ({ kind, text }) => ({ holder: await this.#options.passes.holderOf(kind, text) }),
     takePass: ({ kind, text }) => this.#options.passes.take(kind, text),
-    nodes: () => this.#options.nodes(),
+    nodes: () => this.#options.session.nodes(),
     figures: async ({ window }) => {
       const { meter, adapterIds } = this.#options;
       const loads = await this.#others.gather.loads();
@@ -246,7 +250,7 @@ class Worker implements Takes<WorkerSays> {
 
   /** nothing-lost, free-at-once. */
   gone(): void {
-    if (this.#node !== undefined) this.#options.giveUp(this.#node);
+    if (this.#node !== undefined) void this.#options.database?.giveUp(this.#node).catch(() => undefined); // if it is away, the lease of the server ends
     for (const stop of this.#follows.values()) stop();
     for (const path of [...this.#turns.keys()]) this.#endTurn(path);
     for (const { call, hold, places } of this.#held.values()) {
@@ -259,7 +263,7 @@ class Worker implements Takes<WorkerSays> {
   }
 
   get #accounts(): SharedAccounts & ClientAccounts {
-    const accounts = this.#options.accounts();
+    const accounts = this.#options.session.accounts;
     if (accounts === undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     return accounts;
   }
@@ -316,7 +320,7 @@ class Worker implements Takes<WorkerSays> {
   }
 
   #settle(fact: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void {
-    this.#options.accounts()?.settle(fact, call, hold);
+    this.#options.session.accounts?.settle(fact, call, hold);
     this.#options.bus.emit('call.finished', fact);
   }
 
@@ -383,21 +387,4 @@ class RemoteCall implements AccountedCall {
 /** A call without limits, of which only its price matters. */
 function callOf({ requestId, adapter: adapterId, model }: CoreEvents['call.finished'], as: PricedModel | undefined, group: string | undefined): AccountedCall {
   return { ...NO_CALL, requestId, adapterId, model, priced: { as }, group };
-}
-
-/** Turns at files by path, in the order in which they were asked for. */
-class Turns {
-  readonly #last = new Map<string, Promise<void>>();
-
-  begin(path: string): { readonly begun: Promise<void>; end(): void } {
-    const before = this.#last.get(path) ?? Promise.resolve();
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const last = before.then(() => ended);
-    this.#last.set(path, last);
-    void last.then(() => this.#last.get(path) === last && this.#last.delete(path));
-    return { begun: before, end };
-  }
 }

@@ -1,8 +1,12 @@
 import t from 'tap';
 import { BlockhouseError } from '../../../core/errors.ts';
 import type { GatewayLoad } from '../../../core/gateway/live.ts';
+import { createBus } from '../../../core/bus.ts';
+import { WorkerFacts } from '../../../core/workers/facts.ts';
 import { Link } from '../../../core/workers/link.ts';
 import { joinedLoads } from '../../../core/workers/loads.ts';
+import type { PrimarySays, WorkerSays } from '../../../core/workers/says.ts';
+import { Turns } from '../../../core/workers/turns.ts';
 import { linePair } from '../../support/workers.ts';
 
 interface OneSays {
@@ -61,4 +65,41 @@ t.test('a provider is as busy as all processes that call it, and in the worst st
     paused: [{ key: 'k1' }, { key: 'k2' }, { key: 'k3' }],
   });
   t.equal(joinedLoads([]), undefined);
+});
+
+t.test('a whole server tells the ends of its calls, and their beginnings only while somebody follows the events', async (t) => {
+  const { ends } = linePair();
+  const heard: string[] = [];
+  ends[1].onMessage((messages) => {
+    for (const { body } of messages as { body: { name: string }[] }[]) heard.push(...body.map(({ name }) => name));
+  });
+  const bus = createBus();
+  const facts = new WorkerFacts(new Link<WorkerSays, PrimarySays>(ends[0], { tell: { changed() {}, watched() {}, happened() {} }, ask: {} as never }), bus, {
+    tellsEnds: true,
+  });
+  const call = { kind: 'chat', requestId: 'r', adapter: 'a', model: 'm' } as const;
+  const one = (): void => {
+    bus.emit('call.started', { ...call, stream: false });
+    bus.emit('token.rotated', { file: 'f' });
+    bus.emit('call.finished', { ...call, attempts: 1, durationMs: 1 });
+  };
+  one();
+  facts.tellAll();
+  one();
+  facts.flush(true);
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  t.same(heard, ['call.finished', 'call.started', 'call.finished']);
+});
+
+t.test('turns at a file come in the order in which they were asked for, and those at another file do not wait', async (t) => {
+  const turns = new Turns();
+  const [first, second, other] = [turns.begin('a'), turns.begin('a'), turns.begin('b')];
+  const begun: string[] = [];
+  const noted = [second.begun.then(() => begun.push('second')), other.begun.then(() => begun.push('other'))];
+  await first.begun;
+  await noted[1];
+  t.same(begun, ['other']);
+  first.end();
+  await noted[0];
+  t.same(begun, ['other', 'second']);
 });
