@@ -3,7 +3,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import {
   BlockhouseError,
@@ -23,14 +22,17 @@ import {
   type StoreConnection,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
+import { nodeNotice } from './serve/node-notice.ts';
+import { givenToken, withSecretFiles } from './serve/secret-files.ts';
+import { parseFlags } from './serve/serve-flags.ts';
 import type { OwnWorker, WorkerPool } from './serve/workers.ts';
 import { CliError, EXIT_CODES, type ExitKind, exitKindOf } from './terminal/exit-codes.ts';
 import { oneLine } from './terminal/output.ts';
 
+export { givenToken };
+
 /** What the build of the page writes: beside the folder of this module, or one above it where the bundle has put this module among its parts. */
 const DASHBOARDS = ['../dashboard/', '../../dashboard/'];
-/** The first Node release line that still gets security fixes. */
-const OLDEST_MAINTAINED_NODE = 22;
 
 /** A server that listens. */
 export interface RunningServer {
@@ -49,8 +51,9 @@ export interface RunningServer {
 
 /** Settings from flags, the environment (by default that of the process) and defaults. Throws a CliError, which names every way to set the wrong one. */
 export function readConfig(flags: Flags, env: Environment = process.env): ProcessConfig {
+  const whole = withSecretFiles(env);
   try {
-    return resolveProcessConfig(flags, env);
+    return resolveProcessConfig(flags, whole);
   } catch (error) {
     throw new CliError('usage', (error as Error).message, error);
   }
@@ -69,7 +72,7 @@ export async function startServer(flags: Flags, env: Environment = process.env):
     // The lock comes first: a second server must not touch the workspace of the first one.
     await inWorkspace(config, () => core.start());
     file.open();
-    await inWorkspace(config, async () => core.token?.ensure());
+    await inWorkspace(config, async () => core.token?.ensure(givenToken(env)));
     const served = await serveCore(core, config, log, parts);
     await core.announce(served.url);
     const close = async (): Promise<void> => {
@@ -147,7 +150,7 @@ async function startWithWorkers(config: ProcessConfig, count: number): Promise<R
   try {
     folder = await inWorkspace(config, hold);
     file.open();
-    await inWorkspace(config, async () => core.token?.ensure());
+    await inWorkspace(config, async () => core.token?.ensure(givenToken(process.env)));
     const ports = [
       ...(config.port === 0 ? ['--port', String(await freePort(config.host))] : []),
       ...(config.ollamaPort === 0 ? ['--ollama-port', String(await freePort(LOOPBACK))] : []),
@@ -256,14 +259,14 @@ export async function createConfiguredCore(config: ProcessConfig, env: Environme
   return createCore(await coreOptions(config, env, store));
 }
 
-/** The same with the database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
-export async function createStoredCore(config: ProcessConfig, env: Environment = process.env): Promise<Core> {
-  return createConfiguredCore(config, env, await storeOf(config));
+/** The same with the database of the workspace, if it has one; with `isTrial`, nothing may be written into it. Rejects with STORE_UNREACHABLE and the like. */
+export async function createStoredCore(config: ProcessConfig, env: Environment = process.env, isTrial = false): Promise<Core> {
+  return createConfiguredCore(config, env, await storeOf(config, isTrial));
 }
 
 /** The database of the workspace, if it has one. Rejects with STORE_UNREACHABLE and the like. */
-async function storeOf({ store }: ProcessConfig): Promise<StoreConnection | undefined> {
-  return store && connectStore(store.url, store);
+async function storeOf({ store }: ProcessConfig, isTrial = false): Promise<StoreConnection | undefined> {
+  return store && connectStore(store.url, { ...store, isTrial });
 }
 
 async function coreOptions(config: ProcessConfig, env: Environment = process.env, store?: StoreConnection): Promise<CoreOptions> {
@@ -273,7 +276,7 @@ async function coreOptions(config: ProcessConfig, env: Environment = process.env
     ...(store !== undefined && { store }),
     adapters: [...createAdapters(), createStandIn()],
     // A copy, because each read of `process.env` is a system call.
-    env: { ...env },
+    env: { ...withSecretFiles(env) },
     allowedOrigins: config.allowedOrigins,
     connections: config.connections,
     queue: config.queue,
@@ -361,34 +364,8 @@ export async function serveAsProcess(args: string[]): Promise<void> {
   }
 }
 
-function parseFlags(args: string[]): Flags {
-  try {
-    const string = { type: 'string' } as const;
-    const flag = { type: 'boolean' } as const;
-    const { values } = parseArgs({
-      args,
-      options: {
-        host: string,
-        port: string,
-        'ollama-port': string,
-        'public-origin': string,
-        workspace: string,
-        store: string,
-        'allow-remote': flag,
-        'gateway-only': flag,
-        workers: string,
-      },
-    });
-    const { 'ollama-port': ollamaPort, 'public-origin': publicOrigin, 'allow-remote': allowRemote, 'gateway-only': gatewayOnly, ...others } = values;
-    return { ...others, ollamaPort, publicOrigin, allowRemote, gatewayOnly };
-  } catch (error) {
-    throw new CliError('usage', (error as Error).message, error);
-  }
-}
-
 function logStart({ url, ollamaUrl, config, core, log }: RunningServer): void {
-  if (Number(process.versions.node.split('.')[0]) < OLDEST_MAINTAINED_NODE) {
-    log.warn({ node: process.version }, `Node ${process.version} no longer gets security fixes; use ${OLDEST_MAINTAINED_NODE} or newer`);
-  }
+  const notice = config.nodeNotice ? nodeNotice(process.versions.node, Date.now()) : undefined;
+  if (notice !== undefined) log.warn({ node: process.version }, notice);
   log.info({ url, ollamaUrl, workspace: config.workspace, version: core.version, workers: config.workers }, 'blockhouse is listening');
 }

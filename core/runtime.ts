@@ -15,16 +15,16 @@ import { assertOptions, type CoreOptions } from './core-options.ts';
 import { EventRing, type RecentEvents } from './event-ring.ts';
 import type { StatusOptions } from './gateway/adapter-status.ts';
 import type { CallOptions } from './gateway/call-options.ts';
-import type { ConnectionBook } from './gateway/books.ts';
+import { contextWindows } from './gateway/context-windows.ts';
+import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
 import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
-import type { PriceBook } from './gateway/books.ts';
 import { PriceStore } from './gateway/price-store.ts';
 import { Prices } from './gateway/pricing.ts';
-import { listed } from './gateway/registry.ts';
+import { listed, standInOf } from './gateway/registry.ts';
 import { RETRY_LIMIT } from './gateway/retry.ts';
 import { ChatStream } from './gateway/stream.ts';
 import { localView } from './gateway/view.ts';
@@ -40,10 +40,12 @@ import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
 import { openSettings } from './store/open.ts';
+import type { BillQuery } from './store/port.ts';
 import type { ConnectedStore, FolderLock, StoreHealth } from './store/store.ts';
 import type {
   AdapterInfo,
   AdapterStatus,
+  BillComparison,
   BlockAdapter,
   ChatDone,
   ChatRequest,
@@ -73,10 +75,7 @@ export interface Core {
   readonly meter: Meter;
   /** The calls under way, the newest first. */
   liveCalls(): readonly CallState[];
-  /**
-   * Ends calls of this id whose callers have left, and which are read on because their key has a cap; false if there are none. They count the largest output
-   * that they could have.
-   */
+  /** Ends calls of this id whose callers have left, and which are read on because their key has a cap; false if there are none. They count their largest output. */
   stopReading(requestId: string): boolean;
   /** How busy a provider is now. Throws ADAPTER_NOT_FOUND. */
   load(id: string): GatewayLoad;
@@ -153,6 +152,8 @@ export interface Core {
   capWarnings(limits: Partial<KeyLimits>): Promise<readonly Warning[]>;
   /** What keys may do and have spent; undefined before `start`. */
   readonly accounts: Accounts | undefined;
+  /** Compares a provider's bill, a CSV file, with the calls of blocks and of clients (docs/connections.md). Only after `start`. Rejects with INVALID_REQUEST. */
+  reconcile(bill: Uint8Array, query: BillQuery): Promise<BillComparison>;
   /** Checks the credential or the address of a provider without calling a model. */
   verify(id: string, body?: VerifyRequest, options?: CallOptions): Promise<VerifyResult>;
   /** Sends messages to a model and resolves with its whole answer. Rejects with a BlockhouseError. The request is checked at run time. */
@@ -335,23 +336,18 @@ function assemble(options: CoreOptions, worker?: Worker) {
     settings: () => gateway.settings(),
     adapter: (id) => gateway.adapter(id),
     models: (id, call) => gateway.models(id, call),
-    contextLength: async (id, model, call = {}) => {
-      const { pricesAs } = gateway.adapter(id);
-      const known = gateway.statedWindow(id, model) ?? (await gateway.contextTokens(id, model, call));
-      const name = gateway.pricedAs({ provider: id, model })?.model ?? model;
-      return known ?? (pricesAs === undefined ? undefined : ((await session?.prices?.contextWindow(pricesAs, name)) ?? undefined));
-    },
-    windowOf: async (id, model) => {
-      const stated = gateway.statedWindow(id, model);
-      const priced = stated === undefined ? gateway.pricedAs({ provider: id, model }) : undefined;
-      return stated ?? (priced === undefined ? undefined : ((await session?.prices?.contextWindow(priced.provider, priced.model)) ?? undefined));
-    },
+    ...contextWindows(gateway, () => session?.prices),
     verify: (id, body = {}, call) => gateway.verify(id, body, call),
     ownAddresses,
     router,
     modelsFile,
     keys,
     capWarnings: (limits) => capWarnings(limits, uncounted),
+    reconcile: async (bill, query) =>
+      (await import('./block/costs/bill.ts')).compareBill(bill, query, async () => {
+        const blocks = options.gatewayOnly === true ? [] : [await core.blocks.costs({ by: 'day-model' })];
+        return session?.accounts === undefined ? blocks : [...blocks, await session.accounts.costs('day-model')];
+      }),
     get accounts() {
       return session?.accounts;
     },
@@ -379,11 +375,6 @@ function assemble(options: CoreOptions, worker?: Worker) {
     },
   };
   return { core, passes, look, session, database };
-}
-
-function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
-  const adapter = adapters.find(({ standsIn }) => standsIn === true);
-  return adapter && { provider: adapter.id, model: adapter.defaultModel };
 }
 
 async function checkOffline(workspace: string, gateway: Gateway): Promise<DoctorReport> {

@@ -762,6 +762,18 @@ export interface AnswerWait {
   readonly wait?: number;
 }
 
+/** The body that asks the last message of a conversation again. */
+export interface AskAgain {
+  /** The message as it should have been; left out: as it is */
+  readonly message?: string;
+  /** The provider or connection of `model`; left out: the one before its first `/`, or else the block's */
+  readonly provider?: string;
+  /** The model to ask this time, and no fallback; left out: the block's */
+  readonly model?: string;
+  /** Your own id for the message. Sending the same id again does not create a second message */
+  readonly clientId?: string;
+}
+
 /** The result of waiting for an answer. */
 export interface AwaitedMessage {
   readonly entry: ChatEntry;
@@ -833,11 +845,22 @@ export interface MessageFound {
   readonly answer: ChatEntry | null;
 }
 
+/** All versions of a message, the oldest first. */
+export interface MessageVersions {
+  readonly versions: readonly MessageFound[];
+}
+
 /** The body that queues a message. */
 export interface PostMessage {
   readonly message: string;
   /** Your own id for the message. Sending the same id again does not create a second message */
   readonly clientId?: string;
+}
+
+/** A model that one message asks. */
+export interface AskedModel {
+  readonly provider: string;
+  readonly model: string;
 }
 
 /** Where a message came from. */
@@ -857,6 +880,10 @@ export interface ChatEntry {
   readonly channel: Channel;
   /** On an answer: id of the message that it answers */
   readonly replyTo?: string;
+  /** On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one */
+  readonly replaces?: string;
+  /** On a message: the model that is asked in place of the block's */
+  readonly asks?: AskedModel;
   /** The sender's own id. Sending the same id again does not create a second message */
   readonly clientId?: string;
   readonly attempts?: number;
@@ -1417,8 +1444,8 @@ export interface ShownConnectionKey {
   readonly label: string;
   /** auth.json, the variable that has it, or keyCommand */
   readonly source: string;
-  /** Whether calls may use it now; unset for a variable that this server does not have */
-  readonly state: 'ready' | 'cooling' | 'refused' | 'empty' | 'unset';
+  /** Whether calls may use it now; unset for a variable that this server does not have, and elsewhere for one that does not go to this address */
+  readonly state: 'ready' | 'cooling' | 'refused' | 'empty' | 'unset' | 'elsewhere';
   /** When it may be used again; null if it may now, or nobody knows */
   readonly until: string | null;
   /** The models that it pauses for; empty for all, and where it does not */
@@ -1625,6 +1652,8 @@ export interface KeyGroupList {
       /** Calls that `usd` does not count, because their price is not known */
       readonly unpricedCalls: number;
     };
+    /** The newest day (UTC, such as 2026-11-27) with a call that used tokens, as far back as sums are kept; null without one */
+    readonly lastUsedOn: string | null;
   }[];
 }
 
@@ -1688,6 +1717,8 @@ export interface KeyList {
       /** Calls that `usd` does not count, because their price is not known */
       readonly unpricedCalls: number;
     };
+    /** The newest day (UTC, such as 2026-11-27) with a call that used tokens, as far back as sums are kept; null without one */
+    readonly lastUsedOn: string | null;
   }[];
 }
 
@@ -1946,6 +1977,8 @@ export interface ShownPrice {
   readonly price: OwnRates | null;
   /** The model of the price data that costs as much */
   readonly like: string | null;
+  /** The most tokens of a prompt and its answer together; absent where it is not known */
+  readonly contextWindow?: number;
 }
 
 /** The answer of POST `/api/session/code`. */
@@ -1980,9 +2013,35 @@ export interface SignIn {
   readonly code: string;
 }
 
-/** Sums of the ledger by block, model, UTC day, or both of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
+/** A provider's bill beside the ledgers of blocks and of clients: the days and models that agree, and each on which they don't. */
+export interface BillComparison {
+  /** The provider or connection whose calls were compared */
+  readonly connection: string;
+  /** The days and models that agree */
+  readonly matched: number;
+  readonly differs: readonly {
+    /** A UTC day, such as 2026-11-27 */
+    readonly date: string;
+    /** * if the bill names no models */
+    readonly model: string;
+    readonly ours: {
+      readonly usd?: number;
+      readonly input?: number;
+      readonly output?: number;
+      readonly calls: number;
+      readonly unpricedCalls: number;
+    } | null;
+    readonly theirs: {
+      readonly usd?: number;
+      readonly input?: number;
+      readonly output?: number;
+    } | null;
+  }[];
+}
+
+/** Sums of the ledger by block, model, UTC day and so on, or by two of these (`2026-11-27 provider/model`); of the gateway's ledger by key in place of block. */
 export interface CostsReport {
-  readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'day' | 'day-model';
+  readonly by: 'block' | 'key' | 'connection' | 'credential' | 'model' | 'purpose' | 'day' | 'day-block' | 'day-key' | 'day-connection' | 'day-model';
   readonly rows: readonly {
     readonly key: string;
     readonly calls: number;
@@ -2028,6 +2087,44 @@ export interface HaltState {
 /** The servers of the workspace, the oldest first. */
 export interface NodeList {
   readonly nodes: readonly ServerNode[];
+}
+
+/** A text that fits. */
+export interface SearchHit {
+  /** Name of the block; of an archived one, the name that it had */
+  readonly block: string;
+  /** Name in the archive; null for an active block */
+  readonly archive: string | null;
+  /** Whose words they are: the last two are of the memory of the block */
+  readonly by: 'message' | 'answer' | 'summary' | 'fact';
+  /** Id of the message, the answer or the fact; null for the summary */
+  readonly id: string | null;
+  readonly at: string | null;
+  /** The text around the first word that was found */
+  readonly excerpt: string;
+  /** Where the words stand in the excerpt: the index of the first character, and of the one after the last, in UTF-16 */
+  readonly marks: readonly (readonly number[])[];
+}
+
+/** A search in what was said to blocks. */
+export interface SearchQuery {
+  /** Words, and texts between quotation marks, at most eight. A text fits that has them all, also within longer words, in any case */
+  readonly q: string;
+  /** Most texts to return, the newest first; default 20 */
+  readonly limit?: number;
+  /** Only what was said to this block */
+  readonly block?: string;
+}
+
+/** What was found. */
+export interface SearchResult {
+  readonly hits: readonly SearchHit[];
+  /** How many texts fit in all */
+  readonly total: number;
+  /** False if there may be more: a block can't be read, or there are too many to look at */
+  readonly complete: boolean;
+  /** Blocks whose texts can't be read, some of them */
+  readonly unreadable: readonly string[];
 }
 
 /** A server of the workspace. */

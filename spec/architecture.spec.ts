@@ -443,6 +443,9 @@ t.test('no provider has a name outside adapters/', async (t) => {
     'transports/http/openapi/examples-blocks.ts',
     'transports/http/openapi/examples-gateway.ts',
     'transports/http/openapi/examples-clients.ts',
+    // Programs of others, whose variables have the names of the protocols that they speak.
+    'cli/input/programs.ts',
+    'cli/commands/launch.ts',
   ];
   for (const { path, code } of SOURCES.filter(({ path }) => !inFolder(path, 'adapters') && !isOfDialect(path) && !lists.includes(path))) {
     const named = code

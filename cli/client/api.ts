@@ -1,5 +1,5 @@
 // The routes of `/api` as functions, each of which makes one request. The types of their answers come from the server's handlers.
-import type { ArchiveInfo, BlockConfig, BlockEntry, ChatEntry, LogFile, SetAlias } from '../../core/index.ts';
+import type { ArchiveInfo, AskAgain, BlockConfig, BlockEntry, ChatEntry, LogFile, SetAlias } from '../../core/index.ts';
 import type { AnswerOf } from '../../transports/http/routes.ts';
 import { CliError } from '../terminal/exit-codes.ts';
 import { oneLine } from '../terminal/output.ts';
@@ -10,6 +10,12 @@ import { type PathParams, type QueryParams, type RouteKey, targetOf } from './ro
 export interface Told {
   readonly success: true;
   readonly message: string;
+}
+const FROM_CLI = { 'x-blockhouse-channel': 'cli' };
+/** UTC days, such as `2026-11-01`, both ends with them. */
+export interface Days {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 /** The last part of the route that changes a monitor. */
 export type MonitorAction = 'start' | 'stop' | 'restart';
@@ -73,8 +79,16 @@ export class Api {
   }
 
   post(name: string, message: string, clientId?: string) {
-    const headers = { 'x-blockhouse-channel': 'cli' };
-    return this.#call('POST /api/blocks/:name/chat', { name }, { headers, body: { message, ...(clientId !== undefined && { clientId }) } });
+    return this.#call('POST /api/blocks/:name/chat', { name }, { headers: FROM_CLI, body: { message, ...(clientId !== undefined && { clientId }) } });
+  }
+
+  /** Asks the last message again. */
+  askAgain(name: string, id: string, body: AskAgain) {
+    return this.#call('POST /api/blocks/:name/chat/:id/again', { name, id }, { headers: FROM_CLI, body });
+  }
+
+  search(query: QueryParams<'GET /api/search'>) {
+    return this.#call('GET /api/search', {}, { query });
   }
 
   /** The active entries, or a page of the whole conversation; oldest first. */
@@ -147,12 +161,16 @@ export class Api {
     return this.#call('POST /api/import', {}, { query: { name }, bytes, hurry: false });
   }
 
-  costs(by: string, block?: string) {
-    return this.#call('GET /api/costs', {}, { query: { by, block } });
+  costs(by: string, block?: string, days: Days = {}) {
+    return this.#call('GET /api/costs', {}, { query: { by, block, ...days } });
   }
 
-  gatewayCosts(by: string) {
-    return this.#call('GET /api/costs', {}, { query: { source: 'gateway', by } });
+  gatewayCosts(by: string, days: Days = {}) {
+    return this.#call('GET /api/costs', {}, { query: { source: 'gateway', by, ...days } });
+  }
+
+  reconcile(bill: Uint8Array, query: QueryParams<'POST /api/costs/reconcile'>) {
+    return this.#call('POST /api/costs/reconcile', {}, { query, bytes: bill, type: 'text/csv', hurry: false });
   }
 
   keys() {
@@ -165,6 +183,11 @@ export class Api {
 
   changeKey(name: string, limits: object) {
     return this.#call('PATCH /api/keys/:name', { name }, { body: limits });
+  }
+
+  /** The calls of models that are under way, and the last ones that have ended. */
+  gatewayRequests() {
+    return this.#call('GET /api/gateway/requests', {});
   }
 
   keyGroups() {

@@ -31,8 +31,9 @@ export interface ServerConnection {
 export interface CallOptions {
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as application/gzip. */
+  /** Sent as `type`, or else as application/gzip. */
   readonly bytes?: Uint8Array;
+  readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** False for a call that may take as long as a model or an import: the answer may then take longer than 60 s. */
   readonly hurry?: boolean;
@@ -157,9 +158,10 @@ export class Client {
     }
   }
 
-  #send({ place, socket }: ServerConnection, method: string, path: string, { body, bytes, headers, hurry = true }: CallOptions): Promise<IncomingMessage> {
+  #send({ place, socket }: ServerConnection, method: string, path: string, options: CallOptions): Promise<IncomingMessage> {
+    const { body, bytes, headers, hurry = true } = options;
     const content = bytes ?? (body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
-    const type = bytes === undefined ? 'application/json' : 'application/gzip';
+    const { type = bytes === undefined ? 'application/json' : 'application/gzip' } = options;
     return new Promise((resolve, reject) => {
       const request = httpRequest(new URL(path, place.url), {
         method,

@@ -57,11 +57,12 @@ export abstract class BaseCommand extends Command<BaseContext> {
     return readConfig({ workspace: this.workspace }, this.context.env);
   }
 
-  /** Runs `work` with a core that has every adapter, and closes the core afterwards. */
-  protected async withCore(work: (core: Core) => Promise<ExitKind>, withDatabase = false): Promise<ExitKind> {
+  /** Runs `work` with a core that has every adapter, and closes the core afterwards. With `trial`, nothing may be written into the database. */
+  protected async withCore(work: (core: Core) => Promise<ExitKind>, database: 'none' | 'trial' | 'used' = 'none'): Promise<ExitKind> {
     const config = await this.config();
     const { createConfiguredCore, createStoredCore } = await import('../compose.ts');
-    const core = await (withDatabase ? createStoredCore : createConfiguredCore)(config, this.context.env);
+    const { env } = this.context;
+    const core = await (database === 'none' ? createConfiguredCore(config, env) : createStoredCore(config, env, database === 'trial'));
     try {
       return await work(core);
     } finally {

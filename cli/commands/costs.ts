@@ -1,16 +1,16 @@
 // `blockhouse costs`: what was spent, and the comparison with a provider's bill.
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { Command, Option } from 'clipanion';
 import { ServerCommand } from '../command/server-command.ts';
-import type { BillColumns, BillPart } from '../input/bill.ts';
 import { fileFault } from '../input/file-fault.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { plural } from '../terminal/format.ts';
 import { oneLine, writeLines } from '../terminal/output.ts';
 import { costsTable } from '../views/report-tables.ts';
 
-const WAYS = ['block', 'connection', 'credential', 'model', 'day'];
-const GATEWAY_WAYS: readonly string[] = ['key', ...WAYS.slice(1)];
+const SHARED_WAYS = ['connection', 'credential', 'model', 'day'];
+const WAYS: readonly string[] = ['block', ...SHARED_WAYS, 'purpose'];
+const GATEWAY_WAYS: readonly string[] = ['key', ...SHARED_WAYS];
 
 /** Prints `{by, rows, total}`, CSV or a table. */
 export class CostsCommand extends ServerCommand {
@@ -32,6 +32,7 @@ export class CostsCommand extends ServerCommand {
       ['One block, day by day', '$0 costs my-block --by day'],
       ['The calls of clients, by key', '$0 costs --gateway'],
       ['The calls of clients, by key of the connection', '$0 costs --gateway --by credential'],
+      ['The last seven days, by model', '$0 costs --since 7d --by model'],
       ['For a spreadsheet', '$0 costs --by day --csv > costs.csv'],
       ["Against the provider's bill", '$0 costs --reconcile costs_2026-11.csv --connection <id>'],
     ],
@@ -39,9 +40,11 @@ export class CostsCommand extends ServerCommand {
 
   by = Option.String('--by', {
     description:
-      'block, connection, credential (each key of a connection), model or day; with --gateway key in place of block. Default: block, or model for a single block; key with --gateway',
+      'block, connection, credential (each key of a connection), model, day or purpose; with --gateway key in place of block, and no purpose. Default: block, or model for a single block; key with --gateway',
   });
   gateway = Option.Boolean('--gateway', false, { description: 'The calls of clients to /v1 instead of those of blocks' });
+  since = Option.String('--since', { description: 'Only calls since then: days such as 7d, with today, or a UTC date such as 2026-11-01' });
+  until = Option.String('--until', { description: 'Only calls up to this UTC date, with it' });
   csv = Option.Boolean('--csv', false, { description: 'Comma-separated values' });
   reconcile = Option.String('--reconcile', { description: "An export of the provider's bill, as CSV" });
   connection = Option.String('--connection', { description: 'The provider or connection whose bill it is' });
@@ -60,8 +63,9 @@ export class CostsCommand extends ServerCommand {
     if (!ways.includes(by)) throw new CliError('usage', `--by must be one of ${ways.join(', ')}.`);
     if (this.gateway && this.name !== undefined) throw new CliError('usage', '--gateway is for the calls of clients and takes no block.');
     if (this.csv && this.json) throw new CliError('usage', 'Give either --csv or --json, not both.');
+    const days = { from: dayOf('--since', this.since, Date.now()), to: dayOf('--until', this.until, Date.now()) };
     return this.withServer(async (api) => {
-      const report = this.gateway ? await api.gatewayCosts(by) : await api.costs(by, this.name);
+      const report = this.gateway ? await api.gatewayCosts(by, days) : await api.costs(by, this.name, days);
       if (this.name !== undefined && report.total.calls === 0) await api.config(this.name); // throws BLOCK_NOT_FOUND for a misspelt name
       if (this.csv) {
         const { toCsv } = await import('../terminal/csv.ts');
@@ -78,64 +82,56 @@ export class CostsCommand extends ServerCommand {
   }
 
   async #reconcile(file: string): Promise<ExitKind> {
+    if (this.since !== undefined || this.until !== undefined)
+      throw new CliError('usage', '--reconcile compares the days of the export; --since and --until have no meaning there.');
     if (this.by !== undefined || this.gateway || this.csv || this.name !== undefined)
       throw new CliError('usage', '--reconcile compares all calls of a connection; --by, --gateway, --csv and the name of a block have no meaning there.');
-    const { connectionsIn, readBill, reconcile } = await import('../input/bill.ts');
-    const [named, tolerance] = [columnsOf(this.columns), shareOf(this.tolerance)];
-    const bill = await readFile(file, 'utf8').then(
-      (text) => {
-        try {
-          return readBill(text, named);
-        } catch (error) {
-          throw new CliError('usage', oneLine(`${file} can't be compared: ${(error as Error).message}.`), error);
-        }
-      },
-      (error: Error) => {
-        throw new CliError('usage', `${file} ${fileFault(error)}.`, error);
-      },
-    );
+    const bill = await billAt(file);
+    const { connection, tolerance, columns } = this;
     return this.withServer(async (api) => {
-      const blocks = await api.costs('day-model').catch((error: unknown) => {
-        if (error instanceof CliError && error.body?.code === 'WRONG_STATE') return undefined; // a server without blocks
-        throw error;
+      const { differs, ...rest } = await api.reconcile(bill, { connection, tolerance, columns }).catch((error: unknown) => {
+        throw inWordsOfOptions(error, file);
       });
-      const reports = [...(blocks === undefined ? [] : [blocks]), await api.gatewayCosts('day-model')];
-      const { connection = this.#onlyOf(connectionsIn(reports)) } = this;
-      const { matched, differs } = reconcile(bill, reports, connection, tolerance);
       const { differenceTable } = await import('../views/bill-table.ts');
-      await this.print({ matched, differs }, this.json || differs.length === 0 ? [] : differenceTable(differs, { width: this.width, style: this.style }));
+      await this.print({ ...rest, differs }, this.json || differs.length === 0 ? [] : differenceTable(differs, { width: this.width, style: this.style }));
+      const { matched } = rest;
       await this.say(
-        `${plural(matched, 'line')} of ${connection} ${matched === 1 ? 'agrees' : 'agree'}, ${differs.length} ${differs.length === 1 ? 'differs' : 'differ'}.`,
+        `${plural(matched, 'line')} of ${oneLine(rest.connection)} ${matched === 1 ? 'agrees' : 'agree'}, ${differs.length} ${differs.length === 1 ? 'differs' : 'differ'}.`,
       );
       return differs.length === 0 ? 'ok' : 'unexpected';
     });
   }
+}
 
-  /** The one connection that was called. */
-  #onlyOf(connections: readonly string[]): string {
-    const [connection, ...others] = connections;
-    if (connection !== undefined && others.length === 0) return connection;
-    throw new CliError(
-      'usage',
-      `Say with --connection whose bill it is${connection === undefined ? '' : `; there are calls of ${connections.map(oneLine).join(', ')}`}.`,
-    );
+async function billAt(file: string): Promise<Buffer> {
+  const { schemas } = await import('../../core/index.ts');
+  try {
+    const { size } = await stat(file);
+    if (size === 0) throw new CliError('usage', `${oneLine(file)} is empty.`);
+    if (size > schemas.MAX_BILL_BYTES)
+      throw new CliError('usage', `${oneLine(file)} is larger than ${schemas.MAX_BILL_BYTES / 1024 / 1024} MiB; export fewer days, or without further groups.`);
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError('usage', `${oneLine(file)} ${fileFault(error as Error)}.`, error);
   }
 }
 
-/** `date=Day,usd=Cost,usd=Tax`: a part may have several columns. */
-function columnsOf(text: string | undefined): BillColumns {
-  const columns: Partial<Record<BillPart, string[]>> = {};
-  for (const pair of text?.split(',') ?? []) {
-    const [, part, column] = /^(date|model|usd|input|output)=(.+)$/.exec(pair.trim()) ?? [];
-    if (part === undefined || column === undefined)
-      throw new CliError('usage', '--columns takes date, model, usd, input and output with the names of columns, such as date=Day,model=SKU,usd=Cost.');
-    columns[part as BillPart] = [...(columns[part as BillPart] ?? []), column];
-  }
-  return columns;
+/** The server names a choice as the API does, and knows no file. */
+function inWordsOfOptions(error: unknown, file: string): unknown {
+  if (!(error instanceof CliError) || error.body?.code !== 'INVALID_REQUEST') return error;
+  const path = error.body.details?.[0]?.path ?? '';
+  const message = path === '' ? error.message.replace(/^The bill /, `${oneLine(file)} `).replace('with columns', 'with --columns') : `--${error.message}`;
+  return new CliError(error.kind, message, error, error.body);
 }
 
-function shareOf(text = '0.5%'): number {
-  const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(text) ?? [];
-  if (number === undefined || Number(number) > 100) throw new CliError('usage', '--tolerance must be a share in percent, such as 0.5%.');
-  return Number(number) / 100;
+const DAY_MS = 86_400_000;
+
+/** The UTC day that a person means by `7d`, which has today as the last of its days, or by a date. Throws a CliError. */
+function dayOf(option: string, text: string | undefined, now: number): string | undefined {
+  if (text === undefined) return undefined;
+  const days = /^([1-9]\d{0,3})d$/.exec(text)?.[1];
+  const day = days === undefined ? text : new Date(now - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10);
+  if (/^\d{4}-\d{2}-\d{2}$/.test(day) && !Number.isNaN(Date.parse(`${day}T00:00:00Z`))) return day;
+  throw new CliError('usage', `${option} must be a date such as 2026-11-01, or days such as 7d.`);
 }

@@ -28,7 +28,7 @@ export class KeyNewCommand extends KeyLimitsCommand {
     category,
     description: 'Make a key for one application',
     details: `
-      The key is accepted only where models are asked, and shown only now: the workspace keeps a hash of it. A cap can be passed by the calls
+      The key is accepted only where models are asked, and shown only now: the workspace keeps a hash of it. The name of an expired key is free. A cap can be passed by the calls
       that are under way when it is reached. A call without a known price counts as 0 USD, so a key with caps in USD alone refuses such calls, unless
       --unpriced says otherwise; a note names the models. Days, weeks (from Monday) and months begin at 00:00 UTC.
     `,

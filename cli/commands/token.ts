@@ -15,7 +15,7 @@ export class TokenCommand extends BaseCommand {
     category: 'Server',
     description: 'Print the token that requests must carry',
     details: `
-      Makes one if there is none yet. \`--new-token\` replaces it: a running server accepts the new one
+      Makes one if there is none yet, or takes that of the file in BLOCKHOUSE_TOKEN_FILE. \`--new-token\` replaces it: a running server accepts the new one
       within a second and refuses the old one. With BLOCKHOUSE_STORE, so do all servers of that database.
     `,
     examples: [['Keep it in a variable', 'TOKEN=$($0 token)']],
@@ -25,10 +25,13 @@ export class TokenCommand extends BaseCommand {
 
   protected override async run(): Promise<ExitKind> {
     const config = await this.config();
-    const { inWorkspace, writeInWorkspace } = await import('../compose.ts');
+    const { givenToken, inWorkspace, writeInWorkspace } = await import('../compose.ts');
+    const given = givenToken(this.context.env);
+    if (this.newToken && given !== undefined)
+      throw new CliError('usage', 'The token comes from the file that BLOCKHOUSE_TOKEN_FILE names. Write a new one there, and start the server again.');
     if (this.newToken && config.store === undefined) await assertInFolder(config.workspace);
     const token = await (this.newToken ? writeInWorkspace : inWorkspace)(config, () =>
-      this.newToken && config.store !== undefined ? this.#renewed(config) : tokenOf(config.workspace, this.newToken),
+      this.newToken && config.store !== undefined ? this.#renewed(config) : tokenOf(config.workspace, this.newToken, given),
     );
     await this.print({ token }, [token]);
     return 'ok';
@@ -73,10 +76,10 @@ async function storeOf(url: string): Promise<unknown> {
   });
 }
 
-async function tokenOf(workspace: string, isNew: boolean): Promise<string> {
+async function tokenOf(workspace: string, isNew: boolean, given: string | undefined): Promise<string> {
   const { ApiToken, createBus, openSettings } = await import('../../core/index.ts');
   const token = new ApiToken(openSettings(workspace), createBus());
   if (isNew) return token.renew();
-  await token.ensure();
+  await token.ensure(given);
   return token.reveal();
 }

@@ -114,17 +114,20 @@ export class ImportCommand extends ServerCommand {
       this.config(),
     ]);
     const bytes = await this.interruptibleContent();
-    return this.withCore(async (core) => {
-      const ways = { replaces: this.replace, isTrial: this.dryRun, hasDatabase: config.store !== undefined };
-      const imported = await readConfig(core, this.file, bytes);
-      const { report, written } = await (this.dryRun ? inWorkspace : writeInWorkspace)(config, () => writeConfig(core, imported, ways));
-      const lines = (['taken', 'changed', 'left'] as const).flatMap((kind) =>
-        report[kind].map(({ path, note }) => `${(kind === 'left' ? 'left out' : kind).padEnd(9)} ${oneLine(`${path}: ${note}`)}`),
-      );
-      await this.print(report, lines);
-      await this.say(this.dryRun ? 'Nothing was written (--dry-run).' : written.length === 0 ? 'Nothing changes.' : `Wrote ${written.join(' and ')}.`);
-      return 'ok';
-    }, true);
+    return this.withCore(
+      async (core) => {
+        const ways = { replaces: this.replace, isTrial: this.dryRun, hasDatabase: config.store !== undefined };
+        const imported = await readConfig(core, this.file, bytes);
+        const { report, written } = await (this.dryRun ? inWorkspace : writeInWorkspace)(config, () => writeConfig(core, imported, ways));
+        const lines = (['taken', 'changed', 'left'] as const).flatMap((kind) =>
+          report[kind].map(({ path, note }) => `${(kind === 'left' ? 'left out' : kind).padEnd(9)} ${oneLine(`${path}: ${note}`)}`),
+        );
+        await this.print(report, lines);
+        await this.say(this.dryRun ? 'Nothing was written (--dry-run).' : written.length === 0 ? 'Nothing changes.' : `Wrote ${written.join(' and ')}.`);
+        return 'ok';
+      },
+      this.dryRun ? 'trial' : 'used',
+    );
   }
 
   async interruptibleContent(): Promise<Buffer> {

@@ -14,13 +14,20 @@ const LABEL = 'Blockhouse: named LLM agents in plain files, and one gateway to f
 function withHelpFirst(argv: readonly string[]): string[] {
   const asksFirst = argv[0] === 'help' || (argv.length > 1 && (argv[0] === '--help' || argv[0] === '-h'));
   if (asksFirst) return withHelpFirst([...argv.slice(1), '--help']);
-  const end = argv.indexOf('--');
-  if (!argv.slice(0, end === -1 ? argv.length : end).some((word) => word === '--help' || word === '-h')) return [...argv];
+  const end = endOfOwn(argv);
+  if (!argv.slice(0, end).some((word) => word === '--help' || word === '-h')) return [...argv];
   const paths = COMMAND_INDEX.flatMap((entry) => entry.paths).filter(
     (path) => path.length > 0 && path.every((word, index) => !word.startsWith('-') && argv[index] === word),
   );
   const longest = paths.reduce<readonly string[]>((best, path) => (path.length > best.length ? path : best), []);
   return longest.length === 0 ? [...argv] : [...longest, '--help'];
+}
+
+/** Where the words end that are for this program: those behind the name of a program that `launch` starts are for that one. */
+function endOfOwn(argv: readonly string[]): number {
+  const dashes = argv.indexOf('--');
+  const end = dashes === -1 ? argv.length : dashes;
+  return argv[0] === 'launch' && argv[1]?.startsWith('-') === false ? Math.min(end, 2) : end;
 }
 
 /** The commands that begin with this word; all where none does, so that the error can name what was probably meant. */

@@ -3,7 +3,9 @@
 /** The word for the value of an option, by the long name of the option, which means the same in every command. */
 const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--adapter': 'id',
+  '--alias': 'name',
   '--as': 'new-name',
+  '--block': 'name',
   '--base-url': 'address',
   '--by': 'grouping',
   '--cache-read': 'usd',
@@ -61,6 +63,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--tpm': 'count',
   '--undrain': 'node',
   '--unpriced': 'allow|refuse',
+  '--until': 'date',
   '--usd-per-day': 'amount',
   '--usd-per-month': 'amount',
   '--usd-per-week': 'amount',

@@ -6,7 +6,7 @@
 // comes-back: a connection that is lost is made again, and the wait goes on. A message has a client id, so it is sent once even if its
 //   receipt was lost.
 import { randomUUID } from 'node:crypto';
-import type { ChatEntry, ChatReceipt, ReplyStep } from '../../core/index.ts';
+import type { AskAgain, ChatEntry, ChatReceipt, ReplyStep } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { SteadyFeed } from '../client/steady-feed.ts';
 import { CliError, type ExitKind, kindOfCode } from '../terminal/exit-codes.ts';
@@ -104,12 +104,25 @@ export class Conversation {
   }
 
   /** Sends a message once (comes-back). Rejects with a CliError. */
-  async send(message: string, signal: AbortSignal, { clientId = randomUUID(), connection }: SendOptions = {}): Promise<ChatReceipt> {
+  async send(message: string, signal: AbortSignal, options: SendOptions = {}): Promise<ChatReceipt> {
+    return this.#send((clientId) => this.#api.post(this.#block, message, clientId), signal, options);
+  }
+
+  /** Asks the last message again, as `send` sends one. */
+  async askAgain(id: string, change: AskAgain, signal: AbortSignal, options: SendOptions = {}): Promise<ChatReceipt> {
+    return this.#send((clientId) => this.#api.askAgain(this.#block, id, { ...change, clientId }), signal, options);
+  }
+
+  async #send(
+    post: (clientId: string) => Promise<ChatReceipt>,
+    signal: AbortSignal,
+    { clientId = randomUUID(), connection }: SendOptions,
+  ): Promise<ChatReceipt> {
     this.#sending += 1;
     try {
       for (;;) {
         await this.#present(signal, connection);
-        const receipt = await this.#reach(() => this.#api.post(this.#block, message, clientId));
+        const receipt = await this.#reach(() => post(clientId));
         if (receipt === undefined) continue;
         this.#steps.set(receipt.id, this.#steps.get(receipt.id) ?? []);
         return receipt;

@@ -2,7 +2,7 @@
 //
 // ctrl-c-ends-reply: once the message is sent, Ctrl-C cancels it, and what there is of its answer is printed. A second one ends the process.
 import type { Writable } from 'node:stream';
-import type { BlockState, ChatReceipt, ReplyStep } from '../../core/index.ts';
+import type { AskAgain, BlockState, ChatReceipt, ReplyStep } from '../../core/index.ts';
 import type { Api } from '../client/api.ts';
 import { CliError, type ExitKind } from '../terminal/exit-codes.ts';
 import { plural } from '../terminal/format.ts';
@@ -83,12 +83,15 @@ function cureText(fix: string | null): string {
   return fix.startsWith('blockhouse ') ? ` \`${fix}\` changes that.` : ` ${fix}`;
 }
 
+/** What an exchange begins with: a new message, or the last one again. */
+export type Opening = string | { readonly again: string; readonly change: AskAgain };
+
 /** Sends a message, waits for its answer and prints it; with `json`, the steps and the outcome. Rejects with a CliError. */
-export async function exchange(message: string, options: ExchangeOptions): Promise<ExitKind> {
+export async function exchange(opening: Opening, options: ExchangeOptions): Promise<ExitKind> {
   const conversation = await unlessAborted(Conversation.open(options.api, options.block), options.signal);
   const running = new Exchange(options, conversation);
   try {
-    return await running.run(message);
+    return await running.run(opening);
   } finally {
     await running.end();
     conversation.close();
@@ -127,10 +130,13 @@ class Exchange {
     this.#printer = new ReplyPrinter(options.stdout, (text) => this.#say(text));
   }
 
-  async run(message: string): Promise<ExitKind> {
+  async run(opening: Opening): Promise<ExitKind> {
     const { clientId, signal, json } = this.#options;
     const connection = (state: 'lost' | 'back'): Promise<void> => this.#say(CONNECTION_NOTES[state]);
-    const receipt = await this.#conversation.send(message, signal, { clientId, connection });
+    const sending = { clientId, connection };
+    const receipt = await (typeof opening === 'string'
+      ? this.#conversation.send(opening, signal, sending)
+      : this.#conversation.askAgain(opening.again, opening.change, signal, sending));
     const isStuck = await remarkOn(receipt, { ...this.#options, say: (text) => this.#say(text) });
     if (isStuck) this.#assertWaits(receipt.id);
     const cancel = (): void => void this.#cancel(receipt.id);

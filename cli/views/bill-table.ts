@@ -1,4 +1,5 @@
 // The table of `costs --reconcile`: what a bill and the own ledgers don't agree on. Pure: no I/O.
+import type { BillComparison } from '../../core/index.ts';
 import { count } from '../terminal/format.ts';
 import { type Column, table } from '../terminal/layout.ts';
 import type { View } from './block-text.ts';
@@ -12,19 +13,7 @@ const LINES: readonly Column[] = [
   { title: 'NOT COUNTED', align: 'right', drop: 1 },
 ];
 
-/** One side of a line. */
-interface Sums {
-  readonly usd?: number;
-  readonly input?: number;
-  readonly output?: number;
-}
-
-interface Difference {
-  readonly date: string;
-  readonly model: string;
-  readonly ours: (Sums & { readonly unpricedCalls: number }) | null;
-  readonly theirs: Sums | null;
-}
+type Difference = BillComparison['differs'][number];
 
 /** A row for each kind of amount that the bill tells; where it has nothing, for all of ours. */
 export function differenceTable(differs: readonly Difference[], view: Omit<View, 'now'>): string[] {

@@ -46,10 +46,13 @@ export class ApiToken {
     });
   }
 
-  /** Makes the token at the first start. Throws if there is one that can't be used. */
-  async ensure(): Promise<void> {
-    if (this.#setting.now().fault === NONE) await this.#text?.ensure();
+  /** Makes the token at the first start. Throws if there is one that can't be used. With `given`, that is the token from now on; throws if it has another form. */
+  async ensure(given?: string): Promise<void> {
+    if (given !== undefined && !FORM.test(given))
+      throw new Error('The file of BLOCKHOUSE_TOKEN_FILE must have a token: bh_ and 43 characters of A-Z, a-z, 0-9, - and _.');
+    if (given !== undefined || this.#setting.now().fault === NONE) await this.#text?.ensure(given);
     await this.#setting.update((state) => {
+      if (given !== undefined) return usable(state)?.equals(this.#stored(given)) === true ? undefined : this.#stored(given);
       if (state.fault === NONE) return this.#stored(this.#text?.reveal() ?? newToken());
       this.#assertUsable(state);
       return undefined;

@@ -1,9 +1,10 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
-import type { LogRange } from '../store/port.ts';
+import type { CostsFilter, LogRange } from '../store/port.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
   AddFact,
   ArchiveInfo,
+  AskAgain,
   AwaitedMessage,
   BlockConfig,
   BlockConfigPatch,
@@ -25,8 +26,11 @@ import type {
   LogFile,
   LogPart,
   MessageFound,
+  MessageVersions,
   PostMessage,
   RestoreArchive,
+  SearchQuery,
+  SearchResult,
   SetHalt,
   Warning,
 } from '../types.ts';
@@ -135,6 +139,14 @@ export interface Blocks {
   /** A message with its answer, or an answer, active or archived. Rejects with MESSAGE_NOT_FOUND. */
   message(name: string, messageId: string): Promise<MessageFound>;
   /**
+   * Asks the last message of the conversation again, with another text or another model where `body` says so. `messageId` is its id or that of its answer. Both stay in
+   * the conversation as an earlier version, which models no longer see once the new one is answered. Rejects with WRONG_STATE if a message came after it
+   * or it has no outcome yet, with MESSAGE_NOT_FOUND, and like `post`.
+   */
+  askAgain(name: string, messageId: string, body: AskAgain, channel: Channel): Promise<ChatReceipt>;
+  /** All versions of a message that was asked again, the oldest first. `messageId` is the id of any of them or of its answer. Rejects with MESSAGE_NOT_FOUND. */
+  versions(name: string, messageId: string): Promise<MessageVersions>;
+  /**
    * Waits until a message is finished: answered, failed (`entry.error` says why), cancelled or expired. Resolves with a `note` that says why it is not
    * finished when the time is up, or at once if the block does not answer because it is stopped, paused or failed. Rejects with MESSAGE_NOT_FOUND,
    * with CANCELLED, and with BLOCK_NOT_FOUND also if the block is archived or renamed during the wait.
@@ -147,6 +159,11 @@ export interface Blocks {
   cancel(name: string, messageId: string): Promise<ChatEntry>;
   /** Retries a failed, cancelled or expired message. Rejects with WRONG_STATE for any other message, and with QUEUE_FULL if the queue is full. */
   retry(name: string, messageId: string): Promise<ChatEntry>;
+  /**
+   * Searches what was said to all blocks, the archived ones too: messages, answers and memories, the newest first. Rejects with QUEUE_FULL when too many searches
+   * wait, and with BLOCK_NOT_FOUND.
+   */
+  search(query: SearchQuery, options?: { readonly signal?: AbortSignal | undefined }): Promise<SearchResult>;
   /** The 20 newest log files, newest first, the last 64 KiB of each. */
   logs(name: string): Promise<readonly LogFile[]>;
   /** The last whole lines before a place in a log file, 64 KiB of them by default and 1 MiB at most. Rejects with INVALID_REQUEST naming the field. */
@@ -181,8 +198,8 @@ export interface Blocks {
   export(name: string): Promise<Uint8Array>;
   /** Creates a stopped block from an exported tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
   import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
-  /** Money and tokens of all blocks, or of one, from the ledger. Resets and archives don't change them. */
-  costs(query: { readonly by: Exclude<CostsReport['by'], 'key'>; readonly block?: string | undefined }): Promise<CostsReport>;
+  /** Money and tokens of all blocks, or of one, and of all days, or of some, from the ledger. Resets and archives don't change them. Rejects with INVALID_REQUEST naming the field. */
+  costs(query: { readonly by: Exclude<CostsReport['by'], 'key' | 'day-key'> } & CostsFilter): Promise<CostsReport>;
   /** Checks every file and message, and changes nothing. */
   check(): Promise<DoctorReport>;
   /** Whether the kill switch is set, since when and why. */

@@ -25,6 +25,7 @@ import { chatOperations } from './operations-chat.ts';
 import { configOperations } from './operations-config.ts';
 import { memoryOperations } from './operations-memory.ts';
 import { monitorOperations } from './operations-monitor.ts';
+import { searchOperation } from './operations-search.ts';
 import { Ownership } from './ownership.ts';
 import { monitorActors } from './reply/actors.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
@@ -107,6 +108,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     ...configOperations(context),
     ...chatOperations(context, monitors.autoStart),
     ...answerOperation(context),
+    ...searchOperation(context),
     ...memoryOperations(context),
     start: monitors.start,
     stop: monitors.stop,
@@ -127,7 +129,7 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
     explain: async (name) => explained(await blocks.find(name)),
     logs: async (name) => (await blocks.find(name)).log.newest(),
     logPart: async (name, file, range = {}) => (await blocks.find(name)).log.part(file, range),
-    costs: ({ by, block }) => reportCosts(world.store.ledger.lines(), by, block),
+    costs: ({ by, ...filter }) => reportCosts(world.store.ledger.lines(), by, filter),
     async check() {
       const examined = {
         workspace: world.workspace,

@@ -1,9 +1,10 @@
 // Queues, reads, cancels and retries the messages of a block.
 import { invalidRequest } from '../errors.ts';
-import { type ChatReceipt, HistoryPage, PostMessage } from '../schemas/chat-api.ts';
-import type { Channel, ChatEntry } from '../schemas/chat-entry.ts';
+import { AskAgain, type ChatReceipt, HistoryPage, type MessageFound, type MessageVersions, PostMessage } from '../schemas/chat-api.ts';
+import type { AskedModel, Channel, ChatEntry } from '../schemas/chat-entry.ts';
+import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { Entries, Standing } from '../store/port.ts';
+import type { Entries, MessageToAppend, Standing } from '../store/port.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { entryIn } from './conversation/chat-changes.ts';
@@ -11,22 +12,27 @@ import { isWaiting } from './conversation/chat-file.ts';
 import { activeOf } from './conversation/retention.ts';
 import type { OperationsContext } from './operations.ts';
 import type { Ownership } from './ownership.ts';
+import type { WorkspaceContext } from './reply/block-context.ts';
+import { missingFor } from './status/candidates.ts';
 import { blockedBy } from './waiting-note.ts';
 
 const checkPost: Validator<PostMessage> = compile(PostMessage);
+const checkAgain: Validator<AskAgain> = compile(AskAgain);
 const checkPage: Validator<HistoryPage> = compile(HistoryPage);
 const PAGE_LIMIT = 100;
 
 /** The operations on messages. `autoStart` starts the monitor if the configuration says so; it must not reject. */
 export function chatOperations(
-  { blocks, owners, change }: OperationsContext,
+  { world, blocks, owners, change }: OperationsContext,
   autoStart: (block: Block) => Promise<void>,
-): Pick<Blocks, 'post' | 'history' | 'lastStep' | 'message' | 'cancel' | 'retry'> {
+): Pick<Blocks, 'post' | 'askAgain' | 'history' | 'lastStep' | 'message' | 'versions' | 'cancel' | 'retry'> {
   return {
     post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
+    askAgain: (name, messageId, body, channel) => change(name, (block) => askAgain(world, block, { messageId, body, channel }, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
     lastStep: async (name) => (await blocks.find(name)).lastStep,
     message: async (name, messageId) => (await blocks.find(name)).files.conversation.message(messageId),
+    versions: async (name, messageId) => versions(await blocks.find(name), messageId),
     cancel: (name, messageId) => change(name, (block) => cancel(owners, block, messageId)),
     retry: (name, messageId) => change(name, (block) => retry(block, messageId)),
   };
@@ -37,13 +43,76 @@ async function post(block: Block, body: unknown, channel: Channel, autoStart: (b
   checkPost(body);
   const { message, clientId } = body;
   if (message.trim() === '') throw invalidRequest('message', 'must not be blank');
+  return queue(block, { content: message, channel, clientId }, autoStart);
+}
+
+interface Again {
+  readonly messageId: string;
+  readonly body: unknown;
+  readonly channel: Channel;
+}
+
+/** Queues the last message again, with another text or for another model where the body says so. Its earlier version and the answer to that stay in the conversation. */
+async function askAgain(
+  world: WorkspaceContext,
+  block: Block,
+  { messageId, body, channel }: Again,
+  autoStart: (block: Block) => Promise<void>,
+): Promise<ChatReceipt> {
+  checkAgain(body);
+  const { message, clientId } = body;
+  if (message?.trim() === '') throw invalidRequest('message', 'must not be blank');
+  const asks = askedModel(world.gateway, body, await block.files.config.read());
+  return queue(block, { content: message, channel, clientId, again: { id: messageId, asks } }, autoStart);
+}
+
+/** Throws INVALID_REQUEST, or what the provider still needs. */
+function askedModel(gateway: WorkspaceContext['gateway'], { provider, model }: AskAgain, { adapter }: BlockConfig): AskedModel | undefined {
+  if (model === undefined) {
+    if (provider === undefined) return undefined;
+    throw invalidRequest('model', 'is missing: a provider alone says no model');
+  }
+  const [before = '', ...rest] = model.split('/');
+  const isNamed = provider === undefined && rest.length > 0 && gateway.adapterIdOf(before) !== undefined;
+  const named = isNamed ? before : (provider ?? adapter?.provider);
+  if (named === undefined) throw invalidRequest('provider', 'is missing: the block has none of its own');
+  const asks = { provider: gateway.adapterIdOf(named) ?? named, model: isNamed ? rest.join('/') : model };
+  const missing = missingFor(gateway, { ...asks, config: {} }, 'provider');
+  if (missing !== undefined) throw missing;
+  return asks;
+}
+
+/** All versions of a message, of which each asks again the one before it. */
+async function versions(block: Block, id: string): Promise<MessageVersions> {
+  const { conversation } = block.files;
+  const entries = await conversation.entries();
+  const found = await conversation.message(id, entries);
+  const first = found.entry.role === 'user' ? found : await conversation.message(found.entry.replyTo ?? '', entries);
+  const all: MessageFound[] = [first];
+  const seen = new Set([first.entry.id]);
+  for (let before = first.entry.replaces; before !== undefined && !seen.has(before); before = all[0]?.entry.replaces) {
+    seen.add(before);
+    all.unshift(await conversation.message(before, entries));
+  }
+  for (const entry of entries) {
+    if (seen.has(entry.id) || entry.replaces !== all.at(-1)?.entry.id) continue;
+    seen.add(entry.id);
+    all.push(await conversation.message(entry.id, entries));
+  }
+  return { versions: all };
+}
+
+async function queue(block: Block, message: Omit<MessageToAppend, 'cap'>, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
   const { name } = block;
-  const { queue, autoStart: isWanted } = await block.files.config.read();
-  const added = await block.files.conversation.append({ content: message, channel, clientId, cap: queue.cap });
+  const {
+    queue: { cap },
+    autoStart: isWanted,
+  } = await block.files.config.read();
+  const added = await block.files.conversation.append({ ...message, cap });
   const standing = await block.standing();
   if ('archivedId' in added) return archivedReceipt(name, standing, added.archivedId);
   const { entry, position, isNew } = added;
-  if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel });
+  if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel: entry.channel });
   const startsNow = isWanted && !standing.isRunning;
   if (startsNow) await autoStart(block);
   const now = startsNow ? await block.standing() : standing;

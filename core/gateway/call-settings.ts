@@ -60,6 +60,8 @@ interface Resolved {
   readonly prepared: Prepared;
   /** The credential that is missing, as a sentence. */
   readonly missing: string | undefined;
+  /** The variables whose keys are left out, because they don't go to the address of the entry. */
+  readonly leftOut: readonly string[];
   readonly address: string | undefined;
 }
 
@@ -99,6 +101,11 @@ export class CallSettings {
   /** The keys of an entry with several that can be used now. Throws what `checked` throws. */
   keysOf(adapter: Adapter): readonly UsableKey[] {
     return entryKeys(this.#stored(adapter), this.#options.env);
+  }
+
+  /** The variables whose keys are left out, because they don't go to the address of the entry. Throws what `checked` throws. */
+  leftOut(adapter: Adapter): readonly string[] {
+    return this.#resolve(adapter, undefined).leftOut;
   }
 
   /** How many calls its keys may have at a time; infinite where one of them has no limit. Throws what `checked` throws. */
@@ -191,7 +198,8 @@ export class CallSettings {
       const one = lookUp([key]);
       return boundCall(adapter, { settings: one.found, configured: one.configured, env, allowedOrigins });
     };
-    const keys = placeable(entryKeys(entry, env), boundWith);
+    const all = entryKeys(entry, env);
+    const keys = placeable(all, boundWith);
     const { found, configured } = lookUp(keys);
     const base = found.values['baseURL'];
     const url = base === undefined ? undefined : checkedBase(base, found.sources['baseURL'], allowedOrigins, ownAddresses);
@@ -221,9 +229,18 @@ export class CallSettings {
       prepared,
       // A program is run for its key when a call is about to be sent.
       missing: entry?.fields.keyCommand === undefined || printed !== undefined ? adapter.missingCredential(settings) : undefined,
+      leftOut: [...all.flatMap((key) => (keys.includes(key) || key.variable === undefined ? [] : [key.variable])), ...withheld(adapter, found, settings)],
       address: addressOf(settings, configured),
     };
   }
+}
+
+/** The variables of secrets that were found, and are not among the settings of the call. */
+function withheld(adapter: Adapter, found: ResolvedSettings, { values }: ResolvedSettings): string[] {
+  return Object.keys(adapter.settings).flatMap((name) => {
+    const source = found.sources[name] ?? '';
+    return adapter.settings[name]?.secret === true && values[name] === undefined && source.startsWith('env:') ? [source.slice('env:'.length)] : [];
+  });
 }
 
 /** Of several keys, those that may go where the entry leads; all, if none may, so that the call says why. */

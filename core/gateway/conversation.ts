@@ -107,8 +107,11 @@ class Beginning {
     } else if (value !== undefined) this.#take(String(value));
   }
 
+  /** Six characters and no digits, since a string that is made of one piece costs a third. None of them is half of a pair. */
   digest(): string {
-    return `${(this.#one >>> 0).toString(36)} ${(this.#two >>> 0).toString(36)} ${this.#length}`;
+    const [one, two] = [this.#one, this.#two];
+    const ends = (one >>> 26) | ((two >>> 26) << 6);
+    return String.fromCharCode(unit(one), unit(one >>> 13), unit(two), unit(two >>> 13), unit(ends), unit(this.#length));
   }
 
   /** bounded. */
@@ -131,6 +134,11 @@ class Beginning {
     this.#one = Math.imul(one ^ 0x1f, 0x01000193);
     this.#two = Math.imul(two ^ 0x1f, 0x5bd1e995);
   }
+}
+
+/** A character of 13 bits. */
+function unit(bits: number): number {
+  return 0x100 + (bits & 0x1fff);
 }
 
 function digest(text: string): string {

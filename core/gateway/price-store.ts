@@ -19,7 +19,7 @@ import { readPublished } from './published-prices.ts';
 
 /** What the store works with. */
 export interface PriceStoreOptions {
-  readonly gateway: Pick<Gateway, 'adapter' | 'adapterIdOf' | 'connectionStore' | 'priceOf'>;
+  readonly gateway: Pick<Gateway, 'adapter' | 'adapterIdOf' | 'connectionStore' | 'priceOf' | 'statedWindow'>;
   readonly credentials: CredentialStore;
   readonly file: PriceFile;
   readonly data: Prices;
@@ -125,11 +125,19 @@ export class PriceStore implements PriceBook {
   async #shown(name: string): Promise<ShownPrice> {
     const { connection, id } = this.#split(name);
     const known = this.#options.gateway.priceOf({ provider: connection, model: id });
-    if (known === undefined) return { model: name, from: null, price: null, like: null };
+    const stated = this.#options.gateway.statedWindow(connection, id);
+    if (known === undefined) return { model: name, from: null, price: null, like: null, ...(stated !== undefined && { contextWindow: stated }) };
     const { from, priced } = known;
+    const contextWindow = stated ?? (await this.#options.data.contextWindow(priced.provider, priced.model)) ?? undefined;
     const price = await this.#options.data.rates(priced);
     const isKnown = price !== null || from === 'provider' || (await this.#options.data.knows(priced.provider, priced.model));
-    return { model: name, from: isKnown ? from : null, price, like: from === 'own' ? likeOf(priced) : null };
+    return {
+      model: name,
+      from: isKnown ? from : null,
+      price,
+      like: from === 'own' ? likeOf(priced) : null,
+      ...(contextWindow !== undefined && { contextWindow }),
+    };
   }
 
   /** Throws INVALID_REQUEST for no name of a model, and CONNECTION_NOT_FOUND. */

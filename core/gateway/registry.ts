@@ -2,6 +2,7 @@
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import type { AdapterInfo } from '../schemas/adapter.ts';
+import type { BlockAdapter } from '../types.ts';
 
 /** Finds connections, which come and go with auth.json. */
 export interface ConnectionLookUp {
@@ -89,4 +90,10 @@ export function adapterInfo(adapter: Adapter): AdapterInfo {
     supportsStreaming: adapter.supportsStreaming,
     envVars: [...adapter.envVars],
   };
+}
+
+/** The model that stands in for one that nobody has set yet; undefined without such an adapter. */
+export function standInOf(adapters: readonly Adapter[]): BlockAdapter | undefined {
+  const adapter = adapters.find(({ standsIn }) => standsIn === true);
+  return adapter && { provider: adapter.id, model: adapter.defaultModel };
 }

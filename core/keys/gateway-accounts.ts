@@ -14,13 +14,13 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
-import { assertMayAskFor, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
+import { assertMayAskFor, type GatewayCostsBy, isHeld, type KeyLevels, type NamedKey, noSuchKey, type SharedAccounts } from './named-key.ts';
 import { PricedNames } from './priced-names.ts';
 import { UnbilledModels } from './unbilled-models.ts';
 
@@ -157,9 +157,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
     this.#unbilled.end(hold.call, hold);
   }
 
-  async costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
+  async costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
-    return reportCosts(this.#options.ledger.lines(), by);
+    return reportCosts(this.#options.ledger.lines(), by, filter);
   }
 
   async spentToday(key: string): Promise<KeySpend> {

@@ -84,16 +84,19 @@ export class KeyStore {
     return [...groups].map(([name, figures]) => ({ name, ...figures, keys: membersOf(byName, name) }));
   }
 
-  /** Makes a key and returns it; it can't be shown again. Throws INVALID_REQUEST, NAME_TAKEN, WORKSPACE_DAMAGED. */
+  /** Makes a key and returns it; it can't be shown again. An expired key gives its name away. Throws INVALID_REQUEST, NAME_TAKEN, WORKSPACE_DAMAGED. */
   async create(name: string, limits: Partial<KeyLimits> = {}): Promise<string> {
     assertKeyName(name);
     const key = newKey();
     const createdAt = new Date(this.#clock()).toISOString();
     const entry: StoredKey = { name, hash: hashOfKey(key) ?? '', createdAt, ...this.#checked(limits) };
     await this.#rewrite(({ byName, groups }) => {
-      if (byName.has(name)) throw new BlockhouseError('NAME_TAKEN', `There is a key ${name} already. Revoke it first, or choose another name.`);
-      if (byName.size >= MAX_KEYS) throw invalidRequest('name', `can't be added: there may be ${MAX_KEYS} keys at most`);
-      return tableOf([...byName.values(), entry], groups);
+      const before = byName.get(name);
+      if (before !== undefined && !this.#hasExpired(before))
+        throw new BlockhouseError('NAME_TAKEN', `There is a key ${name} already. Revoke it first, or choose another name.`);
+      const others = [...byName.values()].filter((one) => one !== before);
+      if (others.length >= MAX_KEYS) throw invalidRequest('name', `can't be added: there may be ${MAX_KEYS} keys at most`);
+      return tableOf([...others, entry], groups);
     });
     return key;
   }

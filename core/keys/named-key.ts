@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Asking } from '../gateway/account.ts';
-import type { KeySpend, PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 import { type Bounds, boundsOf, checkedFigures, type Figures, isFigure, type KeyLimits } from './key-limits.ts';
 import type { KeyRates } from './key-rates.ts';
@@ -23,10 +23,13 @@ export function namedKey(stored: StoredKey, ofGroup?: Figures): NamedKey {
 }
 
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
+/** What sums of clients' calls can be by. */
+export type GatewayCostsBy = Exclude<CostsReport['by'], 'block' | 'day-block' | 'purpose'>;
+
 /** The accounts of the gateway's clients. */
 export interface Accounts {
-  /** Sums of the calls that are kept, by key, model or UTC day. */
-  costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport>;
+  /** Sums of the calls that are kept, of all days or of some. Rejects with INVALID_REQUEST naming the field. */
+  costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport>;
   /** What a key has spent on this UTC day. */
   spentToday(key: string): Promise<KeySpend>;
   /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */

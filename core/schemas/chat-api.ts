@@ -22,6 +22,23 @@ export const PostMessage = closedObject(
 );
 export type PostMessage = types.PostMessage;
 
+/** The body that asks the last message of a conversation again. */
+export const AskAgain = closedObject(
+  {
+    message: { type: 'string', minLength: 1, maxLength: MAX_MESSAGE_CHARACTERS, description: 'The message as it should have been; left out: as it is' },
+    provider: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      description: "The provider or connection of `model`; left out: the one before its first `/`, or else the block's",
+    },
+    model: { type: 'string', minLength: 1, maxLength: 512, description: "The model to ask this time, and no fallback; left out: the block's" },
+    clientId: PostMessage.properties.clientId,
+  },
+  ['message', 'provider', 'model', 'clientId'],
+);
+export type AskAgain = types.AskAgain;
+
 /** A message is queued and on disk. */
 export const ChatReceipt = object({
   queued: yes,
@@ -61,6 +78,9 @@ export const MessageFound = object({
   answer: { ...orNull(ChatEntry), description: 'The newest answer to the entry; null if there is none' },
 });
 export type MessageFound = types.MessageFound;
+/** All versions of a message, the oldest first. */
+export const MessageVersions = object({ versions: listOf(MessageFound) });
+export type MessageVersions = types.MessageVersions;
 /** The longest wait for an answer, in seconds. */
 export const MAX_WAIT_SECONDS = 600;
 /** The query of a request that waits for an answer. */

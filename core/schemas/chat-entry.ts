@@ -15,6 +15,10 @@ export type Channel = types.Channel;
 export const EntryError = object({ code: string, message: string, retryable: boolean });
 export type EntryError = types.EntryError;
 
+/** A model that one message asks. */
+export const AskedModel = object({ provider: string, model: string });
+export type AskedModel = types.AskedModel;
+
 /** An entry of chat.json. */
 export const ChatEntry = {
   type: 'object',
@@ -28,6 +32,11 @@ export const ChatEntry = {
     status: oneOf([...USER_STATUSES, 'interrupted']),
     channel: oneOf(CHANNELS),
     replyTo: { type: 'string', description: 'On an answer: id of the message that it answers' },
+    replaces: {
+      type: 'string',
+      description: 'On a message that was asked again: id of the message whose place it takes. Once it is answered, models see it and no longer the other one',
+    },
+    asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },
     attempts: count,
     nextAttemptAt: time,

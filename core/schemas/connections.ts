@@ -216,8 +216,8 @@ export const ShownConnectionKey = object({
   label: string,
   source: { ...string, description: 'auth.json, the variable that has it, or keyCommand' },
   state: {
-    ...oneOf(['ready', 'cooling', 'refused', 'empty', 'unset']),
-    description: 'Whether calls may use it now; unset for a variable that this server does not have',
+    ...oneOf(['ready', 'cooling', 'refused', 'empty', 'unset', 'elsewhere']),
+    description: 'Whether calls may use it now; unset for a variable that this server does not have, and elsewhere for one that does not go to this address',
   },
   until: { ...orNull(time), description: 'When it may be used again; null if it may now, or nobody knows' },
   models: { type: 'array', items: string, description: 'The models that it pauses for; empty for all, and where it does not' },

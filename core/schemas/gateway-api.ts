@@ -35,7 +35,11 @@ const spend = object({
   calls: count,
   unpricedCalls: { ...count, description: 'Calls that `usd` does not count, because their price is not known' },
 });
-const spent = { spentToday: spend, spentThisWeek: spend, spentThisMonth: spend } as const;
+const lastUsedOn = {
+  ...orNull(string),
+  description: 'The newest day (UTC, such as 2026-11-27) with a call that used tokens, as far back as sums are kept; null without one',
+};
+const spent = { spentToday: spend, spentThisWeek: spend, spentThisMonth: spend, lastUsedOn } as const;
 
 /** A key of an application. Null means that there is no limit. */
 export const ShownKey = object({ name: string, createdAt: time, ...limits });

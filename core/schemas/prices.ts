@@ -34,16 +34,20 @@ export const SetPrice = closedObject({ price: ModelFacts.properties.price });
 export type SetPrice = types.SetPrice;
 
 /** What a call of a model costs, and where that comes from. */
-export const ShownPrice = object({
-  model: { ...string, description: 'connection/model; a * at the end stands for all that begin so' },
-  from: {
-    ...orNull(oneOf(['provider', 'own', 'file', 'data'])),
-    description:
-      'provider: the answer tells it; own: the entry in auth.json, or a server of your own; file: prices.json; data: the price data; null: not known',
+export const ShownPrice = object(
+  {
+    model: { ...string, description: 'connection/model; a * at the end stands for all that begin so' },
+    from: {
+      ...orNull(oneOf(['provider', 'own', 'file', 'data'])),
+      description:
+        'provider: the answer tells it; own: the entry in auth.json, or a server of your own; file: prices.json; data: the price data; null: not known',
+    },
+    price: { ...orNull(OwnRates), description: 'Null if it is not known, or not one price for all calls' },
+    like: { ...orNull(string), description: 'The model of the price data that costs as much' },
+    contextWindow: { type: 'integer', minimum: 1, description: 'The most tokens of a prompt and its answer together; absent where it is not known' },
   },
-  price: { ...orNull(OwnRates), description: 'Null if it is not known, or not one price for all calls' },
-  like: { ...orNull(string), description: 'The model of the price data that costs as much' },
-});
+  ['contextWindow'],
+);
 export type ShownPrice = types.ShownPrice;
 
 /** GET `/api/prices`. */

@@ -13,10 +13,16 @@ export interface KeySpend {
 }
 
 /** What a key or a group has spent on a UTC day, in its week (from Monday) and in its month. */
-export interface PeriodSpend {
+export interface PeriodSums {
   readonly day: KeySpend;
   readonly week: KeySpend;
   readonly month: KeySpend;
+}
+
+/** The same, with its last use. */
+export interface PeriodSpend extends PeriodSums {
+  /** The newest UTC day with a call that counts; null without one that is still known. */
+  readonly lastDay: string | null;
 }
 
 /** One call of a client. */

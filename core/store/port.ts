@@ -7,7 +7,7 @@ import type { BlockMemory } from '../schemas/block-memory.ts';
 import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
-import type { Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
+import type { AskedModel, Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
 import type { Claim } from './claim.ts';
 
 export type * from './claim.ts';
@@ -39,6 +39,26 @@ export interface LedgerLine {
   readonly id?: string;
   /** The call failed, but has, or may have, cost something. */
   readonly failed?: true;
+}
+
+/** Which calls a report counts. */
+export interface CostsFilter {
+  /** Those of this block. */
+  readonly block?: string | undefined;
+  /** Those of this UTC day and later ones: `2026-11-01`. */
+  readonly from?: string | undefined;
+  /** Those of this UTC day and earlier ones. */
+  readonly to?: string | undefined;
+}
+
+/** How a bill is read and compared, as a person writes it. */
+export interface BillQuery {
+  /** The provider or connection whose bill it is; the one that was called, if it is missing. */
+  readonly connection?: string | undefined;
+  /** What may differ, such as `0.5%`. */
+  readonly tolerance?: string | undefined;
+  /** Which column is which, such as `date=Day,model=SKU,usd=Cost`. */
+  readonly columns?: string | undefined;
 }
 
 /** What was spent in a period. A call without a known price counts in tokens only. */
@@ -127,7 +147,10 @@ export type Entries = readonly ChatEntry[];
 
 /** A message to append. */
 export interface MessageToAppend {
-  readonly content: string;
+  /** Undefined for that of the message that is asked again. */
+  readonly content: string | undefined;
+  /** The last message, or its answer, that is asked again by this one, and the model to ask. */
+  readonly again?: { readonly id: string; readonly asks: AskedModel | undefined } | undefined;
   readonly channel: Channel;
   /** The same `clientId` is the same message. */
   readonly clientId: string | undefined;
@@ -208,7 +231,10 @@ export interface Conversation {
   page(place: PagePlace): Promise<Entries>;
   /** An entry of the whole conversation and its answer. `seen`: entries that were just read. Throws MESSAGE_NOT_FOUND. */
   message(id: string, seen?: Entries): Promise<MessageFound>;
-  /** Queues a message. The id alone is known of an earlier one with this clientId that is archived. Throws QUEUE_FULL. */
+  /**
+   * Queues a message. The id alone is known of an earlier one with this clientId that is archived. Throws QUEUE_FULL. Where a message is asked again: also
+   * MESSAGE_NOT_FOUND, and WRONG_STATE unless it is the last one and has its outcome.
+   */
   append(message: MessageToAppend): Promise<Added | { readonly archivedId: string }>;
   /** Puts the conversation in order: completes entries that a person wrote, queues again what broke off, and ends what is given up. */
   recover(claim: Claim, rules: RecoverRules): Promise<Recovered>;

@@ -4,7 +4,7 @@ import type { CoreBus } from '../bus.ts';
 import type { ArchiveInfo, BlockEntry, LogFile, LogPart } from '../schemas/block-api.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import type { BlockState, BlockStatus } from '../schemas/block-pulse.ts';
-import type { Finding, ServerNode, StreamFrame } from '../types.ts';
+import type { Finding, SearchHit, ServerNode, StreamFrame } from '../types.ts';
 import type { PassStore } from './passes.ts';
 import type {
   BlockContents,
@@ -281,6 +281,8 @@ export interface ConnectOptions {
   readonly connections?: number | undefined;
   /** How long a server that is silent keeps its blocks, the same for all; the default is 8,000. */
   readonly leaseMs?: number | undefined;
+  /** True if nothing will be written: a database without the schema does not get it, and counts as one without settings. Such a connection opens no store. */
+  readonly isTrial?: boolean | undefined;
 }
 
 /** A database that answers and has the schema, as programs hold it. */
@@ -314,6 +316,40 @@ export interface StoreHealth {
   readonly isAway: boolean;
 }
 
+/** Whose words were found. */
+export type SaidBy = SearchHit['by'];
+/** A text that fits. */
+export type Found = SearchHit;
+
+/** What is looked for. */
+export interface SearchFor {
+  /** A text fits that has them all, also within longer words. */
+  readonly words: readonly string[];
+  /** How many texts to return, the newest first. */
+  readonly limit: number;
+  /** Only what was said to this block. */
+  readonly block: string | undefined;
+  /** What is shown of a text that was found. */
+  excerptOf(text: string): Pick<Found, 'excerpt' | 'marks'>;
+}
+
+/** What was found. */
+export interface Searched {
+  readonly found: readonly Found[];
+  /** How many texts fit in all. */
+  readonly total: number;
+  /** Blocks whose texts can't be read, some of them. */
+  readonly unreadable: readonly string[];
+  /** False if there may be more than what was looked at. */
+  readonly isWhole: boolean;
+}
+
+/** Searches what was said: messages, answers and memories of all blocks, the archived ones too. */
+export interface SearchStore {
+  /** Rejects with QUEUE_FULL when too many searches wait, with STORE_UNREACHABLE, STORAGE_FAILED, and with what `signal` says. */
+  find(wanted: SearchFor, signal: AbortSignal): Promise<Searched>;
+}
+
 /** Everything that a workspace keeps, besides its settings. */
 export interface Store {
   readonly blocks: BlockStore;
@@ -321,6 +357,7 @@ export interface Store {
   readonly ledger: LedgerStore;
   readonly gateway: GatewayBook;
   readonly signals: Signals;
+  readonly search: SearchStore;
   /** Epoch milliseconds by the clock that all servers of the workspace share. */
   now(): number;
   /** Joins the servers of the workspace. The first membership is ready when the store is open; after `lost`, the next call makes another one. Rejects with STORE_UNREACHABLE. */

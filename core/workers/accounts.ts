@@ -15,9 +15,9 @@ import { expectedTokens, type KeyTerms } from '../keys/key-hold.ts';
 import { KeyPlaces } from '../keys/key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from '../keys/key-rates.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { type Accounts, assertMayAskFor, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
+import { type Accounts, assertMayAskFor, type GatewayCostsBy, isHeld, type NamedKey, noSuchKey } from '../keys/named-key.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
-import type { KeySpend, PeriodSpend } from '../store/port.ts';
+import type { CostsFilter, KeySpend, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import type { WorkerFacts } from './facts.ts';
 import type { Link } from './link.ts';
@@ -132,8 +132,8 @@ export class WorkerAccounts implements Accounts, ClientAccounts {
     if (number !== undefined) this.#facts.flush(true); // ended-first
   }
 
-  costs(by: Exclude<CostsReport['by'], 'block'>): Promise<CostsReport> {
-    return this.#options.link.ask('costs', { by });
+  costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {
+    return this.#options.link.ask('costs', { by, filter });
   }
 
   async spentToday(key: string): Promise<KeySpend> {

@@ -213,9 +213,9 @@ class Worker implements Takes<WorkerSays> {
 
   readonly ask: Takes<WorkerSays>['ask'] = {
     reserve: (facts) => this.#reserve(facts),
-    costs: async ({ by }) => {
+    costs: async ({ by, filter }) => {
       await this.#others.gather.flush();
-      return this.#accounts.costs(by);
+      return this.#accounts.costs(by, filter);
     },
     spent: async ({ kind, name }) => {
       await this.#others.gather.flush();

@@ -5,8 +5,8 @@ import type { Happened } from '../event-ring.ts';
 import type { AdapterFigures, CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
 import type { Window } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
-import type { KeyLevels } from '../keys/named-key.ts';
-import type { PeriodSpend } from '../store/port.ts';
+import type { GatewayCostsBy, KeyLevels } from '../keys/named-key.ts';
+import type { CostsFilter, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, ServerNode, Usage } from '../types.ts';
 
 /** A call of a key with limits that asks for room: what its account must know of it. */
@@ -62,7 +62,7 @@ export interface WorkerSays {
   readonly asks: {
     /** Answered when the call has its places and may be sent; rejects as `Hold.reserve` does. */
     readonly reserve: readonly [CallFacts, KeyLevels | undefined];
-    readonly costs: readonly [{ readonly by: Exclude<CostsReport['by'], 'block'> }, CostsReport];
+    readonly costs: readonly [{ readonly by: GatewayCostsBy; readonly filter: Omit<CostsFilter, 'block'> | undefined }, CostsReport];
     readonly spent: readonly [{ readonly kind: 'key' | 'group'; readonly name: string }, PeriodSpend];
     /** Answered when no other worker changes this file. */
     readonly turn: readonly [{ readonly path: string }, undefined];

@@ -241,8 +241,13 @@ t.test('a workspace in PostgreSQL gets the aliases, and keeps its own', { skip: 
   const { file, workspace, stored } = desk(t);
   const on = (...more: string[]) => runHere(t, ['import', '--from', 'litellm', file, '--workspace', workspace, ...more], { env: { BLOCKHOUSE_STORE: store } });
   const kept = async () => (await ask(store, "select value from bh.setting where key = 'models'"))[0]?.['value'] as string | null | undefined;
-  t.match(await on('--dry-run'), { code: 0, stderr: /Nothing was written/ });
-  t.notOk(await kept());
+  const schemas = async () => (await ask(store, "select 1 from pg_class where oid = to_regclass('bh.setting')")).length;
+  writeFileSync(join(workspace, 'models.json'), JSON.stringify({ aliases: { prod: 'openai/gpt-4o' } }));
+  const trial = await on('--dry-run');
+  t.match(trial, { code: 0, stderr: /Nothing was written/ });
+  t.notMatch(trial.stdout, /left out +[^\n]*prod:/, 'what a folder has is not in the database');
+  t.equal(await schemas(), 0, 'an empty database gets no schema');
+  rmSync(join(workspace, 'models.json'));
   t.match(await on(), { code: 0, stderr: /Wrote auth\.json and aliases in the database/ });
   t.match(stored('auth.json'), { groq: {} });
   t.notOk(existsSync(join(workspace, 'models.json')));

@@ -75,9 +75,9 @@ t.test('50: the bill is compared with both ledgers: equal, one line off, and a c
   const reconcile = async (...lines: string[]) => {
     writeFileSync(file, ['Day,Model,Cost', ...lines].join('\n'));
     const outcome = await on(['costs', '--reconcile', file, '--columns', 'date=Day,model=Model,usd=Cost', '--json']);
-    return { code: outcome.code, ...(JSON.parse(outcome.stdout) as { matched: number; differs: object[] }) };
+    return { code: outcome.code, ...(JSON.parse(outcome.stdout) as { connection: string; matched: number; differs: object[] }) };
   };
-  t.same(await reconcile(`${day},m,${usd}`), { code: 0, matched: 1, differs: [] });
+  t.same(await reconcile(`${day},m,${usd}`), { code: 0, connection: 'ollama', matched: 1, differs: [] });
   t.match(await reconcile(`${day},m,${usd * 1.01}`), {
     code: 1,
     matched: 0,
@@ -127,6 +127,16 @@ t.test('a server on this machine is not free if its answers tell what they cost'
   );
   t.match(await spentAt(t, { proxy: { ...TELLS, models: { m: { price: 0 } } } }, untold, { usdPerDay: 1 }, ['proxy/m']), { spent: { unpricedCalls: 0 } });
   t.match(await spentAt(t, { proxy: TELLS }, untold, { usdPerDay: 1, unpriced: 'refuse' }, four), { statuses: [200, 403, 403, 403] });
+});
+
+t.test('a key that refuses unknown prices may ask a server on this machine, and a model whose price is 0', async (t) => {
+  const answer: Answerer = (_request, res) => sendJson(res, chatAnswer({ prompt_tokens: 5, completion_tokens: 5 }));
+  const entries = { local: { adapter: 'openai' }, free: { ...TELLS, models: { m: { price: 0 } } }, proxy: TELLS };
+  const asked = ['local/m', 'free/m', 'local/m', 'free/m', 'proxy/m', 'proxy/m', 'local/m', 'free/m'];
+  t.match(await spentAt(t, entries, answer, { usdPerDay: 1, unpriced: 'refuse' }, asked), {
+    statuses: [200, 200, 200, 200, 200, 403, 200, 200],
+    spent: { usd: 0, calls: 7, unpricedCalls: 1 },
+  });
 });
 
 t.test('what the answers of one connection cost says nothing of those of another', async (t) => {

@@ -94,7 +94,10 @@ t.test('each spelling of a model counts money under a cap, in our own protocol a
 t.test('a connection in the protocol of Bedrock at another address has the price that is given for it, and none of the data', async (t) => {
   const { url } = await startUpstream(t, answerWith(bedrock));
   const entry = { adapter: 'bedrock', endpoint: url, controlEndpoint: url, region: 'us-east-1', accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' };
-  const bed = { ...entry, models: { [`us.${SONNET}`]: { price: { input: 1000, output: 2000 } }, 'amazon.nova-pro-v1:0': { price: 'openai/gpt-4o' } } };
+  const profile = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abcdefghijkl';
+  const own = { input: 1000, output: 2000 };
+  const models = { [`us.${SONNET}`]: { price: own }, 'amazon.nova-pro-v1:0': { price: 'openai/gpt-4o' }, [profile]: { price: own } };
+  const bed = { ...entry, models };
   const server = await startServer(t, { adapters: [bedrock.create()], retries: 0 });
   writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ bed }));
   const costOf = async (model: string) => countedFor(server, '/v1/chat', { adapter: 'bed', model, messages: MESSAGES });
@@ -102,6 +105,10 @@ t.test('a connection in the protocol of Bedrock at another address has the price
   t.equal(first.status, 200, first.text);
   t.match(await costOf(`us.${SONNET}`), { status: 200, spent: { usd: 0.022, unpricedCalls: 0 } });
   t.match(await costOf('amazon.nova-pro-v1:0'), { status: 200, spent: { unpricedCalls: 0 } });
+  t.match(await costOf(profile), { status: 200, spent: { usd: 0.022, unpricedCalls: 0 } }, 'an ARN that hides its model');
+  t.match(await costOf(`${profile.slice(0, -1)}m`), { status: 200, spent: { unpricedCalls: 1 } }, 'another ARN');
+  const prioritized = { adapter: 'bed', model: profile, messages: MESSAGES, config: { serviceTier: 'priority' } };
+  t.match(await countedFor(server, '/v1/chat', prioritized), { spent: { unpricedCalls: 1 } }, 'a dearer tier has no price that was given for the usual one');
   t.match(await costOf(SONNET), { status: 200, spent: { unpricedCalls: 1 } });
 });
 

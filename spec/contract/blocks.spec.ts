@@ -58,9 +58,20 @@ t.test('real answers of blocks are what the document says', async (t) => {
   await judge('POST', at('/chat/{id}/retry'), 200, { params: { name: 'a', id } });
   await judge('POST', at('/chat/{id}/retry'), 404, { params: { name: 'a', id: 'nobody' } });
 
+  await judge('GET', '/api/search', 200, { query: '?q=hi&limit=5&block=a' });
+  await judge('GET', '/api/search', 400);
+  await judge('GET', '/api/search', 400, { query: '?q=hi&limit=0' });
+  await judge('GET', '/api/search', 404, { query: '?q=hi&block=nobody' });
+
   await judge('POST', at('/start'), 200);
   await until(async () => (await server.call('GET', '/api/blocks/a/chat')).text.includes('Hello, you'), 'the answer');
   await judge('POST', at('/chat'), 200, { query: '?wait=60', body: message });
+  await judge('GET', at('/chat/{id}/versions'), 200, { params: { name: 'a', id } });
+  await judge('GET', at('/chat/{id}/versions'), 404, { params: { name: 'a', id: 'nobody' } });
+  await judge('POST', at('/chat/{id}/again'), 404, { params: { name: 'a', id: 'nobody' }, body: {} });
+  await judge('POST', at('/chat/{id}/again'), 400, { params: { name: 'a', id }, body: { provider: 'x' } });
+  await judge('POST', at('/chat/{id}/again'), 200, { params: { name: 'a', id }, body: { message: 'again' }, query: '?wait=60' });
+  await judge('POST', at('/chat/{id}/again'), 409, { params: { name: 'a', id }, body: {} });
   await judge('GET', at('/chat/{id}'), 200, { params: { name: 'a', id }, query: '?wait=60' });
   await ask(server, 'a', 'again');
   for (const rest of ['', '/why', '/config', '/logs', '/chat']) await judge('GET', at(rest), 200);

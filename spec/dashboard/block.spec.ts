@@ -171,6 +171,61 @@ t.test('case 22: each field that two have changed can be taken from either side'
   t.match(config, { description: 'theirs', goals: ['old'], budget: { dailyUsd: 2 } });
 });
 
+t.test('a save that fails says so beside its button, with the focus, and names the fields; one that is late shows both versions there', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada', { description: 'before' });
+  const page = await world.page('/ui/blocks/ada/config', { expected: [/ 4(00|09|12|22) /] });
+  const trouble = page.locator('.save-trouble');
+  const isInView = (): Promise<boolean> => trouble.evaluate((each) => each === document.activeElement && each.getBoundingClientRect().bottom <= innerHeight);
+  const zone = page.getByLabel('Time zone of the day');
+  await zone.fill('Mars/Olympus');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await trouble.getByRole('button', { name: 'Time zone of the day' }).waitFor();
+  t.ok(await isInView());
+  t.same(await axeFindings(page), []);
+  await trouble.getByRole('button', { name: 'Time zone of the day' }).click();
+  t.ok(await zone.evaluate((field) => field === document.activeElement), 'its name leads to the field');
+  await zone.fill('Europe/Berlin');
+  await page.getByLabel('What it is for').fill('mine');
+  await page.route(/\/api\/blocks\/ada\/config$/, async (route) => {
+    if (route.request().method() === 'PUT') await world.api('PUT', '/api/blocks/ada/config', { description: 'theirs' });
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await trouble.locator('.conflict tbody tr', { hasText: 'What it is for' }).waitFor();
+  t.ok(await isInView());
+  await page.unroute(/\/api\/blocks\/ada\/config$/);
+  await page.getByRole('button', { name: 'Go on with these' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').first().waitFor();
+  t.match(await world.api('GET', '/api/blocks/ada/config'), { config: { description: 'mine', budget: { timezone: 'Europe/Berlin' } } });
+});
+
+t.test('what a block has spent names the calls without a price, beside its chat and with its costs', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello.' });
+  await world.block('ada', { adapter: { provider: 'ollama', model: 'big:cloud' } });
+  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'Hello' });
+  const page = await world.page('/ui/blocks/ada');
+  await page.locator('.spent', { hasText: 'Today' }).getByText('$0.00 + 1 not priced').waitFor();
+  await page.locator('.tabs').getByRole('link', { name: 'Costs' }).click();
+  await page.locator('.stat', { hasText: 'This month' }).getByText('$0.00 + 1 not priced').waitFor();
+  t.equal(await page.locator('.stat', { hasText: 'Altogether' }).locator('dd').textContent(), '1 not priced1 call', 'no call has a known price');
+  await page
+    .getByRole('link', { name: /^Fleet/ })
+    .first()
+    .click();
+  t.equal(
+    await page
+      .locator('.stat', { hasText: /^Spent/ })
+      .locator('dd')
+      .textContent(),
+    '–',
+  );
+});
+
 t.test('the caps of a block are lines in its plots: of the day, and of the sum of the month', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
@@ -219,7 +274,7 @@ t.test('case 44: the playground asks, shows usage, and its end closes the reques
   world.standIn.onMessage(/long/, { content: 'word '.repeat(4000) });
   world.standIn.onMessage(/./, { content: 'Played.' });
   const page = await world.page('/ui/playground');
-  await page.getByLabel('provider/model 1').fill('ollama/stand-in');
+  await page.getByLabel('provider/model 1', { exact: true }).fill('ollama/stand-in');
   await page.getByLabel('Message').fill('Play');
   await page.getByRole('button', { name: 'Ask' }).click();
   await page.getByText('Played.').waitFor();
@@ -233,5 +288,5 @@ t.test('case 44: the playground asks, shows usage, and its end closes the reques
   for (let tries = 0; tries < 100 && (await live()) > 0; tries += 1) await page.waitForTimeout(50);
   t.equal(await live(), 0);
   await page.reload();
-  t.equal(await page.getByLabel('provider/model 1').inputValue(), 'ollama/stand-in', 'the last request stays in the tab');
+  t.equal(await page.getByLabel('provider/model 1', { exact: true }).inputValue(), 'ollama/stand-in', 'the last request stays in the tab');
 });

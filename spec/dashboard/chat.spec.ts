@@ -22,6 +22,62 @@ t.test('a message is answered while one looks, and stays after a reload', async 
   t.equal(await page.getByText('Who are you?').count(), 1, 'once');
 });
 
+t.test('a question stands above its answer and the head says that the block answers, however late the page reads the chat and the list', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: LONG.slice(0, 900) });
+  await world.block('ada');
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const page = await world.page('/ui/blocks/ada', {
+    // The frames of the list never come, so that only the open block knows what it does.
+    prepare: (page) =>
+      page.routeWebSocket(/\/api\/ws/, (socket) => {
+        const server = socket.connectToServer();
+        server.onMessage((message) => {
+          if (!String(message).includes('"type":"fleet"')) socket.send(message);
+        });
+      }),
+  });
+  await page.getByText('Nothing has been said yet.').waitFor();
+  const seen = await page.evaluateHandle(() => {
+    const seen = { frames: 0, wrong: [] as string[], heads: [] as string[] };
+    const look = (): void => {
+      const lines = [...document.querySelectorAll('[data-line]')];
+      const [question, answer] = [
+        lines.findIndex((line) => line.textContent.includes('Who are you?')),
+        lines.findIndex((line) => line.textContent.includes('Paragraph 0 ')),
+      ];
+      if (answer !== -1 && (question === -1 || question > answer)) seen.wrong.push(lines.map((line) => line.textContent.slice(0, 40)).join(' | '));
+      if (document.querySelector('[data-live]') !== null) seen.heads.push(document.querySelector('.top .pill')?.textContent ?? '');
+      seen.frames += 1;
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+    return seen;
+  });
+  await page.route(/\/chat(\?|$)/, async (route) => {
+    if (route.request().method() !== 'POST') return void held.then(() => route.continue());
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
+  await page.getByRole('textbox', { name: 'Message ada…' }).fill('Who are you?');
+  await page.keyboard.press('Enter');
+  await page.locator('[data-live]', { hasText: 'Paragraph 3 has' }).waitFor();
+  t.equal(await page.locator('.day').count(), 1, 'its day is named at once');
+  letGo();
+  await page.getByText('Paragraph 15 has').waitFor();
+  await page.locator('.meta').waitFor();
+  const { frames, wrong, heads } = await seen.jsonValue();
+  t.ok(frames > 20);
+  t.strictSame(wrong.slice(0, 2), []);
+  t.strictSame([...new Set(heads)], ['Answering']);
+  await page.locator('.top .pill', { hasText: 'Idle' }).waitFor();
+});
+
 t.test('case 15: the server is killed in the middle of an answer and started again: the reply is complete once, without a reload', async (t) => {
   const world = await openWorld(t, { isProcess: true });
   if (world === undefined) return;

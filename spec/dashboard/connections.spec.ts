@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import t from 'tap';
 import { axeFindings, closeBrowser, openWorld } from '../support/browser.ts';
@@ -96,7 +98,7 @@ t.test('a call without a known price is no free one: the costs say so, and lead 
       .getByRole('row', { name: /^ollama/ })
       .first()
       .innerText(),
-    /1 not counted/,
+    /1 not priced/,
   );
   t.notMatch(await page.locator('.costs-page table').first().innerText(), /\$0/);
   await page.getByRole('link', { name: 'See prices' }).click();
@@ -118,6 +120,27 @@ t.test('a call without a known price is no free one: the costs say so, and lead 
   await row.getByText('not known').waitFor();
 });
 
+t.test('a bill is chosen as a file, and what differs from the calls is shown beside them', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello' });
+  await world.api('POST', '/v1/chat', { adapter: 'ollama', model: 'm', messages: [{ role: 'user', content: 'Hi' }] });
+  const page = await world.page('/ui/costs?of=gateway', { expected: [/400 \(Bad Request\)/] });
+  const day = new Date().toISOString().slice(0, 10);
+  const choose = (text: string) => page.getByLabel('Choose a file…').setInputFiles({ name: 'bill.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
+  await choose(`Day,SKU,Out\n${day},m,999`);
+  await page.getByText('its columns are Day, SKU, Out').waitFor();
+  await page.getByLabel('Columns').fill('date=Day,model=SKU,output=Out');
+  await choose(`Day,SKU,Out\n${day},m,999\n${day},<b>n</b>,7`);
+  await page.getByText('0 lines of ollama agree, 2 differ.').waitFor();
+  t.match(await page.getByRole('row', { name: new RegExp(`${day} m Out`) }).innerText(), /2\s+999\s*$/);
+  t.match(await page.getByRole('row', { name: /<b>n<\/b>/ }).innerText(), /–\s+7\s*$/);
+  t.equal(await page.getByRole('alert').count(), 0);
+  t.same(await axeFindings(page), []);
+  await page.setViewportSize({ width: 390, height: 844 });
+  t.notOk(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth));
+});
+
 /** Presses a button and fills the field that it shows before the browser paints it; returns two frames later, when all effects have run. */
 async function typeAtOnce(page: Page, button: string, label: string, text: string): Promise<void> {
   await page.getByRole('button', { name: button }).evaluate(
@@ -137,3 +160,165 @@ async function typeAtOnce(page: Page, button: string, label: string, text: strin
     { label, text },
   );
 }
+
+t.test('a program gets a key that is shown once, with its address and a line that works; its limits change, and it is revoked', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: 'Hello' });
+  await world.api('PUT', '/api/models/coder', { targets: ['ollama/stand-in'] });
+  const page = await world.page('/ui/gateway');
+  await page.getByRole('link', { name: 'Programs' }).click();
+  await page.getByText('No program has a key yet.').waitFor();
+  await page.getByRole('button', { name: 'New key…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByText('A name has up to 64').waitFor();
+  await dialog.getByLabel('Name of the program').fill('my-app');
+  await dialog.getByLabel('A day', { exact: true }).fill('five');
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByText('An amount such as 5').waitFor();
+  await dialog.getByLabel('A day', { exact: true }).fill('5');
+  t.ok(await dialog.getByLabel(/price is not known/).isChecked(), 'a cap in USD alone refuses what it would not count');
+  await dialog.getByLabel(/price is not known/).uncheck();
+  t.same(await axeFindings(page), []);
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  const field = dialog.getByLabel('Key', { exact: true });
+  const key = await field.inputValue();
+  t.match(key, /^bhk_/);
+  t.ok(await field.evaluate((element) => element === document.activeElement), 'the focus is at the key');
+  t.equal(await dialog.getByLabel('Base URL').inputValue(), `${world.url}/v1`);
+  t.same(await axeFindings(page), []);
+  await page.mouse.click(5, 5);
+  const line = await dialog.getByLabel('Try it in a terminal').inputValue();
+  const answer = await promisify(execFile)('/bin/sh', ['-c', `${line} -sS`]);
+  t.match(answer.stdout, /"content":"Hello"/);
+  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, body: document.body.innerHTML }));
+  t.notOk(stored.includes(key), 'nothing of the page has the key afterwards');
+  await page.reload();
+  await page.getByRole('heading', { name: 'Names of models' }).waitFor();
+  const row = page.getByRole('listitem').filter({ has: page.getByText('my-app', { exact: true }) });
+  await row.getByText('$0.00 of $5.00 today').waitFor();
+  await row.getByText('Used today').waitFor();
+  await row.getByRole('button', { name: 'Change…' }).click();
+  t.equal(await dialog.getByLabel('A day', { exact: true }).inputValue(), '5');
+  await world.api('PATCH', '/api/keys/my-app', { usdPerMonth: 40 });
+  await dialog.getByLabel('A week').fill('20');
+  await dialog.getByText('More limits').click();
+  await dialog.getByLabel('Models that it may use').fill('ollama/*\ncoder');
+  await dialog.getByRole('button', { name: 'Save the limits' }).click();
+  await row.getByText('of $20.00 this week').waitFor();
+  await row.getByText('of $40.00 this month').waitFor();
+  await row.getByText('ollama/*, coder').waitFor();
+  t.same(await axeFindings(page), []);
+  await row.getByRole('button', { name: 'Revoke…' }).click();
+  await page.getByRole('button', { name: 'Revoke my-app' }).click();
+  await page.getByText('No program has a key yet.').waitFor();
+  t.same(await world.api('GET', '/api/keys'), { keys: [] });
+});
+
+t.test(
+  'an alias is made of models that are chosen from lists, by keys alone, says what answers now, is changed, and comes back after its removal',
+  async (t) => {
+    const world = await openWorld(t, { env: { OPENAI_API_KEY: '' } });
+    if (world === undefined) return;
+    const page = await world.page('/ui/gateway?tab=programs', { expected: [/status of 404/] });
+    await page.getByRole('button', { name: 'New alias…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name that programs ask for').fill('coder');
+    const first = dialog.getByRole('combobox', { name: 'Model 1' });
+    await first.focus();
+    await page.keyboard.type('openai/gpt-x');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor();
+    t.equal(await first.inputValue(), 'openai/gpt-x', 'a name that no list has stands');
+    await dialog.getByText(/openai needs a key/i).waitFor();
+    await dialog.getByRole('button', { name: 'Add a model to try next' }).click();
+    await dialog.getByRole('combobox', { name: 'Model 2' }).focus();
+    await page.keyboard.press('ArrowDown');
+    t.match(await dialog.locator('.picker-list [aria-selected="true"]').innerText(), /^ollama\/\s.*ready$/s, 'what is ready comes first');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('option', { name: /^ollama\/\S/ })
+      .first()
+      .waitFor();
+    t.same(await axeFindings(page), []);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const chosen = await dialog.getByRole('combobox', { name: 'Model 2' }).inputValue();
+    t.match(chosen, /^ollama\/./);
+    await dialog
+      .locator('.model-rows > .row')
+      .nth(1)
+      .getByText(/^free|^price not known|^\$/)
+      .waitFor();
+    await dialog.getByRole('button', { name: 'Save the alias' }).click();
+    const row = page.getByRole('listitem').filter({ has: page.getByText('coder', { exact: true }) });
+    await row.getByText(`Answers now: ${chosen}`).waitFor();
+    await row.getByText('not ready').waitFor();
+    t.same(await axeFindings(page), []);
+    await row.getByRole('button', { name: 'Change…' }).click();
+    await dialog.getByRole('button', { name: 'Try model 2 earlier' }).click();
+    await dialog.getByLabel('Spread conversations').check();
+    await dialog.getByLabel('Share 1').fill('3');
+    await dialog.getByLabel('Share 2').fill('1');
+    await dialog.getByLabel('refuses what was asked').check();
+    await dialog.getByRole('button', { name: 'Save the alias' }).click();
+    await row.getByText('(share 3)').waitFor();
+    const asStored = { name: 'coder', targets: [chosen, 'openai/gpt-x'], weights: [3, 1], on: ['rate', 'down', 'key', 'context', 'content'] };
+    const aliases = async () => (await world.api<{ readonly aliases: readonly object[] }>('GET', '/api/models')).aliases;
+    t.same(await aliases(), [asStored]);
+    await page.getByLabel('What does a name mean?').fill('coder');
+    await page.getByRole('button', { name: 'Look' }).click();
+    await page.getByText(`coder is an alias of ${chosen}, then openai/gpt-x.`).waitFor();
+    await page.getByLabel('What does a name mean?').fill('nobody-knows-it');
+    await page.getByRole('button', { name: 'Look' }).click();
+    await page
+      .getByText(/nobody-knows-it/)
+      .first()
+      .waitFor();
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('There is no alias yet.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await row.waitFor();
+    t.same(await aliases(), [asStored], 'with its shares and its failures');
+  },
+);
+
+t.test('the model of a block and its fallbacks are chosen from lists, a row that is no model is not saved, and no list is needed for a name', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.api('POST', '/api/blocks', { name: 'ada' });
+  const page = await world.page('/ui/blocks/ada/config');
+  await page.getByRole('combobox', { name: 'Provider' }).click();
+  await page.getByRole('option', { name: /^ollama/ }).click();
+  const model = page.getByRole('combobox', { name: 'Model', exact: true });
+  await model.click();
+  const option = page.locator('.picker-list [role=option]').first();
+  await option.waitFor();
+  t.same(await axeFindings(page), []);
+  await option.click();
+  const name = await model.inputValue();
+  t.ok(name !== '' && !name.startsWith('ollama/'), 'the models of the provider alone');
+  await page.getByRole('button', { name: 'Add a model', exact: true }).click();
+  await page.getByRole('combobox', { name: 'Model 1' }).fill('half');
+  await page.getByText('Choose a model in each row, or remove the row.').waitFor();
+  await page.getByRole('combobox', { name: 'Model 1' }).fill('openai/of-my-own');
+  await page.getByRole('button', { name: 'Add a model to try next' }).click();
+  await page.getByRole('combobox', { name: 'Model 2' }).fill('ollama/other');
+  await page.getByRole('button', { name: 'Try model 2 earlier' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Saved.').first().waitFor();
+  const { config } = await world.api<{ readonly config: object }>('GET', '/api/blocks/ada/config');
+  t.match(config, {
+    adapter: { provider: 'ollama', model: name },
+    fallbacks: [
+      { provider: 'ollama', model: 'other' },
+      { provider: 'openai', model: 'of-my-own' },
+    ],
+  });
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 844 });
+    t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `no sideways scroll at ${width}`);
+  }
+});

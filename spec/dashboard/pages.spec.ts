@@ -321,3 +321,46 @@ t.test('a server without blocks shows the gateway first, no page of blocks and n
     await page.locator('main a.btn').waitFor();
   }
 });
+
+t.test('what was said is searched from the palette, and each find leads to its block', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  await world.api('POST', '/api/blocks/zoe/chat', { message: 'Where is the <b>Needle</b>?' });
+  const page = await world.page('/ui/');
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByRole('combobox').fill('needle');
+  await page.getByRole('option', { name: 'Search in what was said: needle' }).click();
+  await page.getByRole('status').filter({ hasText: '1 text' }).waitFor();
+  t.equal(await page.locator('.search mark').textContent(), 'Needle');
+  t.match(await page.locator('.search li p').textContent(), 'Where is the <b>Needle</b>?', 'a text is never markup');
+  t.equal(new URL(page.url()).search, '?find=needle');
+  await page.getByRole('searchbox').fill('words');
+  await page.locator('.search li', { hasText: 'Some *words*' }).waitFor();
+  for (const finding of await axeFindings(page)) t.fail(finding);
+  await page.getByRole('searchbox').fill('no such text');
+  await page.getByText('Nothing that was said has all these words.').waitFor();
+  await page.getByRole('searchbox').fill('needle');
+  await page.locator('.search li a').click();
+  await page.waitForURL('**/ui/blocks/zoe');
+});
+
+t.test('costs are of a range of days, with figures, a plot that says why it is empty, and a file', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page('/ui/costs?by=model');
+  await page.getByText('1 call, none with a known price, so there is no cost to draw.').waitFor();
+  const figures = page.locator('.cost-figures');
+  t.match(await figures.innerText(), /Answers, today\s+1\s[\s\S]*Without a price, today\s+1\s+calls, /);
+  t.notMatch(await figures.locator('.stat').first().innerText(), /\$0/, 'what has no price is no zero');
+  await page.getByRole('button', { name: 'Own' }).click();
+  await page.getByLabel('From', { exact: true }).fill('2020-01-01');
+  await page.getByLabel('To', { exact: true }).fill('2020-01-31');
+  await page.getByText('There was no call on these days.').waitFor();
+  t.equal(new URL(page.url()).search, '?by=model&from=2020-01-01&to=2020-01-31');
+  await page.getByRole('button', { name: '7 days' }).click();
+  await page.locator('.costs-page table').first().waitFor();
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()]);
+  t.match(file.suggestedFilename(), /^costs-model-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
+});

@@ -40,6 +40,20 @@ async function watchTouched(page: Page): Promise<() => Promise<readonly number[]
   return () => page.evaluate(() => (globalThis as unknown as { touched: number[] }).touched);
 }
 
+/** Of the newest frame with a growing answer: how many parts it has, and how many of them are laid out. */
+async function watchDrawn(page: Page): Promise<() => Promise<{ readonly parts: number; readonly drawn: number }>> {
+  await page.evaluate(() => {
+    const look = (): void => {
+      const parts = [...document.querySelectorAll('[data-live] .part')];
+      const isDrawn = (part: Element): boolean => part.firstElementChild?.checkVisibility({ contentVisibilityAuto: true }) === true;
+      if (parts.length > 0) Object.assign(globalThis, { drawn: { parts: parts.length, drawn: parts.filter(isDrawn).length } });
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { drawn: { parts: number; drawn: number } }).drawn);
+}
+
 /**
  * Of all frames together, since a busy machine draws many pieces in one: each node is touched some ten times at most, and some twenty in each frame. What
  * drew the whole anew for each piece would touch half of it in each frame.
@@ -63,8 +77,11 @@ t.test(
     await page.getByText('Nothing has been said yet.').waitFor();
     const touched = await watchTouched(page);
     await ask(page, world, 'Tell me much');
+    const drawn = await watchDrawn(page);
     await ended(page);
     await assertFewTouched(t, page, await touched(), 'an answer of 10,000 tokens');
+    const last = await drawn();
+    t.ok(last.parts >= 6 && last.drawn <= 3, `at its end, ${last.drawn} of ${last.parts} parts are laid out and painted`);
     const streamed = await proseOf(page);
     await page.reload();
     await page.locator('.meta').waitFor();

@@ -1,13 +1,14 @@
 // Follows the page on clients as printed: a real server, real clients, and a stand-in for Ollama.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { LLMock } from '@copilotkit/aimock';
 import { chromium } from 'playwright-core';
 import t, { type Test } from 'tap';
+import { knownProgram } from '../../cli/input/programs.ts';
 import { ROOT } from '../cli/run.ts';
 import { findChromium, type Startable } from '../support/find-chromium.ts';
 import { type Block, blocksOf, newReader, type Reader } from './guide-blocks.ts';
@@ -38,9 +39,13 @@ const sections = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8')
   .slice(1)
   .map((text) => text.split('\n')[0] ?? '');
 
+function sectionOf(section: string): string {
+  return readFileSync(join(ROOT, 'docs/clients.md'), 'utf8').split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
+}
+
 /** The blocks of a section. */
 function blocksIn(section: string): Block[] {
-  const text = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8').split(`\n## ${section}\n`)[1]?.split('\n## ')[0] ?? '';
+  const text = sectionOf(section);
   return blocksOf(PAGE).filter((block) => text.includes(block.text));
 }
 
@@ -89,6 +94,42 @@ t.test('coding agents', async (t) => {
   t.equal(output.match(/^gpt-4o-mini$/gm)?.length, 2, 'in either protocol');
 });
 
+/** A folder with the programs of others, which `npm run check:clients` fills: too much for every machine that runs the tests. */
+const PROGRAMS = process.env['BLOCKHOUSE_CLIENTS'];
+/** Pages whose commands are not run, with the reason in the page. */
+const NOT_RUN = ['open-webui.md'];
+
+for (const page of readdirSync(join(ROOT, 'docs/clients'))) {
+  const skip = PROGRAMS === undefined ? '`npm run check:clients` runs it' : NOT_RUN.includes(page) && 'the page says why';
+  t.test(`the page ${page}`, { skip }, async (t) => {
+    const by = await reader(t, { PROGRAMS: PROGRAMS ?? '', AIDER_CHAT_HISTORY_FILE: '/dev/null', AIDER_INPUT_HISTORY_FILE: '/dev/null' });
+    for (const name of ['ai', '@ai-sdk']) symlinkSync(join(PROGRAMS ?? '', 'node_modules', name), join(by.home, 'project/node_modules', name));
+    await by.follow({ language: 'sh', text: 'export PATH="$PROGRAMS/bin:$PATH"\n' });
+    await by.follow({ language: 'sh', text: 'blockhouse serve\n' });
+    let output = '';
+    for (const block of blocksOf(`../clients/${page}`)) output += await by.follow(block);
+    t.match(output, ANSWER);
+    t.match(output, /launch: [1-9]\d* calls?, .* revoked\)\./);
+  });
+}
+
+t.test('every page of a program has it in its title, and the command that `launch` says for it', (t) => {
+  for (const page of readdirSync(join(ROOT, 'docs/clients'))) {
+    const text = readFileSync(join(ROOT, 'docs/clients', page), 'utf8');
+    t.ok(sectionOf('Programs').includes(`[${/^# (.*)/.exec(text)?.[1]}](clients/${page})`.replace('[llm]', '[`llm`]')), page);
+    t.ok(text.includes(NOT_RUN.includes(page) ? 'were not run' : 'blockhouse launch'), page);
+  }
+  for (const [name, page] of [
+    ['claude', 'claude-code'],
+    ['codex', 'codex'],
+    ['opencode', 'opencode'],
+    ['aider', 'aider'],
+    ['llm', 'llm'],
+  ] as const)
+    t.ok(readFileSync(join(ROOT, `docs/clients/${page}.md`), 'utf8').includes(`\n${knownProgram(name)?.install}\n`), page);
+  t.end();
+});
+
 const found = await findChromium();
 
 t.test('a page in the browser', { skip: found === undefined && 'there is no Chromium' }, async (t) => {
@@ -122,5 +163,8 @@ async function shown(t: Test, { executablePath, env }: Startable, url: string): 
 t.test('each section of the page has its test', async (t) => {
   const spec = readFileSync(new URL(import.meta.url), 'utf8').replaceAll("\\'", "'");
   for (const section of sections)
-    t.ok(section === 'Start' || spec.toLowerCase().includes(`t.test('${section.toLowerCase()}'`) || spec.includes(`t.test("${section}"`), section);
+    t.ok(
+      ['Start', 'Programs'].includes(section) || spec.toLowerCase().includes(`t.test('${section.toLowerCase()}'`) || spec.includes(`t.test("${section}"`),
+      section,
+    );
 });

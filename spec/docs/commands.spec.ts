@@ -23,11 +23,18 @@ function runsOf(program: string, page: string): string[][] {
   return lines.flatMap((line) => [...line.matchAll(pattern)].map(([, words = '']) => words.trim().split(/\s+/)));
 }
 
+/** The words of `launch` before the program that it starts: options with their values. */
+function ownWords([launch = '', ...words]: readonly string[]): string[] {
+  const end = words.findIndex((word, index) => word === '--' || (!word.startsWith('-') && !words[index - 1]?.startsWith('-')));
+  return [launch, ...words.slice(0, end === -1 ? words.length : end).filter((word) => word.startsWith('-'))];
+}
+
 t.test('each command of `blockhouse` on a page exists, with each option that it is shown with', async (t) => {
   const helps = new Map<string, Promise<{ code: number | null; stdout: string }>>();
   for (const page of PAGES) {
-    for (const words of runsOf('blockhouse', page).filter(([first = '']) => /^[a-z-]/.test(first))) {
-      const line = `${page}: blockhouse ${words.join(' ')}`;
+    for (const all of runsOf('blockhouse', page).filter(([first = '']) => /^[a-z-]/.test(first))) {
+      const line = `${page}: blockhouse ${all.join(' ')}`;
+      const words = all[0] === 'launch' ? ownWords(all) : all;
       const plain = words.filter((word) => /^[a-z]/.test(word)).join(' ');
       const help = helps.get(plain) ?? runHere(t, [...plain.split(' ').filter(Boolean), '--help']);
       helps.set(plain, help);

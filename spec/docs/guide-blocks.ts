@@ -97,7 +97,7 @@ function commandServer(): Promise<number> {
 async function commandScript(program: string): Promise<string> {
   const alone = `exec '${process.execPath}' '${program}' "$@"`;
   if (process.platform !== 'linux') return alone;
-  return `if [ "$1" = serve ] || [ "$1" = service ]; then ${alone}; fi
+  return `if [ "$1" = serve ] || [ "$1" = service ] || [ "$1" = launch ]; then ${alone}; fi
 exec 4<&0 5>&1 6>&2 # bash opens a connection as one of the first three, too
 exec 3<>/dev/tcp/127.0.0.1/${await commandServer()}
 echo $$ >&3

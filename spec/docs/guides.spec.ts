@@ -31,8 +31,14 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'journalctl --user -u blockhouse -f': 'reads the journal of the machine',
   'mv ~/Library/Logs/blockhouse.log ~/Library/Logs/blockhouse.old.log': 'needs launchd',
   '[boot]': 'is the content of a file of WSL',
-  'nohup blockhouse serve >> ~/blockhouse.log 2>&1 &': 'leaves a server behind',
+  "nohup sh -c 'until blockhouse serve; do sleep 5; done' >> ~/blockhouse.log 2>&1 &": 'leaves a server behind',
+  '@reboot until /usr/local/bin/node /usr/local/bin/blockhouse serve; do sleep 5; done >> $HOME/blockhouse.log 2>&1': 'is a line of a crontab',
+  'blockhouse launch --model ollama/gemma4 claude': 'is a program of others; spec/docs/clients.spec.ts runs it',
   'git pull': 'changes this checkout',
+  'docker compose up --build --detach': 'needs a container runtime',
+  'mkdir -m 700 secrets': 'needs a container runtime',
+  'docker compose stop': 'needs a container runtime',
+  'docker compose run --rm --no-deps -T --entrypoint tar server -xz -C /data < blockhouse-backup.tar.gz': 'needs a container runtime',
 };
 
 /** Someone who reads guides, with a stand-in for Ollama and for Anthropic. */
@@ -146,6 +152,11 @@ t.test('run it as a service', async (t) => {
   t.match(output('blockhouse service uninstall'), 'Stopped the service');
 });
 
+t.test('run it in a container', async (t) => {
+  // Every block needs a container runtime. spec/package/container.spec.ts looks at what they run.
+  await read('container.md', await reader(t));
+});
+
 t.test('upgrade and back up', async (t) => {
   const by = await reader(t);
   const block = 'blockhouse service install\nblockhouse new ada --provider ollama --model gemma4 --start\nblockhouse send ada --wait "Who are you?"\n';
@@ -154,6 +165,16 @@ t.test('upgrade and back up', async (t) => {
   t.match(output('blockhouse --version'), 'nothing wrong');
   const chat = readFileSync(join(by.home, '.blockhouse/blocks/ada/chat.json'), 'utf8');
   t.match(chat, ANSWER, 'the copy has the conversation');
+});
+
+t.test('upgrade and back up by hand', async (t) => {
+  const by = await reader(t);
+  await by.follow({ language: 'sh', text: 'blockhouse serve\n' });
+  await by.follow({ language: 'sh', text: 'blockhouse new ada --provider ollama --model gemma4 --start\nblockhouse send ada --wait "Who are you?"\n' });
+  const output = await read('by-hand.md', by);
+  t.match(output('blockhouse status'), /server +http/);
+  t.match(output('blockhouse doctor'), 'nothing wrong');
+  t.match(readFileSync(join(by.home, '.blockhouse/blocks/ada/chat.json'), 'utf8'), ANSWER, 'the copy has the conversation');
 });
 
 t.test('when something is wrong', async (t) => {

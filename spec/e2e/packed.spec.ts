@@ -101,15 +101,15 @@ t.test('every entry of the package loads with the declared packages alone', asyn
   t.match(await node([join(install.root, 'dist/cli/main.js'), '--version']), { code: 0, stdout: /^\d+\.\d+\.\d+/ });
 });
 
-t.test('an install without AWS’s package is below 20 MB', async (t) => {
+t.test('an install without AWS’s package is below 21 MB', async (t) => {
   const { root, manifest } = install;
   const rows = [root, ...installedFor(Object.keys(manifest.dependencies ?? {}))].map((folder) => ({ folder, bytes: diskBytes(folder) }));
   const sum = rows.reduce((total, { bytes }) => total + bytes, 0);
-  t.ok(sum < 20 * 1024 * 1024, `${(sum / 1024 / 1024).toFixed(2)} MB`);
+  t.ok(sum < 21 * 1024 * 1024, `${(sum / 1024 / 1024).toFixed(2)} MB`);
 });
 
 t.test('the package has no specs, no sources and no decisions', async (t) => {
-  const unwanted = /\.spec\.|^(?:core|adapters|cli|bench|node_modules|docs\/decisions)\/|^spec\/.*\.ts$|^dist\/.*(?<!\.d)\.ts$/;
+  const unwanted = /\.spec\.|^(?:core|adapters|cli|bench|node_modules|docs\/decisions)\/|(?:^|\/)secrets\/|^spec\/.*\.ts$|^dist\/.*(?<!\.d)\.ts$/;
   t.strictSame(
     install.files.filter((path) => unwanted.test(path)),
     [],
@@ -122,7 +122,7 @@ t.test('each page that a packed page links to is packed, too', async (t) => {
     const links = readFileSync(join(root, page), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g);
     for (const [, target = ''] of links) {
       const path = posix.join(posix.dirname(page), target);
-      if (/^(?:bench|docs\/images)\//.test(path)) continue; // for readers of the repository
+      if (path.startsWith('bench/')) continue; // for readers of the repository
       t.ok(files.includes(path), `${page} links to ${path}`);
     }
   }

@@ -663,7 +663,7 @@ t.test('G110, G111: bodies without end, and silence', async (t) => {
 });
 
 t.test('G114 a provider that fails every call is left alone after 20 failures, then tried once; the others work on', async (t) => {
-  const world = await startWorld(t);
+  const world = await sharedWorld();
   const isAnthropic = ({ path }: { readonly path: string }): boolean => path.startsWith('/v1/messages');
   const calls = (): number => world.upstream.requests.filter(isAnthropic).length;
   const fail: Answerer = (request, res, index) => {

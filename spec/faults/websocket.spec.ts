@@ -84,8 +84,17 @@ const RFC: readonly Case[] = [
 
 const many = (count: number, parts: FrameParts): Buffer => Buffer.concat(Array.from<Buffer>({ length: count }).fill(frame(parts)));
 
+const NAMES = Array.from({ length: 105 }, (_, n) => `block-${n}`);
+
+/** Of all cases, which leave no socket behind. */
+let shared: Promise<FaultWorld> | undefined;
+const sharedWorld = (): Promise<FaultWorld> => {
+  shared ??= startWorld(t, ['one', ...NAMES]);
+  return shared;
+};
+
 t.test('F90 to F94, F100: frames', async (t) => {
-  const world = await startWorld(t, ['one']);
+  const world = await sharedWorld();
 
   await t.test('F90 cases of RFC 6455 with each outcome end as it says', async (t) => {
     for (const one of RFC) await judge(t, world, one);
@@ -232,14 +241,13 @@ function edit(world: FaultWorld, name: string, description: string): void {
 const isRefresh = (received: Received): boolean => received['type'] === 'refresh';
 
 t.test('F96 to F99: subscriptions', async (t) => {
-  const names = Array.from({ length: 105 }, (_, n) => `block-${n}`);
-  const world = await startWorld(t, names);
+  const world = await sharedWorld();
   await until('no folder is watched', () => watches(world) <= 3);
   const before = watches(world);
 
   await t.test('F96 one subscription for a socket and block, 100 blocks at most, 1008 for who goes on; nothing is left of them', async (t) => {
     const client = await WsClient.connect(t, world);
-    for (let n = 0; n < 40; n += 1) client.send({ type: 'subscribe', block: names[0], stream: n % 2 === 0 });
+    for (let n = 0; n < 40; n += 1) client.send({ type: 'subscribe', block: NAMES[0], stream: n % 2 === 0 });
     client.send({ type: 'ping' });
     await until('all are answered', () => client.frames.some(({ type }) => type === 'pong'));
     const { length } = client.frames;
@@ -250,8 +258,8 @@ t.test('F96 to F99: subscriptions', async (t) => {
     if (process.platform === 'linux') t.ok(watches(world) > before, 'a folder is watched');
 
     const second = await WsClient.connect(t, world);
-    for (let from = 0; from < names.length; from += 15) {
-      for (const block of names.slice(from, from + 15)) second.send({ type: 'subscribe', block });
+    for (let from = 0; from < NAMES.length; from += 15) {
+      for (const block of NAMES.slice(from, from + 15)) second.send({ type: 'subscribe', block });
       await second.received(from + 15);
     }
     t.equal(second.frames.filter(isRefresh).length, 100);
@@ -279,7 +287,7 @@ t.test('F96 to F99: subscriptions', async (t) => {
       t.match(await third.send({ type: 'subscribe', block }).next(), { type: 'error', code }, JSON.stringify(block).slice(0, 30));
     for (const sinceSeq of [-1, 1.5, '1', null, 2 ** 60])
       t.match(await third.send({ type: 'subscribe', block: 'block-0', stream: true, sinceSeq }).next(), { type: /error|refresh/ }, `since ${sinceSeq}`);
-    for (let n = 0; n < 10_000; n += 1) third.send({ type: 'subscribe', block: names[n % 100] });
+    for (let n = 0; n < 10_000; n += 1) third.send({ type: 'subscribe', block: NAMES[n % 100] });
     t.match(await third.untilClosed(), { code: 1008 }, '10,000 at once');
 
     t.match(await second.send({ type: 'ping' }).next(), { type: 'pong' }, 'others are not disturbed');

@@ -55,6 +55,19 @@ t.test(
   },
 );
 
+t.test('every entry of the package compiles for such a program, and an editor shows what the schemas say of a field', (t) => {
+  const { exports } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { exports: Record<string, unknown> };
+  const names = Object.keys(exports).map((name) => `blockhouse${name.slice(1)}`);
+  const imports = names.map((name, index) => `import * as e${index} from '${name}'${name.endsWith('.json') ? " with { type: 'json' }" : ''};`);
+  writeFileSync(join(folder, 'every.ts'), `${imports.join('\n')}\nexport const all = [${names.map((_, index) => `e${index}`).join(', ')}];\n`);
+  writeFileSync(join(folder, 'every.json'), JSON.stringify({ compilerOptions: { ...CONFIG, resolveJsonModule: true }, files: ['every.ts'] }));
+  t.equal(run(process.execPath, [tscPath(), '-p', 'every.json', '--pretty', 'false'], folder), '');
+  const types = readFileSync(join(installed, 'dist/core/types.d.ts'), 'utf8');
+  t.match(types, /interface ChatRequest \{\n +\/\*\* Provider id \*\/\n +readonly adapter: /);
+  t.ok((types.match(/\/\*\* /g) ?? []).length > 500);
+  t.end();
+});
+
 t.test('the package has every file that it refers to', async (t) => {
   const [{ files }] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], installed)) as [{ files: { path: string }[] }];
   const packed = new Set(files.map(({ path }) => path));

@@ -21,7 +21,7 @@ export const CORE_ROOMS: readonly Room[] = [
     imports: ['ground', 'schemas', 'bus'],
   },
   { name: 'conversation', holds: ['core/block/conversation/'], imports: ['ground', 'base', 'schemas', 'store port'] },
-  { name: 'costs', holds: ['core/block/costs/'], imports: ['base', 'schemas', 'store port'] },
+  { name: 'costs', holds: ['core/block/costs/'], imports: ['ground', 'base', 'schemas', 'store port'] },
   { name: 'documents', holds: ['core/block/documents/'], imports: ['base', 'schemas'] },
   { name: 'store parts', holds: ['core/store/parts/'], imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'costs', 'documents'] },
   {
@@ -82,6 +82,7 @@ export const CORE_ROOMS: readonly Room[] = [
       'schemas',
       'bus',
       'store port',
+      'costs',
       'store parts',
       'file store',
       'store',

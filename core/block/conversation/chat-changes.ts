@@ -20,20 +20,42 @@ const RETRY_AFTER_MS = 5000;
 export function appendMessage(entries: Entries, message: NewMessage): Change<Entries, Added> {
   const known = message.clientId === undefined ? undefined : entries.find((entry) => entry.clientId === message.clientId);
   if (known !== undefined) return { value: entries, result: { entry: known, position: positionOf(entries, known), isNew: false } };
-  const entry: ChatEntry = {
-    id: message.id,
+  const entry = newEntry(entries, message);
+  const position = assertRoom(entries, entry, message.cap);
+  return { value: [...entries, entry], result: { entry, position, isNew: true } };
+}
+
+/** The entry of a message. Throws MESSAGE_NOT_FOUND and WRONG_STATE where it can't take the place of another one. */
+export function newEntry(entries: Entries, { id, at, content, again, channel, clientId }: Omit<NewMessage, 'cap'>): ChatEntry {
+  const replaced = again && lastAsked(entries, again.id);
+  return {
+    id,
     role: 'user',
-    content: message.content,
-    timestamp: message.at,
+    content: content ?? replaced?.content ?? '',
+    timestamp: at,
     processed: false,
     status: 'queued',
-    channel: message.channel,
-    ...(message.clientId !== undefined && { clientId: message.clientId }),
+    channel,
+    ...(replaced !== undefined && { replaces: replaced.id }),
+    ...(again?.asks !== undefined && { asks: again.asks }),
+    ...(clientId !== undefined && { clientId }),
     attempts: 0,
     error: null,
   };
-  const position = assertRoom(entries, entry, message.cap);
-  return { value: [...entries, entry], result: { entry, position, isNew: true } };
+}
+
+/** The last message, by its id or by that of its answer. */
+function lastAsked(entries: Entries, id: string): ChatEntry {
+  const found = entryIn(entries, id);
+  const isMessage = ({ role }: ChatEntry): boolean => role === 'user';
+  const message = isMessage(found)
+    ? found
+    : entries.slice(0, entries.indexOf(found)).findLast((entry) => isMessage(entry) && (found.replyTo ?? entry.id) === entry.id);
+  const last = entries.findLast(isMessage);
+  if (last === undefined || message !== last)
+    throw new BlockhouseError('WRONG_STATE', 'Only the last message of a conversation can be asked again. Send the message as a new one.');
+  if (isWaiting(last)) throw new BlockhouseError('WRONG_STATE', `The message is ${last.status}. Wait for its answer, or cancel it, and ask again then.`);
+  return last;
 }
 
 /** Returns how many messages wait. Throws QUEUE_FULL if there is no room for one more. */

@@ -1,6 +1,6 @@
 // Which cap of a key or of its group is reached, and until when. Pure: no I/O.
 import { nextUtcDay, nextUtcMonth, nextUtcWeek } from '../../base/utc-periods.ts';
-import type { Caps, PeriodSpend, Used } from '../../store/port.ts';
+import type { Caps, PeriodSums, Used } from '../../store/port.ts';
 import { reachesUsd } from './budget.ts';
 
 /** A cap that is reached. */
@@ -17,7 +17,7 @@ export interface ReachedCap {
 interface Cap {
   readonly field: Exclude<keyof Caps, 'kind' | 'name'>;
   readonly unit: 'usd' | 'tokens';
-  readonly period: keyof PeriodSpend;
+  readonly period: keyof PeriodSums;
 }
 
 const CAPS: readonly Cap[] = [
@@ -27,10 +27,10 @@ const CAPS: readonly Cap[] = [
   { field: 'usdPerMonth', unit: 'usd', period: 'month' },
   { field: 'tokensPerMonth', unit: 'tokens', period: 'month' },
 ];
-const ENDS: Readonly<Record<keyof PeriodSpend, (now: number) => number>> = { day: nextUtcDay, week: nextUtcWeek, month: nextUtcMonth };
+const ENDS: Readonly<Record<keyof PeriodSums, (now: number) => number>> = { day: nextUtcDay, week: nextUtcWeek, month: nextUtcMonth };
 
 /** Of the caps that are reached with what was spent, and with `more`, the one whose period ends last; undefined if none is reached. */
-export function reachedCap(bound: Caps, spent: PeriodSpend, more: Used, now: number): ReachedCap | undefined {
+export function reachedCap(bound: Caps, spent: PeriodSums, more: Used, now: number): ReachedCap | undefined {
   let last: ReachedCap | undefined;
   for (const { field, unit, period } of CAPS) {
     const cap = bound[field];
@@ -43,7 +43,7 @@ export function reachedCap(bound: Caps, spent: PeriodSpend, more: Used, now: num
 }
 
 /** True if no cap is near: it is not half used up with what was spent and twice what calls under way use. */
-export function isFar(bound: Caps, { day, week, month }: PeriodSpend, { usd, tokens }: Used): boolean {
+export function isFar(bound: Caps, { day, week, month }: PeriodSums, { usd, tokens }: Used): boolean {
   return (
     isBelowHalf(day.usd, usd, bound.usdPerDay) && // each by its name, since a call asks several times
     isBelowHalf(day.tokens, tokens, bound.tokensPerDay) &&
@@ -66,7 +66,7 @@ function isReached(spent: number, cap: number, unit: Cap['unit']): boolean {
   return unit === 'usd' ? reachesUsd(spent, cap) : spent >= cap;
 }
 
-function resetsIn(period: keyof PeriodSpend, resetsAt: number): string {
+function resetsIn(period: keyof PeriodSums, resetsAt: number): string {
   if (period === 'day') return 'at 00:00 UTC';
   return period === 'week' ? 'on Monday at 00:00 UTC' : `on ${new Date(resetsAt).toISOString().slice(0, '2026-12-01'.length)} at 00:00 UTC`;
 }

@@ -14,16 +14,32 @@ export function entriesOf({ question, answers }: Exchange): readonly ChatEntry[]
 
 /**
  * The exchanges whose message is `firstKeptId` or comes after it, in the order of their messages; all of them for null. An id that no entry has is a
- * border between entries: the messages whose ids sort after it are taken.
+ * border between entries: the messages whose ids sort after it are taken. A message that was asked again since, and answered, is left out; so is one that
+ * `asked` asks again.
  */
-export function exchangesFrom(firstKeptId: string | null, history: readonly ChatEntry[]): readonly Exchange[] {
+export function exchangesFrom(firstKeptId: string | null, history: readonly ChatEntry[], asked?: string): readonly Exchange[] {
+  const replaced = replacedIn(history, asked);
   const answers = answersByMessage(history);
   const first = firstKeptId === null ? 0 : history.findIndex(({ id }) => id === firstKeptId);
   const kept = first === -1 ? history.filter(({ id }) => id > (firstKeptId ?? '')) : history.slice(first);
   return kept
     .filter(({ role, status, content }) => role === 'user' && status === 'done' && !isBlank(content))
+    .filter(({ id }) => !replaced.has(id))
     .map((question) => ({ question, answers: answers.get(question.id) ?? [] }))
     .filter((exchange) => exchange.answers.length > 0);
+}
+
+/** The ids of all earlier versions of the messages that are done, and of the one that is asked now. */
+function replacedIn(history: readonly ChatEntry[], asked: string | undefined): ReadonlySet<string> {
+  const before = new Map<string, string | undefined>(); // of all messages so far, so that a version is always an earlier message
+  const replaced = new Set<string>();
+  for (const { id, role, replaces, status } of history) {
+    if (role !== 'user') continue;
+    before.set(id, replaces !== undefined && replaces !== id && before.has(replaces) ? replaces : undefined);
+    if (status !== 'done' && id !== asked) continue;
+    for (let version = before.get(id); version !== undefined && !replaced.has(version); version = before.get(version)) replaced.add(version);
+  }
+  return replaced;
 }
 
 /** An answer without `replyTo` was written by hand: it belongs to the message before it. */

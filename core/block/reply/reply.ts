@@ -75,10 +75,11 @@ class Reply implements ReplySteps {
 
   async prepare(signal: AbortSignal): Promise<Plan | null> {
     const { files } = this.#context;
-    const config = await fittedConfig(this.#context, signal);
-    const memory = await files.memory.read();
     const history = await files.conversation.entries();
-    if (!history.some(({ id }) => id === this.#messageId)) return null;
+    const message = history.find(({ id }) => id === this.#messageId);
+    if (message === undefined) return null;
+    const config = await fittedConfig(this.#context, { asks: message.asks, signal });
+    const memory = await files.memory.read();
     const window = buildWindow({ config, memory, history, messageId: this.#messageId });
     return { config, window, candidates: this.#candidatesIn(config) };
   }
@@ -144,9 +145,10 @@ class Reply implements ReplySteps {
   #failed(error: BlockhouseError, attempt: Attempt): Called & { readonly kind: 'failed' } {
     const { world, name } = this.#context;
     const { code, message, retryable, mayHaveRun } = error;
+    const kind = judgeFailure(error);
     const retryMs = retryDelayMs(error, attempt, { now: world.now(), failures: this.#context.failures(), random: () => world.random() }) ?? null;
     const judged = {
-      kind: judgeFailure(error),
+      kind: kind === 'block' && attempt.message.asks !== undefined ? 'message' : kind, // a model that one message asks says nothing of the block's own
       reason: faultReason(name, error),
       countsAsAttempt: countsAsAttempt(error, attempt.candidates),
       mayAskNext: mayAskFallback(error),

@@ -35,7 +35,7 @@ export function buildWindow(input: Remembered & { readonly messageId: string }):
   const message = history.find(({ id }) => id === messageId);
   if (message === undefined) throw new BlockhouseError('MESSAGE_NOT_FOUND', 'The message is no longer in chat.json.');
   const system = systemText(config, memory);
-  const exchanges = exchangesFrom(memory.window.firstKeptId, history).filter(({ question }) => question.id !== messageId);
+  const exchanges = exchangesFrom(memory.window.firstKeptId, history, messageId).filter(({ question }) => question.id !== messageId);
   const fixed = tokensOf(system) + tokensOf(message.content);
   const { shown, tokens } = newestWithin(promptRoom(config) - fixed, exchanges);
   const entries = [...shown.flatMap(entriesOf), message];

@@ -171,7 +171,7 @@ export class ConnectionStore implements ConnectionBook {
         preset: preset === undefined ? null : (this.#entryOf(adapter)?.fields.preset ?? id),
         baseURL,
         ready: missing === undefined,
-        detail: missing ?? null,
+        detail: missing ?? leftOutText(adapter, baseURL, settings.leftOut(adapter)),
         isLocal: preset?.isLocal === true || isLoopbackHost(urlOf(baseURL ?? '')?.hostname ?? ''),
         models: this.#entryOf(adapter)?.fields.models ?? {},
         limits: { inFlight: limits.concurrency, waiting: limits.waiting },
@@ -198,6 +198,8 @@ export class ConnectionStore implements ConnectionBook {
     if (this.#entryOf(adapter)?.fields.keys !== undefined) return this.#severalOf(adapter, ring?.states ?? [], counts);
     const [only] = settings.keysOf(adapter);
     if (only !== undefined) return [shownKey(only.label, only.variable ?? 'auth.json', counts)];
+    const [leftOut] = settings.leftOut(adapter);
+    if (source === undefined && leftOut !== undefined) return [{ ...unused('…', leftOut), state: 'elsewhere' }];
     return source === undefined || source === 'default' ? [] : [shownKey('…', source.replace(/^env:/, ''), counts)];
   }
 
@@ -205,16 +207,17 @@ export class ConnectionStore implements ConnectionBook {
   #severalOf(adapter: Adapter, states: readonly KeyState[], counts: KeyCounts): ShownConnectionKey[] {
     const { settings, env } = this.#options;
     const stored = this.#entryOf(adapter)?.fields.keys ?? [];
-    const usable = settings.keysOf(adapter);
+    const [usable, leftOut] = [settings.keysOf(adapter), settings.leftOut(adapter)];
     return labelsOf(stored, env).flatMap((label, index): ShownConnectionKey[] => {
       const { apiKeyEnv, weight = 1, inFlight: maxInFlight = null } = stored[index] ?? {};
       const terms = { weight, maxInFlight };
       const state = states.find((each) => each.label === label);
       if (state !== undefined) return [{ ...this.#shownState(state), ...terms }];
       const source = apiKeyEnv ?? 'auth.json';
+      if (leftOut.includes(source)) return [{ ...unused(label, source), ...terms, state: 'elsewhere' }];
       if (usable.some((each) => each.label === label)) return [{ ...shownKey(label, source, counts), ...terms }];
       const isSet = apiKeyEnv === undefined || (env[apiKeyEnv]?.trim() ?? '') !== '';
-      return isSet ? [] : [{ ...shownKey(label, source, { ...NO_COUNTS, inFlight: 0 }), ...terms, state: 'unset' }]; // the same key a second time counts once
+      return isSet ? [] : [{ ...unused(label, source), ...terms, state: 'unset' }]; // the same key a second time counts once
     });
   }
 
@@ -243,6 +246,21 @@ const NO_COUNTS: PlaceCounts = { calls: 0, inputTokens: 0, cachedTokens: 0 };
 function shownKey(label: string, source: string, counts: KeyCounts): ShownConnectionKey {
   const { inFlight, calls } = counts;
   return { label, source, state: 'ready', until: null, models: [], weight: 1, maxInFlight: null, inFlight, calls, cachedShare: shareOf(counts) };
+}
+
+/** Of a key that no call has. */
+function unused(label: string, source: string): ShownConnectionKey {
+  return shownKey(label, source, { ...NO_COUNTS, inFlight: 0 });
+}
+
+/** Null if no key is left out. */
+function leftOutText({ id, displayName }: Adapter, baseURL: string | null, variables: readonly string[]): string | null {
+  if (variables.length === 0) return null;
+  const keys = variables.length === 1 ? `The key in ${variables[0]} is` : `The keys in ${variables.join(', ')} are`;
+  return (
+    `${keys} not sent: the address of ${displayName}${baseURL === null ? '' : `, ${baseURL},`} does not come from the environment. ` +
+    `Store the key beside the address (\`blockhouse auth set ${id}\`), or add the origin to BLOCKHOUSE_ALLOWED_ORIGINS.`
+  );
 }
 
 /** Null while nothing is known. */

@@ -7,6 +7,7 @@ import type { ArchiveStore, Signals, Store } from '../store.ts';
 import { BlockFolders } from './block/block-folders.ts';
 import { FileArchive } from './block/file-archive.ts';
 import { FileBlocks } from './block/file-blocks.ts';
+import { FileSearch } from './search/file-search.ts';
 import { GatewayLedger } from './ledger/gateway-ledger.ts';
 import { Ledger } from './ledger/ledger.ts';
 import type { WorkspaceLock } from './lock.ts';
@@ -34,6 +35,7 @@ export class FileStore implements Store {
   readonly ledger: LedgerStore;
   readonly gateway: GatewayBook;
   readonly signals = NOBODY;
+  readonly search: FileSearch;
   readonly now: () => number;
   readonly #membership: FileMembership;
   readonly #lock: WorkspaceLock;
@@ -43,6 +45,7 @@ export class FileStore implements Store {
     const folders = new BlockFolders(workspace);
     const blocks = new FileBlocks({ folders, bus, now });
     this.blocks = blocks;
+    this.search = new FileSearch(workspace, folders);
     this.archive = new FileArchive({ folders, now, onMoved: (name) => blocks.moved(name) });
     this.ledger = new Ledger(workspace, bus, now);
     this.gateway = new GatewayLedger({ workspace, bus, now });
@@ -83,7 +86,8 @@ export class FileStore implements Store {
     return this.#membership.announce(url);
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    await this.search.close();
     return this.#membership.leave();
   }
 }

@@ -42,6 +42,7 @@ interface Running {
   day: KeyDay;
   week: Sums;
   month: Sums;
+  lastDay: string | null;
   /** Of all days. */
   output: number;
   answers: number;
@@ -138,6 +139,7 @@ export class SpendDays extends DaySums {
   override add(day: string, account: string, more: KeyDay): void {
     super.add(day, account, more);
     const running = this.#runningOf(account);
+    if (running.lastDay === null || day > running.lastDay) running.lastDay = day;
     running.output += more.output;
     running.answers += more.answers;
     if (running.for !== day || running.day === NOTHING) {
@@ -179,7 +181,7 @@ export class SpendDays extends DaySums {
   #runningOf(account: string): Running {
     let running = this.#running.get(account);
     if (running === undefined) {
-      running = { for: '', day: NOTHING, week: { ...NOTHING }, month: { ...NOTHING }, output: 0, answers: 0 };
+      running = { for: '', day: NOTHING, week: { ...NOTHING }, month: { ...NOTHING }, lastDay: null, output: 0, answers: 0 };
       this.#running.set(account, running);
     }
     return running;

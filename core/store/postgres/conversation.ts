@@ -6,7 +6,7 @@
 // own-turn: a message that this server has just added to a block where nothing else waits is the next one, and after the last one that waits there is none, so nobody
 //   looks for it while it has the block. Whether it still is, and whether the block is ours, is seen by `begin`.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
-import { CRASHED, EXPIRED, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
+import { CRASHED, EXPIRED, newEntry, notActive, notCancellable, notRepeatable, queueFull, WAITING_BYTES } from '../../block/conversation/chat-changes.ts';
 import { bytesOf } from '../../block/conversation/chat-file.ts';
 import { EntryIds } from '../../block/conversation/entry-ids.ts';
 import { ACTIVE_ENTRIES } from '../../block/conversation/retention.ts';
@@ -172,13 +172,16 @@ export class PostgresConversation implements Conversation {
     return found;
   }
 
-  async append({ content, channel, clientId, cap }: MessageToAppend): Promise<Added> {
+  async append({ cap, ...message }: MessageToAppend): Promise<Added> {
+    const { again, clientId } = message;
     return this.#growing(async (id) => {
-      const shared = { id, role: 'user', content, timestamp: this.#at(), processed: false, status: 'queued', channel } as const;
-      const entry: ChatEntry = { ...shared, ...(clientId !== undefined && { clientId }), attempts: 0, error: null };
+      const standing = again && (await this.#standing(clientId)); // before the entries, which are then at least as new
+      if (standing?.known === true) return knownAs(standing);
+      const entry = newEntry(again === undefined ? [] : await this.#read(), { ...message, id, at: this.#at() });
       const before = this.#moment();
-      const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, [cap, WAITING_BYTES, ...valuesOf(entry)]).catch(unlessThere);
-      if (row === undefined) return this.#known(id, clientId, cap);
+      const values = [cap, WAITING_BYTES, ...valuesOf(entry), standing?.last_id ?? null];
+      const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, values).catch(unlessThere);
+      if (row === undefined) return this.#known(id, clientId, cap, standing?.last_id);
       this.#keep(row, before, [storedAs(entry)]);
       if (row.position === 0 && this.#isAlone(before)) this.#turn = { next: storedAs(entry), at: before.at };
       return { entry, position: row.position, isNew: true };
@@ -287,11 +290,11 @@ export class PostgresConversation implements Conversation {
     throw new BlockhouseError('STORE_UNREACHABLE', 'Too many servers write to this block at the same moment. Try again.');
   }
 
-  /** Why a message was not added: the earlier one of its clientId, QUEUE_FULL, or undefined where only its id was too small. */
-  async #known(id: string, clientId: string | undefined, cap: number): Promise<Added | undefined> {
+  /** Why a message was not added: the earlier one of its clientId, QUEUE_FULL, or undefined where its id was too small, or it is no longer the message after `lastId`. */
+  async #known(id: string, clientId: string | undefined, cap: number, lastId?: string): Promise<Added | undefined> {
     const standing = await this.#standing(clientId);
-    if (standing.known) return { entry: entryOf(standing), position: isWaiting(standing) ? standing.position : 0, isNew: false };
-    if (standing.last_id >= id) return undefined;
+    if (standing.known) return knownAs(standing);
+    if (standing.last_id >= id || (lastId !== undefined && standing.last_id !== lastId)) return undefined;
     throw queueFull(standing.waiting, cap);
   }
 
@@ -339,6 +342,10 @@ function unlessThere(error: unknown): [] {
 function foundIn(entries: Entries, id: string): MessageFound | undefined {
   const entry = entries.find((one) => one.id === id);
   return entry && { entry, answer: entries.findLast(({ replyTo }) => replyTo === id) ?? null };
+}
+
+function knownAs(row: MessageRow & { readonly position: number }): Added {
+  return { entry: entryOf(row), position: isWaiting(row) ? row.position : 0, isNew: false };
 }
 
 function isWaiting({ status }: Pick<MessageRow, 'status'>): boolean {

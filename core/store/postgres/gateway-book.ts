@@ -3,6 +3,7 @@
 // granted: what a key or a group may still spend is given to servers in parts. While a part lasts, a call is let through at once; then the server asks for another one, once for
 //   all calls that wait. So what servers may spend together is never more than the cap leaves.
 // never-without-limit: while the database is away, a key with caps may spend what was granted before, and then gets STORE_UNREACHABLE.
+// while-it-lasts: a grant is used only while the lease of this server surely stands. After that, others may have given the server up and have been granted the same.
 // once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
 // one-turn: writing and asking come one after the other, since a grant is counted down by the lines that were written before.
 // given-back: what was not used for a second goes back, for other servers to spend, except for what the calls under way may use. Else each server alone could use up a cap.
@@ -11,7 +12,7 @@ import { firstOfMonth, firstOfWeek } from '../../base/utc-periods.ts';
 import { reachedCap } from '../../block/costs/caps.ts';
 import { leaseLost } from '../../errors.ts';
 import { groupAccount, SpendDays } from '../parts/spend-days.ts';
-import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, UnderWay, Used } from '../port.ts';
+import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
 import { billionthsOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD } from './gateway-lines.ts';
 import type { Database, Run } from './pool.ts';
@@ -24,6 +25,10 @@ export interface PostgresGatewayBookOptions {
   node(): string;
   /** Epoch milliseconds by the database's clock. */
   now(): number;
+  /** True while the lease of this server surely stands. while-it-lasts. */
+  isSure(): boolean;
+  /** Renews the lease. A server that was given up joins again, if it can. Rejects with STORE_UNREACHABLE. */
+  renew(): Promise<void>;
 }
 
 /** What this server may still spend for a key or a group; infinite without a cap. */
@@ -125,7 +130,10 @@ export class PostgresGatewayBook implements GatewayBook {
 
   async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
     await this.flush();
-    return this.#sums(this.#options.database.query, accountOf({ kind, name }));
+    const { query } = this.#options.database;
+    const account = accountOf({ kind, name });
+    const [last] = await query<{ day: string | null }>(sql.LAST_DAY, [account]);
+    return { ...(await this.#sums(query, account)), lastDay: last?.day ?? null };
   }
 
   /** All lines that are kept, the oldest first. */
@@ -152,9 +160,10 @@ export class PostgresGatewayBook implements GatewayBook {
       const unused = [...this.#grants].filter(([, { isUsed }]) => !isUsed);
       for (const grant of this.#grants.values()) grant.isUsed = false;
       if (unused.length === 0) return;
+      await this.#write(); // what has ended is taken off both here and there
       const needs = this.#underWay();
-      await this.#giveBackAll(unused.map(([name]) => name).filter((name) => !needs.has(name)));
       await this.#giveBackRest(unused.flatMap(([name, grant]) => restOf(name, grant, needs.get(name))));
+      await this.#giveBackAll(unused.filter(([name, { isUsed }]) => !isUsed && !needs.has(name)).map(([name]) => name));
     });
   }
 
@@ -203,21 +212,31 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   async #ask(bound: Caps, underWay: Used): Promise<true | NoRoom> {
+    const { isSure, renew } = this.#options;
+    if (!isSure()) await renew();
     await this.#write();
+    const unlessGivenUp = (error: unknown): undefined => {
+      if (sqlStateOf(error) !== NO_ROW) throw error;
+    };
+    const room = await this.#grant(bound, underWay).catch(unlessGivenUp);
+    if (room !== undefined) return room;
+    await renew();
+    const again = await this.#grant(bound, underWay).catch(unlessGivenUp);
+    if (again === undefined) throw leaseLost();
+    return again;
+  }
+
+  async #grant(bound: Caps, underWay: Used): Promise<true | NoRoom> {
     const account = accountOf(bound);
     const [day, node] = [this.#day(), this.#options.node()];
     type Row = { usd: number | null; tokens: number | null; usd_elsewhere: number; tokens_elsewhere: number };
-    const { sums, row } = await this.#options.database
-      .transaction(async (run) => {
-        await run(sql.LOCK_DAY, [account, day]);
-        const spent = await this.#sums(run, account);
-        const [usd, tokens] = ofToday(bound, spent);
-        const [granted] = await run<Row>(sql.GRANT, [account, day, node, usd, tokens, underWay.usd, Math.ceil(underWay.tokens)]);
-        return { sums: spent, row: granted };
-      })
-      .catch((error: unknown) => {
-        throw sqlStateOf(error) === NO_ROW ? leaseLost() : error;
-      });
+    const { sums, row } = await this.#options.database.transaction(async (run) => {
+      await run(sql.LOCK_DAY, [account, day]);
+      const spent = await this.#sums(run, account);
+      const [usd, tokens] = ofToday(bound, spent);
+      const [granted] = await run<Row>(sql.GRANT, [account, day, node, usd, tokens, underWay.usd, Math.ceil(underWay.tokens)]);
+      return { sums: spent, row: granted };
+    });
     const left = (value: number | null | undefined, factor: number): number => (value == null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
     const grant: Grant = { node, day, caps: capsOf(bound), billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1), isUsed: true };
     this.#grants.set(account, grant);
@@ -231,11 +250,11 @@ export class PostgresGatewayBook implements GatewayBook {
     return close === undefined || { ...close, isUnderWay: true, retryAfterMs: ELSEWHERE_RETRY_MS };
   }
 
-  async #sums(run: Run, account: string): Promise<PeriodSpend> {
+  async #sums(run: Run, account: string): Promise<PeriodSums> {
     const now = this.#options.now();
-    type Row = { period: keyof PeriodSpend; usd: number; tokens: number; calls: number; unpriced: number };
+    type Row = { period: keyof PeriodSums; usd: number; tokens: number; calls: number; unpriced: number };
     const rows = await run<Row>(sql.SPENT, [account, this.#day(), firstOfWeek(now), firstOfMonth(now)]);
-    const of = (wanted: keyof PeriodSpend): KeySpend => {
+    const of = (wanted: keyof PeriodSums): KeySpend => {
       const { usd = 0, tokens = 0, calls = 0, unpriced = 0 } = rows.find(({ period }) => period === wanted) ?? {};
       return { usd, tokens, calls, unpricedCalls: unpriced };
     };
@@ -243,7 +262,7 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   #holds({ node, day, caps }: Grant, bound: Caps): boolean {
-    return node === this.#options.node() && day === this.#day() && caps === capsOf(bound);
+    return node === this.#options.node() && day === this.#day() && caps === capsOf(bound) && this.#options.isSure();
   }
 
   #count(line: GatewayLine): void {
@@ -342,10 +361,7 @@ function hasCap({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMon
 }
 
 /** What may be spent on this day under all caps, what was spent on it included; null for no cap. */
-function ofToday(
-  { usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps,
-  { day, week, month }: PeriodSpend,
-): [number | null, number | null] {
+function ofToday({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps, { day, week, month }: PeriodSums): [number | null, number | null] {
   const least = (...caps: readonly (number | null)[]): number | null => {
     const given = caps.filter((cap) => cap !== null);
     return given.length === 0 ? null : Math.min(...given);

@@ -89,6 +89,11 @@ export class PostgresMembership implements Membership {
     return this.#sureUntil;
   }
 
+  /** True while the lease surely stands. sure-until. */
+  get isSure(): boolean {
+    return this.#clock() < this.#sureUntil;
+  }
+
   /** As of the last look or renewal. drained. */
   get isDraining(): boolean {
     return this.#isDraining;
@@ -101,7 +106,7 @@ export class PostgresMembership implements Membership {
 
   /** As of the last renewal. `isAway`: there has been none for a whole lease. */
   get health(): StoreHealth {
-    return { latencyMs: this.#latencyMs, node: this.node, nodes: this.#others.length + 1, draining: this.#isDraining, isAway: this.#clock() > this.#sureUntil };
+    return { latencyMs: this.#latencyMs, node: this.node, nodes: this.#others.length + 1, draining: this.#isDraining, isAway: !this.isSure };
   }
 
   /** The other servers that live, as of the last renewal. */

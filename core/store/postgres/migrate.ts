@@ -108,6 +108,11 @@ export function migrationScript(database: Database, pending: readonly Migration[
   return database.text([`begin;\n${SHORT_LOCKS.text};\n${LOCK.text};`, schemaText(database.place), ...steps, 'commit;\n'].join('\n'));
 }
 
+/** True for a database that no server has used. */
+export async function isWithoutSchema(database: Database): Promise<boolean> {
+  return (await pendingMigrations(database.query)).length === MIGRATIONS.length;
+}
+
 /** Throws STORE_NOT_MIGRATED with the command, STORE_TOO_NEW. A database without the schema gets it. */
 export async function assertMigrated(database: Database): Promise<void> {
   const pending = await pendingMigrations(database.query);

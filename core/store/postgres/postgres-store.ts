@@ -15,13 +15,14 @@ import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
 import { PostgresMembership } from './membership.ts';
-import { assertMigrated, migrate, planMigrations } from './migrate.ts';
+import { assertMigrated, isWithoutSchema, migrate, planMigrations } from './migrate.ts';
 import { NodeWatch } from './node-watch.ts';
 import { Partitions } from './partitions.ts';
 import { PostgresPasses } from './passes.ts';
 import { parseStorePlace, type StorePlace } from './place.ts';
 import { Database } from './pool.ts';
 import { Projection } from './projection.ts';
+import { PostgresSearch } from './search.ts';
 import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
 import { USE_COPY } from './sql/copy.ts';
@@ -44,8 +45,9 @@ export async function connectPostgres(store: string, options: PostgresOptions = 
   const { connections } = options;
   const database = await Database.open(place, connections === undefined ? {} : { connections });
   try {
-    await assertMigrated(database);
-    const settings = await PostgresSettings.open(database);
+    const isEmpty = options.isTrial === true && (await isWithoutSchema(database));
+    if (!isEmpty) await assertMigrated(database);
+    const settings = isEmpty ? PostgresSettings.ofNothing(database) : await PostgresSettings.open(database);
     return new Connection(database, settings, direct, options);
   } catch (error) {
     await database.close();
@@ -108,6 +110,7 @@ class PostgresStore implements Store {
   readonly ledger: PostgresLedger;
   readonly gateway: PostgresGatewayBook;
   readonly signals: Signals;
+  readonly search: PostgresSearch;
   readonly #options: PostgresStoreOptions;
   readonly #telling: Database;
   readonly #posts: PostgresSignals;
@@ -118,6 +121,7 @@ class PostgresStore implements Store {
   #membership: PostgresMembership;
   #url: string | undefined;
   readonly #before: string[] = [];
+  #joining: Promise<PostgresMembership> | undefined;
   #closing: Promise<void> | undefined;
 
   private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership) {
@@ -145,8 +149,9 @@ class PostgresStore implements Store {
     const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };
     this.blocks = new PostgresBlocks(world);
     this.archive = new PostgresArchive(world, this.blocks);
+    this.search = new PostgresSearch(database);
     this.ledger = new PostgresLedger({ database, node, now });
-    this.gateway = new PostgresGatewayBook({ database, node, now });
+    this.gateway = new PostgresGatewayBook({ database, node, now, isSure: () => this.#membership.isSure, renew: () => this.#renew() });
     this.signals = {
       on: (listener) => posts.onWork(listener),
       follow: ({ block }, onStep, since) => posts.follow(block, onStep, since),
@@ -191,6 +196,19 @@ class PostgresStore implements Store {
   /** joined-again. */
   async join(): Promise<PostgresMembership> {
     if (!this.#membership.lost.aborted || this.#closing !== undefined) return this.#membership;
+    this.#joining ??= this.#join().finally(() => {
+      this.#joining = undefined;
+    });
+    return this.#joining;
+  }
+
+  /** Rejects with STORE_UNREACHABLE. */
+  async #renew(): Promise<void> {
+    await this.#membership.renew();
+    await this.join();
+  }
+
+  async #join(): Promise<PostgresMembership> {
     this.#before.push(this.#membership.node);
     const again = await PostgresMembership.join(
       this.#options.database,

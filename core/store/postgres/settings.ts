@@ -51,6 +51,14 @@ export class PostgresSettings implements SettingStore {
     return settings;
   }
 
+  /** Of a database that has no settings yet, and is not asked for any. */
+  static ofNothing(database: Database): PostgresSettings {
+    const settings = new PostgresSettings(database, () => 0);
+    settings.close();
+    settings.#seenAt = 0;
+    return settings;
+  }
+
   /** Looks now. Rejects with STORE_UNREACHABLE; what is known stays in use. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {

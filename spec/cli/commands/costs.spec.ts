@@ -19,6 +19,9 @@ t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   t.match((await on(['costs', '--by', 'connection'])).stdout, /^CONNECTION .*\nollama +1 /);
   t.match((await on(['costs', '--gateway', '--by', 'credential'])).stdout, /^CREDENTIAL .*\ntotal +0 /);
   t.match(await on(['costs', '--gateway', '--by', 'block']), { code: 2, stderr: /--by must be one of key, connection, credential/ });
+  t.match((await on(['costs', '--since', '7d', '--by', 'purpose'])).stdout, /^PURPOSE .*\nchat +1 /);
+  t.match((await on(['costs', '--until', '2020-01-01'])).stdout, /\ntotal +0 /);
+  t.match(await on(['costs', '--since', 'monday']), { code: 2, stderr: /--since must be a date/ });
   t.match(await on(['costs', '--by', 'hour']), { code: 2, stderr: /--by must be one of/ });
   t.match(await on(['costs', 'nope']), { code: 2, stdout: '', stderr: /no block "nope"/ });
   await on(['new', 'two']);
@@ -33,18 +36,21 @@ t.test('a bill that can not be compared says why', async (t) => {
     return on(['costs', '--reconcile', file, ...more]);
   };
   for (const [content, more, problem] of [
-    ['Day,SKU,Cost\n', ['--connection', 'a'], /say with --columns which column is which.*its columns are Day, SKU, Cost/],
+    ['Day,SKU,Cost\n', ['--connection', 'a'], /bill\.csv can't be compared: .*say so with --columns.*its columns are Day, SKU, Cost/],
     ['Day,SKU,Cost\n', ['--columns', 'date=Tag'], /no column Tag/],
     ['Day,SKU,Cost\n', ['--columns', 'day=Day'], /--columns takes date, model, usd/],
-    ['Day,SKU,Cost\n2026-11-01,x,1\n', ['--columns', 'date=Day,model=SKU,usd=Cost'], /Say with --connection whose bill it is/],
+    ['Day,SKU,Cost\n2026-11-01,x,1\n', ['--columns', 'date=Day,model=SKU,usd=Cost'], /--connection must say whose bill it is/],
     ['Day,SKU,Cost\n01/11/2026,x,1\n', ['--columns', 'date=Day,model=SKU,usd=Cost'], /line 2 has no date such as 2026-11-27/],
     ['Day,SKU,Cost\n2026-11-01,x,free\n', ['--columns', 'date=Day,model=SKU,usd=Cost'], /line 2 has no number in its usd column/],
     ['Day,SKU,Cost\n', ['--columns', 'date=Day,model=SKU,usd=Cost'], /no line with an amount/],
-    ['Day,SKU\n"2026', [], /a quote never ends/],
-    ['', ['--tolerance', '1'], /--tolerance must be a share in percent/],
+    ['Day,SKU,Cost\n"2026', ['--columns', 'date=Day,model=SKU,usd=Cost'], /a quote never ends/],
+    ['', [], /bill\.csv is empty/],
+    ['Day', ['--tolerance', '1'], /--tolerance must be a share in percent/],
+    ['Tag;Betrag f\u00fcr\n\0', [], /bill\.csv can't be compared: it is not text in UTF-8; save or export/],
+    [`Day,SKU,Cost\n${'x'.repeat(9 * 1024 * 1024)}`, [], /bill\.csv is larger than 8 MiB; export fewer days/],
     ['', ['--gateway'], /have no meaning there/],
   ] as const)
-    t.match(await reconcile(content, ...more), { code: 2, stderr: problem }, `${content} ${more.join(' ')}`);
+    t.match(await reconcile(content, ...more), { code: 2, stderr: problem }, JSON.stringify([content.slice(0, 40), ...more]));
   t.match(await on(['costs', '--reconcile', join(workspace, 'none')]), { code: 2, stderr: /none is not there/ });
   t.match(await on(['costs', '--tolerance', '1%']), { code: 2, stderr: /--tolerance belongs to --reconcile/ });
 });

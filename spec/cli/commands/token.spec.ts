@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -19,6 +20,29 @@ t.test('stdout is the token and a newline, and the file is for its owner alone',
   t.equal(statSync(file).mode & 0o777, 0o600);
   t.same(await runHere(t, ['token', '--workspace', workspace]), first);
   t.same(JSON.parse((await runHere(t, ['token', '--json', '--workspace', workspace])).stdout), { token: first.stdout.trim() });
+});
+
+t.test('a token that is a file is the one of the workspace, at each start, and only that file renews it', async (t) => {
+  const folder = t.testdir();
+  const workspace = join(folder, 'workspace');
+  const file = join(folder, 'token');
+  const env = { BLOCKHOUSE_TOKEN_FILE: file };
+  const token = (...more: string[]) => runHere(t, ['token', '--workspace', workspace, ...more], { env });
+  t.match(await token(), { code: 5, stderr: /BLOCKHOUSE_TOKEN_FILE names .*\/token, which does not exist\.\n$/ });
+  writeFileSync(file, 'a password\n');
+  t.match(await token(), { code: 5, stderr: /The file of BLOCKHOUSE_TOKEN_FILE must have a token: bh_ and 43 characters/ });
+  await runHere(t, ['token', '--workspace', workspace]);
+  for (const letter of ['A', 'B']) {
+    const given = `bh_${letter.repeat(43)}`;
+    writeFileSync(file, `${given}\n`);
+    const { child, url } = await serve(t, workspace, env);
+    t.equal((await fetch(`${url}/v1/adapters`, { headers: { authorization: `Bearer ${given}` } })).status, 200, letter);
+    t.equal((await token()).stdout, `${given}\n`);
+    t.equal((await runHere(t, ['key', 'ls', '--workspace', workspace])).code, 0, 'commands know it without the variable');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  t.match(await token('--new-token'), { code: 2, stderr: /The token comes from the file that BLOCKHOUSE_TOKEN_FILE names\./ });
 });
 
 t.test('a running server takes a new token up and refuses the old one', async (t) => {

@@ -20,7 +20,7 @@ t.test('commands and their subcommands are completed', async (t) => {
   t.same(await wordsFor(workspace, 'st'), ['status', 'start', 'stop']);
   t.same(await wordsFor(workspace, 'config', ''), ['get', 'set', 'edit']);
   t.same(await wordsFor(workspace, 'config', 's'), ['set']);
-  t.same(await wordsFor(workspace, 'help', 'se'), ['serve', 'service', 'send']);
+  t.same(await wordsFor(workspace, 'help', 'se'), ['serve', 'service', 'send', 'search']);
   t.same(await wordsFor(workspace, 'service', 'u'), ['uninstall']);
   t.same(await wordsFor(workspace, 'no-command', ''), []);
   t.match(await wordsFor(workspace, ''), ['serve', 'demo', 'status', 'service', 'open']);

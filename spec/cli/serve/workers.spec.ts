@@ -26,15 +26,15 @@ interface Farm extends Serving {
   workers(): number[];
 }
 
-async function farm(
-  t: Test,
-  answer: Answerer = friendlyDaemon,
-  more: readonly string[] = [],
-  { env = {}, args = ['--gateway-only', '--workers', '2'] }: { readonly env?: Record<string, string>; readonly args?: readonly string[] } = {},
-): Promise<Farm> {
+interface FarmOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+}
+
+async function farm(t: Test, answer: Answerer = friendlyDaemon, { env = {}, args = ['--gateway-only', '--workers', '2'] }: FarmOptions = {}): Promise<Farm> {
   const workspace = testFolder(t);
   const upstream = await startUpstream(t, answer);
-  const serving = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url, ...env }, [...args, ...more]);
+  const serving = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url, ...env }, [...args]);
   const token = readFileSync(join(workspace, '.api-token'), 'utf8').trim();
   const call: Farm['call'] = (method, path, body, bearer = token) =>
     new Promise((resolve, reject) => {
@@ -94,220 +94,12 @@ t.test('workers need --gateway-only or a database, and must be a number', async 
   t.notOk(existsSync(join(workspace, '.lock')));
 });
 
-t.test('two workers serve one port, with one ready line, one lock, one log, and figures of both', onlyLinux, async (t) => {
-  const { url, child, ended, call, workers, workspace } = await farm(t);
-  t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), { pid: child.pid, url });
-  t.equal(workers().length, 2);
-  for (let index = 0; index < 4; index += 1) t.equal((await call('POST', '/v1/chat', CHAT)).status, 200);
-  for (let index = 0; index < 2; index += 1) {
-    t.match((await call('GET', '/api/costs?source=gateway')).json, { total: { calls: 4 } }, 'whichever worker is asked');
-    t.equal(((await call('GET', '/api/gateway/requests')).json as { ended: unknown[] }).ended.length, 4);
-  }
-  for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/adapters', undefined, 'wrong')).status, 401);
-  await delay(300);
-  const both = workers();
-  child.kill('SIGTERM');
-  const { code, stdout, stderr } = await ended;
-  t.equal(code, 0);
-  t.equal(stdout.trim().split('\n').length, 1);
-  const lines = stderr
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { pid: number; msg: string });
-  t.equal(lines.filter(({ msg }) => msg === 'blockhouse is listening').length, 1);
-  t.same(new Set(lines.filter(({ msg }) => msg === 'request refused').map(({ pid }) => pid)), new Set(both));
-  const { stdout: log } = await run(t, ['logs', '--workspace', workspace]);
-  t.equal(log.split('request refused').length - 1, 4, 'the files of the log have the lines of both');
-  t.ok(both.every(isGone));
-  t.notOk(existsSync(join(workspace, '.lock')));
-});
-
-t.test('SIGTERM lets open answers end, and a signal to all processes, as of a terminal, does the same', onlyLinux, async (t) => {
-  for (const toAll of [false, true]) {
-    const held = heldDaemon();
-    const { child, ended, call, upstream, workers } = await farm(t, held.answer);
-    const answers = [call('POST', '/v1/chat', CHAT), call('POST', '/v1/chat', CHAT)];
-    await upstream.arrived(1);
-    if (toAll) for (const pid of workers()) process.kill(pid, 'SIGINT');
-    child.kill(toAll ? 'SIGINT' : 'SIGTERM');
-    await delay(200);
-    held.open();
-    for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
-    t.equal((await ended).code, 0);
-  }
-});
-
-t.test('a worker that is killed is replaced, and the other goes on; its calls count what they may have used', onlyLinux, async (t) => {
-  const { child, ended, call, upstream, workers } = await farm(t, (_request, res) => {
-    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    res.write(daemonLine('Hello'));
-  });
-  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
-  const before = workers();
-  const broken = [call('POST', '/v1/chat', CHAT, key), call('POST', '/v1/chat', CHAT, key)].map((answer) =>
-    answer.catch((error: NodeJS.ErrnoException) => error.code),
-  );
-  await upstream.arrived(1);
-  for (const pid of before) process.kill(pid, 'SIGKILL');
-  t.same(await Promise.all(broken), ['ECONNRESET', 'ECONNRESET']);
-  await until(async () => workers().length === 2 && (await call('GET', '/v1/health').catch(() => undefined))?.status === 200, 'two others serve');
-  t.ok(workers().every((pid) => !before.includes(pid)));
-  const { keys: [app] = [] } = (await call('GET', '/api/keys')).json as { keys: { spentToday: { calls: number; tokens: number } }[] };
-  t.match(app, { spentToday: { calls: 2 } });
-  t.ok((app?.spentToday.tokens ?? 0) >= 2000, 'as the journal has them');
-  child.kill('SIGTERM');
-  const { code, stderr } = await ended;
-  t.equal(code, 0);
-  t.match(stderr, /"signal":"SIGKILL".*a worker has ended, and another one is started/);
-});
-
-t.test('a worker that dies while it is given connections is replaced as well, and its calls count', onlyLinux, async (t) => {
-  const { child, ended, call, upstream, workers } = await farm(t, (_request, res) => {
-    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    res.write(daemonLine('Hello'));
-  });
-  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
-  const broken = Array.from({ length: 2 }, () => call('POST', '/v1/chat', CHAT, key).catch(() => undefined));
-  await upstream.arrived(1);
-  const before = workers();
-  process.kill(child.pid ?? 0, 'SIGSTOP');
-  const asked = Array.from({ length: 8 }, () => call('GET', '/v1/health').catch(() => undefined)); // the primary hands them to both workers
-  await delay(100);
-  for (const pid of before) process.kill(pid, 'SIGKILL');
-  process.kill(child.pid ?? 0, 'SIGCONT');
-  await Promise.all(broken);
-  await until(async () => workers().length === 2 && (await call('GET', '/v1/health').catch(() => undefined))?.status === 200, 'two others serve');
-  t.ok(workers().every((pid) => !before.includes(pid)));
-  const { keys: [app] = [] } = (await call('GET', '/api/keys')).json as { keys: { spentToday: { calls: number; tokens: number } }[] };
-  t.match(app, { spentToday: { calls: 2 } });
-  child.kill('SIGTERM');
-  await ended;
-  await Promise.all(asked);
-});
-
-t.test('when the primary is killed its workers end at once, and the next server counts what was under way', onlyLinux, async (t) => {
-  const { child, call, upstream, workers, workspace, url } = await farm(t, (_request, res) => {
-    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    res.write(daemonLine('Hello'));
-  });
-  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
-  const broken = call('POST', '/v1/chat', CHAT, key).catch((error: NodeJS.ErrnoException) => error.code);
-  await upstream.arrived(0);
-  const both = workers();
-  child.kill('SIGKILL');
-  t.equal(await broken, 'ECONNRESET');
-  await until(() => both.every(isGone), 'the workers end');
-  await t.rejects(fetch(`${url}/v1/health`));
-  const next = await serve(t, workspace, {}, ['--gateway-only']);
-  const headers = { authorization: `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}` };
-  const { keys } = (await (await fetch(`${next.url}/api/keys`, { headers })).json()) as { keys: unknown };
-  t.match(keys, [{ spentToday: { calls: 1 } }]);
-  next.child.kill('SIGTERM');
-  t.equal((await next.ended).code, 0);
-});
-
-t.test('a port in use is said once, with exit code 5; and so is one that is taken while no worker has it', onlyLinux, async (t) => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const workspace = testFolder(t);
-  const refused = await run(t, ['serve', '--gateway-only', '--workers', '2', '--port', String(port), '--workspace', workspace]);
-  t.match(refused, { code: 5, stdout: '', stderr: new RegExp(`^blockhouse: 127.0.0.1:${port} is in use; choose another port [^\\n]*\\n$`) });
-  t.notOk(existsSync(join(workspace, '.lock')));
-  other.close();
-  await once(other, 'close');
-  const { workers, ended } = await farm(t, friendlyDaemon, ['--port', String(port)]);
-  for (const pid of workers()) process.kill(pid, 'SIGKILL');
-  const thief = createServer();
-  t.teardown(() => thief.close());
-  for (;;) {
-    const isListening = await new Promise<boolean>((resolve) => {
-      thief.once('error', () => resolve(false));
-      thief.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (isListening) break;
-  }
-  t.match(await ended, { code: 5, stderr: new RegExp(`blockhouse: 127.0.0.1:${port} is in use`) });
-});
-
-t.test('two workers under calls of many kinds', onlyLinux, async (t) => {
-  const { call, url, upstream, child, ended } = await farm(t, (request, res, index) => {
-    if (!request.body.includes('endless')) return friendlyDaemon(request, res, index);
-    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
-    res.write(daemonLine('Hello'));
-  });
-
-  await t.test('codes, tickets, keys, aliases and the end of a request work at whichever worker they come to', async (t) => {
-    for (let index = 0; index < 3; index += 1) {
-      const { code } = (await call('POST', '/api/session/code')).json as { code: string };
-      const tries = await Promise.all(
-        [1, 2, 3].map(
-          async () =>
-            (
-              await fetch(`${url}/api/session`, {
-                method: 'POST',
-                headers: { 'content-type': 'application/json', connection: 'close' },
-                body: JSON.stringify({ code }),
-              })
-            ).status,
-        ),
-      );
-      t.same(tries.sort(), [200, 401, 401], 'a code opens once');
-      const { ticket } = (await call('POST', '/api/session/ticket')).json as { ticket: string };
-      const sockets = [0, 1].map(() => new WebSocket(`${url.replace('http', 'ws')}/api/ws?ticket=${ticket}`));
-      const outcomes = await Promise.all(
-        sockets.map((socket) => Promise.race([once(socket, 'open').then(() => 'open'), once(socket, 'unexpected-response').then(() => 'refused')])),
-      );
-      t.same(outcomes.sort(), ['open', 'refused'], 'a ticket opens one socket');
-      for (const socket of sockets) socket.close();
-    }
-    const { key = '' } = (await call('POST', '/api/keys', { name: 'app' })).json as { key: string };
-    for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 200, 'a new key is known to both');
-    await call('DELETE', '/api/keys/app');
-    await delay(50);
-    for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 401, 'a revoked key to none');
-    for (const round of [0, 2]) {
-      const answer = call('POST', '/v1/chat', { ...CHAT, model: 'endless', stream: false }).catch(() => undefined);
-      await upstream.arrived(round / 2);
-      let live: { requestId: string }[] = [];
-      const look = async () => {
-        ({ live } = (await call('GET', '/api/gateway/requests')).json as { live: { requestId: string }[] });
-        return live.length === 1;
-      };
-      await until(look, 'the request is shown by either worker');
-      t.equal((await call('DELETE', `/api/gateway/requests/${live[0]?.requestId}`)).status, 200);
-      await answer;
-      await until(async () => ((await call('GET', '/api/gateway/requests')).json as { live: unknown[] }).live.length === 0, 'the request is ended');
-    }
-    t.equal((await call('DELETE', '/api/gateway/requests/none')).status, 404);
-  });
-
-  await t.test('the cap of a key holds over workers under load: what is sent beyond it was under way', async (t) => {
-    const before = upstream.requests.length;
-    const { key = '' } = (await call('POST', '/api/keys', { name: 'capped', tokensPerDay: 500 })).json as { key: string };
-    // 5 tokens each.
-    const statuses: number[] = [];
-    const client = async (): Promise<void> => {
-      for (let index = 0; index < 12; index += 1) statuses.push((await call('POST', '/v1/chat', CHAT, key)).status);
-    };
-    await Promise.all(Array.from({ length: 16 }, client));
-    const answered = statuses.filter((status) => status === 200).length;
-    t.equal(answered, upstream.requests.slice(before).filter(({ path }) => path === '/api/chat').length);
-    t.ok(answered <= 100 + 16, `${answered} of 100, 16 at once`);
-    t.match((await call('GET', '/api/keys')).json, { keys: [{ spentToday: { tokens: answered * 5 } }] });
-    for (let index = 0; index < 2; index += 1) t.match((await call('POST', '/v1/chat', CHAT, key)).status, answered >= 100 ? 429 : 200);
-  });
-
-  child.kill('SIGTERM');
-  t.equal((await ended).code, 0);
-});
-
 t.test('workers of a workspace in a database are whole servers', noPostgres ? { skip: noPostgres } : { ...onlyLinux }, async (t) => {
   const whole = async (t: Test, answer: Answerer): Promise<Farm & { readonly store: string }> => {
     const store = await postgresStore(t);
     // With such a lease, nothing of a dead worker would be free before the end of a test, unless the primary frees it.
     const env = { BLOCKHOUSE_STORE: store, BLOCKHOUSE_LEASE_MS: '60000' };
-    return { ...(await farm(t, answer, [], { env, args: ['--workers', '3'] })), store };
+    return { ...(await farm(t, answer, { env, args: ['--workers', '3'] })), store };
   };
   const isHeldBy = async (store: string): Promise<readonly unknown[]> => ask(store, 'select name from bh.block where owner is not null');
 
@@ -394,4 +186,214 @@ t.test('workers of a workspace in a database are whole servers', noPostgres ? { 
     next.child.kill('SIGTERM');
     t.equal((await next.ended).code, 0);
   });
+});
+
+t.test('two workers serve one port, under calls of many kinds, until SIGTERM', onlyLinux, async (t) => {
+  const held = heldDaemon();
+  let endless = 0;
+  const { url, child, ended, call, workers, workspace, upstream } = await farm(t, (request, res, index) => {
+    if (request.body.includes('held')) return held.answer(request, res, index);
+    if (!request.body.includes('endless')) return friendlyDaemon(request, res, index);
+    endless += 1;
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('Hello'));
+  });
+  const ENDLESS = { ...CHAT, model: 'endless', stream: false };
+  /** That many more endless calls have come to the provider. */
+  const arrived = (before: number, more: number): Promise<void> => until(() => endless === before + more, `${more} more have arrived`);
+  const first = workers();
+  let asked: readonly Promise<unknown>[] = [];
+
+  await t.test('one lock, and figures of both', async (t) => {
+    t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), { pid: child.pid, url });
+    t.equal(first.length, 2);
+    for (let index = 0; index < 4; index += 1) t.equal((await call('POST', '/v1/chat', CHAT)).status, 200);
+    for (let index = 0; index < 2; index += 1) {
+      t.match((await call('GET', '/api/costs?source=gateway')).json, { total: { calls: 4 } }, 'whichever worker is asked');
+      t.equal(((await call('GET', '/api/gateway/requests')).json as { ended: unknown[] }).ended.length, 4);
+    }
+    for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/adapters', undefined, 'wrong')).status, 401);
+  });
+
+  await t.test('codes, tickets, keys, aliases and the end of a request work at whichever worker they come to', async (t) => {
+    for (let index = 0; index < 3; index += 1) {
+      const { code } = (await call('POST', '/api/session/code')).json as { code: string };
+      const tries = await Promise.all(
+        [1, 2, 3].map(
+          async () =>
+            (
+              await fetch(`${url}/api/session`, {
+                method: 'POST',
+                headers: { 'content-type': 'application/json', connection: 'close' },
+                body: JSON.stringify({ code }),
+              })
+            ).status,
+        ),
+      );
+      t.same(tries.sort(), [200, 401, 401], 'a code opens once');
+      const { ticket } = (await call('POST', '/api/session/ticket')).json as { ticket: string };
+      const sockets = [0, 1].map(() => new WebSocket(`${url.replace('http', 'ws')}/api/ws?ticket=${ticket}`));
+      const outcomes = await Promise.all(
+        sockets.map((socket) => Promise.race([once(socket, 'open').then(() => 'open'), once(socket, 'unexpected-response').then(() => 'refused')])),
+      );
+      t.same(outcomes.sort(), ['open', 'refused'], 'a ticket opens one socket');
+      for (const socket of sockets) socket.close();
+    }
+    const { key = '' } = (await call('POST', '/api/keys', { name: 'app' })).json as { key: string };
+    for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 200, 'a new key is known to both');
+    await call('DELETE', '/api/keys/app');
+    await delay(50);
+    for (let index = 0; index < 4; index += 1) t.equal((await call('GET', '/v1/models', undefined, key)).status, 401, 'a revoked key to none');
+    for (const round of [0, 2]) {
+      const answer = call('POST', '/v1/chat', ENDLESS).catch(() => undefined);
+      await arrived(round / 2, 1);
+      let live: { requestId: string }[] = [];
+      const look = async () => {
+        ({ live } = (await call('GET', '/api/gateway/requests')).json as { live: { requestId: string }[] });
+        return live.length === 1;
+      };
+      await until(look, 'the request is shown by either worker');
+      t.equal((await call('DELETE', `/api/gateway/requests/${live[0]?.requestId}`)).status, 200);
+      await answer;
+      await until(async () => ((await call('GET', '/api/gateway/requests')).json as { live: unknown[] }).live.length === 0, 'the request is ended');
+    }
+    t.equal((await call('DELETE', '/api/gateway/requests/none')).status, 404);
+  });
+
+  await t.test('the cap of a key holds over workers under load: what is sent beyond it was under way', async (t) => {
+    const before = upstream.requests.length;
+    const { key = '' } = (await call('POST', '/api/keys', { name: 'capped', tokensPerDay: 500 })).json as { key: string };
+    // 5 tokens each.
+    const statuses: number[] = [];
+    const client = async (): Promise<void> => {
+      for (let index = 0; index < 12; index += 1) statuses.push((await call('POST', '/v1/chat', CHAT, key)).status);
+    };
+    await Promise.all(Array.from({ length: 16 }, client));
+    const answered = statuses.filter((status) => status === 200).length;
+    t.equal(answered, upstream.requests.slice(before).filter(({ path }) => path === '/api/chat').length);
+    t.ok(answered <= 100 + 16, `${answered} of 100, 16 at once`);
+    t.match((await call('GET', '/api/keys')).json, { keys: [{ spentToday: { tokens: answered * 5 } }] });
+    for (let index = 0; index < 2; index += 1) t.match((await call('POST', '/v1/chat', CHAT, key)).status, answered >= 100 ? 429 : 200);
+  });
+
+  /** Kills both workers while each has a call of this key under way, and waits for two others. */
+  const killBoth = async (t: Test, name: string, kill: (both: readonly number[]) => Promise<void>): Promise<void> => {
+    const { key = '' } = (await call('POST', '/api/keys', { name, tokensPerDay: 100_000 })).json as { key: string };
+    const before = workers();
+    const already = endless;
+    const broken = [1, 2].map(() => call('POST', '/v1/chat', ENDLESS, key).catch((error: NodeJS.ErrnoException) => error.code));
+    await arrived(already, 2);
+    await kill(before);
+    t.same(await Promise.all(broken), ['ECONNRESET', 'ECONNRESET']);
+    await until(async () => workers().length === 2 && (await call('GET', '/v1/health').catch(() => undefined))?.status === 200, 'two others serve');
+    t.ok(workers().every((pid) => !before.includes(pid)));
+    const { keys } = (await call('GET', '/api/keys')).json as { keys: { name: string; spentToday: { calls: number; tokens: number } }[] };
+    const app = keys.find((each) => each.name === name);
+    t.match(app, { spentToday: { calls: 2 } });
+    t.ok((app?.spentToday.tokens ?? 0) >= 2000, 'as the journal has them');
+  };
+
+  await t.test('workers that are killed are replaced; their calls count what they may have used', (t) =>
+    killBoth(t, 'killed', async (both) => {
+      for (const pid of both) process.kill(pid, 'SIGKILL');
+    }),
+  );
+
+  await t.test('so are those that die while they are given connections', async (t) => {
+    await killBoth(t, 'given', async (both) => {
+      process.kill(child.pid ?? 0, 'SIGSTOP');
+      asked = Array.from({ length: 8 }, () => call('GET', '/v1/health').catch(() => undefined)); // the primary hands them to both workers
+      await delay(100);
+      for (const pid of both) process.kill(pid, 'SIGKILL');
+      process.kill(child.pid ?? 0, 'SIGCONT');
+    });
+  });
+
+  await t.test('SIGTERM lets open answers end; there was one ready line, and one log', async (t) => {
+    const { length } = upstream.requests;
+    const answers = [1, 2].map(() => call('POST', '/v1/chat', { ...CHAT, model: 'held' }));
+    await upstream.arrived(length + 1);
+    const last = workers();
+    child.kill('SIGTERM');
+    await delay(200);
+    held.open();
+    for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
+    const { code, stdout, stderr } = await ended;
+    await Promise.all(asked); // some were handed to a worker that was gone
+    t.equal(code, 0);
+    t.equal(stdout.trim().split('\n').length, 1);
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { pid: number; msg: string; path?: string; signal?: string });
+    t.equal(lines.filter(({ msg }) => msg === 'blockhouse is listening').length, 1);
+    const deaths = lines.filter(({ msg }) => msg === 'a worker has ended, and another one is started');
+    t.same(
+      deaths.map(({ signal }) => signal),
+      ['SIGKILL', 'SIGKILL', 'SIGKILL', 'SIGKILL'],
+    );
+    t.same(new Set(lines.filter(({ path }) => path === '/v1/adapters').map(({ pid }) => pid)), new Set(first));
+    const { stdout: log } = await runHere(t, ['logs', '--limit', '1000', '--workspace', workspace]);
+    t.equal(log.split('path=/v1/adapters').length - 1, 4, 'the files of the log have the lines of both');
+    t.ok(last.every(isGone));
+    t.notOk(existsSync(join(workspace, '.lock')));
+  });
+});
+
+t.test('a signal to all processes, as of a terminal, lets open answers end as well', onlyLinux, async (t) => {
+  const held = heldDaemon();
+  const { child, ended, call, upstream, workers } = await farm(t, held.answer);
+  const answers = [call('POST', '/v1/chat', CHAT), call('POST', '/v1/chat', CHAT)];
+  await upstream.arrived(1);
+  for (const pid of workers()) process.kill(pid, 'SIGINT');
+  child.kill('SIGINT');
+  await delay(200);
+  held.open();
+  for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, json: { message: { content: 'Hello, you' } } });
+  t.equal((await ended).code, 0);
+});
+
+t.test('when the primary is killed its workers end at once, and the next server counts what was under way', onlyLinux, async (t) => {
+  const { child, call, upstream, workers, workspace, url } = await farm(t, (_request, res) => {
+    res.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    res.write(daemonLine('Hello'));
+  });
+  const { key = '' } = (await call('POST', '/api/keys', { name: 'app', tokensPerDay: 100_000 })).json as { key: string };
+  const broken = call('POST', '/v1/chat', CHAT, key).catch((error: NodeJS.ErrnoException) => error.code);
+  await upstream.arrived(0);
+  const both = workers();
+  child.kill('SIGKILL');
+  t.equal(await broken, 'ECONNRESET');
+  await until(() => both.every(isGone), 'the workers end');
+  await t.rejects(fetch(`${url}/v1/health`));
+  const next = await serve(t, workspace, {}, ['--gateway-only']);
+  const headers = { authorization: `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}` };
+  const { keys } = (await (await fetch(`${next.url}/api/keys`, { headers })).json()) as { keys: unknown };
+  t.match(keys, [{ spentToday: { calls: 1 } }]);
+  next.child.kill('SIGTERM');
+  t.equal((await next.ended).code, 0);
+});
+
+t.test('a port in use is said once, with exit code 5; and so is one that is taken while no worker has it', onlyLinux, async (t) => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const workspace = testFolder(t);
+  const refused = await run(t, ['serve', '--gateway-only', '--workers', '2', '--port', String(port), '--workspace', workspace]);
+  t.match(refused, { code: 5, stdout: '', stderr: new RegExp(`^blockhouse: 127.0.0.1:${port} is in use; choose another port [^\\n]*\\n$`) });
+  t.notOk(existsSync(join(workspace, '.lock')));
+  other.close();
+  await once(other, 'close');
+  const { workers, ended } = await farm(t, friendlyDaemon, { args: ['--gateway-only', '--workers', '2', '--port', String(port)] });
+  for (const pid of workers()) process.kill(pid, 'SIGKILL');
+  const thief = createServer();
+  t.teardown(() => thief.close());
+  for (;;) {
+    const isListening = await new Promise<boolean>((resolve) => {
+      thief.once('error', () => resolve(false));
+      thief.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (isListening) break;
+  }
+  t.match(await ended, { code: 5, stderr: new RegExp(`blockhouse: 127.0.0.1:${port} is in use`) });
 });

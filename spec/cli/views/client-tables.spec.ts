@@ -24,6 +24,7 @@ const KEY = {
   spentToday: SPENT,
   spentThisWeek: SPENT,
   spentThisMonth: SPENT,
+  lastUsedOn: null,
 };
 
 t.test('a key shows what it has spent in the unit of its cap, at 80 columns', async (t) => {

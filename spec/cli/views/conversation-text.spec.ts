@@ -1,7 +1,9 @@
 import t from 'tap';
 import { styleFor } from '../../../cli/terminal/output.ts';
 import { conversationText, entriesAfter, newestEntries, shortConversation, timeOf } from '../../../cli/views/conversation-text.ts';
+import { searchLines } from '../../../cli/views/search-text.ts';
 import type { ChatEntry } from '../../../core/index.ts';
+import type { SearchHit } from '../../../core/types.ts';
 import { answer, startFakeBlockServer } from '../../support/fake-block-server.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -22,6 +24,14 @@ t.test('a time is a span before now or a date', async (t) => {
   t.equal(timeOf('2026-11-22T11:00:00Z', NOW), NOW - 3_600_000);
   t.equal(timeOf('m0abc', NOW), undefined);
   t.equal(timeOf('2026-99-99', NOW), undefined);
+});
+
+t.test('what a search has found has its block, its time and its words in bold, and nothing that a terminal would obey', async (t) => {
+  const at = new Date(NOW - 60_000).toISOString();
+  const hit: SearchHit = { block: 'one', archive: null, by: 'message', id: 'm1', at, excerpt: 'a \x1b[2Jneedle\nhere', marks: [[6, 12]] };
+  const hits: SearchHit[] = [hit, { ...hit, archive: 'one_x', by: 'summary', id: null, at: null }];
+  t.same(searchLines({ hits }, view), ['one (archived)  summary', 'a needle here', '', 'one  you  1m ago  m1', 'a needle here']);
+  t.equal(searchLines({ hits: [hit] }, { ...view, style: styleFor(true) })[1], 'a \x1b[1mneedle\x1b[0m here');
 });
 
 t.test('entries come from as many pages as it takes', async (t) => {

@@ -95,7 +95,7 @@ t.test('a price says where it comes from, also if it varies or only the answer t
 t.test('a difference has a row for each amount that the bill tells', (t) => {
   const rows = differenceTable(
     [
-      { date: '2026-11-01', model: 'm', ours: { usd: 1, input: 3, output: 2, unpricedCalls: 1 }, theirs: null },
+      { date: '2026-11-01', model: 'm', ours: { usd: 1, input: 3, output: 2, calls: 2, unpricedCalls: 1 }, theirs: null },
       { date: '2026-11-01', model: 'n', ours: null, theirs: { usd: 0.5 } },
     ],
     view,

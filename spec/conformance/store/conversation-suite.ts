@@ -82,6 +82,31 @@ export function conversationSuite(t: Test, store: string, open: OpenConversation
     t.equal((await conversation.recover(RULES)).next?.id, ids[0]);
   });
 
+  t.test(`${store}: the last message is asked again once, and its earlier version stays`, async (t) => {
+    const { conversation } = await opened(t);
+    const first = (await add(conversation, 'one')).entry;
+    const again = (id: string, fields: Partial<MessageToAppend> = {}) =>
+      conversation.append({ ...message('', fields), content: fields.content, again: { id, asks: undefined } });
+    await t.rejects(again(first.id), { code: 'WRONG_STATE', message: /is queued/ });
+    await conversation.begin(first.id);
+    const answer = fullAnswer(conversation, first.id);
+    await conversation.settle(first.id, { status: 'done' }, answer);
+    await t.rejects(again('nobody'), { code: 'MESSAGE_NOT_FOUND' });
+    const outcomes = await Promise.allSettled([again(answer.id, { clientId: 'mine' }), again(first.id), again(first.id, { content: 'other' })]);
+    t.strictSame(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
+    const [, , second] = await conversation.entries();
+    t.match(second, { role: 'user', status: 'queued', replaces: first.id });
+    for (const outcome of outcomes) if (outcome.status === 'rejected') t.match(outcome.reason, { code: 'WRONG_STATE' });
+    await conversation.cancel(second?.id ?? '');
+    const asks = { provider: 'p', model: 'm' };
+    const third = (await add(conversation, 'three', { again: { id: second?.id ?? '', asks }, clientId: 'third' })).entry;
+    t.match(third, { content: 'three', replaces: second?.id, asks });
+    t.match(await add(conversation, 'x', { again: { id: second?.id ?? '', asks }, clientId: 'third' }), { entry: { id: third.id }, isNew: false });
+    t.strictSame(await conversation.message(third.id), { entry: third, answer: null });
+    await t.rejects(again(first.id), { code: 'WRONG_STATE', message: /Only the last message/ });
+    t.equal((await conversation.entries()).length, 4);
+  });
+
   t.test(`${store}: the same clientId is the same message, also at the same moment and when the queue is full`, async (t) => {
     const { conversation } = await opened(t);
     const both = await Promise.all([add(conversation, 'a', { clientId: 'x' }), add(conversation, 'b', { clientId: 'x' })]);

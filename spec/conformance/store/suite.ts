@@ -20,6 +20,7 @@ import type {
 import type { BlockListener, EntrySource, ListQuery, ListSort, Store, StoredBlock } from '../../../core/store/store.ts';
 import { VERSION } from '../../../core/version.ts';
 import { AT, answerEntry, configOf } from '../../support/block-files.ts';
+import { searchIn } from '../../support/search-in.ts';
 import { ANY_CLAIM, type Owned, owned } from '../../support/owned.ts';
 
 const NOW = Date.parse(AT);
@@ -148,6 +149,7 @@ export function storeConformance(t: Test, kind: StoreKind): void {
   conversations(t, kind);
   endings(t, kind);
   history(t, kind);
+  searches(t, kind);
   ledgers(t, kind);
   reservations(t, kind);
   gatewayBooks(t, kind);
@@ -157,6 +159,34 @@ export function storeConformance(t: Test, kind: StoreKind): void {
   logs(t, kind);
   settings(t, kind);
   memberships(t, kind);
+}
+
+function searches(t: Test, kind: StoreKind): void {
+  t.test('what was said is found: messages, answers and memories, the newest first, also of archived blocks', async (t) => {
+    const { store, block, conversation, clock } = await rig(t, kind);
+    const find = (query: string, limit = 10, block?: string) => searchIn(store.search, query, { limit, ...(block !== undefined && { block }) });
+    t.same(await find('needle'), { found: [], total: 0, unreadable: [], isWhole: true });
+    const { entry } = await appended(conversation, 'Where is the NEEDLE, 50%_off\\?');
+    clock.now += 1000;
+    await conversation.begin(entry.id);
+    const fields = { content: 'The needle is in the hay.', timestamp: new Date(clock.now).toISOString() };
+    await conversation.settle(entry.id, { status: 'done' }, answerEntry(conversation.newId(), entry.id, fields));
+    const answer = { block: 'a', archive: null, by: 'answer', excerpt: fields.content, marks: [[4, 10]], at: fields.timestamp };
+    t.match((await find('needle')).found, [answer, { block: 'a', by: 'message', id: entry.id, at: entry.timestamp }]);
+    t.match(await find('needle', 1), { found: [answer], total: 2 });
+    for (const query of ['needle hay', '"is the needle"', '50%_off\\?']) t.equal((await find(query)).total, 1, query);
+    for (const query of ['5_%', 'ne%le', 'needle \0x']) t.equal((await find(query)).total, 0, 'nothing in a query is a pattern');
+    const facts = [{ id: 'f1', text: 'A needle is sharp.', pinned: true, createdAt: AT }];
+    await block.documents.memory.update((memory) => ({ value: { ...memory, summary: 'About a needle.', facts }, result: undefined }));
+    const whose = async () => (await find('needle')).found.map(({ archive, by, id }) => [archive !== null, by, by === 'fact' ? id : '']).sort();
+    const all = (isArchived: boolean) => ['answer', 'fact', 'message', 'summary'].map((by) => [isArchived, by, by === 'fact' ? 'f1' : '']);
+    t.same(await whose(), all(false));
+    t.equal((await find('needle', 10, 'b')).total, 0, 'of another block');
+    t.equal((await find('needle', 10, 'a')).total, 4);
+    await block.close();
+    await store.archive.store(await claimOf(store, 'a'), { wasRunning: false }, new Date(clock.now));
+    t.same(await whose(), all(true));
+  });
 }
 
 function documents(t: Test, kind: StoreKind): void {

@@ -12,3 +12,10 @@ t.test('each turn of the event loop goes to one of those who wait, in their orde
   clearImmediate(ticking);
   t.ok((turns[0] ?? 0) < (turns[1] ?? 0) && (turns[1] ?? 0) < (turns[2] ?? 0), turns.join());
 });
+
+t.test('callers have turns one after the other, however often one of them waits', async (t) => {
+  const order: string[] = [];
+  const wait = (caller: string): Promise<unknown> => nextTurn(caller).then(() => order.push(caller));
+  await Promise.all([wait('a'), wait('a'), wait('a'), wait('b'), wait('b')]);
+  t.strictSame(order, ['a', 'b', 'a', 'b', 'a']);
+});

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
+import { Moves } from '../../../core/block/operations-archive.ts';
+import { Tenure } from '../../../core/block/tenure.ts';
+import { BlockhouseError } from '../../../core/errors.ts';
+import type { Claim } from '../../../core/store/claim.ts';
 import { isTemporaryName } from '../../../core/store/files/atomic-file.ts';
 import { packFolder } from '../../../core/store/files/bundle/bundle.ts';
 import { endAnswer, RUNNABLE, type StartedCore, sendPiece, startCore } from '../../support/blocks.ts';
@@ -218,6 +222,42 @@ t.test('a damaged block can be archived, and restored once it is repaired', asyn
   writeFileSync(join(one.workspace, 'archive', archiveName, 'config.json'), config);
   await one.blocks.restore('ada');
   t.match(await one.blocks.list(), [{ name: 'ada', status: 'SLEEPING' }]);
+});
+
+t.test('a block that was archived has left this server, and one whose move fails has not', async (t) => {
+  const claim: Claim = { name: 'ada', block: 1, owner: 'me', fence: 1 };
+  const told: unknown[] = [];
+  let fails = true;
+  const store = {
+    archive: { store: async () => (fails ? Promise.reject(new Error('no')) : { archiveName: 'ada_1', unconfirmed: undefined }) },
+    signals: { publish: () => () => void told.push('other servers get no more steps from here') },
+  };
+  const world = {
+    store,
+    now: Date.now,
+    member: () => ({ isShared: true }),
+    steps: { follow: () => undefined },
+    bus: { emit: (type: string) => void told.push(type) },
+  };
+  const tenure = new Tenure({ ref: claim, world } as never);
+  tenure.begin(claim);
+  const block = {
+    name: 'ada',
+    claim,
+    tenure,
+    copies: { emptied: async () => undefined },
+    stored: { measure: async () => ({}) },
+    contents: async () => Promise.reject(new BlockhouseError('BLOCK_DAMAGED', 'no')),
+    close: async () => undefined,
+    reopen: () => void told.push('reopened'),
+  };
+  const moves = new Moves({ world, blocks: { forget: () => undefined } } as never);
+  await t.rejects(moves.archive(block as never, false));
+  t.equal(tenure.claim, claim);
+  fails = false;
+  await moves.archive(block as never, false);
+  t.equal(tenure.claim, undefined);
+  t.same(told, ['reopened', 'other servers get no more steps from here', 'block.archived']);
 });
 
 t.test('a failed move leaves an archive or a block usable where it was', async (t) => {

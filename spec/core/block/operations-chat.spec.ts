@@ -27,6 +27,64 @@ t.test('a running monitor answers a message', async (t) => {
   ]);
 });
 
+t.test('the last message is asked again, with another text or another model, and its versions stay', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.ask('ada', 'first');
+  const { replyTo: id = '', id: answerId } = await one.ask('ada', 'hi');
+  const asked = async (messageId: string, body: object) => {
+    const receipt = await one.blocks.askAgain('ada', messageId, body, 'web');
+    await one.told('message.finished', { id: receipt.id });
+    return receipt.id;
+  };
+  const second = await asked(answerId, { message: 'hello', model: 'other' });
+  t.match(await one.blocks.message('ada', second), {
+    entry: { replaces: id, status: 'done' },
+    answer: { content: 'You said: hello', provider: 'ollama', model: 'other' },
+  });
+  const third = await asked(second, {});
+  const prompts = one.upstream.requests.map(({ body }) => JSON.parse(String(body)));
+  t.match(prompts.at(-1), { model: 'm' }, 'the model of the block again');
+  t.same(
+    prompts.at(-1).messages.map(({ content }: { content: string }) => content),
+    ['first', 'You said: first', 'hello'],
+    'a model sees no earlier version',
+  );
+  for (const any of [id, answerId, second, third])
+    t.match(await one.blocks.versions('ada', any), {
+      versions: [
+        { entry: { id, content: 'hi' }, answer: { content: 'You said: hi' } },
+        { entry: { id: second } },
+        { entry: { id: third, content: 'hello' }, answer: { model: 'm' } },
+      ],
+    });
+  t.match((await one.blocks.details('ada')).memory.window, { messages: 4 });
+  t.equal(one.readJson('ada', 'chat').length, 8, 'nothing is deleted');
+  const bad: [object, string][] = [
+    [{ provider: 'ollama' }, 'model'],
+    [{ model: 'm', provider: 'nobody' }, 'provider'],
+    [{ message: ' ' }, 'message'],
+    [{ text: 'x' }, 'text'],
+  ];
+  for (const [body, path] of bad) await t.rejects(one.blocks.askAgain('ada', third, body, 'web'), { code: 'INVALID_REQUEST', details: [{ path }] });
+  await t.rejects(one.blocks.askAgain('ada', id, {}, 'web'), { code: 'WRONG_STATE' });
+  await t.rejects(one.blocks.versions('ada', 'unknown'), { code: 'MESSAGE_NOT_FOUND' });
+});
+
+t.test('a model that only one message asks can be wrong without harm to the block', async (t) => {
+  const one = await startCore(t, {
+    answer: (request, response, at) =>
+      JSON.parse(String(request.body)).model === 'm' ? repeatingDaemon(request, response, at) : sendJson(response, { error: 'no such model' }, 404),
+  });
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const { id: answerId } = await one.ask('ada', 'hi');
+  const { id } = await one.blocks.askAgain('ada', answerId, { model: 'wrong' }, 'web');
+  await one.told('message.finished', { id, status: 'failed' });
+  t.match(await one.ask('ada', 'still there?'), { content: 'You said: still there?' });
+});
+
 t.test('any text is kept exactly', async (t) => {
   const one = await startCore(t);
   await one.create('ada');

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { RUNNABLE, startCore } from '../../support/blocks.ts';
@@ -16,6 +16,20 @@ t.test('a new block is stopped, even with enabled in its configuration', async (
   t.match(await one.blocks.details('bob'), { config: { adapter: null }, pulse: { state: 'unconfigured', status: 'SLEEPING' } });
   t.same(one.factsOf('block.created'), [{ block: 'ada' }, { block: 'bob' }]);
   await t.rejects(one.blocks.create({ name: 'ada' }), { code: 'NAME_TAKEN', status: 409 });
+});
+
+t.test('a block whose folder was removed by hand leaves nothing to a new one with its name', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada', { ...RUNNABLE, description: 'old' });
+  await one.blocks.start('ada');
+  await one.ask('ada', 'hi');
+  rmSync(one.folder('ada'), { recursive: true });
+  await one.create('ada', { ...RUNNABLE, description: 'new' });
+  t.match(await one.blocks.details('ada'), { config: { description: 'new' }, pulse: { state: 'stopped' }, costs: { calls: 0 } });
+  await one.blocks.post('ada', { message: 'waits' }, 'web');
+  t.match((await one.blocks.list())[0], { state: 'stopped', queue: 1 }, 'no monitor of the old one takes it');
+  await one.blocks.start('ada');
+  t.match(await one.ask('ada', 'again'), { content: 'You said: again' });
 });
 
 t.test('a bad name makes no block', async (t) => {

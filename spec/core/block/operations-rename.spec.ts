@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { RUNNABLE, runnable, startCore } from '../../support/blocks.ts';
@@ -85,6 +85,23 @@ t.test('a second move that fails is undone', async (t) => {
   await t.rejects(one.blocks.rename('ada', { name: 'bob' }), { code: 'NAME_TAKEN' });
   t.same(await one.blocks.archives(), []);
   t.match(await one.ask('ada', 'hi'), { content: 'You said: hi' });
+});
+
+t.test('a rename whose first move fails is over, and the next start goes on with nothing', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  const blocks = join(one.workspace, 'blocks');
+  one.core.events.on('block.transitioned', ({ to }) => {
+    if (to === 'stopped' && !existsSync(`${blocks}.away`)) renameSync(blocks, `${blocks}.away`);
+  });
+  await t.rejects(one.blocks.rename('ada', { name: 'bob' }), { code: 'STORAGE_FAILED' });
+  renameSync(`${blocks}.away`, blocks);
+  const { archiveName } = await one.blocks.archive('ada');
+  await one.core.close();
+  const next = await startCore(t, { workspace: one.workspace });
+  t.same(await next.blocks.list(), [], 'what was archived later stays in the archive');
+  t.match(await next.blocks.archives(), [{ archiveName }]);
 });
 
 t.test('of two renames at once, one wins, and the block is there once', async (t) => {

@@ -54,9 +54,12 @@ t.test('a price is set and removed over the API, beside what else the entry says
   const put = (model: string, body: unknown) => gpu.call('PUT', `/api/prices/${encodeURIComponent(model)}`, { body });
   t.match(await put('gpu/z', { price: { input: 2, output: 8 } }), {
     status: 200,
-    json: { model: 'gpu/z', from: 'own', price: { input: 2, output: 8 }, like: null },
+    json: { model: 'gpu/z', from: 'own', price: { input: 2, output: 8 }, like: null, contextWindow: 4096 },
   });
-  t.match(await put('gpu/x/y', { price: 'openai/gpt-4o-mini' }), { status: 200, json: { like: 'openai/gpt-4o-mini', price: { input: 0.15 } } });
+  t.match(await put('gpu/x/y', { price: 'openai/gpt-4o-mini' }), {
+    status: 200,
+    json: { like: 'openai/gpt-4o-mini', price: { input: 0.15 }, contextWindow: 128_000 },
+  });
   await Promise.all(['a', 'b', 'c'].map((model) => put(`gpu/${model}`, { price: 0 }))); // none overwrites another
   const stored = () => JSON.parse(readFileSync(join(gpu.workspace, 'auth.json'), 'utf8')).gpu.models;
   t.same(stored(), {

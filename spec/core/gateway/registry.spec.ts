@@ -1,5 +1,6 @@
 import t from 'tap';
-import { AdapterRegistry, adapterInfo } from '../../../core/gateway/registry.ts';
+import { contextWindows } from '../../../core/gateway/context-windows.ts';
+import { AdapterRegistry, adapterInfo, standInOf } from '../../../core/gateway/registry.ts';
 import { steppedAdapter } from '../../support/stepped-adapter.ts';
 
 const one = steppedAdapter([], { id: 'one', aliases: ['uno', 'eins'] });
@@ -66,4 +67,24 @@ t.test('metadata has the fields of the contract, and a base URL where there is o
     envVars: ['STEPPED_API_KEY', 'STEPPED_BASE_URL'],
   });
   t.notOk('defaultBaseURL' in adapterInfo(steppedAdapter([], { settings: { region: {} } })));
+});
+
+t.test('the model that stands in is that of the adapter that does', async (t) => {
+  t.equal(standInOf([one, two]), undefined);
+  t.match(standInOf([one, { ...steppedAdapter([], { id: 'extra' }), standsIn: true } as const]), { provider: 'extra' });
+});
+
+t.test('the context of a model is what its provider says, and else that of the price data', async (t) => {
+  const stated: Record<string, number> = { told: 1000 };
+  const gateway = {
+    adapter: () => ({ ...one, pricesAs: 'data' }),
+    statedWindow: (_id: string, model: string) => stated[model],
+    contextTokens: async (_id: string, model: string) => (model === 'asked' ? 2000 : undefined),
+    pricedAs: ({ model }: { model: string }) => (model === 'own' ? undefined : { provider: 'data', model }),
+  };
+  const { contextLength, windowOf } = contextWindows(gateway as never, () => ({
+    contextWindow: async (provider, model) => (provider === 'data' && model === 'known' ? 3000 : null),
+  }));
+  t.same(await Promise.all(['told', 'asked', 'known', 'unknown'].map((model) => contextLength('one', model))), [1000, 2000, 3000, undefined]);
+  t.same(await Promise.all(['told', 'asked', 'known', 'own'].map((model) => windowOf('one', model))), [1000, undefined, 3000, undefined]);
 });

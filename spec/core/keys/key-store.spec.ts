@@ -16,7 +16,7 @@ function storeIn(t: Test, content?: string) {
   const told: string[] = [];
   bus.on('keys.damaged', ({ reason }) => told.push(reason));
   const clock = { ms: 0 };
-  const store = new KeyStore({ settings: openSettings(workspace, () => clock.ms), bus, clock: () => NOW });
+  const store = new KeyStore({ settings: openSettings(workspace, () => clock.ms), bus, clock: () => NOW + clock.ms });
   return { store, told, path: join(workspace, 'keys.json'), later: () => (clock.ms += 1000) };
 }
 
@@ -46,6 +46,17 @@ t.test('keys that are made at once are all kept, and each name is given once', a
     store.list().map(({ name }) => name),
     ['a', 'b', 'c'],
   );
+});
+
+t.test('an expired key gives its name away, once, and stays refused', async (t) => {
+  const { store, later } = storeIn(t);
+  const expired = await store.create('app', { expiresAt: new Date(NOW + 500).toISOString() });
+  await t.rejects(store.create('app'), { code: 'NAME_TAKEN' });
+  later();
+  const results = await Promise.allSettled([store.create('app', { usdPerDay: 5 }), store.create('app')]);
+  t.match(results, [{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'NAME_TAKEN' } }]);
+  t.match(store.list(), [{ name: 'app', usdPerDay: 5, expiresAt: null }]);
+  t.equal(store.find(expired), undefined);
 });
 
 t.test('an edit by hand takes effect, and a file that others can read is closed to them', async (t) => {

@@ -4,7 +4,6 @@ import { noCosts } from '../../../core/block/costs/costs.ts';
 import { freshPulse } from '../../../core/block/documents/document-codecs.ts';
 import { CostsFile } from '../../../core/schemas/block-costs.ts';
 import { PulseFile, STATES } from '../../../core/schemas/block-pulse.ts';
-import { HistoryPage, MAX_MESSAGE_CHARACTERS, PostMessage } from '../../../core/schemas/chat-api.ts';
 import { ANSWER_STATUSES, ChatEntry, USER_STATUSES } from '../../../core/schemas/chat-entry.ts';
 import { CredentialList, SetCredential } from '../../../core/schemas/credentials.ts';
 import { EmbedRequest, MAX_INPUTS } from '../../../core/schemas/embed.ts';
@@ -44,18 +43,6 @@ t.test('a fresh pulse is valid', async (t) => {
 t.test('a pulse has one of the known states', async (t) => {
   for (const state of STATES) t.equal(refusedField(PulseFile, { ...freshPulse(), state }), undefined, state);
   t.equal(refusedField(PulseFile, { ...freshPulse(), state: 'asleep' }), 'state');
-});
-
-t.test('a message is not empty and has a limit', async (t) => {
-  t.equal(refusedField(PostMessage, { message: 'hi', clientId: '1' }), undefined);
-  t.equal(refusedField(PostMessage, { message: '' }), 'message');
-  t.equal(refusedField(PostMessage, { message: 'x'.repeat(MAX_MESSAGE_CHARACTERS + 1) }), 'message');
-});
-
-t.test('a page has 1 to 500 entries', async (t) => {
-  t.equal(refusedField(HistoryPage, {}), undefined);
-  t.equal(refusedField(HistoryPage, { limit: 500 }), undefined);
-  for (const limit of [0, 501]) t.equal(refusedField(HistoryPage, { limit }), 'limit', String(limit));
 });
 
 const ENTRY = { id: 'm1', role: 'user', content: 'hi', timestamp: '2026-11-20T14:03:22.123Z', processed: false, status: 'queued', channel: 'cli' };

@@ -37,7 +37,7 @@ t.test('what keys have spent can be read beside the server that counts it', asyn
   });
   await store.gateway.close();
   const book = await readGatewayBook(workspace, () => Date.parse(AT));
-  t.match((await book.spent('key', 'app')).day, { usd: 0.5, tokens: 3, calls: 1 });
+  t.match(await book.spent('key', 'app'), { day: { usd: 0.5, tokens: 3, calls: 1 }, lastDay: AT.slice(0, '2026-11-22'.length) });
 });
 
 t.test('a database is prepared for a workspace', { skip: noPostgres }, async (t) => {

@@ -5,7 +5,6 @@ import { createBus } from '../../../core/bus.ts';
 import { WorkerFacts } from '../../../core/workers/facts.ts';
 import { Link } from '../../../core/workers/link.ts';
 import { joinedLoads } from '../../../core/workers/loads.ts';
-import type { PrimarySays, WorkerSays } from '../../../core/workers/says.ts';
 import { Turns } from '../../../core/workers/turns.ts';
 import { linePair } from '../../support/workers.ts';
 
@@ -67,28 +66,21 @@ t.test('a provider is as busy as all processes that call it, and in the worst st
   t.equal(joinedLoads([]), undefined);
 });
 
-t.test('a whole server tells the ends of its calls, and their beginnings only while somebody follows the events', async (t) => {
-  const { ends } = linePair();
-  const heard: string[] = [];
-  ends[1].onMessage((messages) => {
-    for (const { body } of messages as { body: { name: string }[] }[]) heard.push(...body.map(({ name }) => name));
-  });
-  const bus = createBus();
-  const facts = new WorkerFacts(new Link<WorkerSays, PrimarySays>(ends[0], { tell: { changed() {}, watched() {}, happened() {} }, ask: {} as never }), bus, {
-    tellsEnds: true,
-  });
-  const call = { kind: 'chat', requestId: 'r', adapter: 'a', model: 'm' } as const;
-  const one = (): void => {
-    bus.emit('call.started', { ...call, stream: false });
-    bus.emit('token.rotated', { file: 'f' });
-    bus.emit('call.finished', { ...call, attempts: 1, durationMs: 1 });
+t.test('a worker tells what has happened in order, and of its calls only who wants to know', async (t) => {
+  const told = (options: { readonly tellsEnds: boolean }, isWatched: boolean): string[] => {
+    const names: string[] = [];
+    const bus = createBus();
+    const link = { tell: (_name: string, facts: readonly { readonly name: string }[]) => names.push(...facts.map(({ name }) => name)) };
+    const facts = new WorkerFacts(link as never, bus, options);
+    if (isWatched) facts.tellAll();
+    for (const name of ['call.started', 'call.retried', 'call.finished', 'adapter.recovered', 'credentials.changed', 'workspace.fault'] as const)
+      bus.emit(name, {} as never);
+    facts.flush();
+    facts.flush();
+    return names;
   };
-  one();
-  facts.tellAll();
-  one();
-  facts.flush(true);
-  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  t.same(heard, ['call.finished', 'call.started', 'call.finished']);
+  t.same(told({ tellsEnds: false }, false), ['call.retried', 'adapter.recovered', 'workspace.fault']);
+  t.same(told({ tellsEnds: true }, true), ['call.started', 'call.retried', 'call.finished', 'adapter.recovered', 'workspace.fault']);
 });
 
 t.test('turns at a file come in the order in which they were asked for, and those at another file do not wait', async (t) => {

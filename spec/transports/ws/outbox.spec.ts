@@ -40,6 +40,7 @@ function create(): { line: SlowLine; clock: ManualClock; outbox: Outbox; ends: s
 }
 
 const content = (seq: number, text: string, id = 'm1'): ReplyStep => ({ id, seq, event: 'content', text });
+const lines = (offset: number, text: string) => ({ file: 'f.log', offset, text });
 const done = (seq: number): ReplyStep => ({ id: 'm1', seq, event: 'done', answerId: 'm2', status: 'done', stopReason: 'end_turn' });
 
 /** Fills the connection to its mark, so that what follows waits. */
@@ -217,13 +218,19 @@ t.test('a close ends everything', async (t) => {
   const before = fill(parts);
   outbox.refresh('a');
   outbox.close();
+  outbox.refresh('a');
+  outbox.step('a', content(1, 'late'));
+  outbox.log('a', lines(0, 'x\n'));
+  outbox.log('b', lines(0, 'x'.repeat(LIMITS.highWaterBytes)));
+  outbox.send({ type: 'pong' });
+  t.equal(clock.pending, 0, 'nothing waits, and nothing watches it');
   line.read();
+  outbox.log('b', lines(0, 'x'.repeat(LIMITS.highWaterBytes)));
   clock.pass(100_000);
   t.equal(line.sent.length, before);
   t.strictSame(ends, []);
 });
 
-const lines = (offset: number, text: string) => ({ file: 'f.log', offset, text });
 const logFrame = (offset: number, text: string) => ({ type: 'log', block: 'a', ...lines(offset, text) });
 
 t.test('lines of a log leave at once', async (t) => {

@@ -5,7 +5,8 @@ import { createBlock, startBlock } from '../data/blocks.ts';
 import { rows } from '../data/fleet.ts';
 import { blockPath } from '../data/route.ts';
 import { FormDialog, showDialog } from '../parts/dialog.tsx';
-import { ModelList, TextField } from '../parts/fields.tsx';
+import { Field, TextField } from '../parts/fields.tsx';
+import { ModelPicker } from '../parts/model-picker.tsx';
 import { fleetText, WORDS } from '../text/index.ts';
 
 /** As the server's own rule. */
@@ -37,15 +38,9 @@ function NewBlock({ close }: { readonly close: () => void }) {
     <FormDialog title={WORDS.newBlock} does={fleetText.create} close={close} act={act}>
       <TextField label={fleetText.newName} help={fleetText.newNameHelp} wrong={nameFault(name, isTried)} value={name} set={setName} input={{ maxLength: 64 }} />
       <TextField label={fleetText.newFor} help={fleetText.newForHelp} value={purpose} set={setPurpose} input={{ spellcheck: true }} />
-      <TextField
-        label={fleetText.newModel}
-        help={fleetText.newModelHelp}
-        wrong={wrongModel}
-        value={model}
-        set={(text) => setModel(text.trim())}
-        input={{ list: 'models' }}
-      />
-      <ModelList id="models" />
+      <Field label={fleetText.newModel} help={fleetText.newModelHelp} wrong={wrongModel}>
+        {(props) => <ModelPicker props={props} value={model} set={setModel} />}
+      </Field>
       <label class="check">
         <input type="checkbox" checked={starts} onChange={(event) => setStarts(event.currentTarget.checked)} />
         {fleetText.newStart}

@@ -16,7 +16,7 @@ import { Dialog, showDialog } from '../parts/dialog.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Keys } from '../parts/widgets.tsx';
-import { firstRunText, KEY_WORDS, LABELS, WORDS } from '../text/index.ts';
+import { firstRunText, KEY_WORDS, LABELS, searchForText, WORDS } from '../text/index.ts';
 import { type PageRow, pages } from './pages.ts';
 
 interface Item {
@@ -140,10 +140,11 @@ function found(text: string): readonly Item[] {
     const score = at > 0 ? 1000 : 2000;
     return [{ item, score: (at === 0 ? 0 : score) + index / 1e6 }];
   });
-  return scored
+  const best = scored
     .sort((one, other) => one.score - other.score)
     .slice(0, MAX_SHOWN)
     .map(({ item }) => item);
+  return words.length > 0 && hasBlocks ? [...best, searchItem(text.trim())] : best;
 }
 
 function blockItems(words: readonly string[]): Item[] {
@@ -154,6 +155,11 @@ function blockItems(words: readonly string[]): Item[] {
     if (!acts) return [open];
     return [open, { label: `${isAsleep(state) ? WORDS.start : WORDS.stop} ${name}`, state, run: () => startOrStop(name) }];
   });
+}
+
+/** What was said is looked for on a page of its own. */
+function searchItem(text: string): Item {
+  return { label: searchForText(text), icon: 'find', run: () => navigate(pathOf('search', { find: text })) };
 }
 
 function pageItem({ id, name }: PageRow): Item {

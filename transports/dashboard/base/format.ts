@@ -56,14 +56,14 @@ export function duration(ms: number | null | undefined): string {
   return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`;
 }
 
-/** `12 s ago`, `2 min`, `5 h`, `3 d`. The future is `in 34 s`. */
+/** `12 s ago`, `2 min ago`, `5 h ago`, `3 d ago`. The future is `in 34 s`. */
 export function ago(at: string | null | undefined, nowMs: number): string {
   const then = Date.parse(at ?? '');
   if (Number.isNaN(then)) return NONE;
   const s = Math.round((nowMs - then) / 1000);
   if (s < 0) return `in ${span(-s)}`;
   if (s < 5) return 'now';
-  return s < 60 ? `${s} s ago` : span(s);
+  return `${span(s)} ago`;
 }
 
 function span(s: number): string {

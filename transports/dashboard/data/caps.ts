@@ -39,3 +39,9 @@ function dateIn(nowMs: number, timeZone: string): string {
     return new Date(nowMs).toISOString().slice(0, 10);
   }
 }
+
+/** Calls without a known price of a day (`2026-11-23`, UTC) or a month (`2026-11`): what is spent does not have them. */
+export function unpricedOf({ byDay }: Pick<BlockCosts, 'byDay'>, period: string | undefined): number {
+  if (period === undefined) return 0;
+  return Object.entries(byDay ?? {}).reduce((sum, [day, { unpricedCalls }]) => sum + (day.startsWith(period) ? unpricedCalls : 0), 0);
+}

@@ -1,8 +1,10 @@
 // The entries of a chat as they are known, and the order in which they are shown. Pure.
 //
 // never-emptied: a page replaces what it covers; an entry that has not changed stays the same object.
-// by-turn: an answer stands below the message that it answers, and messages that wait stand last.
+// by-turn: an answer stands below the message that it answers, also while that message is on its way; messages that wait stand last, and below them those that
+// the server does not have yet.
 import type { ChatEntry } from '../../../core/types.ts';
+import type { Outgoing } from './outbox.ts';
 
 /** Entries by id, oldest first. */
 export type Entries = ReadonlyMap<string, ChatEntry>;
@@ -44,15 +46,23 @@ export type Line =
   /** The reply that is being written. */
   | { readonly kind: 'reply'; readonly key: string; readonly to: string }
   /** A message that waits, and how many are before it. */
-  | { readonly kind: 'waiting'; readonly key: string; readonly entry: ChatEntry; readonly before: number };
+  | { readonly kind: 'waiting'; readonly key: string; readonly entry: ChatEntry; readonly before: number }
+  /** A message whose entry is not read yet. */
+  | { readonly kind: 'sending'; readonly key: string; readonly message: Outgoing };
 
-/** The lines in the order in which they are shown. `keyOf` gives an entry the key of the bubble or reply that it replaces. */
+/**
+ * The lines in the order in which they are shown. `keyOf` gives an entry the key of the bubble or reply that it replaces; `outgoing` has the messages of the
+ * block on their way, also those whose entries are there.
+ */
 export function linesOf(
   entries: Entries,
   reply: { readonly id: string; readonly key: string } | undefined,
   keyOf: (entry: ChatEntry) => string,
+  outgoing: readonly Outgoing[] = [],
 ): readonly Line[] {
   const answers = answersOf(entries);
+  const sending = withoutEntries(outgoing, entries);
+  const asked = reply === undefined || entries.has(reply.id) ? undefined : questionOf(reply.id, sending);
   const lines: Line[] = [];
   const waiting: ChatEntry[] = [];
   // The entry of a complete reply has its key, and stands in its place.
@@ -69,10 +79,23 @@ export function linesOf(
       isPlaced = true;
     }
   }
-  if (!isPlaced && reply !== undefined) lines.push({ kind: 'reply', key: reply.key, to: reply.id });
+  const replyLine: readonly Line[] = isPlaced || reply === undefined ? [] : [{ kind: 'reply', key: reply.key, to: reply.id }];
+  if (asked === undefined) lines.push(...replyLine);
   const offset = Math.max(atWork, reply === undefined ? 0 : 1);
   for (const [index, entry] of waiting.entries()) lines.push({ kind: 'waiting', key: keyOf(entry), entry, before: index + offset });
+  for (const message of sending) lines.push({ kind: 'sending', key: message.clientId, message }, ...(message === asked ? replyLine : []));
   return lines;
+}
+
+function withoutEntries(outgoing: readonly Outgoing[], entries: Entries): readonly Outgoing[] {
+  if (outgoing.length === 0) return outgoing;
+  const known = new Set([...entries.values()].map(({ clientId }) => clientId));
+  return outgoing.filter(({ clientId }) => !known.has(clientId));
+}
+
+/** The message on its way that a reply answers. A receipt may come later than the first words of the answer; messages are answered in their order. */
+function questionOf(id: string, sending: readonly Outgoing[]): Outgoing | undefined {
+  return sending.find((message) => message.id === id) ?? sending.find((message) => message.id === undefined && message.state === 'sending');
 }
 
 /** Answers by the message that they answer, if it is known. */

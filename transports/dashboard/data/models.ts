@@ -1,4 +1,6 @@
-// The models that can be called.
+// The models that can be called, and what a person may choose from while typing a name.
+import type { PriceList } from '../../../core/types.ts';
+import type { Connection } from './connections.ts';
 import { get } from './http.ts';
 
 /** A model of a provider. */
@@ -6,6 +8,9 @@ export interface Model {
   readonly id: string;
   readonly adapter: string;
 }
+
+/** More do not help who looks for one. */
+const MOST_OPTIONS = 40;
 
 /** Rejects with an ApiError. */
 export async function readModels(): Promise<readonly Model[]> {
@@ -16,4 +21,56 @@ export async function readModels(): Promise<readonly Model[]> {
 export function modelNames(models: readonly Model[], of?: string): readonly string[] {
   const full = models.flatMap(({ id, adapter }) => (id.startsWith(`${adapter}/`) ? [id] : []));
   return of === undefined ? full : full.flatMap((name) => (name.startsWith(`${of}/`) ? [name.slice(of.length + 1)] : []));
+}
+
+/** The price and the window of a model, null where they are not known. Rejects with an ApiError. */
+export async function readFacts(model: string) {
+  const [shown] = (await get<PriceList>(`/api/prices?model=${encodeURIComponent(model)}`)).prices;
+  return { price: shown?.price ?? null, contextWindow: shown?.contextWindow ?? null };
+}
+
+/** Something to choose. */
+export interface Option {
+  readonly value: string;
+  readonly isReady: boolean;
+  /** Of a provider or connection: how many models its list has. */
+  readonly models?: number;
+  /** True for a provider whose models come next. */
+  readonly leadsOn: boolean;
+}
+
+interface Asked {
+  readonly models: readonly Model[];
+  readonly connections: readonly Connection[];
+  readonly text: string;
+  readonly of?: string | undefined;
+  readonly isProvider?: boolean;
+}
+
+/** What fits a text: providers and connections until one stands there, those first that are ready and have a list, and then models whose names have all of its words. */
+export function optionsFor({ models, connections, text, of, isProvider = false }: Asked): readonly Option[] {
+  const words = text.toLowerCase().split(/[\s/]+/);
+  const fits = (name: string): boolean => words.every((word) => name.toLowerCase().includes(word));
+  const isReady = (name: string): boolean => connections.find((each) => each.name === name)?.ready === true;
+  const sources = connections
+    .filter(({ name }) => fits(name))
+    .map(({ name, ready }) => ({
+      value: isProvider ? name : `${name}/`,
+      isReady: ready,
+      models: modelNames(models, name).length,
+      leadsOn: !isProvider,
+    }))
+    .sort((one, other) => rankOf(other) - rankOf(one));
+  if (isProvider) return sources;
+  const readyOf = (name: string): boolean => isReady(of ?? name.slice(0, name.indexOf('/')));
+  const listed = modelNames(models, of)
+    .filter((name) => fits(name) && name !== text)
+    .map((value) => ({ value, isReady: readyOf(value), leadsOn: false }));
+  const all = of === undefined && !text.includes('/') ? [...sources, ...(text === '' ? [] : listed)] : listed;
+  return all.slice(0, MOST_OPTIONS);
+}
+
+/** What is ready and has a list comes first, then what is ready. */
+function rankOf({ isReady, models = 0 }: Option): number {
+  return Number(isReady) * (models > 0 ? 2 : 1);
 }

@@ -4,7 +4,7 @@
 // not-a-storm: however often the server says that something has changed, the block is read at most three times a second, and never twice at a time.
 // once-a-frame: pieces of a reply are collected and published once per frame; a hidden page only collects.
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, ChatEntry, ChatHistory } from '../../../core/types.ts';
+import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, BlockState, ChatEntry, ChatHistory } from '../../../core/types.ts';
 import type { Timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Why } from './cures.ts';
@@ -57,6 +57,8 @@ export class OpenBlock {
   /** The block was archived or renamed. */
   readonly isGone: Signal<boolean> = signal(false);
   readonly lines: ReadonlySignal<readonly Line[]>;
+  /** What the block does: the reply that comes is newer than what was read. Undefined until it is read. */
+  readonly state: ReadonlySignal<BlockState | undefined>;
   readonly #replyLine: Signal<{ readonly id: string; readonly key: string } | undefined> = signal(undefined);
   readonly #keys = new Map<string, string>();
   /** Of the last answer about each thing, and the path that it came from. */
@@ -76,7 +78,9 @@ export class OpenBlock {
   constructor(name: string, means: Means) {
     this.name = name;
     this.#means = means;
-    this.lines = computed(() => linesOf(this.entries.value, this.#replyLine.value, (entry) => this.#keyOf(entry)));
+    const outgoing = computed(() => means.outbox.messages.value.filter(({ block }) => block === name));
+    this.lines = computed(() => linesOf(this.entries.value, this.#replyLine.value, (entry) => this.#keyOf(entry), outgoing.value));
+    this.state = computed(() => (this.reply.value?.phase === 'writing' ? 'working' : this.details.value?.pulse.state));
   }
 
   /** Follows the block until the returned function is called. */

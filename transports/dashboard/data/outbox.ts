@@ -3,6 +3,7 @@
 // in-order: the messages of a block are sent one after the other; none overtakes an earlier one that waits.
 // by-itself: what the server did not get is sent again when it answers; what it has no room for, when it says that it has.
 import { signal } from '@preact/signals';
+import type { ChatReceipt } from '../../../core/types.ts';
 import type { Timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Drafts, Sending } from './drafts.ts';
@@ -13,6 +14,8 @@ export interface Outgoing extends Sending {
   /** `offline`: sent when the server is back. `full`: sent at `nextAt`. `refused`: not sent again by itself. `sent`: the server has it, its entry is not read yet. */
   readonly state: 'sending' | 'offline' | 'full' | 'refused' | 'sent';
   readonly nextAt?: number;
+  /** Of the message on the server, once its receipt is there. */
+  readonly id?: string;
   readonly error?: ApiError;
 }
 
@@ -22,12 +25,12 @@ const AGAIN_MS = 5000;
 export class Outbox {
   readonly messages = signal<readonly Outgoing[]>([]);
   readonly #drafts: Drafts;
-  readonly #post: (block: string, message: Sending) => Promise<unknown>;
+  readonly #post: (block: string, message: Sending) => Promise<Pick<ChatReceipt, 'id'>>;
   readonly #timers: Timers;
   readonly #busy = new Set<string>();
 
   /** `post` sends a message; it rejects with an ApiError. */
-  constructor(drafts: Drafts, post: (block: string, message: Sending) => Promise<unknown>, timers: Timers) {
+  constructor(drafts: Drafts, post: (block: string, message: Sending) => Promise<Pick<ChatReceipt, 'id'>>, timers: Timers) {
     this.#drafts = drafts;
     this.#post = post;
     this.#timers = timers;
@@ -83,9 +86,9 @@ export class Outbox {
   async #sendOne({ block, clientId, text }: Outgoing): Promise<boolean> {
     const isThis = (message: Outgoing): boolean => message.clientId === clientId;
     try {
-      await this.#post(block, { clientId, text });
+      const { id } = await this.#post(block, { clientId, text });
       this.#drafts.received(block, clientId);
-      this.#change(isThis, { state: 'sent' });
+      this.#change(isThis, { state: 'sent', id });
       return true;
     } catch (error) {
       const failure = error instanceof ApiError ? error : new ApiError(String(error), { status: 0, code: 'NO_ANSWER' });

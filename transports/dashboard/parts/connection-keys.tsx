@@ -12,6 +12,7 @@ const MARKS: Readonly<Record<ConnectionKey['state'], string>> = {
   refused: 'failed',
   empty: 'paused',
   unset: 'unconfigured',
+  elsewhere: 'unconfigured',
 };
 
 interface ConnectionKeysProps {

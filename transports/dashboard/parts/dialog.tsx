@@ -42,13 +42,15 @@ interface DialogProps {
   readonly footer?: ComponentChildren;
   /** Draws no title bar; `title` is its name. */
   readonly bare?: boolean;
+  /** A press beside it does not close it, because it shows what can't be had again. */
+  readonly staysOpen?: boolean;
   readonly onSubmit?: () => unknown;
 }
 
 /** A dialog with a title. Escape closes it, and so does a press beside it, unless something was typed: that is not lost by a slip. A wrong field takes the focus. */
-export function Dialog({ title, close, children, footer, bare = false, onSubmit }: DialogProps) {
+export function Dialog({ title, close, children, footer, bare = false, staysOpen = false, onSubmit }: DialogProps) {
   const box = useRef<HTMLDivElement>(null);
-  const isTyped = useRef(false);
+  const isTyped = useRef(staysOpen);
   // Before the browser hands over the next key, which may be the first letter of a name.
   useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;

@@ -21,12 +21,12 @@ export function Keys({ keys }: { readonly keys: string }) {
   );
 }
 
-/** `$0.31 + 5 not counted`: calls whose price is not known are not shown as free. */
+/** `$0.31 + 5 not priced`: calls whose price is not known are not shown as free. Without any known price there is no sum. */
 export function Sum({ usd: sum, uncounted }: { readonly usd: number | null; readonly uncounted: number }) {
   if (uncounted === 0) return <>{usd(sum)}</>;
   return (
     <>
-      {sum === null || sum === 0 ? '' : `${usd(sum)} + `}
+      {sum === null ? '' : `${usd(sum)} + `}
       <span class="warn">{uncountedText(uncounted)}</span>
     </>
   );

@@ -75,6 +75,17 @@ const LABELS: Readonly<Record<string, string>> = {
   enabled: 'Starts with the server',
 };
 
+/** Help for people, where the contract's sentence says what a program has to check. */
+const HELPS: Readonly<Record<string, string>> = {
+  'adapter.provider': 'Who answers: a provider, or a connection from the settings.',
+  'adapter.model': 'One of its models. A name that the list does not have can be typed.',
+};
+
+/** The help of a field; undefined where the contract says it well. */
+export function fieldHelp(path: string): string | undefined {
+  return ownOf(HELPS, path);
+}
+
 /** The label of a field. */
 export function fieldLabel(path: string): string {
   return ownOf(LABELS, path) ?? path;
@@ -90,9 +101,10 @@ export function changesText(changes: number): string {
   return plural(changes, 'change', 'changes');
 }
 
-/** `1 value can't be saved as it is.` */
-export function faultsText(faults: number): string {
-  return `${plural(faults, 'value', 'values')} can’t be saved as ${faults === 1 ? 'it is' : 'they are'}.`;
+/** `Temperature: 1 value can't be saved as it is.` */
+export function faultsText(paths: readonly string[]): string {
+  const names = paths.map((path) => (path === 'json' ? configText.asJson : fieldLabel(path))).join('; ');
+  return `${names}: ${plural(paths.length, 'value', 'values')} can’t be saved as ${paths.length === 1 ? 'it is' : 'they are'}.`;
 }
 
 /** `Spent today: $1.20. At this pace the block pauses at 16:50.` Calls without a price are named where money is counted. */

@@ -84,6 +84,7 @@ export function keyStateText({ state, until, source }: ConnectionKey): string {
     refused: `Refused${again}`,
     empty: `No quota left${again}`,
     unset: `${source} is not set`,
+    elsewhere: 'Not sent to this address',
   };
   return ownOf(texts, state) ?? state;
 }

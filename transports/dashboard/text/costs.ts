@@ -15,8 +15,8 @@ export const costsText = {
   byPurpose: 'By purpose',
   by: { block: 'Block', key: 'Key', connection: 'Connection', credential: 'Connection’s key', model: 'Model', day: 'Day', purpose: 'Purpose' },
   calls: 'Calls',
-  input: 'In',
-  output: 'Out',
+  input: 'Tokens in',
+  output: 'Tokens out',
   cached: 'From cache',
   cost: 'Cost',
   blocks: 'Blocks',
@@ -24,6 +24,18 @@ export const costsText = {
   of: 'Spending of',
   group: 'Group by',
   none: 'Nothing was spent yet.',
+  others: 'Others',
+  answers: 'Answers, today',
+  summaries: 'Summaries, today',
+  requestsToday: 'Requests, today',
+  tokensToday: 'tokens today',
+  unpriced: 'Without a price, today',
+  range: 'Days',
+  ranges: { '1d': 'Today', '7d': '7 days', '30d': '30 days', month: 'Month', all: 'All' },
+  own: 'Own',
+  from: 'From',
+  to: 'To',
+  csv: 'CSV',
   caps: 'Blocks with a cap, today',
   workspaceToken: 'the workspace’s token',
 } as const;
@@ -33,9 +45,49 @@ export function unpricedText(calls: number): string {
   return `${plural(calls, 'call has', 'calls have')} no known price and ${calls === 1 ? 'is' : 'are'} not in the sum.`;
 }
 
-/** `5 not counted`, beside a sum. */
+/** `5 not priced`, beside a sum. */
 export function uncountedText(calls: number): string {
-  return `${count(calls)} not counted`;
+  return `${count(calls)} not priced`;
+}
+
+/** Why a plot has no bars. */
+export function emptyStackText(calls: number, uncounted: number): string {
+  if (calls === 0) return 'There was no call on these days.';
+  if (uncounted === 0) return `${plural(calls, 'call', 'calls')}, and none of them cost anything.`;
+  return `${plural(calls, 'call', 'calls')}, none with a known price, so there is no cost to draw.`;
+}
+
+/** `2026-11-23: gpt $4.11, claude $2.00`; empty for a day without costs. */
+export function stackedDayText(
+  day: string,
+  layers: readonly { readonly name: string | undefined; readonly costs: readonly number[] }[],
+  index: number,
+): string {
+  const parts = layers.flatMap(({ name, costs }) => ((costs[index] ?? 0) > 0 ? [`${name ?? costsText.others} ${usd(costs[index])}`] : []));
+  return parts.length === 0 ? '' : `${day}: ${parts.join(', ')}`;
+}
+
+/** `$392 at this pace`. */
+export function monthPaceText(cost: number | undefined): string {
+  return cost === undefined ? '' : `${usd(cost)} at this pace`;
+}
+
+/** `$0.0115 each`, of the calls that have a price. */
+export function eachText(row: { readonly calls: number; readonly costUsd: number | null; readonly unpricedCalls: number } | undefined): string {
+  const priced = (row?.calls ?? 0) - (row?.unpricedCalls ?? 0);
+  return row?.costUsd == null || priced === 0 ? '' : `${usd(row.costUsd / priced)} each`;
+}
+
+/** `4 % of today`. */
+export function shareOfTodayText(part: number, whole: number): string {
+  return whole > 0 ? `${Math.round((part / whole) * 100)} % of today` : '';
+}
+
+/** The models of calls without a price. */
+export function unpricedModelsText(models: readonly string[]): string {
+  const [first, ...others] = models;
+  if (first === undefined) return '';
+  return others.length === 0 ? `calls, ${first}` : `calls, ${first} and ${plural(others.length, 'other model', 'other models')}`;
 }
 
 /** `1 call`. */
@@ -60,7 +112,7 @@ interface DaySum {
   readonly uncounted: number;
 }
 
-/** `2026-11-23: $4.11, 120 calls, 5 not counted`. */
+/** `2026-11-23: $4.11, 120 calls, 5 not priced`. */
 export function dayText({ day, cost, calls, uncounted }: DaySum): string {
   return `${day}: ${usd(cost)}, ${plural(calls, 'call', 'calls')}${uncounted === 0 ? '' : `, ${uncountedText(uncounted)}`}`;
 }

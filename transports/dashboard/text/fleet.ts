@@ -46,7 +46,7 @@ export const fleetText = {
   newFor: 'What it is for',
   newForHelp: 'Shown in the list. Its instructions can be written later.',
   newModel: 'Model',
-  newModelHelp: 'As provider/model, such as ollama/gemma4.',
+  newModelHelp: 'Choose a provider or connection, and then one of its models. A name that no list has can be typed.',
   newStart: 'Start it now',
   create: 'Create the block',
   nameWrong: 'A name has small letters, digits and hyphens, begins with a letter or digit, and has at most 32 characters.',

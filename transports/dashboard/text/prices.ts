@@ -1,5 +1,6 @@
 // Words of prices.
-import { count, NONE } from '../base/format.ts';
+import type { BillComparison } from '../../../core/types.ts';
+import { count, NONE, plural } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 import type { PricedRow, TypedPrice } from '../data/prices.ts';
 
@@ -62,4 +63,36 @@ export function priceSetText(model: string): string {
 
 export function priceRemovedText(model: string): string {
   return `The price of ${model} is removed from auth.json.`;
+}
+
+export const billText = {
+  title: 'Compare with a bill',
+  lead: 'Takes an export of a provider’s bill, a CSV file, and shows the days (UTC) and models on which it and the calls of blocks and clients differ by more than half a percent. Nothing of it is stored.',
+  connection: 'Whose bill',
+  connectionHelp: 'The provider or connection. It can be empty if only one was called.',
+  columns: 'Columns',
+  columnsHelp: 'Only for an export that is not known, such as date=Day,model=SKU,usd=Cost.',
+  choose: 'Choose a file…',
+  day: 'Day',
+  model: 'Model',
+  amount: 'Amount',
+  amounts: { usd: 'USD', input: 'In', output: 'Out' },
+  ours: 'Ours',
+  theirs: 'Theirs',
+  uncounted: 'Not counted',
+} as const;
+
+/** `41 lines of openai agree, 1 differs.` */
+export function comparedText({ connection, matched, differs }: BillComparison): string {
+  return `${plural(matched, 'line', 'lines')} of ${connection} ${matched === 1 ? 'agrees' : 'agree'}, ${plural(differs.length, 'differs', 'differ')}.`;
+}
+
+/** An amount of a bill, with as many decimals of a dollar as bills have. */
+export function amountText(amount: keyof typeof billText.amounts, value: number | undefined): string {
+  if (value === undefined) return NONE;
+  return amount === 'usd' ? `$${value.toFixed(6)}` : count(value);
+}
+
+export function moreRowsText(rows: number): string {
+  return `${plural(rows, 'more row is', 'more rows are')} not shown; \`blockhouse costs --reconcile <file>\` prints all.`;
 }

@@ -1,6 +1,6 @@
 // Handlers of `/api/blocks/:name/chat`: messages to a block and their answers. Without a query, the history has the active entries; a page
 // can also have archived ones.
-import type { ChatAnswer, ChatEntry, HistoryPage, MessageFound, PostMessage } from '../../../core/index.ts';
+import type { AskAgain, Channel, ChatAnswer, ChatEntry, ChatReceipt, HistoryPage, MessageFound, PostMessage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { tagged } from '../wire/etag.ts';
 import { channelOf, queryNumber, queryValue } from '../wire/query.ts';
@@ -19,16 +19,21 @@ const OUTCOMES: Partial<Record<ChatEntry['status'], string>> = {
  * `{queued, block, id, position, running, note}` once the message is on disk. Fails with QUEUE_FULL. With `?wait`, 200 with `entry` and `answer`
  * besides when the message has its outcome in time, and 202 without them when it has not.
  */
-export const post = async (context: RouteContext): Promise<Reply<ChatAnswer>> => {
+export const post = (context: RouteContext): Promise<Reply<ChatAnswer>> =>
+  queued(context, (body, channel) => context.core.blocks.post(param(context, 'name'), body as PostMessage, channel));
+
+/** The same for the last message that is asked again. Fails with WRONG_STATE for any other one. */
+export const again = (context: RouteContext): Promise<Reply<ChatAnswer>> =>
+  queued(context, (body, channel) => context.core.blocks.askAgain(param(context, 'name'), param(context, 'id'), body as AskAgain, channel));
+
+async function queued(context: RouteContext, queue: (body: unknown, channel: Channel) => Promise<ChatReceipt>): Promise<Reply<ChatAnswer>> {
   const wait = waitOf(context);
-  const channel = channelOf(context.req);
-  const body = await readJsonBody(context, OTHER_BODY_BYTES, false);
-  const receipt = await context.core.blocks.post(param(context, 'name'), body as PostMessage, channel);
+  const receipt = await queue(await readJsonBody(context, OTHER_BODY_BYTES, false), channelOf(context.req));
   if (wait === undefined) return ok(receipt);
   return awaited(context, receipt.id, wait, ({ entry, answer, running, note }) =>
     note === null ? ok({ ...receipt, running, note: OUTCOMES[entry.status] ?? '', entry, answer }) : accepted({ ...receipt, running, note }),
   );
-};
+}
 
 /** `{messages, seq}`, oldest first: the active entries, or a page (`limit`, `before`, `since`); 304 for who has them. */
 export const history = async (context: RouteContext) => {
@@ -45,6 +50,9 @@ export const find = async (context: RouteContext): Promise<Reply<MessageFound>> 
   if (wait === undefined) return ok(await context.core.blocks.message(param(context, 'name'), id));
   return awaited(context, id, wait, (found) => (found.note === null ? ok(found) : accepted(found)));
 };
+
+/** `{versions}`, each `{entry, answer}`, the oldest first. Fails with MESSAGE_NOT_FOUND. */
+export const versions = async (context: RouteContext) => ok(await context.core.blocks.versions(param(context, 'name'), param(context, 'id')));
 
 /** `{success, message, entry}`; ends the reply if one is being written. Fails with WRONG_STATE for a message that is done. */
 export const cancel = async (context: RouteContext) => changed(await context.core.blocks.cancel(param(context, 'name'), param(context, 'id')));

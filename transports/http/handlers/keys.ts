@@ -21,7 +21,7 @@ const checkKey: Validator<CreateKey> = compile(schemas.CreateKey);
 const checkChange: Validator<ChangeKey> = compile(schemas.ChangeKey);
 const checkGroup: Validator<SetKeyGroup> = compile(schemas.SetKeyGroup);
 
-/** `{keys}`: limits, and what each has spent today, this week and this month. */
+/** `{keys}`: limits, what each has spent today, this week and this month, and the day of its last use. */
 export const list = async ({ core }: RouteContext) => {
   const keys = storeOf(core).list();
   return ok({ keys: await Promise.all(keys.map(async (key) => ({ ...key, ...(await spentBy(core, 'key', key.name)) }))) });
@@ -34,8 +34,8 @@ export const groups = async ({ core }: RouteContext) => {
 };
 
 async function spentBy(core: Core, kind: 'key' | 'group', name: string) {
-  const { day, week, month } = await accountsOf(core).spent(kind, name);
-  return { spentToday: shown(day), spentThisWeek: shown(week), spentThisMonth: shown(month) };
+  const { day, week, month, lastDay } = await accountsOf(core).spent(kind, name);
+  return { spentToday: shown(day), spentThisWeek: shown(week), spentThisMonth: shown(month), lastUsedOn: lastDay };
 }
 
 function shown({ usd, tokens, calls, unpricedCalls }: KeySpend): KeySpend {

@@ -2,7 +2,8 @@
 import { BlockhouseError, type Core } from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
 import { wrongTokensOf } from '../../wrong-tokens.ts';
-import { ok, Written } from '../wire/reply.ts';
+import { documentReply } from '../wire/document.ts';
+import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
 /** `{status: "ok", version, uptimeSeconds, blocks, monitorsRunning, gatewayOnly?, standIn?}`. */
@@ -36,14 +37,14 @@ export const drain = async (context: RouteContext) => ok(await context.core.drai
 export const undrain = async (context: RouteContext) => ok(await context.core.drain(param(context, 'node'), false));
 
 /** The OpenAPI document of the server's routes. */
-export const openApi = async ({ server }: RouteContext) => {
+export const openApi = async ({ server, req }: RouteContext) => {
   const { openApiText } = await import('../openapi/openapi.ts');
-  return ok(new Written(openApiText(server.routes)));
+  return documentReply(req, openApiText(server.routes));
 };
 
 /** The AsyncAPI document of the WebSocket. Fails with NOT_FOUND on a server without one. */
-export const asyncApi = async ({ server }: RouteContext) => {
+export const asyncApi = async ({ server, req }: RouteContext) => {
   if (!server.hasWebSocket()) throw new BlockhouseError('NOT_FOUND', 'This server has no WebSocket, and so no contract of one.');
   const { asyncApiText } = await import('../../asyncapi.ts');
-  return ok(new Written(asyncApiText()));
+  return documentReply(req, asyncApiText());
 };

@@ -1,18 +1,37 @@
 // Handlers of `/api/costs`, `/api/doctor` and `/api/halt`, which concern the whole workspace.
-import type { SetHalt } from '../../../core/index.ts';
-import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
-import { queryChoice, queryValue } from '../wire/query.ts';
+import { type SetHalt, schemas } from '../../../core/index.ts';
+import { OTHER_BODY_BYTES, readBytes, readJsonBody } from '../wire/body.ts';
+import { queryChoice, queryNumber, queryValue } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { accountsOf } from './keys.ts';
 
-const GROUPS = ['connection', 'credential', 'model', 'day', 'day-model'] as const;
+const GROUPS = ['connection', 'credential', 'model', 'day', 'day-connection', 'day-model'] as const;
 
-/** `{by, rows, total}` from the ledger of the blocks, by block or one of GROUPS; with `source=gateway` from that of the gateway, by key or one of GROUPS. */
+/**
+ * `{by, rows, total}` from the ledger of the blocks, by block, purpose or one of GROUPS; with `source=gateway` from that of the gateway, by key or one of GROUPS. `from`
+ * and `to` are UTC days.
+ */
 export const costs = async ({ core, req }: RouteContext) => {
   const source = queryChoice(req, 'source', ['blocks', 'gateway']);
-  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', ...GROUPS])));
-  return ok(await core.blocks.costs({ by: queryChoice(req, 'by', ['block', ...GROUPS]), block: queryValue(req, 'block') }));
+  const [from, to] = ['from', 'to'].map((name) => queryValue(req, name));
+  if (source === 'gateway') return ok(await accountsOf(core).costs(queryChoice(req, 'by', ['key', ...GROUPS, 'day-key']), { from, to }));
+  const by = queryChoice(req, 'by', ['block', ...GROUPS, 'purpose', 'day-block']);
+  return ok(await core.blocks.costs({ by, block: queryValue(req, 'block'), from, to }));
+};
+
+/** `{hits, total, complete, unreadable}`, the newest first. Ends when the client leaves. */
+export const search = async ({ core, req, signal }: RouteContext) => {
+  const [q = '', block] = ['q', 'block'].map((name) => queryValue(req, name));
+  const limit = queryNumber(req, 'limit');
+  return ok(await core.blocks.search({ q, ...(limit !== undefined && { limit }), ...(block !== undefined && { block }) }, { signal }));
+};
+
+/** `{connection, matched, differs}`: an export of a provider's bill beside all calls of a connection. Changes nothing. */
+export const reconcile = async (context: RouteContext) => {
+  const { core, req } = context;
+  const query = { connection: queryValue(req, 'connection'), tolerance: queryValue(req, 'tolerance'), columns: queryValue(req, 'columns') };
+  return ok(await core.reconcile(await readBytes(context, schemas.MAX_BILL_BYTES, 'text/csv'), query));
 };
 
 /** `{ok, checked, findings}`; changes nothing. */

@@ -180,6 +180,31 @@ export const BLOCK_EXAMPLES = {
       ],
     },
   },
+  AskedAgain: {
+    of: 'AskAgain',
+    summary: 'Another text, for another model',
+    value: { message: 'What is my name, and since when do you know it?', model: 'gemma4' },
+  },
+  Versions: {
+    of: 'MessageVersions',
+    summary: 'A message that was asked again',
+    value: {
+      versions: [
+        { entry: { ...MESSAGE, id: 'm0kd81-earlier' }, answer: { ...ANSWER, replyTo: 'm0kd81-earlier' } },
+        { entry: { ...MESSAGE, replaces: 'm0kd81-earlier' }, answer: ANSWER },
+      ],
+    },
+  },
+  Found: {
+    of: 'SearchResult',
+    summary: 'One text',
+    value: {
+      hits: [{ block: 'ada', archive: null, by: 'message', id: MESSAGE.id, at: MESSAGE.timestamp, excerpt: 'Where is the needle?', marks: [[13, 19]] }],
+      total: 1,
+      complete: true,
+      unreadable: [],
+    },
+  },
   NewMessage: { of: 'PostMessage', summary: 'A message that may be sent twice', value: { message: MESSAGE.content, clientId: 'mail-17' } },
   QueuedMessage: { of: 'ChatAnswer', summary: 'It will be answered', value: { ...RECEIPT, note: 'The answer will be in the chat history.' } },
   AnsweredMessage: {
@@ -260,6 +285,22 @@ export const BLOCK_EXAMPLES = {
     value: { success: true, message: 'ada was renamed to grace.', name: 'grace' },
   },
   Costs: { of: 'CostsReport', summary: 'The costs of one block', value: { by: 'block', rows: [{ key: 'ada', ...BUCKET }], total: BUCKET } },
+  Reconciled: {
+    of: 'BillComparison',
+    summary: 'A day on which the provider bills more',
+    value: {
+      connection: 'openai',
+      matched: 41,
+      differs: [
+        {
+          date: '2026-11-01',
+          model: 'gpt-4o',
+          ours: { usd: 0.25, input: 80_000, output: 5000, calls: 40, unpricedCalls: 0 },
+          theirs: { usd: 0.31 },
+        },
+      ],
+    },
+  },
   Healthy: { of: 'DoctorReport', summary: 'Nothing is wrong', value: { ok: true, checked: { blocks: 1, files: 5, messages: 2 }, findings: [] } },
   Nodes: {
     of: 'NodeList',

@@ -1,5 +1,5 @@
 // Building blocks of route entries: bodies, answers and groups of error codes. Pure: no I/O.
-import type { ResponseWords } from '../wire/route.ts';
+import type { Parameter, ResponseWords } from '../wire/route.ts';
 import { ref, type SchemaName } from './schemas.ts';
 
 /** A response whose JSON body has the named schema. */
@@ -20,10 +20,15 @@ export const streamed = (whole: SchemaName, frame: SchemaName, description: stri
 
 /** The request header and the answers of a route that answers 304 to who has the body already. `further` are more headers of its answer. */
 export function tagged(name: SchemaName, description: string, further: object = {}) {
+  return taggedAs((etag) => json(name, description, { ...etag, ...further }));
+}
+
+/** The same of any body. */
+export function taggedAs<const A>(answer: (headers: object) => A) {
   const etag = { etag: { description: 'Changes with the body: for `If-None-Match`', schema: { type: 'string' } } };
   return {
     headers: { 'If-None-Match': { schema: { type: 'string' }, description: 'The ETag of an earlier answer' } },
-    answers: { 200: json(name, description, { ...etag, ...further }), 304: { description: 'Nothing has changed since.', headers: etag, content: {} } },
+    answers: { 200: answer(etag), 304: { description: 'Nothing has changed since.', headers: etag, content: {} } },
   } as const;
 }
 
@@ -57,3 +62,8 @@ export const READ = ['NOT_FOUND', 'BLOCK_NOT_FOUND', 'BLOCK_DAMAGED', 'STORAGE_F
 export const DISK = ['STORAGE_FULL', 'STORAGE_FAILED'] as const;
 /** Errors of a route that changes a block. WRONG_STATE is also that of a block that is just being archived. */
 export const WRITE = [...READ, ...DISK] as const;
+
+/** A field of a query as a parameter of the contract. */
+export function wordsOf({ description, ...schema }: { readonly description: string }): Parameter {
+  return { schema, description };
+}

@@ -18,6 +18,7 @@ function filled(file: { readonly properties: object }): object {
 const INLINE = [
   'AdapterId',
   'AnswerWait',
+  'AskedModel',
   'BlockAdapter',
   'BlockAdapterPatch',
   'BudgetStand',
@@ -42,6 +43,7 @@ const INLINE = [
   'QueueCounts',
   'Reason',
   'Reasoning',
+  'SearchQuery',
   'ShownKey',
   'TokenLogprob',
   'Transition',

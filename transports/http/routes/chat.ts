@@ -2,9 +2,9 @@
 import { schemas } from '../../../core/index.ts';
 import * as chat from '../handlers/chat.ts';
 import * as memory from '../handlers/memory.ts';
-import { BODY, body, either, json, READ, tagged, UPSTREAM, WRITE } from '../openapi/parts.ts';
+import { BODY, body, either, json, READ, tagged, UPSTREAM, WRITE, wordsOf } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
-import type { Parameter, ResponseWords, RouteEntry, RouteKey } from '../wire/route.ts';
+import type { ResponseWords, RouteEntry, RouteKey } from '../wire/route.ts';
 
 const name = { name: 'Name of the block' };
 const message = { ...name, id: 'Id of the message' };
@@ -15,6 +15,13 @@ const WAIT =
   'With `wait`, the status is 200 if the message is finished in time: `answer` is the reply, and `entry.status` and `entry.error` say what ' +
   'happened to a message without one. It is 202 when the time is up, and at once if the block does not answer; `note` says why. With ' +
   '`Accept: text/event-stream` as well, the reply is streamed. A second `start` means that the text so far is void. Only a complete answer ends with `done`.';
+const CHANNEL = {
+  'x-blockhouse-channel': { schema: { type: 'string', enum: schemas.CHANNELS, default: 'web' }, description: 'Where the message comes from' },
+} as const;
+const QUEUED = {
+  200: orEvents(json('ChatAnswer', 'The message waits for its answer. With `wait`, it is finished.')),
+  202: json('ChatReceipt', 'With `wait`: the message is not finished yet.'),
+};
 const changed = { 200: json('MessageChanged', 'The message as it is now.') };
 const remembered = { 200: json('MemoryAnswer', 'The memory as it is now.') };
 
@@ -60,14 +67,36 @@ export const CHAT_ROUTES = {
     description: `Queues a message for a block. It is on disk before the answer is sent. The same \`clientId\` again adds no second message. ${WAIT}`,
     params: name,
     query: { wait: wordsOf(wait) },
-    headers: { 'x-blockhouse-channel': { schema: { type: 'string', enum: schemas.CHANNELS, default: 'web' }, description: 'Where the message comes from' } },
+    headers: CHANNEL,
     body: body('PostMessage'),
-    answers: {
-      200: orEvents(json('ChatAnswer', 'The message waits for its answer. With `wait`, it is finished.')),
-      202: json('ChatReceipt', 'With `wait`: the message is not finished yet.'),
-    },
+    answers: QUEUED,
     errors: [...BODY, ...WRITE],
     handler: chat.post,
+  },
+  'POST /api/blocks/:name/chat/:id/again': {
+    id: 'askAgain',
+    tag: 'Chat',
+    summary: 'Ask the last message again',
+    description:
+      'Queues the last message of the conversation again, with another text or for another model where the body says so. The earlier version and its answer stay in the ' +
+      `conversation; once the new one is answered, models see it alone. The id may be that of the answer. ${WAIT}`,
+    params: message,
+    query: { wait: wordsOf(wait) },
+    headers: CHANNEL,
+    body: body('AskAgain'),
+    answers: QUEUED,
+    errors: [...BODY, 'ADAPTER_NOT_CONFIGURED', 'MESSAGE_NOT_FOUND', ...WRITE],
+    handler: chat.again,
+  },
+  'GET /api/blocks/:name/chat/:id/versions': {
+    id: 'listVersions',
+    tag: 'Chat',
+    summary: 'Read all versions of a message',
+    description: 'All versions of a message that was asked again, each with its answer, the oldest first.',
+    params: message,
+    answers: { 200: json('MessageVersions', 'The versions. A message that was never asked again is the only one.') },
+    errors: ['MESSAGE_NOT_FOUND', ...READ],
+    handler: chat.versions,
   },
   'POST /api/blocks/:name/chat/:id/cancel': {
     id: 'cancelMessage',
@@ -142,11 +171,6 @@ export const CHAT_ROUTES = {
     handler: memory.undo,
   },
 } as const satisfies Record<RouteKey, RouteEntry>;
-
-/** A field of a query as a parameter of the contract. */
-function wordsOf({ description, ...schema }: { readonly description: string }): Parameter {
-  return { schema, description };
-}
 
 /** A response that can also be a stream. */
 function orEvents(answer: ResponseWords): ResponseWords {

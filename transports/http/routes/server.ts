@@ -1,7 +1,7 @@
 // The routes of the server itself: its health, the token, the published contract.
 import * as gateway from '../handlers/gateway.ts';
 import * as server from '../handlers/server.ts';
-import { json } from '../openapi/parts.ts';
+import { json, taggedAs } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
 /** The routes of the server by `METHOD /path`. */
@@ -81,7 +81,11 @@ export const SERVER_ROUTES = {
     summary: 'Contract of these routes',
     description: 'This document (OpenAPI 3.1).',
     public: true,
-    answers: { 200: { description: 'The document.', content: { 'application/json': { schema: { type: 'object' } } } } },
+    ...taggedAs((headers) => ({
+      description: 'The document, compressed for who takes gzip.',
+      headers,
+      content: { 'application/json': { schema: { type: 'object' } } },
+    })),
     handler: server.openApi,
   },
   'GET /asyncapi.json': {
@@ -90,7 +94,11 @@ export const SERVER_ROUTES = {
     summary: 'Contract of the WebSocket',
     description: 'The messages of the WebSocket at `/api/ws` (AsyncAPI 3.0). A server without a WebSocket has no such document.',
     public: true,
-    answers: { 200: { description: 'The document.', content: { 'application/json': { schema: { type: 'object' } } } } },
+    ...taggedAs((headers) => ({
+      description: 'The document, compressed for who takes gzip.',
+      headers,
+      content: { 'application/json': { schema: { type: 'object' } } },
+    })),
     errors: ['NOT_FOUND'],
     handler: server.asyncApi,
   },

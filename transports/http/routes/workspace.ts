@@ -1,10 +1,13 @@
 // The routes of the workspace: archive, export and import, costs, doctor, kill switch.
 import * as archive from '../handlers/archive.ts';
 import * as workspace from '../handlers/workspace.ts';
-import { BODY, body, DISK, json, NO_BLOCKS, READ, WRITE } from '../openapi/parts.ts';
+import { schemas } from '../../../core/index.ts';
+import { BODY, body, DISK, json, NO_BLOCKS, READ, WRITE, wordsOf } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
+const { q, limit, block } = schemas.SearchQuery.properties;
 const string = { type: 'string' };
+const day = { type: 'string', format: 'date' };
 const binary = { content: { 'application/gzip': { schema: { type: 'string', format: 'binary' } } } };
 const archived = { name: 'The archive name, or the original name when only one archive has it' };
 const ARCHIVE = ['NOT_FOUND', 'ARCHIVE_NOT_FOUND', 'AMBIGUOUS_ARCHIVE', NO_BLOCKS, ...DISK] as const;
@@ -12,6 +15,18 @@ const halt = { 200: json('HaltState', 'The switch.') };
 
 /** The routes of the workspace by `METHOD /path`. */
 export const WORKSPACE_ROUTES = {
+  'GET /api/search': {
+    id: 'search',
+    tag: 'Chat',
+    summary: 'Search in what was said',
+    description:
+      'Looks for words in the messages, answers and memories of all blocks, the archived ones too; the newest texts first. Case, accents and the width of letters make no difference; in a ' +
+      'database, accents do, and of its blocks the 10,000 with the newest messages are looked at.',
+    query: { q: wordsOf(q), limit: wordsOf(limit), block: wordsOf(block) },
+    answers: { 200: json('SearchResult', 'What was found.') },
+    errors: ['INVALID_REQUEST', 'QUEUE_FULL', ...READ, 'STORAGE_FULL'],
+    handler: workspace.search,
+  },
   'GET /api/archive': {
     id: 'listArchive',
     tag: 'Archive',
@@ -85,15 +100,33 @@ export const WORKSPACE_ROUTES = {
         description: 'The calls of blocks, or those of the clients of the gateway',
       },
       by: {
-        schema: { type: 'string', enum: ['block', 'key', 'connection', 'credential', 'model', 'day', 'day-model'] },
+        schema: { type: 'string', enum: schemas.CostsReport.properties.by.enum },
         description:
-          'What each row sums up; credential is each key of each connection, and day-model each model on each UTC day. The default is block, and key for the gateway',
+          'What each row sums up; credential is each key of each connection, and day-model each model on each UTC day. block, purpose and day-block are of the calls of blocks, and key and day-key of those of clients. The default is block, and key for the gateway',
       },
       block: { schema: string, description: 'Only this block' },
+      from: { schema: day, description: 'Only this UTC day and later ones' },
+      to: { schema: day, description: 'Only this UTC day and earlier ones' },
     },
     answers: { 200: json('CostsReport', 'The report.') },
     errors: ['INVALID_REQUEST', 'WORKSPACE_DAMAGED', NO_BLOCKS, 'STORAGE_FAILED'],
     handler: workspace.costs,
+  },
+  'POST /api/costs/reconcile': {
+    id: 'reconcileBill',
+    tag: 'Workspace',
+    summary: "Compare with a provider's bill",
+    description:
+      "Compares an export of a provider's bill, CSV of at most 8 MiB in UTF-8 or UTF-16, with the calls of blocks and of clients, by UTC day and model. Stores nothing. A bill that can't be compared is a 400.",
+    query: {
+      connection: { schema: string, description: 'The provider or connection whose bill it is; the one that was called, if it is missing' },
+      tolerance: { schema: { ...string, default: '0.5%' }, description: 'What may differ, in percent' },
+      columns: { schema: string, description: 'Which column is which, where that is not known: date=…,model=…,usd=…,input=…,output=…' },
+    },
+    body: { required: true, content: { 'text/csv': { schema: string } } },
+    answers: { 200: json('BillComparison', 'What agrees, and what does not.') },
+    errors: [...BODY, 'WORKSPACE_DAMAGED', 'STORAGE_FAILED'],
+    handler: workspace.reconcile,
   },
   'GET /api/doctor': {
     id: 'checkWorkspace',

@@ -5,6 +5,7 @@
 // JSON values is refused before it is parsed, because parsing it would hold up the event loop. A large one is parsed in slices, while others are served.
 //
 // room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read.
+// not-in-one-go: many bodies can end in the same packet's time; each of more than FREE_BODY_BYTES is parsed in a turn of its own, callers one after the other.
 // all-at-once: a small body comes in the same packet as its head. It is then taken in one piece, without the listeners and the timer of a body that comes in
 //   parts, which cost as much as its parsing.
 import { isAscii, isUtf8 } from 'node:buffer';
@@ -67,7 +68,9 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   if (!hasBody(exchange.req) && optional) return undefined;
   const bytes = await receiveJson(exchange, limit);
   if (bytes.length === 0 && optional) return undefined;
-  return bytes.length > LARGE_BODY_BYTES ? await parseLarge(bytes, MAX_JSON_VALUES, exchange.res) : parse(bytes, MAX_JSON_VALUES);
+  if (bytes.length > LARGE_BODY_BYTES) return parseLarge(bytes, MAX_JSON_VALUES, exchange);
+  if (bytes.length > FREE_BODY_BYTES) await nextTurn(callerOf(exchange)); // not-in-one-go
+  return parse(bytes, MAX_JSON_VALUES);
 }
 
 /** The body of a compatible endpoint: its bytes as they came, and their value. */
@@ -83,10 +86,12 @@ export interface CompatibleBody {
 /** Reads the body of a compatible endpoint. `anyType` takes every media type. Rejects as `readJsonBody` does. */
 export async function readCompatibleBody(exchange: Exchange, anyType = false): Promise<CompatibleBody> {
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
-  const turn = bytes.length > STEPPED_BODY_BYTES ? nextTurn : undefined;
+  const caller = callerOf(exchange);
+  const turn = bytes.length > STEPPED_BODY_BYTES ? () => nextTurn(caller) : undefined;
+  if (bytes.length > FREE_BODY_BYTES && bytes.length <= LARGE_BODY_BYTES) await nextTurn(caller); // not-in-one-go
   if (bytes.length <= LARGE_BODY_BYTES) return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES), turn };
   const outline: JsonOutline = { commas: [], members: 0 };
-  return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange.res, outline), outline, turn };
+  return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange, outline), outline, turn };
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {
@@ -140,8 +145,13 @@ async function receive(exchange: Exchange, limit: number): Promise<Buffer> {
 }
 
 /** One caller is a named key, or else an address: until a key is known, nothing else tells callers apart. */
-function shareOf({ req, res, server, key }: Exchange): BodyShare {
-  const share = new BodyShare(server.bodies, key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`);
+function callerOf({ req, key }: Exchange): string {
+  return key === undefined ? (req.socket.remoteAddress ?? '') : `key ${key.name}`;
+}
+
+function shareOf(exchange: Exchange): BodyShare {
+  const { res, server } = exchange;
+  const share = new BodyShare(server.bodies, callerOf(exchange));
   if (res.destroyed) share.release();
   else res.once('close', () => share.release());
   return share;
@@ -282,11 +292,11 @@ function parse(bytes: Buffer, values: number): unknown {
 }
 
 /** Like `parse`, in slices. Ends with CANCELLED when the client has left meanwhile. */
-async function parseLarge(bytes: Buffer, values: number, res: ServerResponse, outline: JsonOutline = { commas: [], members: 0 }): Promise<unknown> {
+async function parseLarge(bytes: Buffer, values: number, exchange: Exchange, outline: JsonOutline = { commas: [], members: 0 }): Promise<unknown> {
   if (!isUtf8(bytes)) throw notUtf8();
   const turn = async (): Promise<void> => {
-    await nextTurn();
-    if (res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
+    await nextTurn(callerOf(exchange));
+    if (exchange.res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
   };
   try {
     return await parseInSlices(bytes, { values, fields: MAX_OBJECT_FIELDS, outline, turn, encoding: isAscii(bytes) ? 'latin1' : 'utf8' });

@@ -19,7 +19,7 @@ function entryValues(from: number): string {
   return types.map((type, index) => `$${from + index}::${type}`).join(', ');
 }
 
-/** $1 block, $2 cap, $3 the most bytes, $4 and following the entry. No row: no room, an id that is not the greatest, or no block. 23505: its clientId is known. */
+/** $1 block, $2 cap, $3 the most bytes, $4 to $17 the entry, $18 the last id that it may follow. No row: no room, an id that is not the greatest, another last id, or no block. 23505: its clientId is known. */
 export const APPEND = {
   name: 'message-append',
   text: `
@@ -28,6 +28,7 @@ k as (
   update bh.block k set next_seq = next_seq + 1, queued = queued + 1, waiting_bytes = waiting_bytes + $8::int, last_id = $4::text,
     due_at = least(due_at, clock_timestamp())
   from b where k.id = b.id and archive_name is null and last_id < $4::text and queued + processing < $2 and waiting_bytes + $8::int <= $3
+    and ($18::text is null or last_id = $18)
   returning k.id, next_seq, queued + processing - 1 as position),
 m as (insert into bh.message (block_id, seq, ${COLUMNS}) select k.id, k.next_seq, ${entryValues(4)} from k)
 select k.position, ${VERSIONS} from k, b`,

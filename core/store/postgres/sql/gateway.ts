@@ -95,6 +95,9 @@ from bh.key_day d cross join (values ('day', $2::date), ('week', $3::date), ('mo
 where d.key = $1 and d.day between p.since and $2::date group by 1`,
 };
 
+/** $1 the account of a key or a group. A lock of its day alone is no use of it. */
+export const LAST_DAY = { name: 'key-last-day', text: 'select max(day)::text as day from bh.key_day where key = $1 and calls > 0' };
+
 /** After $1, $2, $3. */
 export const CALLS = {
   name: 'gateway-calls',

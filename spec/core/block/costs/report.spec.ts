@@ -3,10 +3,11 @@ import { emptyBucket } from '../../../../core/block/costs/costs.ts';
 import { type CostLine, reportCosts } from '../../../../core/block/costs/report.ts';
 import { compile } from '../../../../core/schemas/validate.ts';
 import { CostsReport } from '../../../../core/schemas/workspace-api.ts';
+import type { CostsFilter } from '../../../../core/store/port.ts';
 
 async function* lines(...all: [block: string, model: string, day: string, costUsd: number | null][]): AsyncGenerator<CostLine> {
   for (const [block, model, day, costUsd] of all)
-    yield { at: `${day}T10:00:00.000Z`, block, provider: 'p', model, usage: { inputTokens: 10, outputTokens: 1, totalTokens: 11 }, costUsd };
+    yield { at: `${day}T10:00:00.000Z`, purpose: 'chat', block, provider: 'p', model, usage: { inputTokens: 10, outputTokens: 1, totalTokens: 11 }, costUsd };
 }
 
 const LEDGER = [
@@ -70,9 +71,36 @@ t.test('days come newest first', async (t) => {
 
 t.test('the total is the sum of the rows, for all blocks and for one', async (t) => {
   t.same((await reportCosts(ledger(), 'day')).total, { calls: 5, input: 50, output: 5, cacheRead: 0, cacheWrite: 0, costUsd: 4, unpricedCalls: 1 });
-  const one = await reportCosts(ledger(), 'model', 'b');
+  const one = await reportCosts(ledger(), 'model', { block: 'b' });
   t.match(one.total, { calls: 2, costUsd: 3 });
   t.equal(one.rows.length, 2);
+});
+
+t.test('a report counts the days that it is asked for, both ends with them', async (t) => {
+  const days = async (filter: CostsFilter) => (await reportCosts(ledger(), 'day', filter)).rows.map(({ key }) => key.slice(8)).join(' ');
+  t.equal(await days({ from: '2026-11-19' }), '20 19');
+  t.equal(await days({ to: '2026-11-19' }), '19 18');
+  t.equal(await days({ from: '2026-11-19', to: '2026-11-19' }), '19');
+  t.equal(await days({ from: '2027-01-01' }), '');
+  for (const [filter, path] of [
+    [{ from: '2026-13-01' }, 'from'],
+    [{ from: '2026-02-30' }, 'from'],
+    [{ to: 'yesterday' }, 'to'],
+    [{ from: '2026-11-20', to: '2026-11-19' }, 'from'],
+  ] as const)
+    await t.rejects(reportCosts(ledger(), 'day', filter), { code: 'INVALID_REQUEST', details: [{ path }] }, JSON.stringify(filter));
+});
+
+t.test('days are told apart by what was asked, and by purpose', async (t) => {
+  const keys = async (by: Parameters<typeof reportCosts>[1]) => (await reportCosts(ledger(), by)).rows.map(({ key }) => key);
+  for (const [by, part] of [
+    ['day-block', /^2026-11-\d\d [abcd]$/],
+    ['day-connection', /^2026-11-\d\d \w+$/],
+    ['day-model', /^2026-11-\d\d \w+\/\w+$/],
+    ['day-key', /^2026-11-\d\d \(workspace token\)$/],
+  ] as const)
+    for (const key of await keys(by)) t.match(key, part);
+  t.same(await keys('purpose'), ['chat']);
 });
 
 t.test('an empty ledger has no rows', async (t) => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { estimateTokens } from '../../../../core/base/tokens.ts';
 import type { BlockMemory } from '../../../../core/schemas/block-memory.ts';
 import { pair } from '../../../support/block-files.ts';
 import { RUNNABLE, type StartedCore, startCore } from '../../../support/blocks.ts';
@@ -109,6 +110,24 @@ t.test('neither an exhausted budget nor the kill switch allows a summary', async
   await t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /Too dear/ });
   t.equal(one.daemon.calls.length, 0);
   t.equal(memoryIn(one).compactions.length, 1, 'the switch is no failure of the model');
+});
+
+t.test('all that a summary reads counts towards the caps: what it is to do, and what it summarises', async (t) => {
+  const one = await remembering(t, (call) => call.answer('Short.'), { ...KEEP, adapter: { ...RUNNABLE.adapter, maxTokens: 10 } });
+  await one.blocks.compact('ada');
+  const asked = one.daemon.calls[0]?.asked.messages ?? [];
+  t.strictSame(
+    asked.map(({ role }) => role),
+    ['system', 'user'],
+  );
+  const spent = 3 + 2;
+  const needed = asked.reduce((sum, { content }) => sum + estimateTokens(content), 0) + 10;
+  await one.blocks.undoCompaction('ada');
+  await one.blocks.updateConfig('ada', { budget: { dailyTokens: spent + needed - 1 } });
+  await t.rejects(one.blocks.compact('ada'), { code: 'WRONG_STATE', message: /budget/ });
+  t.equal(one.daemon.calls.length, 1);
+  await one.blocks.updateConfig('ada', { budget: { dailyTokens: spent + needed } });
+  t.match(await one.blocks.compact('ada'), { summary: 'Short.' });
 });
 
 t.test('once the kill switch is set, no fallback is asked for a summary', async (t) => {

@@ -26,6 +26,20 @@ t.test('each question is followed by its answers, in the order of the questions'
   for (const [title, history, shown] of cases) t.equal(idsFrom(null, history), shown, title);
 });
 
+t.test('of the versions of a message, the last one with an answer stands for all', async (t) => {
+  const again = (id: string, replaces: string, fields: Partial<ChatEntry> = {}) => [user(id, { replaces, ...fields }), answer(`${id}a`, id)];
+  t.equal(idsFrom(null, [...pair('1'), ...again('2', '1'), ...pair('3')]), '2+2a 3+3a');
+  t.equal(idsFrom(null, [...pair('1'), ...again('2', '1'), ...again('3', '2')]), '3+3a', 'a version of a version');
+  t.equal(idsFrom(null, [...pair('1'), user('2', { replaces: '1', status: 'cancelled' })]), '1+1a', 'the new one has no answer');
+  t.equal(idsFrom(null, [...pair('1'), user('2', { replaces: '1', status: 'failed' }), ...again('3', '2')]), '3+3a', 'one between has no answer');
+  t.equal(idsFrom(null, [user('1', { replaces: '1' }), answer('1a', '1'), ...again('2', '3'), ...again('3', '2')]), '1+1a 3+3a', 'a circle, made by hand');
+  t.same(
+    exchangesFrom(null, [...pair('1'), ...pair('2'), user('3', { replaces: '2', status: 'processing' })], '3').map(({ question }) => question.id),
+    ['1'],
+    'what is asked now takes the place of its earlier version',
+  );
+});
+
 t.test('a question without an answer is left out, and an answer without a question too', async (t) => {
   for (const status of ['queued', 'processing', 'failed', 'cancelled', 'expired'] as const)
     t.equal(idsFrom(null, [user('1', { status }), answer('2', '1'), ...pair('3')]), '3+3a', status);

@@ -19,6 +19,9 @@ t.test('calls are summed by day and key; one of which nothing is known, and one 
   t.match(days.spent('2026-11-22', 'app').day, { usd: 0.5, tokens: 24, calls: 2, unpricedCalls: 1 });
   t.match(days.spent('2026-11-23', 'app').day, { usd: 0.5, tokens: 15, calls: 1, unpricedCalls: 0 });
   t.match(days.spent('2026-11-24', 'app').day, { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 });
+  days.count(call('2026-11-21'));
+  t.equal(days.spent('2026-11-24', 'app').lastDay, '2026-11-23', 'the newest day, whichever was counted last');
+  t.equal(days.spent('2026-11-24', 'other').lastDay, null);
   t.equal(days.meanOutput('app'), 5);
   t.equal(days.meanOutput('other'), undefined);
   const copy = new SpendDays();

@@ -14,9 +14,10 @@ function callOf(requestId: string, fields: Partial<GatewayCall> = {}): GatewayCa
   return { at: new Date(NOON).toISOString(), requestId, ...shared, ...fields };
 }
 
-async function bookOn(t: Test, database: Database, clock = { ms: NOON }): Promise<PostgresGatewayBook & { node: string }> {
-  const { node } = await Membership.join(database, { version: '1.0.0', url: null });
-  const book = new PostgresGatewayBook({ database, node: () => node, now: () => clock.ms });
+async function bookOn(t: Test, database: Database, clock = { ms: NOON }, lease?: { ms: number }): Promise<PostgresGatewayBook & { node: string }> {
+  const member = await Membership.join(database, { version: '1.0.0', url: null }, lease === undefined ? {} : { clock: () => lease.ms });
+  const { node } = member;
+  const book = new PostgresGatewayBook({ database, node: () => node, now: () => clock.ms, isSure: () => member.isSure, renew: () => member.renew() });
   t.teardown(() => book.close().catch(() => undefined));
   return Object.assign(book, { node });
 }
@@ -43,7 +44,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     for await (const line of book.lines()) lines.push(line);
     t.strictSame(lines, calls);
     t.strictSame((await book.spent('key', 'app')).day, { usd: 0.75, tokens: 30, calls: 3, unpricedCalls: 1 });
-    t.match((await book.spent('key', 'none')).day, { usd: 0, calls: 0 });
+    t.match(await book.spent('key', 'none'), { day: { usd: 0, calls: 0 }, lastDay: null });
+    t.equal((await book.spent('key', 'app')).lastDay, calls[0]?.at.slice(0, '2026-11-22'.length));
     t.strictSame(await ask('select key, calls::int, failed::int, cost_usd::float8 from bh.gateway_day order by key'), [
       { key: '', calls: 1, failed: 1, cost_usd: 0 },
       { key: 'app', calls: 3, failed: 0, cost_usd: 0.75 },
@@ -151,6 +153,20 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await needs(1, 1, b), true, 'it has ended, and took two');
   });
 
+  t.test('what is kept for the calls under way is not lessened by a call that has ended and is not written yet', async (t) => {
+    const { database, ask } = await migrated(t);
+    const book = await bookOn(t, database);
+    const usage = { inputTokens: 10, outputTokens: 290, totalTokens: 300 };
+    const needs = (tokens: number) => book.room(keyWith({ tokensPerDay: 1000 }), { roughly: () => NOTHING, exactly: () => ({ usd: 0, tokens }) });
+    t.equal(await needs(400), true);
+    book.note({ ...callOf('1'), id: '1', key: 'app', usage, error: 'SHUTTING_DOWN' as const });
+    await book.giveBack();
+    book.record(callOf('2', { usage: { ...usage, totalTokens: 400 } }));
+    await book.giveBack();
+    await book.flush();
+    t.strictSame(await ask('select tokens::int as tokens from bh.key_grant'), [{ tokens: 300 }]);
+  });
+
   t.test('calls that are under way when a day begins hold their room on it', async (t) => {
     const { database, ask } = await migrated(t);
     const clock = { ms: Date.parse('2026-11-20T23:59:59.000Z') };
@@ -223,6 +239,34 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     proxy.heal();
     t.equal(await roomIn(book, KEY), true);
     t.match((await book.spent('key', 'app')).day, { usd: 6 });
+  });
+
+  t.test('no server spends what it was granted once others may have it, because its lease has ended', async (t) => {
+    const { database, openByProxy, ask } = await migrated(t);
+    const { database: cutOff, proxy } = await openByProxy();
+    const lease = { ms: 0 };
+    const [a, b] = [await bookOn(t, cutOff, { ms: NOON }, lease), await bookOn(t, database)];
+    t.equal(await roomIn(a), true);
+    proxy.refuse();
+    lease.ms += 7999;
+    t.equal(roomIn(a), true);
+    await ask('delete from bh.node where id = $1', [a.node]);
+    lease.ms += 1;
+    t.equal(await roomIn(b), true);
+    b.record(callOf('1', { costUsd: 10 }));
+    await b.flush();
+    await t.rejects(async () => roomIn(a), { code: 'STORE_UNREACHABLE' });
+    proxy.heal();
+    await t.rejects(async () => roomIn(a), { code: 'LEASE_LOST' });
+  });
+
+  t.test('a lease that has ended is renewed when a call asks', async (t) => {
+    const lease = { ms: 0 };
+    const book = await bookOn(t, (await migrated(t)).database, { ms: NOON }, lease);
+    t.equal(await roomIn(book), true);
+    lease.ms += 8000;
+    t.equal(await roomIn(book), true);
+    t.equal(roomIn(book), true);
   });
 
   t.test('no grant outlives its day, and a call counts on the day of its end', async (t) => {

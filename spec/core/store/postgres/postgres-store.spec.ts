@@ -35,6 +35,27 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.same(await ask('select from bh.node'), []);
   });
 
+  t.test('a server without blocks that was given up joins again when a key with a cap asks, and spends nothing that it was granted before', async (t) => {
+    const { open, ask } = await postgresPlace(t);
+    const store = await open({ leaseMs: 2000 });
+    const first = await store.join();
+    const caps = { usdPerDay: null, usdPerWeek: null, usdPerMonth: null, tokensPerDay: 100, tokensPerMonth: null };
+    const used = { usd: 0, tokens: 10 };
+    const room = () => store.gateway.room({ name: 'app', bounds: [{ kind: 'key', name: 'app', ...caps }] }, { roughly: () => used, exactly: () => used });
+    t.equal(await room(), true);
+    await ask('delete from bh.node');
+    if (!first.lost.aborted) await new Promise((lost) => first.lost.addEventListener('abort', lost, { once: true }));
+    t.strictSame(await Promise.all([room(), room(), store.join().then(() => true)]), [true, true, true]);
+    const { node } = await store.join();
+    t.not(node, first.node);
+    t.match(await ask('select node from bh.key_grant'), [{ node }]);
+    t.match(await ask('select id from bh.node'), [{ id: node }]);
+    await ask('delete from bh.key_grant');
+    await ask('delete from bh.node');
+    const other = { name: 'other', bounds: [{ kind: 'key' as const, name: 'other', ...caps }] };
+    t.equal(await store.gateway.room(other, { roughly: () => used, exactly: () => used }), true, 'also where it did not know yet that it was given up');
+  });
+
   t.test('a database that is not there is told, and nothing is left open', async (t) => {
     await t.rejects(connectPostgres('postgres://127.0.0.1:1/x'), { code: 'STORE_UNREACHABLE' });
     const connection = await connectPostgres((await postgresPlace(t)).place);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { capMeaning } from '../../../../transports/dashboard/data/caps.ts';
+import { capMeaning, unpricedOf } from '../../../../transports/dashboard/data/caps.ts';
 
 const NOON = Date.parse('2026-11-23T12:00:00Z');
 const STAND = { day: { usd: 2, tokens: 600, key: '2026-11-23' }, month: { usd: 30, tokens: 9000, key: '2026-11' }, state: 'ok' } as const;
@@ -25,4 +25,12 @@ t.test('what was counted on another day, or in another month, of the zone is ove
   t.match(capMeaning('budget.dailyUsd', 1, STAND, 'UTC', late), { spent: 0, isReached: false });
   t.match(capMeaning('budget.monthlyUsd', 40, STAND, 'UTC', late), { spent: 30 });
   t.match(capMeaning('budget.monthlyUsd', 40, STAND, 'Asia/Tokyo', late), { spent: 0 });
+});
+
+t.test('calls without a price are counted for the day and for the month', async (t) => {
+  const sums = { calls: 3, input: 1, output: 1, cacheRead: 0, cacheWrite: 0, costUsd: null };
+  const byDay = { '2026-10-31': { ...sums, unpricedCalls: 9 }, '2026-11-22': { ...sums, unpricedCalls: 2 }, '2026-11-23': { ...sums, unpricedCalls: 3 } };
+  t.equal(unpricedOf({ byDay }, STAND.day.key), 3);
+  t.equal(unpricedOf({ byDay }, STAND.month.key), 5);
+  t.equal(unpricedOf({ byDay }, '2026-11-24'), 0);
 });

@@ -124,6 +124,7 @@ t.test('a key says whether it is used, until when it is not and for which models
   t.match(text({ state: 'refused', until }), /^Refused, tried again at \d\d:05$/);
   t.match(text({ state: 'empty', until: null }), /^No quota left$/);
   t.equal(text({ state: 'unset', source: 'GPU_B' }), 'GPU_B is not set');
+  t.equal(text({ state: 'elsewhere' }), 'Not sent to this address');
   t.equal(text({ state: 'resting' }), 'resting');
   t.equal(keyModelsText({ ...KEY, models: ['m'] }), 'for m');
   t.equal(keyModelsText({ ...KEY, models: ['m', 'n', 'o'] }), 'for m and 2 other models');

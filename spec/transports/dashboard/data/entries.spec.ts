@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { ChatEntry } from '../../../../core/types.ts';
 import { type Entries, linesOf, withNewest, withOlder } from '../../../../transports/dashboard/data/entries.ts';
+import type { Outgoing } from '../../../../transports/dashboard/data/outbox.ts';
 
 const entry = (id: string, more: Partial<ChatEntry> = {}): ChatEntry => ({
   id,
@@ -51,6 +52,22 @@ t.test('an answer stands below its message, and what waits stands last with the 
 
 t.test('a reply to a message that is not loaded stands last', async (t) => {
   t.strictSame(shown(known(entry('1')), { id: '0', key: 'reply' }), ['1', 'reply']);
+});
+
+t.test('a message on its way is a line above its answer, whether its receipt is there or not, and goes when its entry is read', async (t) => {
+  const outgoing = (text: string, more: Partial<Outgoing> = {}): Outgoing => ({ block: 'ada', clientId: text, text, state: 'sending', ...more });
+  const entries = known(entry('1'), entry('2', { status: 'queued' }));
+  const order = (reply: string, ...list: readonly Outgoing[]): readonly string[] =>
+    linesOf(entries, { id: reply, key: 'reply' }, ({ id }) => id, list).map(({ key }) => key);
+  t.strictSame(order('9', outgoing('a'), outgoing('b')), ['1', '2', 'a', 'reply', 'b'], 'the receipt is not there');
+  t.strictSame(order('9', outgoing('a', { state: 'sent', id: '8' }), outgoing('b', { state: 'sent', id: '9' })), ['1', '2', 'a', 'b', 'reply']);
+  t.strictSame(order('2', outgoing('a')), ['1', '2', 'reply', 'a'], 'a reply to another message');
+  t.strictSame(order('9', outgoing('a', { state: 'refused' })), ['1', 'reply', '2', 'a'], 'what the server refused is not answered');
+  const read = known(entry('1'), entry('2', { clientId: 'a' }));
+  t.strictSame(
+    linesOf(read, undefined, ({ id }) => id, [outgoing('a', { state: 'sent' })]).map(({ key }) => key),
+    ['1', '2'],
+  );
 });
 
 t.test('the entry of a complete reply takes its place, also while the reply is still known', async (t) => {

@@ -17,11 +17,12 @@ class Server {
   /** What the next tries end with; afterwards each is good. `lost` takes the message and loses the answer. */
   readonly ends: (ApiError | 'lost')[] = [];
 
-  async post(_block: string, { clientId, text }: Sending): Promise<void> {
+  async post(_block: string, { clientId, text }: Sending): Promise<{ readonly id: string }> {
     this.tries.push(text);
     const end = this.ends.shift();
     if (end === undefined || end === 'lost') this.got.set(clientId, text);
     if (end !== undefined) throw end === 'lost' ? NO_ANSWER : end;
+    return { id: `id of ${text}` };
   }
 
   get texts(): readonly string[] {

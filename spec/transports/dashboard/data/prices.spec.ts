@@ -1,7 +1,9 @@
 import t from 'tap';
+import { schemas } from '../../../../core/index.ts';
 import type { CostsReport, ShownPrice } from '../../../../core/types.ts';
+import { billRows, compareBill, MAX_BILL_BYTES } from '../../../../transports/dashboard/data/bill.ts';
 import { priceOf, priceRows, type TypedPrice, typedPrice } from '../../../../transports/dashboard/data/prices.ts';
-import { priceFromText, rateText } from '../../../../transports/dashboard/text/prices.ts';
+import { amountText, comparedText, priceFromText, rateText } from '../../../../transports/dashboard/text/prices.ts';
 
 const OWN: ShownPrice = { model: 'gpu/prod', from: 'own', price: { input: 0.59, output: 0.79, cacheRead: 0.06 }, like: null };
 const UNKNOWN: ShownPrice = { model: 'gpu/x', from: null, price: null, like: null };
@@ -48,4 +50,34 @@ t.test('what is typed becomes a price, or the fields that are wrong; what was se
   t.same(priceOf({ ...typed, model: 'prod', input: '', output: '-1', cacheRead: 'x' }), new Set(['model', 'input', 'output', 'cacheRead']));
   t.same(priceOf({ ...typed, kind: 'like', like: 'gpt' }), new Set(['like']));
   t.match(typedPrice('gpu/x', UNKNOWN), { kind: 'rates', input: '', output: '' });
+});
+
+t.test('of a bill, each amount that it tells has a row, and a file that the server would refuse is not sent', async (t) => {
+  const ours = { usd: 1, input: 3, output: 2, calls: 2, unpricedCalls: 1 };
+  const comparison = {
+    connection: 'gpu',
+    matched: 1,
+    differs: [
+      { date: '2026-11-01', model: 'm', ours, theirs: null },
+      { date: '2026-11-01', model: 'n', ours: null, theirs: { usd: 0.5 } },
+    ],
+  };
+  const [amount, day] = ['usd', '2026-11-01'] as const;
+  t.same(billRows(comparison), [
+    { day, model: 'm', amount, ours: 1, theirs: undefined, uncounted: 1 },
+    { day, model: 'n', amount, ours: undefined, theirs: 0.5, uncounted: 0 },
+  ]);
+  const alone = { ...comparison, differs: comparison.differs.slice(0, 1) };
+  t.same(
+    billRows(alone).map(({ amount, ours, theirs }) => [amount, amountText(amount, ours), amountText(amount, theirs)]),
+    [
+      ['usd', '$1.000000', '–'],
+      ['input', '3', '–'],
+      ['output', '2', '–'],
+    ],
+  );
+  t.equal(comparedText(alone), '1 line of gpu agrees, 1 differs.');
+  t.equal(comparedText({ connection: 'gpu', matched: 2, differs: [] }), '2 lines of gpu agree, 0 differ.');
+  t.equal(MAX_BILL_BYTES, schemas.MAX_BILL_BYTES);
+  await t.rejects(compareBill(new Blob(['x'.repeat(MAX_BILL_BYTES + 1)]), { connection: '', columns: '' }), { code: 'BODY_TOO_LARGE' });
 });

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { createAdapters } from '../../../../adapters/index.ts';
 import * as handlers from '../../../../transports/http/handlers/connections.ts';
@@ -176,4 +177,37 @@ t.test('of two keys that are added at once none is lost, and a variable that is 
   t.equal(openai?.keys.length, 6);
   t.match(openai?.keys[0], { source: 'OPENAI_API_KEY', state: 'ready' });
   t.match(openai?.keys[5], { label: 'e', source: 'NOT_HERE', state: 'unset' });
+});
+
+t.test('a key of a variable that does not go to the address of the entry is shown as such, with the cure', async (t) => {
+  const server = await startServer(t, { adapters: createAdapters(), env: { KEY_B: 'canary-of-b-0123456789', OLLAMA_API_KEY: 'canary-of-o-0123456789' } });
+  const keys = [
+    { label: 'a', apiKey: 'canary-of-a-0123456789' },
+    { label: 'b', apiKeyEnv: 'KEY_B', weight: 2 },
+  ];
+  const there = 'http://127.0.0.1:9';
+  const shown = async (entries: object) => {
+    writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify(entries), { mode: 0o600 });
+    await delay(210);
+    const { text, json } = await server.call('GET', '/api/connections');
+    t.notMatch(text, /canary/);
+    const list = json['connections'] as { name: string }[];
+    return (name: string) => list.find((one) => one.name === name);
+  };
+  const of = await shown({
+    openai: { baseURL: there, keys },
+    ollama: { baseURL: there, apiKeyEnv: 'KEY_B' },
+    gpu: { adapter: 'openai', baseURL: there, keys },
+  });
+  t.match(of('openai'), {
+    ready: true,
+    detail: /^The key in KEY_B is not sent: the address of OpenAI, http:\/\/127\.0\.0\.1:9.*, does not come from the environment\. .*auth set openai/,
+    keys: [
+      { label: 'a', state: 'ready' },
+      { label: 'b', source: 'KEY_B', state: 'elsewhere', weight: 2 },
+    ],
+  });
+  t.match(of('ollama'), { ready: true, detail: /^The key in KEY_B is not sent/, keys: [{ source: 'KEY_B', state: 'elsewhere' }] });
+  t.match(of('gpu'), { ready: true, detail: null, keys: [{ state: 'ready' }, { state: 'ready' }] }, 'a connection names its own variables');
+  t.match((await shown({ openai: { keys } }))('openai'), { detail: null, keys: [{ state: 'ready' }, { state: 'ready' }] }, 'at its own address');
 });

@@ -169,6 +169,17 @@ t.test('on /v1/chat, a list of models binds the provider, too', async (t) => {
   t.equal(await asks(['unknown'], 'openai', 'unknown'), 403, 'it stands for none');
 });
 
+t.test('who changes one limit leaves those that another changes at the same time, and the day of the last use is told', async (t) => {
+  const server = await startServer(t);
+  const key = await keyOf(server, { name: 'app' });
+  const change = (body: object) => server.call('PATCH', '/api/keys/app', { body });
+  await Promise.all([change({ usdPerDay: 2 }), change({ usdPerWeek: 9 }), change({ inFlight: 3, models: ['ollama/*'] })]);
+  const shown = async () => (await server.call('GET', '/api/keys')).json;
+  t.match(await shown(), { keys: [{ usdPerDay: 2, usdPerWeek: 9, inFlight: 3, models: ['ollama/*'], lastUsedOn: null }] });
+  t.match(await ask(server, key), { status: 200 });
+  t.match(await shown(), { keys: [{ lastUsedOn: new Date().toISOString().slice(0, '2026-11-22'.length) }] });
+});
+
 t.test('limits change for the next call, a group holds for its keys together, and unknown names and fields are refused', async (t) => {
   const server = await startServer(t);
   const key = await keyOf(server, { name: 'app' });
@@ -187,7 +198,7 @@ t.test('limits change for the next call, a group holds for its keys together, an
   t.match(await server.call('DELETE', '/api/keys/other'), { status: 200 });
   t.match(await ask(server, key), { status: 429 }, 'what a revoked key has spent in it still counts');
   t.match((await server.call('GET', '/api/key-groups')).json, {
-    groups: [{ name: 'team', keys: ['app'], spentToday: { calls: 1 }, spentThisMonth: { calls: 1 } }],
+    groups: [{ name: 'team', keys: ['app'], spentToday: { calls: 1 }, spentThisMonth: { calls: 1 }, lastUsedOn: /^\d{4}-\d\d-\d\d$/ }],
   });
   t.match(await server.call('DELETE', '/api/key-groups/team'), { status: 409, json: { code: 'WRONG_STATE' } });
   for (const [method, path, body, status] of [

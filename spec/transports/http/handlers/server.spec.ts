@@ -64,6 +64,23 @@ t.test('the published contracts are served without a token', async (t) => {
   }
 });
 
+t.test('a contract comes compressed for who takes gzip, and not at all for who has it', async (t) => {
+  const server = await startServer(t);
+  const ask = (headers: Record<string, string>) => fetch(`${server.url}/openapi.json`, { headers: { 'accept-encoding': 'identity', ...headers } });
+  const plain = await ask({});
+  const zipped = await ask({ 'accept-encoding': 'br, gzip' });
+  t.equal(plain.headers.get('content-encoding'), null);
+  t.match(Object.fromEntries(zipped.headers), { 'content-encoding': 'gzip', vary: 'accept-encoding' });
+  t.ok(Number(zipped.headers.get('content-length')) < Number(plain.headers.get('content-length')) / 5);
+  t.equal(await zipped.text(), await plain.text());
+  t.equal((await ask({ 'accept-encoding': 'gzip;q=0' })).headers.get('content-encoding'), null);
+  const [one, other] = [plain, zipped].map(({ headers }) => headers.get('etag') ?? '');
+  t.not(one, other, 'two forms, two tags');
+  t.equal((await ask({ 'if-none-match': one ?? '' })).status, 304);
+  t.equal((await ask({ 'if-none-match': one ?? '', 'accept-encoding': 'gzip' })).status, 200);
+  t.match(await ask({ 'if-none-match': other ?? '', 'accept-encoding': 'gzip' }), { status: 304, body: null });
+});
+
 t.test('a server without a WebSocket has no contract of it', async (t) => {
   const server = await startServer(t);
   t.match(await server.call('GET', '/asyncapi.json', { token: false }), { status: 404, json: { code: 'NOT_FOUND', error: /no WebSocket/ } });

@@ -23,9 +23,48 @@ t.test('costs are told by block, model or day, of all blocks or one', async (t) 
   });
   t.match(await costs('?by=block&other=1'), { by: 'block' });
   t.match(await costs('?by=model'), { by: 'model', rows: [{ key: 'ollama/m', calls: 2 }] });
+  const today = new Date().toISOString().slice(0, 10);
+  t.match(await costs(`?by=day-block&from=${today}&to=${today}`), { rows: [{ key: `${today} b` }, { key: `${today} a` }], total: { calls: 2 } });
+  t.match(await costs('?to=2020-01-01'), { rows: [], total: { calls: 0 } });
+  t.match(await costs('?by=purpose'), { rows: [{ key: 'chat' }] });
   t.match(await costs('?by=day&block=a'), { by: 'day', rows: [{ key: /^\d{4}-\d{2}-\d{2}$/, calls: 1 }], total: { calls: 1 } });
-  for (const query of ['?by=', '?by=year', '?by=__proto__', '?by=day&by=model', '?block=a&block=b'])
+  for (const query of ['?by=', '?by=year', '?by=__proto__', '?by=day&by=model', '?block=a&block=b', '?from=yesterday', '?by=day-key'])
     t.match(await server.call('GET', `/api/costs${query}`), { status: 400, json: { code: 'INVALID_REQUEST' } }, query);
+});
+
+t.test("a provider's bill is compared with the calls of blocks and of clients, and what can't be compared says why", async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'a');
+  await server.call('POST', '/api/blocks/a/start');
+  await ask(server, 'a', 'hi');
+  await server.call('POST', '/v1/chat', { body: { adapter: 'ollama', model: 'm', messages: [{ role: 'user', content: 'hi' }] } });
+  const day = new Date().toISOString().slice(0, 10);
+  const columns = 'columns=date%3DDay,model%3DSKU,input%3DIn,output%3DOut';
+  const compare = (text: string | Buffer, query = columns, type = 'text/csv') =>
+    server.call('POST', `/api/costs/reconcile?${query}`, { body: Buffer.from(text), headers: { 'content-type': type } });
+  const bill = (input: number) => `Day,SKU,In,Out\n${day},m,${input},4\n`;
+  t.match(await compare(bill(6)), { status: 200, json: { connection: 'ollama', matched: 1, differs: [] } }, 'both ledgers');
+  const utf16 = Buffer.from(`\uFEFF${bill(7)}`, 'utf16le');
+  t.match(await compare(utf16, columns, 'text/csv; charset=utf-16'), {
+    json: { matched: 0, differs: [{ date: day, model: 'm', ours: { input: 6, output: 4, calls: 2, unpricedCalls: 2 }, theirs: { input: 7, output: 4 } }] },
+  });
+  t.match((await compare(bill(7), `${columns}&connection=other`)).json, { connection: 'other', differs: [{ ours: null }] });
+  for (const [text, query, path] of [
+    [bill(6), '', ''],
+    [bill(6), `${columns}&tolerance=half`, 'tolerance'],
+    [bill(6), 'columns=Day', 'columns'],
+    [Buffer.from([0xff, 0x41]), columns, ''],
+  ] as const)
+    t.match(await compare(text, query), { status: 400, json: { code: 'INVALID_REQUEST', details: [{ path }] } });
+  t.match(await compare(bill(6), columns, 'application/json'), { status: 415 });
+  t.match(await compare('x'.repeat(8 * 1024 * 1024 + 1)), { status: 413, json: { code: 'BODY_TOO_LARGE' } });
+  t.match(await compare(bill(6), `${columns}&tolerance=1%25&tolerance=2%25`), { status: 400 });
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app' } })).json;
+  t.match(
+    await server.call('POST', '/api/costs/reconcile', { body: Buffer.from(bill(6)), token: false, headers: { authorization: `Bearer ${key}` } }),
+    { status: 403 },
+    'a key of an application may not',
+  );
 });
 
 t.test('doctor looks at everything and finds what is wrong', async (t) => {

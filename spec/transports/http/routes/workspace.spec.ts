@@ -29,8 +29,14 @@ t.test('a block leaves and comes as gzip', async (t) => {
 t.test('the parameters of the query are described', async (t) => {
   t.match(operation('get', '/api/costs').parameters, [
     { name: 'source', in: 'query', schema: { enum: ['blocks', 'gateway'], default: 'blocks' } },
-    { name: 'by', in: 'query', schema: { enum: ['block', 'key', 'connection', 'credential', 'model', 'day'] } },
+    {
+      name: 'by',
+      in: 'query',
+      schema: { enum: ['block', 'key', 'connection', 'credential', 'model', 'purpose', 'day', 'day-block', 'day-key', 'day-connection', 'day-model'] },
+    },
     { name: 'block', in: 'query' },
+    { name: 'from', in: 'query' },
+    { name: 'to', in: 'query' },
   ]);
   t.match(operation('post', '/api/import').parameters, [{ name: 'name', in: 'query' }]);
 });

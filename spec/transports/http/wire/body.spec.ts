@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -408,6 +408,32 @@ t.test('an object of 10,000 fields is taken and a wider one is refused, in a bod
   }
   const long = { status: 400, json: { error: { message: 'The body has a name, a number or blanks of more than 131072 bytes.' } } };
   t.match(await call(completion({ ['k'.repeat(2_000_000)]: 1 })), long);
+});
+
+t.test('who asks while thirty bodies end at the same moment is answered between them', async (t) => {
+  const server = await startServer(t);
+  const body = chat({ odd: Array.from({ length: 40_000 }, () => 1) });
+  const head = `POST /v1/chat HTTP/1.1\r\nhost: ${new URL(server.url).host}\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\n`;
+  const open = async (): Promise<Socket> => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  };
+  const senders = await Promise.all(Array.from({ length: 30 }, open));
+  const asking = await open();
+  for (const socket of senders) socket.write(`${head}content-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
+  await until(() => senders.every((socket) => socket.writableLength === 0), 'the bodies are sent');
+  const ask = `GET /v1/health HTTP/1.1\r\nhost: ${new URL(server.url).host}\r\n\r\n`;
+  asking.write(ask);
+  await once(asking, 'data'); // its connection is accepted, and so are those before it
+  let answered = 0;
+  const all = senders.map((socket) => once(socket, 'data').then(() => (answered += 1)));
+  for (const socket of senders) socket.write(body.slice(-1));
+  asking.write(ask);
+  await once(asking, 'data');
+  t.ok(answered < 15, `${answered} were answered before`);
+  await Promise.all(all);
 });
 
 t.test('headers of 31 KiB are taken', async (t) => {

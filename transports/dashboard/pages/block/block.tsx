@@ -1,4 +1,5 @@
 // A block: its head, and its six tabs.
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { StandInStrip } from '../../actions/stand-in.tsx';
@@ -7,6 +8,7 @@ import { navigate } from '../../base/address.ts';
 import { useKeys } from '../../base/keys.ts';
 import { exportBlock, restartBlock } from '../../data/blocks.ts';
 import { isAsleep, isListed, rows } from '../../data/fleet.ts';
+import type { OpenBlock } from '../../data/open-block.ts';
 import { blockPath, pathOf, route, TABS, type Tab } from '../../data/route.ts';
 import { pinned } from '../../data/settings.ts';
 import { showDialog } from '../../parts/dialog.tsx';
@@ -23,7 +25,13 @@ import { History } from './history/history.tsx';
 import { Logs } from './logs/logs.tsx';
 import { Memory } from './memory/memory.tsx';
 
-const PAGES: Readonly<Record<Tab, ComponentType<{ readonly name: string }>>> = {
+interface TabProps {
+  readonly name: string;
+  /** What the chat follows, while it is shown. */
+  readonly followed: Signal<OpenBlock | undefined>;
+}
+
+const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = {
   chat: Chat,
   memory: Memory,
   config: Config,
@@ -39,7 +47,10 @@ const STOP = { label: WORDS.stop, icon: 'stop' } as const;
 export default function Block() {
   const { block: name = '', tab } = route.value;
   const entry = rows.value.get(name)?.value;
-  const toggle = (): unknown => startOrStop(name);
+  const followed = useSignal<OpenBlock | undefined>(undefined);
+  const open = followed.value?.name === name ? followed.value : undefined;
+  const state = entry === undefined ? undefined : (open?.state.value ?? entry.state); // the list comes twice a second, an open block at once
+  const toggle = (): unknown => startOrStop(name, state);
   useKeys(
     [
       ...TABS.map((each, index) => ({ keys: String(index + 1), does: TAB_NAMES[each], run: () => navigate(blockPath(name, each)) })),
@@ -48,7 +59,7 @@ export default function Block() {
       { keys: 'b', does: KEY_WORDS.budget, run: () => navigate(blockPath(name, 'costs')) },
       { keys: 'p', does: KEY_WORDS.pin, run: () => pin(name) },
     ],
-    [name],
+    [name, state],
   );
   useEffect(() => {
     document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
@@ -61,9 +72,9 @@ export default function Block() {
           <Icon name="back" />
         </a>
         <h1 class="clip">{name}</h1>
-        {entry !== undefined && <StatePill state={entry.state} />}
+        {state !== undefined && <StatePill state={state} />}
         <span class="t2 clip grow about">{entry?.config.description}</span>
-        {entry !== undefined && <Button key={String(isAsleep(entry.state))} {...(isAsleep(entry.state) ? START : STOP)} run={toggle} />}
+        {state !== undefined && <Button key={String(isAsleep(state))} {...(isAsleep(state) ? START : STOP)} run={toggle} />}
         <Menu
           label={LABELS.more}
           choices={[
@@ -86,7 +97,7 @@ export default function Block() {
         ))}
       </nav>
       {entry !== undefined && <StandInStrip entry={entry} />}
-      {entry === undefined && isListed.value ? <Gone name={name} /> : <Page name={name} />}
+      {entry === undefined && isListed.value ? <Gone name={name} /> : <Page name={name} followed={followed} />}
     </>
   );
 }

@@ -7,14 +7,14 @@ import { capsText, fleetText } from '../../text/index.ts';
 /** Sums over all blocks. */
 export function Figures() {
   changes.value;
-  let spent = 0;
+  let spent: number | null = null;
   let caps = 0;
   let waiting = 0;
   let failing = 0;
   const activity: number[] = Array.from({ length: 24 }, () => 0);
   for (const row of rows.value.values()) {
     const { costs, budget, queue, failures, state, activity: hours } = row.peek();
-    spent += costs.today ?? 0;
+    if (typeof costs.today === 'number') spent = (spent ?? 0) + costs.today; // what is not known is no zero
     caps += budget?.dailyUsd ?? 0;
     waiting += queue;
     failing += failures.count > 0 || state === 'failed' ? 1 : 0;

@@ -1,5 +1,6 @@
 // What the gateway does: its providers, its figures, its requests.
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { GatewayFigures } from '../../../../core/types.ts';
 import { setQuery } from '../../base/address.ts';
 import { clockSeconds, count, figure, NONE } from '../../base/format.ts';
@@ -16,7 +17,8 @@ import { Mark } from '../../parts/mark.tsx';
 import { Plot, PlotGroup } from '../../parts/plot.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
-import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, WINDOW_NAMES } from '../../text/index.ts';
+import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, programsText, WINDOW_NAMES } from '../../text/index.ts';
+import { Programs } from './programs.tsx';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -24,9 +26,59 @@ const REQUESTS_EVERY_MS = 1000;
 /** The colours of the providers, in their fixed order. */
 const TONES = ['c1', 'c2', 'c3', 'c4', 'c5'];
 
-/** The page. */
+/** The page: what goes through it, and the programs that ask. */
 export default function Gateway() {
-  const window = WINDOWS.find((each) => each === route.value.query.get('window')) ?? '15m';
+  const isPrograms = route.value.query.get('tab') === 'programs';
+  return (
+    <>
+      {isPrograms ? (
+        <header class="top">
+          <h1>{gatewayText.title}</h1>
+        </header>
+      ) : (
+        <Head />
+      )}
+      <nav class="tabs" aria-label={programsText.parts}>
+        <a href={pathOf('gateway')} aria-current={isPrograms ? undefined : 'page'}>
+          {programsText.activity}
+        </a>
+        <a href={pathOf('gateway', { tab: 'programs' })} aria-current={isPrograms ? 'page' : undefined}>
+          {programsText.title}
+        </a>
+      </nav>
+      <div class="page">{isPrograms ? <Programs /> : <Activity />}</div>
+    </>
+  );
+}
+
+const lead = signal('');
+
+function Head() {
+  return (
+    <header class="top">
+      <h1>{gatewayText.title}</h1>
+      <span class="t2 clip about">{lead}</span>
+      <span class="grow" />
+      <Segments
+        label={LABELS.window}
+        options={WINDOWS.map((each) => [each, WINDOW_NAMES[each]])}
+        value={shownWindow()}
+        choose={(id) => setQuery({ window: id === '15m' ? undefined : id })}
+      />
+      <a class="btn about" href={pathOf('playground')}>
+        {playText.title}
+      </a>
+    </header>
+  );
+}
+
+function shownWindow(): (typeof WINDOWS)[number] {
+  return WINDOWS.find((each) => each === route.value.query.get('window')) ?? '15m';
+}
+
+/** The providers, their figures and their requests. */
+function Activity() {
+  const window = shownWindow();
   const figures = useLoad(() => readFigures(window), [window]);
   const providers = useLoad(readProviders, []);
   const connections = useLoad(readConnections, []);
@@ -35,31 +87,17 @@ export default function Gateway() {
   usePoll(() => Promise.all([figures.reload(), connections.reload()]), FIGURES_EVERY_MS, [window]);
   usePoll(requests.reload, REQUESTS_EVERY_MS, []);
   const { data, error } = figures.state.value;
-  const atWork = data?.adapters.reduce((sum, adapter) => sum + adapter.atWork, 0) ?? 0;
+  const keys = providers.state.value.data;
+  useEffect(() => {
+    const atWork = data?.adapters.reduce((sum, adapter) => sum + adapter.atWork, 0) ?? 0;
+    lead.value = data === undefined ? '' : gatewayLead(data.adapters.filter((adapter) => isReady(adapter, keys)).length, atWork);
+  }, [data, keys]);
   return (
     <>
-      <header class="top">
-        <h1>{gatewayText.title}</h1>
-        {data !== undefined && (
-          <span class="t2 clip about">{gatewayLead(data.adapters.filter((adapter) => isReady(adapter, providers.state.value.data)).length, atWork)}</span>
-        )}
-        <span class="grow" />
-        <Segments
-          label={LABELS.window}
-          options={WINDOWS.map((each) => [each, WINDOW_NAMES[each]])}
-          value={window}
-          choose={(id) => setQuery({ window: id === '15m' ? undefined : id })}
-        />
-        <a class="btn about" href={pathOf('playground')}>
-          {playText.title}
-        </a>
-      </header>
-      <div class="page">
-        {[error, connections.state.value.error, requests.state.value.error].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}
-        {data !== undefined && <Providers data={data} keys={providers.state.value.data} connections={connections.state.value.data} />}
-        {data !== undefined && <Plots data={data} />}
-        {requests.state.value.data !== undefined && <Requests requests={requests.state.value.data} shown={shown} reload={requests.reload} />}
-      </div>
+      {[error, connections.state.value.error, requests.state.value.error].map((each) => each !== undefined && <Problem key={String(each)} error={each} />)}
+      {data !== undefined && <Providers data={data} keys={keys} connections={connections.state.value.data} />}
+      {data !== undefined && <Plots data={data} />}
+      {requests.state.value.data !== undefined && <Requests requests={requests.state.value.data} shown={shown} reload={requests.reload} />}
     </>
   );
 }

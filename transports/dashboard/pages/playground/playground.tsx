@@ -4,7 +4,8 @@ import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../base/keys.ts';
 import { tell } from '../../base/toast.ts';
 import { Asked, bodyOf, curlOf, keepQuestion, keptQuestion, MAX_MODELS, type Question, type Turn, turnsAfter } from '../../data/playground.ts';
-import { Field, ModelList, TextField } from '../../parts/fields.tsx';
+import { Field, TextField } from '../../parts/fields.tsx';
+import { ModelPicker } from '../../parts/model-picker.tsx';
 import { Button, Copy, Empty } from '../../parts/widgets.tsx';
 import { playText } from '../../text/index.ts';
 import { AnswerColumn } from './answer.tsx';
@@ -123,22 +124,16 @@ function Models({ list, set }: { readonly list: readonly string[]; set(models: r
       <legend>{playText.models}</legend>
       {list.map((model, index) => (
         <div key={index} class="row">
-          <input
-            class="input grow"
-            list="play-models"
+          <ModelPicker
+            label={`${playText.modelHint} ${index + 1}`}
             value={model}
-            aria-label={`${playText.modelHint} ${index + 1}`}
-            placeholder={playText.modelHint}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => set(list.map((each, place) => (place === index ? event.currentTarget.value.trim() : each)))}
+            set={(name) => set(list.map((each, place) => (place === index ? name : each)))}
           />
           {list.length > 1 && (
             <Button label={playText.removeModel} icon="close" iconOnly small kind="quiet" run={() => set(list.filter((_model, place) => place !== index))} />
           )}
         </div>
       ))}
-      <ModelList id="play-models" />
       {list.length < MAX_MODELS && (
         <div>
           <Button label={playText.addModel} icon="plus" small kind="quiet" run={() => set([...list, ''])} />

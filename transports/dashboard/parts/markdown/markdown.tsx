@@ -20,8 +20,8 @@ export function Markdown({ source }: { readonly source: string }) {
   }, [isWhole, most, source]);
   return (
     <div class="prose">
-      {pieces.map((piece, index) => (
-        <Block key={index} piece={piece} />
+      {partsOf(pieces).map((part, index) => (
+        <Part key={index} pieces={part} />
       ))}
       {shown.length < source.length && (
         <p class="row rest">
@@ -31,6 +31,13 @@ export function Markdown({ source }: { readonly source: string }) {
       )}
     </div>
   );
+}
+
+/** So many blocks are laid out, or left out, together: a block that each frame had to look at would make the end of a long answer dear. */
+const PART_BLOCKS = 16;
+
+function partsOf(pieces: readonly Piece[]): readonly (readonly Piece[])[] {
+  return Array.from({ length: Math.ceil(pieces.length / PART_BLOCKS) }, (_, index) => pieces.slice(index * PART_BLOCKS, (index + 1) * PART_BLOCKS));
 }
 
 /** The pieces of a text; a text that has only grown is not read again. */
@@ -59,6 +66,23 @@ class Steady extends Component<{ readonly node: MdElement }> {
 }
 
 const STEADY: ReadonlySet<MdElement['tag']> = new Set(['p', 'li', 'tr']);
+
+/** Some blocks of the text; drawn again only when one of them has changed. */
+class Part extends Component<{ readonly pieces: readonly Piece[] }> {
+  override shouldComponentUpdate({ pieces }: { readonly pieces: readonly Piece[] }): boolean {
+    const before = this.props.pieces;
+    return pieces.length !== before.length || pieces.some((piece, at) => piece !== before[at]);
+  }
+  override render() {
+    return (
+      <div class="part">
+        {this.props.pieces.map((piece, index) => (
+          <Block key={index} piece={piece} />
+        ))}
+      </div>
+    );
+  }
+}
 
 /** One block of the text; a settled one is never drawn again. */
 class Block extends Component<{ readonly piece: Piece }> {

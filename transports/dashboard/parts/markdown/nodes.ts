@@ -2,13 +2,14 @@
 //
 // html-is-text: markup in the text is shown as it was written.
 // items-stand-alone: an item of a list does not change when a blank line sets off a later one.
+// place-as-it-is: letters of a model that turn the direction of the text leave the place of a link readable from its front.
 // no-image: an image would carry the conversation to its address; its description and address are shown instead.
 import type { Token, Tokens } from 'marked';
 import { safeLink } from './links.ts';
 
 /** A node to draw. */
 export type MdNode = string | MdElement;
-type TextTag = 'p' | 'h3' | 'h4' | 'h5' | 'h6' | 'strong' | 'em' | 'del' | 'code' | 'br' | 'a' | 'pre' | 'blockquote' | 'hr';
+type TextTag = 'p' | 'h3' | 'h4' | 'h5' | 'h6' | 'strong' | 'em' | 'del' | 'bdi' | 'code' | 'br' | 'a' | 'pre' | 'blockquote' | 'hr';
 type ItemTag = 'ul' | 'ol' | 'li' | 'table' | 'thead' | 'tbody' | 'tr' | 'th' | 'td';
 export interface MdElement {
   readonly tag: TextTag | ItemTag;
@@ -23,7 +24,7 @@ export interface MdElement {
 const DEEPEST = 24;
 /** A paragraph of more parts is shown as several. */
 const PARAGRAPH_PARTS = 16;
-const HEADINGS = ['h3', 'h3', 'h4', 'h5', 'h6', 'h6'] as const;
+const HEADINGS = ['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const;
 
 /** The nodes of a token; none for space. */
 export function nodesOf(token: Token, depth = 0): readonly MdNode[] {
@@ -53,7 +54,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
   table: (token, depth) => [tableOf(token as Tokens.Table, depth)],
   text: (token, depth) => ('tokens' in token && token.tokens !== undefined ? inner(token, depth) : [decoded((token as Tokens.Text).text)]),
-  escape: (token) => [(token as Tokens.Escape).text],
+  escape: ({ raw, text }: Token & { readonly text?: string }) => [text === '(' || text === ')' ? raw : (text ?? raw)], // `\(x\)` is a formula
   strong: (token, depth) => [element('strong', inner(token, depth))],
   em: (token, depth) => [element('em', inner(token, depth))],
   del: (token, depth) => [element('del', inner(token, depth))],
@@ -64,7 +65,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     const { href, text, raw } = token as Tokens.Link;
     const link = safeLink(href, text);
     if (link === undefined) return [raw];
-    const children = link.hidden === undefined ? [] : [` (${link.hidden})`];
+    const children = link.hidden === undefined ? [] : [' ', element('bdi', [`(${link.hidden})`])]; // place-as-it-is
     return [{ tag: 'a', href: link.href, children: inner(token, depth) }, ...children];
   },
   image(token) {

@@ -108,7 +108,7 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
       ['2026-11-20', 'group:g', sums],
     ];
     for (let times = 0; times < 2; times += 1) await putCalls(database, () => each(calls), spent);
-    const book = new PostgresGatewayBook({ database, node: () => 'n', now: () => NOW });
+    const book = new PostgresGatewayBook({ database, node: () => 'n', now: () => NOW, isSure: () => true, renew: () => Promise.resolve() });
     t.teardown(() => book.close());
     const found: GatewayCall[] = [];
     for await (const one of book.lines()) found.push(one);

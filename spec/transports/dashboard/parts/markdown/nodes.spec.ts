@@ -39,11 +39,15 @@ t.test('an address that could run something is shown as it was written', async (
 
 t.test('a link tells where it leads unless its text does', async (t) => {
   t.strictSame(nodes('[the notes](https://example.org/notes)'), [
-    { tag: 'p', children: [{ tag: 'a', href: 'https://example.org/notes', children: ['the notes'] }, ' (example.org)'] },
+    { tag: 'p', children: [{ tag: 'a', href: 'https://example.org/notes', children: ['the notes'] }, ' ', { tag: 'bdi', children: ['(example.org)'] }] },
   ]);
   t.strictSame(nodes('https://example.org/notes'), [
     { tag: 'p', children: [{ tag: 'a', href: 'https://example.org/notes', children: ['https://example.org/notes'] }] },
   ]);
+});
+
+t.test('letters that turn the direction of the text leave the place of a link as it is', async (t) => {
+  t.match(JSON.stringify(nodes('\u202e[https://bank.example\u202e](https://moc.bank.evil.example)')), '{"tag":"bdi","children":["(moc.bank.evil.example)"]}');
 });
 
 t.test('an image is its description and its address', async (t) => {
@@ -51,7 +55,8 @@ t.test('an image is its description and its address', async (t) => {
 });
 
 t.test('headings begin below those of the page', async (t) => {
-  t.strictSame(tags(nodes('# One\n\n###### Six')), ['h3', 'h6']);
+  t.strictSame(tags(nodes('# One\n\n## Two\n\n###### Six')), ['h3', 'h4', 'h6']);
+  t.strictSame(nodes('Then \\(a \\_ b\\) holds.'), [{ tag: 'p', children: ['Then \\(a _ b\\) holds.'] }], 'a formula keeps its backslashes');
 });
 
 t.test('tables, lists with their first number, tasks and code have their parts', async (t) => {

@@ -1,5 +1,5 @@
 // Chat of a block: what was said, what is being said, and beside it what the block does and sees.
-import { useComputed } from '@preact/signals';
+import { type Signal, useComputed } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { announce } from '../../../base/announce.ts';
 import { useKeys } from '../../../base/keys.ts';
@@ -15,13 +15,20 @@ import { Composer } from './composer.tsx';
 import { Log } from './log.tsx';
 import { SidePanel, Strip } from './side-panel.tsx';
 
-/** The tab. */
-export function Chat({ name }: { readonly name: string }) {
+/** The tab. It tells the page what it follows. */
+export function Chat({ name, followed }: { readonly name: string; readonly followed: Signal<OpenBlock | undefined> }) {
   const open = useMemo(() => new OpenBlock(name, means), [name]);
   const [taken, setTaken] = useState({ text: '' });
   const [isPanelOpen, setPanelOpen] = useState(false);
   const [sent, setSent] = useState(0);
-  useEffect(() => open.open(), [open]);
+  useEffect(() => {
+    const close = open.open();
+    followed.value = open;
+    return () => {
+      close();
+      followed.value = undefined;
+    };
+  }, [open]);
   if (open.isGone.value) {
     return (
       <Empty text={chatText.gone}>

@@ -1,5 +1,4 @@
 // The entries of the chat, and how they are scrolled.
-import { useComputed } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { serverNow } from '../../../base/clock.ts';
 import { dayName } from '../../../base/format.ts';
@@ -8,9 +7,7 @@ import { tell, tellFailure } from '../../../base/toast.ts';
 import { retryMessage } from '../../../data/blocks.ts';
 import type { Line } from '../../../data/entries.ts';
 import type { OpenBlock } from '../../../data/open-block.ts';
-import type { Outgoing } from '../../../data/outbox.ts';
 import { route } from '../../../data/route.ts';
-import { outbox } from '../../../data/services.ts';
 import { Icon } from '../../../parts/icon.tsx';
 import { Button, Empty, Problem } from '../../../parts/widgets.tsx';
 import { chatText } from '../../../text/block.ts';
@@ -35,10 +32,6 @@ export function Log({ open, edit, sent }: LogProps) {
   const box = useRef<HTMLDivElement>(null);
   const scroll = useMemo(() => new Scroll(), [open]);
   const shown = useWindow(open, scroll);
-  const pending = useComputed(() => {
-    const known = new Set([...open.entries.value.values()].map(({ clientId }) => clientId));
-    return outbox.messages.value.filter(({ block, clientId }) => block === open.name && !known.has(clientId));
-  }).value;
   const linked = route.value.query.get('at') ?? undefined;
   const { lines, to } = shown.range;
   useLayoutEffect(() => scroll.settle());
@@ -67,7 +60,7 @@ export function Log({ open, edit, sent }: LogProps) {
               <Button label={chatText.lookAgain} small run={() => open.want()} />
             </Problem>
           )}
-          <Lines open={open} range={shown.range} linked={linked} pending={pending} edit={edit} />
+          <Lines open={open} range={shown.range} linked={linked} edit={edit} />
         </div>
       </div>
       <Newest scroll={scroll} isCut={to < lines.length} run={newest} />
@@ -79,28 +72,26 @@ interface LinesProps {
   readonly open: OpenBlock;
   readonly range: ReturnType<typeof useWindow>['range'];
   readonly linked: string | undefined;
-  readonly pending: readonly Outgoing[];
   readonly edit: (text: string) => void;
 }
 
-/** The lines with days between them, then why the block stands still, then waiting messages, then messages on their way to the server. */
-function Lines({ open, range: { lines, from, to }, linked, pending, edit }: LinesProps) {
-  const firstWaiting = lines.findIndex(({ kind }) => kind === 'waiting');
+/** The lines with days between them; before the messages that wait or are on their way stands why the block stands still. */
+function Lines({ open, range: { lines, from, to }, linked, edit }: LinesProps) {
+  const firstWaiting = lines.findIndex(({ kind }) => kind === 'waiting' || kind === 'sending');
   const cardAt = firstWaiting === -1 ? lines.length : firstWaiting;
   const card = <WhyCard key="why" open={open} />;
   return (
     <>
-      {lines.length === 0 && pending.length === 0 && <Empty text={open.isRead.value ? chatText.none : chatText.reading} />}
+      {lines.length === 0 && <Empty text={open.isRead.value ? chatText.none : chatText.reading} />}
       {lines.slice(from, to).flatMap((line, index) => {
         const day = dayBefore(lines, from + index);
         return [
           ...(day === undefined ? [] : [<Day key={`day ${line.key}`} name={day} />]),
           ...(from + index === cardAt ? [card] : []),
-          <LineView key={line.key} line={line} open={open} isLinked={line.kind === 'entry' && line.entry.id === linked} />,
+          <LineView key={line.key} line={line} open={open} isLinked={line.kind === 'entry' && line.entry.id === linked} edit={edit} />,
         ];
       })}
       {cardAt === lines.length && to === lines.length && card}
-      {to === lines.length && pending.map((message) => <Sending key={message.clientId} message={message} edit={edit} />)}
     </>
   );
 }
@@ -115,7 +106,15 @@ function Newest({ scroll, isCut, run }: { readonly scroll: Scroll; readonly isCu
   );
 }
 
-function LineView({ line, open, isLinked }: { readonly line: Line; readonly open: OpenBlock; readonly isLinked: boolean }) {
+interface LineProps {
+  readonly line: Line;
+  readonly open: OpenBlock;
+  readonly isLinked: boolean;
+  readonly edit: (text: string) => void;
+}
+
+function LineView({ line, open, isLinked, edit }: LineProps) {
+  if (line.kind === 'sending') return <Sending message={line.message} edit={edit} />;
   if (line.kind === 'waiting') return <Waiting block={open.name} entry={line.entry} before={line.before} />;
   return <EntryView open={open} entry={line.kind === 'entry' ? line.entry : undefined} isLinked={isLinked} />;
 }
@@ -127,10 +126,17 @@ function Day({ name }: { readonly name: string }) {
 /** The name of the day that begins with a line; undefined within a day. */
 function dayBefore(lines: readonly Line[], index: number): string | undefined {
   const line = lines[index];
-  if (line?.kind !== 'entry') return undefined;
-  const name = dayName(line.entry.timestamp, serverNow());
-  const before = lines.slice(0, index).findLast(({ kind }) => kind === 'entry');
-  return before?.kind === 'entry' && dayName(before.entry.timestamp, serverNow()) === name ? undefined : name;
+  const name = line === undefined ? undefined : dayOf(line);
+  if (name === undefined) return undefined;
+  const before = lines.slice(0, index).findLast((each) => dayOf(each) !== undefined);
+  return before !== undefined && dayOf(before) === name ? undefined : name;
+}
+
+/** What is sent is said today. */
+function dayOf(line: Line): string | undefined {
+  const now = serverNow();
+  if (line.kind === 'sending') return dayName(new Date(now).toISOString(), now);
+  return line.kind === 'entry' ? dayName(line.entry.timestamp, now) : undefined;
 }
 
 /** Reads up to an entry, and shows it. */

@@ -4,11 +4,12 @@ import type { ComponentChildren } from 'preact';
 import { canCure, cure } from '../../../actions/cure.ts';
 import { now, serverNow } from '../../../base/clock.ts';
 import { clockSeconds, count, duration, fullTime, short, usd } from '../../../base/format.ts';
+import { unpricedOf } from '../../../data/caps.ts';
 import type { Why } from '../../../data/cures.ts';
 import type { Details, OpenBlock } from '../../../data/open-block.ts';
 import { blockPath } from '../../../data/route.ts';
 import { capReachedAt, sinceMidnight } from '../../../data/window.ts';
-import { Bar, Button, type Tone } from '../../../parts/widgets.tsx';
+import { Bar, Button, Sum, type Tone } from '../../../parts/widgets.tsx';
 import { nextTryText, ofText, paceText, panelText } from '../../../text/block.ts';
 import { WindowBar } from '../window-bar.tsx';
 import { standsStill } from './why-card.tsx';
@@ -100,9 +101,23 @@ function Budget({ details }: { readonly details: Details }) {
   const hasCap = dailyUsd !== null || monthlyUsd !== null || dailyTokens !== null;
   return (
     <Section title={panelText.budget} to={blockPath(details.name, 'costs')} link={panelText.costs}>
-      <Spent label={panelText.today} spent={usd(day.usd)} part={day.usd} cap={dailyUsd} capText={usd(dailyUsd)} warnAt={warnAt} />
+      <Spent
+        label={panelText.today}
+        spent={<Sum usd={day.usd} uncounted={unpricedOf(costs, day.key)} />}
+        part={day.usd}
+        cap={dailyUsd}
+        capText={usd(dailyUsd)}
+        warnAt={warnAt}
+      />
       {monthlyUsd !== null && (
-        <Spent label={panelText.month} spent={usd(month.usd)} part={month.usd} cap={monthlyUsd} capText={usd(monthlyUsd)} warnAt={warnAt} />
+        <Spent
+          label={panelText.month}
+          spent={<Sum usd={month.usd} uncounted={unpricedOf(costs, month.key)} />}
+          part={month.usd}
+          cap={monthlyUsd}
+          capText={usd(monthlyUsd)}
+          warnAt={warnAt}
+        />
       )}
       {dailyTokens !== null && (
         <Spent label={panelText.tokensToday} spent={short(day.tokens)} part={day.tokens} cap={dailyTokens} capText={short(dailyTokens)} warnAt={warnAt} />
@@ -115,7 +130,7 @@ function Budget({ details }: { readonly details: Details }) {
 
 interface SpentProps {
   readonly label: string;
-  readonly spent: string;
+  readonly spent: ComponentChildren;
   readonly part: number;
   readonly cap: number | null;
   readonly capText: string;
@@ -202,7 +217,7 @@ export function Strip({ open, isOpen, toggle }: { readonly open: OpenBlock; read
       </span>
       <Bar part={window.tokens} whole={window.maxTokens} />
       <span class={`${tone} end-part`}>
-        {usd(day.usd)} {dailyUsd === null ? panelText.today : ofText(usd(dailyUsd))}
+        <Sum usd={day.usd} uncounted={unpricedOf(details.costs, day.key)} /> {dailyUsd === null ? panelText.today : ofText(usd(dailyUsd))}
       </span>
       {dailyUsd !== null && <Bar part={day.usd} whole={dailyUsd} tone={tone} />}
     </button>

@@ -76,7 +76,7 @@ export function useWindow(open: OpenBlock, scroll: Scroll) {
   /** Shows the lines around an entry; false if it is not known. */
   const reveal = (id: string): boolean => {
     const list = open.lines.peek();
-    const at = list.findIndex((line) => line.kind !== 'reply' && line.entry.id === id);
+    const at = list.findIndex((line) => 'entry' in line && line.entry.id === id);
     if (at === -1) return false;
     now.current = { ...now.current, lines: list };
     set(at - PAGE_ENTRIES / 2, Math.max(at + PAGE_ENTRIES, Math.min(list.length, at + MAX_SHOWN / 2)));

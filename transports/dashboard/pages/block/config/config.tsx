@@ -1,4 +1,5 @@
 // The configuration of a block: a form made from the contract's schema, and the same as JSON.
+import { useEffect, useRef } from 'preact/hooks';
 import type { BlockCosts } from '../../../../../core/types.ts';
 import { serverNow } from '../../../base/clock.ts';
 import { capMeaning, isCap } from '../../../data/caps.ts';
@@ -8,9 +9,9 @@ import { call, get } from '../../../data/http.ts';
 import { useLoad } from '../../../data/load.ts';
 import { blockURL } from '../../../data/paths.ts';
 import { Button, Problem } from '../../../parts/widgets.tsx';
-import { capText, changesText, configText, faultsText } from '../../../text/index.ts';
+import { capText, changesText, configText, faultsText, fieldLabel } from '../../../text/index.ts';
 import { Conflict } from './conflict.tsx';
-import { type ConfigForm, type FormBasis, type Read, useForm } from './form.ts';
+import { type ConfigForm, type FormBasis, focusField, type Read, useForm } from './form.ts';
 import { ConfigInput } from './input.tsx';
 import { Sections } from './sections.tsx';
 
@@ -41,7 +42,6 @@ function Form(props: FormBasis & { readonly costs: BlockCosts | undefined }) {
         <div class="config-body">
           <Sections list={sections} changed={changed} />
           <div class="config-form">
-            <Trouble {...form} />
             {sections.map(({ title, list }) => (
               <fieldset key={title} data-section={title}>
                 <legend>{title}</legend>
@@ -69,15 +69,32 @@ function Form(props: FormBasis & { readonly costs: BlockCosts | undefined }) {
         </div>
         <AsJson {...form} />
       </div>
+      <Trouble {...form} />
       <SaveStrip {...form} revision={String(read.config['rev'] ?? '')} />
     </>
   );
 }
 
-/** Two changes of one configuration, or why it was not saved. */
-function Trouble({ isConflict, base, draft, stored, failure, begin }: ConfigForm) {
-  if (isConflict) return <Conflict base={base} mine={draft.value} theirs={stored} settle={begin} />;
-  return failure === undefined ? null : <Problem error={failure} />;
+/** Above the button that saves: two changes of one configuration, or why it was not saved and which fields are meant. It has the focus when a save has failed. */
+function Trouble({ isConflict, base, draft, stored, failure, refused, begin }: ConfigForm) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (failure !== undefined) box.current?.focus();
+  }, [failure]);
+  if (!isConflict && failure === undefined) return null;
+  return (
+    <div class="save-trouble" ref={box} tabIndex={-1}>
+      {isConflict ? (
+        <Conflict base={base} mine={draft.value} theirs={stored} settle={begin} />
+      ) : (
+        <Problem error={failure}>
+          {refused.map((path) => (
+            <Button key={path} label={fieldLabel(path)} small run={() => focusField(path)} />
+          ))}
+        </Problem>
+      )}
+    </div>
+  );
 }
 
 /** The same as the form, to be typed. */
@@ -98,17 +115,17 @@ function AsJson({ json, draft, typeJson, jsonFault }: ConfigForm) {
   );
 }
 
-function SaveStrip({ revision, faults, isChanged, changed, isHeld, begin, stored, save }: ConfigForm & { readonly revision: string }) {
+function SaveStrip({ revision, wrongPaths, isChanged, changed, isHeld, begin, stored, save }: ConfigForm & { readonly revision: string }) {
   return (
     <footer class="strip save-strip">
       <span class="t2">
         {configText.revision} {revision}
       </span>
       <span class="grow" />
-      {faults > 0 && <span class="bad">{faultsText(faults)}</span>}
-      {faults === 0 && isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
+      {wrongPaths.length > 0 && <span class="bad">{faultsText(wrongPaths)}</span>}
+      {wrongPaths.length === 0 && isChanged && <span>{changesText(Math.max(1, changed.length))}</span>}
       {isHeld && <Button label={configText.undo} kind="quiet" run={() => begin(stored)} />}
-      <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || faults > 0} run={save} />
+      <Button label={configText.save} kind="primary" keys="mod+s" disabled={!isChanged || wrongPaths.length > 0} run={save} />
     </footer>
   );
 }

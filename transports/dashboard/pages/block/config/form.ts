@@ -116,8 +116,7 @@ export function useForm({ name, schema, read, reload }: FormBasis) {
   };
   useKeys([{ keys: 'mod+s', does: configText.save, inFields: true, run: () => void save() }], [isChanged, faults, read.etag]);
   const { value: fault } = failure;
-  const faultOf = (path: string): string | undefined =>
-    ownOf(wrong.value, path) ?? (fault instanceof ApiError ? fault.details?.find((each) => each.path === path)?.message : undefined);
+  const faultOf = (path: string): string | undefined => ownOf(wrong.value, path) ?? detailsOf(fault).find((each) => each.path === path)?.message;
   return {
     sections,
     base: before,
@@ -127,7 +126,8 @@ export function useForm({ name, schema, read, reload }: FormBasis) {
     isChanged,
     isHeld,
     isConflict: isMismatch(fault) || (isOutdated && isChanged),
-    faults,
+    wrongPaths: Object.keys(wrong.value),
+    refused: [...new Set(detailsOf(fault).map(({ path }) => path))],
     faultOf,
     failure: fault,
     json,
@@ -147,14 +147,23 @@ async function stores(name: string, etag: string | undefined, patch: Values): Pr
   return { config: answer.data.config, etag: answer.etag };
 }
 
+/** The fields that the server has refused. */
+function detailsOf(error: unknown): NonNullable<ApiError['details']> {
+  return error instanceof ApiError ? (error.details ?? []) : [];
+}
+
 function isMismatch(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'REVISION_MISMATCH';
 }
 
-/** A cure leads to the field that it is about; of the caps, to the first that is set. */
+/** A cure leads to the field that it is about. */
 function focusNamed(): void {
   const path = route.peek().query.get('field');
-  if (path === null) return;
+  if (path !== null) focusField(path);
+}
+
+/** Shows a field; of the caps, the first that is set. */
+export function focusField(path: string): void {
   const named = [...document.querySelectorAll<HTMLElement>(`[data-path="${CSS.escape(path)}"], [data-path^="${CSS.escape(path)}."]`)];
   const isSetCap = (each: HTMLElement): boolean => isCap(each.dataset['path'] ?? '') && each.querySelector('input')?.value !== '';
   const element = named.find(isSetCap) ?? named[0];

@@ -1,12 +1,15 @@
 // One field of the configuration.
 import { useEffect, useState } from 'preact/hooks';
 import { type ConfigField, parsed, typed, type Values, valueAt } from '../../../data/config.ts';
-import { ConnectionList, Field, ModelList } from '../../../parts/fields.tsx';
-import { fieldLabel } from '../../../text/index.ts';
+import { Field } from '../../../parts/fields.tsx';
+import { ModelPicker } from '../../../parts/model-picker.tsx';
+import { Fallbacks } from './fallbacks.tsx';
+import { fieldHelp, fieldLabel } from '../../../text/index.ts';
 
 /** The fields whose values others know: what stands there already is offered. */
 const PROVIDER = 'adapter.provider';
 const MODEL = 'adapter.model';
+const FALLBACKS = 'fallbacks';
 
 interface InputProps {
   readonly field: ConfigField;
@@ -31,6 +34,12 @@ export function ConfigInput({ field, values, isChanged, fact, wrong, set }: Inpu
     if (typeof result === 'string') set(field, undefined, result);
     else set(field, result.value, undefined);
   };
+  if (field.path === FALLBACKS)
+    return (
+      <div class={isChanged ? 'changed' : ''} data-path={field.path}>
+        <Fallbacks label={fieldLabel(field.path)} value={value} wrong={wrong} set={(next, fault) => set(field, next, fault)} />
+      </div>
+    );
   if (field.kind === 'flag')
     return (
       <label class={`check${isChanged ? ' changed' : ''}`} data-path={field.path}>
@@ -40,7 +49,7 @@ export function ConfigInput({ field, values, isChanged, fact, wrong, set }: Inpu
     );
   return (
     <div class={isChanged ? 'changed' : ''} data-path={field.path}>
-      <Field label={fieldLabel(field.path)} help={field.description} fact={fact} wrong={wrong}>
+      <Field label={fieldLabel(field.path)} help={fieldHelp(field.path) ?? field.description} fact={fact} wrong={wrong}>
         {(props) => <Control field={field} text={text} type={type} provider={String(valueAt(values, PROVIDER) ?? '')} props={props} />}
       </Field>
     </div>
@@ -53,7 +62,7 @@ interface ControlProps {
   type(text: string): void;
   /** The provider or connection of the block. */
   readonly provider: string;
-  readonly props: { readonly id: string };
+  readonly props: { readonly id: string; readonly 'aria-describedby': string | undefined; readonly 'aria-invalid': boolean };
 }
 
 function Control({ field: { path, kind, choices }, text, type, provider, props }: ControlProps) {
@@ -71,12 +80,7 @@ function Control({ field: { path, kind, choices }, text, type, provider, props }
   const typed = { ...props, value: text, onInput: (event: { readonly currentTarget: { readonly value: string } }) => type(event.currentTarget.value) };
   if (kind === 'long' || kind === 'list' || kind === 'json')
     return <textarea {...typed} class={`input${kind === 'json' ? ' mono' : ''}`} rows={kind === 'long' ? 6 : 3} spellcheck={kind === 'long'} />;
-  const list = path === PROVIDER || path === MODEL ? { list: `${props.id}l` } : {};
-  return (
-    <>
-      <input {...typed} {...list} class="input" inputMode={kind === 'number' ? 'decimal' : 'text'} autocomplete="off" />
-      {path === PROVIDER && <ConnectionList id={`${props.id}l`} />}
-      {path === MODEL && <ModelList id={`${props.id}l`} of={provider} />}
-    </>
-  );
+  if (path === PROVIDER) return <ModelPicker props={props} value={text} isProvider set={type} />;
+  if (path === MODEL) return <ModelPicker props={props} value={text} of={provider} set={type} />;
+  return <input {...typed} class="input" inputMode={kind === 'number' ? 'decimal' : 'text'} autocomplete="off" />;
 }

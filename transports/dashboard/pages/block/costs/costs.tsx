@@ -1,14 +1,14 @@
 // What a block has spent: against its caps, by day, by model and by purpose.
 import type { CostBucket } from '../../../../../core/types.ts';
 import { serverNow } from '../../../base/clock.ts';
-import { usd } from '../../../base/format.ts';
+import { unpricedOf } from '../../../data/caps.ts';
 import { useDetails } from '../../../data/details.ts';
 import type { Details } from '../../../data/open-block.ts';
 import { blockPath } from '../../../data/route.ts';
 import { Days, dayOf } from '../../../parts/days.tsx';
 import { Month } from '../../../parts/month.tsx';
 import { SumsTable } from '../../../parts/sums.tsx';
-import { Bar, Empty, Problem, type Tone, toneOf } from '../../../parts/widgets.tsx';
+import { Bar, Empty, Problem, Sum, type Tone, toneOf } from '../../../parts/widgets.tsx';
 import { callsText, costsText, LABELS, ofCapText, purposeName, tokenCapText, unpricedText } from '../../../text/index.ts';
 
 /** The tab. */
@@ -30,12 +30,12 @@ function Spending({ name, details: { config, costs } }: { readonly name: string;
   return (
     <div class="block-costs">
       <dl class="stats">
-        <Figure label={costsText.today} spent={day?.usd ?? 0} cap={dailyUsd} tone={toneOf(state)} />
-        <Figure label={costsText.month} spent={month?.usd ?? 0} cap={monthlyUsd} tone="" />
+        <Figure label={costsText.today} spent={day?.usd ?? 0} unpriced={unpricedOf(costs, day?.key)} cap={dailyUsd} tone={toneOf(state)} />
+        <Figure label={costsText.month} spent={month?.usd ?? 0} unpriced={unpricedOf(costs, month?.key)} cap={monthlyUsd} tone="" />
         <div class="stat">
           <dt>{costsText.all}</dt>
           <dd>
-            {usd(costs.totalCost)}
+            <Sum usd={costs.totalCost} uncounted={costs.unpricedCalls ?? 0} />
             <small>{callsText(costs.calls)}</small>
           </dd>
         </div>
@@ -66,17 +66,19 @@ function Spending({ name, details: { config, costs } }: { readonly name: string;
 interface FigureProps {
   readonly label: string;
   readonly spent: number;
+  /** Calls that `spent` does not have. */
+  readonly unpriced: number;
   readonly cap: number | null | undefined;
   readonly tone: Tone;
 }
 
-function Figure({ label, spent, cap, tone }: FigureProps) {
+function Figure({ label, spent, unpriced, cap, tone }: FigureProps) {
   const hasCap = cap !== null && cap !== undefined;
   return (
     <div class="stat">
       <dt>{label}</dt>
       <dd>
-        {usd(spent)}
+        <Sum usd={spent} uncounted={unpriced} />
         <small>{hasCap ? ofCapText(cap) : costsText.noCap}</small>
       </dd>
       {hasCap && <Bar part={spent} whole={cap} tone={tone} />}

@@ -1,7 +1,7 @@
 // What a block remembers: its window, its summary, its facts, and the summaries that were made.
 import { useState } from 'preact/hooks';
 import type { BlockMemory, Compaction, Fact } from '../../../../../core/types.ts';
-import { usd } from '../../../base/format.ts';
+import { count, NONE, usd } from '../../../base/format.ts';
 import { compareLines } from '../../../base/lines.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
 import { useDetails } from '../../../data/details.ts';
@@ -203,7 +203,7 @@ function CompactionRow({
         <Ago at={at} />
       </td>
       <td class={outcome === 'failed' ? 'bad' : ''}>{compactionText(trigger, outcome, undone === true)}</td>
-      <td class="num end">{messages}</td>
+      <td class="num end">{messages === undefined ? NONE : count(messages)}</td>
       <td class="num end">{beforeAfter(tokensBefore, tokensAfter)}</td>
       <td class="t2">{model}</td>
       <td class="num end">{usd(costUsd)}</td>

@@ -1,0 +1,89 @@
+// How a text is looked for: without regard to case, accents and the width of letters, and with every run of blanks as one. Pure: no I/O.
+import { invalidRequest } from '../../errors.ts';
+
+/** A part of a text around what was found in it. */
+export interface Excerpt {
+  readonly excerpt: string;
+  /** Where the words stand in it: the index of the first character, and of the one after the last. */
+  readonly marks: readonly (readonly [from: number, to: number])[];
+}
+
+export const MAX_QUERY_CHARACTERS = 256;
+const MAX_WORDS = 8;
+const BEFORE = 60;
+const AFTER = 180;
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** The text as it is compared. */
+export function folded(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase().replace(/ {2,}/g, ' ');
+  const letters = text
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]+/gu, '')
+    .toLowerCase()
+    .replaceAll('ς', 'σ');
+  return letters.replace(/[\s\p{Cc}\p{Cs}]+/gu, ' ');
+}
+
+/** Without halves of pairs, which have no bytes in UTF-8. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/** The words of a query; those between quotation marks are one. A text fits that has them all, also within longer words. Throws INVALID_REQUEST. */
+export function wordsOf(query: string): readonly string[] {
+  if (query.length > MAX_QUERY_CHARACTERS) throw invalidRequest('q', `must have at most ${MAX_QUERY_CHARACTERS} characters`);
+  const words = [...query.matchAll(/"([^"]*)"|(\S+)/g)].map(([, phrase, word = '']) => (phrase ?? word).trim()).filter((word) => folded(word).trim() !== '');
+  if (words.length === 0) throw invalidRequest('q', 'must have a word to look for');
+  if (words.length > MAX_WORDS) throw invalidRequest('q', `must have at most ${MAX_WORDS} words`);
+  return words;
+}
+
+/** The text around the first of the words, with all that stand there. */
+export function excerptOf(text: string, words: readonly string[]): Excerpt {
+  const { plain, places } = foldedByCharacter(text);
+  const first = Math.min(...words.map((word) => plain.indexOf(word)).filter((at) => at >= 0));
+  const start = Number.isFinite(first) ? Math.max(0, (places[first] ?? 0) - BEFORE) : 0;
+  const from = isHalf(text, start) ? start - 1 : start;
+  const end = Math.min(text.length, start + BEFORE + AFTER);
+  const to = isHalf(text, end) ? end - 1 : end;
+  const marks = words.flatMap((word) => marksOf(word, plain, places, text.length).filter(([at, after]) => at >= from && after <= to));
+  return { excerpt: text.slice(from, to), marks: apart(marks.map(([at, after]) => [at - from, after - from] as const)) };
+}
+
+/** The folded text, and for each of its characters the index of the one that it comes from. */
+function foldedByCharacter(text: string): { readonly plain: string; readonly places: readonly number[] } {
+  let plain = '';
+  const places: number[] = [];
+  let at = 0;
+  for (const character of text) {
+    const fold = folded(character);
+    const more = fold === ' ' && plain.endsWith(' ') ? '' : fold;
+    for (let index = 0; index < more.length; index += 1) places.push(at);
+    plain += more;
+    at += character.length;
+  }
+  return { plain, places };
+}
+
+function marksOf(word: string, plain: string, places: readonly number[], length: number): [number, number][] {
+  const marks: [number, number][] = [];
+  for (let at = plain.indexOf(word); at >= 0; at = plain.indexOf(word, at + word.length)) marks.push([places[at] ?? 0, places[at + word.length] ?? length]);
+  return marks;
+}
+
+/** In their order; those that overlap are one. */
+function apart(marks: readonly (readonly [number, number])[]): (readonly [number, number])[] {
+  const whole: [number, number][] = [];
+  for (const [from, to] of [...marks].sort(([a], [b]) => a - b)) {
+    const last = whole.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else whole.push([from, to]);
+  }
+  return whole;
+}
+
+/** True within a pair of surrogates. */
+function isHalf(text: string, at: number): boolean {
+  return at > 0 && /^[\udc00-\udfff]/.test(text.charAt(at)) && /^[\ud800-\udbff]/.test(text.charAt(at - 1));
+}

@@ -1,0 +1,20 @@
+import t from 'tap';
+import { startCore } from '../../support/blocks.ts';
+
+t.test('what was said to all blocks is found, and a wrong query is refused by its field', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.start('ada');
+  await one.ask('ada', 'Where is the needle?');
+  t.match(await one.blocks.search({ q: 'needle' }), { total: 2, complete: true, unreadable: [], hits: [{ block: 'ada', by: 'answer' }, { by: 'message' }] });
+  t.match(await one.blocks.search({ q: 'needle', limit: 1, block: 'ada' }), { total: 2, hits: { length: 1 } });
+  for (const [query, path] of [
+    [{ q: '' }, 'q'],
+    [{ q: ' "" ' }, 'q'],
+    [{ q: 'x', limit: 101 }, 'limit'],
+    [{ q: 'x', other: 1 }, 'other'],
+  ] as const)
+    await t.rejects(one.blocks.search(query as never), { code: 'INVALID_REQUEST', details: [{ path }] }, JSON.stringify(query));
+  await t.rejects(one.blocks.search({ q: 'x', block: 'nobody' }), { code: 'BLOCK_NOT_FOUND' });
+  await t.rejects(one.blocks.search({ q: 'x' }, { signal: AbortSignal.abort(new Error('left')) }), { message: 'left' });
+});
