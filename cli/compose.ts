@@ -174,14 +174,14 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
   try {
     if (config.store !== undefined) own.outlivePrimary();
     const store = await storeOf(config);
-    const [parts, { core, log: sendLines }] = await Promise.all([
+    const [parts, { core, start, log: sendLines }] = await Promise.all([
       import('./server-parts.ts'),
       coreOptions(config, process.env, store).then((options) => createWorkerCore(options, own.line)),
     ]);
     const file = new parts.SentLog(sendLines);
     const log = parts.createLogger(config.logLevel, process.stderr, file);
     if (store !== undefined) parts.logFacts(core, log);
-    await core.start();
+    await start();
     const served = await serveCore(core, config, log, parts);
     await core.announce(served.url);
     own.ready(served);

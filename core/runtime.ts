@@ -39,7 +39,7 @@ import type { Adapter, ForwardedRequest, ForwardTarget, StreamSink, TokenCount }
 import { ModelRouter } from './routing/model-router.ts';
 import type { ModelTarget } from './routing/model-table.ts';
 import { ModelsFile, modelsCodec } from './routing/models-file.ts';
-import { holdFolder, openSettings } from './store/open.ts';
+import { openSettings } from './store/open.ts';
 import type { BillQuery } from './store/port.ts';
 import type { ConnectedStore, FolderLock, StoreHealth } from './store/store.ts';
 import type {
@@ -192,39 +192,29 @@ export function createCore(options: CoreOptions): Core {
   return assemble(options).core;
 }
 
-/**
- * A core of one of several processes that serve a port: of a workspace in a database with all of it, of one in a folder without blocks. `log` sends lines of its
- * log to the primary, which holds the folder.
- */
-export async function createWorkerCore(options: CoreOptions, line: ProcessLine): Promise<{ readonly core: Core; log(lines: readonly string[]): void }> {
+/** A core of one of several processes that serve a port, with blocks only of a database. `start` is that of the core; `log` sends lines to the primary, which holds the folder. */
+export async function createWorkerCore(
+  options: CoreOptions,
+  line: ProcessLine,
+): Promise<{ readonly core: Core; start(): Promise<void>; log(lines: readonly string[]): void }> {
   const { Worker } = await import('./workspace-parts.ts');
   const worker = new Worker(line);
   const own = options.store === undefined ? { ...options, gatewayOnly: true } : options;
-  return { core: assemble(own, worker).core, log: (lines) => worker.log(lines) };
+  const { core } = assemble(own, worker);
+  return { core, start: () => worker.start(core), log: (lines) => worker.log(lines) };
 }
 
-/** A core that holds the workspace for such processes; of one in a database, only its folder. `onLog` gets lines of their logs. */
-export async function createPrimaryCore(options: CoreOptions, onLog: (lines: readonly string[]) => void): Promise<PrimaryParts> {
+/** A core that holds the workspace for such processes once `hold` is called; of one in a database, only its folder. `onLog` gets lines of their logs. */
+export async function createPrimaryCore(
+  options: CoreOptions,
+  onLog: (lines: readonly string[]) => void,
+): Promise<{ readonly core: Core; readonly primary: WorkerHost; hold(): Promise<FolderLock> }> {
   const { Primary } = await import('./workspace-parts.ts');
-  const { core, passes, look, session } = assemble({ ...options, gatewayOnly: true });
-  const { events: bus, meter, recent, workspace } = core;
-  if (workspace === undefined || passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
-  const nodes = (): Promise<readonly ServerNode[]> => session.nodes();
-  const primary = new Primary({ accounts: () => session.accounts, passes, bus, meter, recent, adapterIds: core.adapterIds(), nodes, look, onLog });
-  const hold = async (): Promise<FolderLock> => {
-    if (options.store !== undefined) return holdFolder(workspace);
-    await core.start();
-    return { announce: (url) => core.announce(url), release: () => core.close() };
-  };
-  return { core, primary, hold };
-}
-
-/** A primary before it holds anything. */
-interface PrimaryParts {
-  readonly core: Core;
-  readonly primary: WorkerHost;
-  /** Rejects with WORKSPACE_BUSY, or the system's own error. */
-  hold(): Promise<FolderLock>;
+  const { core, passes, look, session, database } = assemble({ ...options, gatewayOnly: true });
+  const { events: bus, meter, recent } = core;
+  if (passes === undefined || !(session instanceof WorkspaceSession)) throw new Error('Workers need a workspace.');
+  const primary = new Primary({ session, passes, bus, meter, recent, adapterIds: core.adapterIds(), look, onLog, database });
+  return { core, primary, hold: () => session.hold() };
 }
 
 /** Puts a core together: with its own parts, or as a worker with those of its primary. */
@@ -384,7 +374,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
       else await session.closeAll();
     },
   };
-  return { core, passes, look, session };
+  return { core, passes, look, session, database };
 }
 
 async function checkOffline(workspace: string, gateway: Gateway): Promise<DoctorReport> {

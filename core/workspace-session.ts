@@ -17,9 +17,9 @@ import { Prices } from './gateway/pricing.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
-import { openStore, readGatewayBook } from './store/open.ts';
+import { holdFolder, openStore, readGatewayBook } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
-import type { ConnectedStore, Store, StoreHealth } from './store/store.ts';
+import type { ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
@@ -97,6 +97,13 @@ export class WorkspaceSession {
       this.#starting = undefined;
       throw error;
     }
+  }
+
+  /** Takes what a process needs whose workers serve: the workspace, or the folder of one in a database. Rejects with WORKSPACE_BUSY, or the system's own error. */
+  async hold(): Promise<FolderLock> {
+    if (this.#options.database !== undefined) return holdFolder(this.#options.workspace);
+    await this.start();
+    return { announce: (url) => this.announce(url), release: () => this.closeAll() };
   }
 
   /** The servers that share the workspace. */

@@ -27,6 +27,7 @@ export class ServeCommand extends BaseCommand {
       ['On the default port', '$0 serve'],
       ['On a free port', '$0 serve --port 0'],
       ['The gateway alone, in two processes', '$0 serve --gateway-only --workers 2'],
+      ['Four whole servers on one port, with BLOCKHOUSE_STORE set', '$0 serve --workers 4'],
       ["With Ollama's API on a port of its own", '$0 serve --ollama-port 11435'],
     ],
   });
@@ -44,7 +45,7 @@ export class ServeCommand extends BaseCommand {
   gatewayOnly = Option.Boolean('--gateway-only', { description: 'Serve the gateway alone, without blocks' });
 
   workers = Option.String('--workers', {
-    description: 'With --gateway-only: how many processes serve the port together; default: one, with all of the server',
+    description: 'With --gateway-only or a database: how many processes serve the port together; default: one',
   });
 
   protected override async run(): Promise<ExitKind> {

@@ -110,7 +110,8 @@ export class NodesCommand extends ServerCommand {
       because something is to be done in them, or was a moment ago. Without a database there is one server.
 
       Drain a server before you stop or replace its machine: it takes no more blocks, and gives each of its own away when the reply under way is over.
-      It still answers requests. It stays drained until it ends, or until \`--undrain\`. Write its id, the beginning of it, or its address.
+      It still answers requests. It stays drained until it ends, or until \`--undrain\`. Write its id, the beginning of it, or its address,
+      which means all workers of that server.
     `,
     examples: [
       ['Who is there', '$0 nodes'],
@@ -129,32 +130,36 @@ export class NodesCommand extends ServerCommand {
     return this.withServer(async (api) => {
       const nodes = await api.nodes();
       const wanted = drain ?? undrain;
-      if (wanted !== undefined) return this.#drain(api, nodeNamed(nodes, wanted), drain !== undefined);
+      if (wanted !== undefined) return this.#drain(api, nodesNamed(nodes, wanted), drain !== undefined);
       await this.print({ nodes }, nodesTable(nodes, { now: Date.now(), width: this.width, style: this.style }));
       return 'ok';
     });
   }
 
-  async #drain(api: Api, { id }: ServerNode, isDraining: boolean): Promise<ExitKind> {
-    const node = await api.drain(id, isDraining);
-    await this.print(node, []);
-    const { blocks } = node;
-    const left =
-      blocks === 0
-        ? 'It has no blocks.'
-        : `It has ${plural(blocks, 'block')}, and gives each away when no reply is under way; \`${this.hint('nodes')}\` counts them.`;
-    await this.say(isDraining ? `${id} is drained. ${left}` : `${id} takes blocks again.`);
+  async #drain(api: Api, [first, ...others]: Named, isDraining: boolean): Promise<ExitKind> {
+    const node = await api.drain(first.id, isDraining);
+    const more = await Promise.all(others.map(({ id }) => api.drain(id, isDraining)));
+    await this.print(more.length === 0 ? node : { nodes: [node, ...more] }, []);
+    for (const { id, blocks } of [node, ...more]) {
+      const left =
+        blocks === 0
+          ? 'It has no blocks.'
+          : `It has ${plural(blocks, 'block')}, and gives each away when no reply is under way; \`${this.hint('nodes')}\` counts them.`;
+      await this.say(isDraining ? `${id} is drained. ${left}` : `${id} takes blocks again.`);
+    }
     return 'ok';
   }
 }
 
-/** By its id, the beginning of it, or its address. */
-function nodeNamed(nodes: readonly ServerNode[], wanted: string): ServerNode {
+type Named = readonly [ServerNode, ...ServerNode[]];
+
+/** By its id, the beginning of it, or an address, which workers of one port share. */
+function nodesNamed(nodes: readonly ServerNode[], wanted: string): Named {
   const exact = nodes.filter(({ id, url }) => id === wanted || url === wanted);
   const [node, ...others] = exact.length > 0 || wanted === '' ? exact : nodes.filter(({ id }) => id.startsWith(wanted));
   if (node === undefined) throw new CliError('usage', `No server is called "${wanted}".`);
-  if (others.length > 0) throw new CliError('usage', `"${wanted}" means ${plural(others.length + 1, 'server')}; write more of the id.`);
-  return node;
+  if (others.length > 0 && exact.length === 0) throw new CliError('usage', `"${wanted}" means ${plural(others.length + 1, 'server')}; write more of the id.`);
+  return [node, ...others];
 }
 
 /** Prints `{halted, since, reason}`. */

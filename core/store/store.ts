@@ -298,6 +298,8 @@ export interface ConnectedStore extends StoreConnection {
   readonly passes: PassStore;
   /** Joins; `lock` is released with the store. Rejects with STORE_UNREACHABLE. */
   open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store>;
+  /** Frees at once what a server had whose process has surely ended. Rejects with STORE_UNREACHABLE. */
+  giveUp(node: string): Promise<void>;
 }
 
 /** What a server knows of its store without asking it. */

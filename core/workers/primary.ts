@@ -4,6 +4,7 @@
 // one-account: a call of a key with limits is sent by a worker only after the account here has admitted it. So a cap is passed by the calls under way at most,
 //   whichever workers have them.
 // nothing-lost: the calls that a worker had under way when it died count what the journal says of them, at once.
+// free-at-once: what a whole server had when it died is free as soon as its process is gone, and not only after its lease.
 // one-turn: of changes of one file by workers, one is made after the other; what a worker that died was changing is free again.
 import type { Passes } from '../auth/sessions.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
@@ -15,27 +16,33 @@ import type { Meter } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
 import { COUNTED } from '../keys/key-rates.ts';
 import type { KeyLevels, SharedAccounts } from '../keys/named-key.ts';
+import type { ConnectedStore } from '../store/store.ts';
 import type { ServerNode, Usage } from '../types.ts';
 import type { ProcessLine, WorkerHost } from './line.ts';
 import { Link, type Takes } from './link.ts';
 import { joinedLoads } from './loads.ts';
 import { PlaceLine, type TakenPlaces } from './place-line.ts';
 import type { CallFacts, PrimarySays, WorkerFact, WorkerSays } from './says.ts';
+import { Turns } from './turns.ts';
 
 /** What a primary works with. */
 export interface PrimaryOptions {
-  /** Undefined before the workspace is open, and once it is closed. */
-  accounts(): (SharedAccounts & ClientAccounts) | undefined;
+  readonly session: {
+    /** Undefined before the workspace is open, once it is closed, and with a database. */
+    readonly accounts: (SharedAccounts & ClientAccounts) | undefined;
+    nodes(): Promise<readonly ServerNode[]>;
+  };
   readonly passes: Passes;
   readonly bus: CoreBus;
   readonly meter: Meter;
   readonly recent: RecentEvents;
   readonly adapterIds: readonly string[];
-  nodes(): Promise<readonly ServerNode[]>;
   /** Looks at all settings and credentials now. */
   look(): void;
   /** Gets lines of a worker's log. */
   onLog(lines: readonly string[]): void;
+  /** Where whole servers share the workspace. */
+  readonly database: Pick<ConnectedStore, 'giveUp'> | undefined;
 }
 
 type WorkerLink = Link<PrimarySays, WorkerSays>;
@@ -163,6 +170,7 @@ class Worker implements Takes<WorkerSays> {
   readonly #follows = new Map<number, () => void>();
   /** By path: ends a turn that it has, or gives up one that it waits for. */
   readonly #turns = new Map<string, () => void>();
+  #node: string | undefined;
 
   constructor(options: PrimaryOptions, others: Others) {
     this.#options = options;
@@ -198,6 +206,9 @@ class Worker implements Takes<WorkerSays> {
       this.#follows.delete(id);
     },
     log: (lines) => this.#options.onLog(lines),
+    node: (node) => {
+      this.#node = node;
+    },
   };
 
   readonly ask: Takes<WorkerSays>['ask'] = {
@@ -219,7 +230,7 @@ class Worker implements Takes<WorkerSays> {
     addPass: ({ kind, ms, holder }) => this.#options.passes.add(kind, ms, holder),
     passHolder: async ({ kind, text }) => ({ holder: await this.#options.passes.holderOf(kind, text) }),
     takePass: ({ kind, text }) => this.#options.passes.take(kind, text),
-    nodes: () => this.#options.nodes(),
+    nodes: () => this.#options.session.nodes(),
     figures: async ({ window }) => {
       const { meter, adapterIds } = this.#options;
       const loads = await this.#others.gather.loads();
@@ -237,8 +248,9 @@ class Worker implements Takes<WorkerSays> {
     sync: async () => undefined,
   };
 
-  /** nothing-lost. */
+  /** nothing-lost, free-at-once. */
   gone(): void {
+    if (this.#node !== undefined) void this.#options.database?.giveUp(this.#node).catch(() => undefined); // if it is away, the lease of the server ends
     for (const stop of this.#follows.values()) stop();
     for (const path of [...this.#turns.keys()]) this.#endTurn(path);
     for (const { call, hold, places } of this.#held.values()) {
@@ -251,7 +263,7 @@ class Worker implements Takes<WorkerSays> {
   }
 
   get #accounts(): SharedAccounts & ClientAccounts {
-    const accounts = this.#options.accounts();
+    const accounts = this.#options.session.accounts;
     if (accounts === undefined) throw new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.');
     return accounts;
   }
@@ -308,7 +320,7 @@ class Worker implements Takes<WorkerSays> {
   }
 
   #settle(fact: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void {
-    this.#options.accounts()?.settle(fact, call, hold);
+    this.#options.session.accounts?.settle(fact, call, hold);
     this.#options.bus.emit('call.finished', fact);
   }
 
@@ -375,21 +387,4 @@ class RemoteCall implements AccountedCall {
 /** A call without limits, of which only its price matters. */
 function callOf({ requestId, adapter: adapterId, model }: CoreEvents['call.finished'], as: PricedModel | undefined, group: string | undefined): AccountedCall {
   return { ...NO_CALL, requestId, adapterId, model, priced: { as }, group };
-}
-
-/** Turns at files by path, in the order in which they were asked for. */
-class Turns {
-  readonly #last = new Map<string, Promise<void>>();
-
-  begin(path: string): { readonly begun: Promise<void>; end(): void } {
-    const before = this.#last.get(path) ?? Promise.resolve();
-    let end = (): void => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const last = before.then(() => ended);
-    this.#last.set(path, last);
-    void last.then(() => this.#last.get(path) === last && this.#last.delete(path));
-    return { begun: before, end };
-  }
 }

@@ -56,6 +56,8 @@ export interface WorkerSays {
     readonly follow: { readonly id: number; readonly since?: number | undefined };
     readonly unfollow: { readonly id: number };
     readonly log: readonly string[];
+    /** The id of a whole server among those of its database. */
+    readonly node: string;
   };
   readonly asks: {
     /** Answered when the call has its places and may be sent; rejects as `Hold.reserve` does. */

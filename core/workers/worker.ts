@@ -13,6 +13,7 @@ import { Prices } from '../gateway/pricing.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
 import type { Turn } from '../store/open.ts';
+import type { StoreHealth } from '../store/store.ts';
 import type { ServerNode } from '../types.ts';
 import { WorkerAccounts } from './accounts.ts';
 import { WorkerFacts } from './facts.ts';
@@ -111,6 +112,14 @@ export class Worker {
   /** Tells the primary what happens in a whole server. two-kinds. */
   follow(parts: Pick<WorkerParts, 'gateway' | 'bus' | 'look'>): void {
     this.#tells(parts, true);
+    parts.bus.on('node.joined', ({ node, self }) => self && this.#link.tell('node', node, true));
+  }
+
+  /** Starts the core of this process. Rejects as it does. */
+  async start(core: { start(): Promise<void>; readonly storeHealth: StoreHealth | undefined }): Promise<void> {
+    await core.start();
+    const { node } = core.storeHealth ?? {};
+    if (node !== undefined) this.#link.tell('node', node, true);
   }
 
   /** Lines of the log of this process, for the files that the primary writes. */

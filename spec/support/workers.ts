@@ -63,7 +63,7 @@ export async function startWorkers(t: Test, steps: readonly Step[], options: Par
     const gone = primary.add(ends[0]);
     const own = optionsOf();
     const worker = await createWorkerCore(own, ends[1]);
-    await worker.core.start();
+    await worker.start();
     let isKilled = false;
     const kill = async (): Promise<void> => {
       isKilled = true;

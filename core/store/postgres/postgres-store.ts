@@ -26,6 +26,7 @@ import { PostgresSearch } from './search.ts';
 import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
 import { USE_COPY } from './sql/copy.ts';
+import { LEAVE } from './sql/membership.ts';
 import type { BlockWorld } from './stored-block.ts';
 
 // Together, so that all of the store is one piece of the program.
@@ -75,6 +76,10 @@ class Connection implements ConnectedStore {
   open(options: StoreOptions & { readonly lock: FolderLock }): Promise<Store> {
     const [database, settings, direct] = [this.#database, this.settings, this.#direct];
     return PostgresStore.open({ ...options, ...this.#options, database, settings, direct, now: this.#options.now, end: () => this.close() });
+  }
+
+  async giveUp(node: string): Promise<void> {
+    await this.#database.query(LEAVE, [node]);
   }
 
   close(): Promise<void> {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
+import { RUNNABLE } from '../../support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../../support/postgres.ts';
 import { CHAT, daemonLine, friendlyDaemon, until } from '../../support/server.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -47,6 +48,7 @@ async function farm(t: Test, answer: Answerer = friendlyDaemon, { env = {}, args
         response.on('error', reject);
       });
       request.on('error', reject);
+      request.setTimeout(45_000, () => request.destroy(new Error('no answer')));
       request.end(body === undefined ? undefined : JSON.stringify(body));
     });
   const workers = (): number[] =>
@@ -75,7 +77,7 @@ function heldDaemon(): { readonly answer: Answerer; open(): void } {
   });
   return {
     answer: async (request, res, index) => {
-      await opened;
+      if (request.path === '/api/chat') await opened;
       await friendlyDaemon(request, res, index);
     },
     open: () => open(),
@@ -93,31 +95,102 @@ t.test('workers need --gateway-only or a database, and must be a number', async 
   t.notOk(existsSync(join(workspace, '.lock')));
 });
 
-t.test(
-  'workers of a workspace in a database are whole servers, and SIGTERM ends all of them in order',
-  noPostgres ? { skip: noPostgres } : onlyLinux,
-  async (t) => {
+t.test('workers of a workspace in a database are whole servers', noPostgres ? { skip: noPostgres } : { ...onlyLinux }, async (t) => {
+  const whole = async (t: Test, answer: Answerer): Promise<Farm & { readonly store: string }> => {
     const store = await postgresStore(t);
-    const { call, workers, child, ended, workspace, url } = await farm(t, friendlyDaemon, { env: { BLOCKHOUSE_STORE: store }, args: ['--workers', '2'] });
-    t.equal(workers().length, 2);
-    t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), { pid: child.pid, url });
-    const names = ['a', 'b', 'c', 'd'];
+    // With such a lease, nothing of a dead worker would be free before the end of a test, unless the primary frees it.
+    const env = { BLOCKHOUSE_STORE: store, BLOCKHOUSE_LEASE_MS: '60000' };
+    return { ...(await farm(t, answer, { env, args: ['--workers', '3'] })), store };
+  };
+  const isHeldBy = async (store: string): Promise<readonly unknown[]> => ask(store, 'select name from bh.block where owner is not null');
+
+  await t.test('each answers, one that is killed is replaced and its blocks go on, and SIGTERM ends all in order', async (t) => {
+    const held = heldDaemon();
+    const last = heldDaemon();
+    const { call, workers, workspace, upstream, store, child, ended, url } = await whole(t, (request, ...rest) =>
+      (request.body.includes('"last"') ? last : held).answer(request, ...rest),
+    );
+    const names = Array.from({ length: 20 }, (_, index) => `b${index}`);
+    const asked = (): number => upstream.requests.filter(({ path }) => path === '/api/chat').length;
+    const post = async (name: string, message: string): Promise<string> =>
+      ((await call('POST', `/api/blocks/${name}/chat`, { message })).json as { id: string }).id;
+    const answerOf = async (name: string, id: string): Promise<Record<string, unknown>> => {
+      const ask = (): ReturnType<typeof call> => call('GET', `/api/blocks/${name}/chat/${id}?wait=30`);
+      return (await ask().catch(ask)).json; // node:cluster may lose a connection with a worker that dies
+    };
     for (const name of names) {
-      t.match(await call('POST', '/api/blocks', { name, config: { adapter: { provider: 'ollama', model: 'm' } } }), { json: { name } });
-      t.match(await call('POST', `/api/blocks/${name}/start`), { status: 200 });
+      t.equal((await call('POST', '/api/blocks', { name, config: RUNNABLE })).status, 200);
+      t.equal((await call('POST', `/api/blocks/${name}/start`)).status, 200);
     }
-    for (const name of names)
-      t.match(await call('POST', `/api/blocks/${name}/chat?wait=30`, { message: 'hi' }), { json: { answer: { content: 'Hello, you' } } });
-    await until(async () => ((await call('GET', '/v1/health')).json['store'] as { nodes: number }).nodes === 2, 'each knows of the other');
-    t.match((await call('GET', '/api/nodes')).json, { nodes: { length: 2 } });
-    const both = workers();
+    const ids = await Promise.all(names.map((name) => post(name, 'one')));
+    await until(() => asked() === 20, 'all are asked');
+    const [dead = 0, ...others] = workers();
+    process.kill(dead, 'SIGKILL');
+    await until(() => workers().length === 3 && !workers().includes(dead), 'the primary knows, and hands it no more connections');
+    held.open();
+    const answers = (await Promise.all(names.map((name, index) => answerOf(name, ids[index] ?? '')))) as { entry: { attempts: number } }[];
+    const again = answers.filter(({ entry }) => entry.attempts === 2).length;
+    t.ok(again > 0 && again < 20, `${again} of the dead one`);
+    t.equal(asked(), 20 + again);
+    await until(
+      async () => ((await call('GET', '/api/nodes')).json as { nodes: unknown[] }).nodes.length === 3 && workers().length === 3,
+      'there are three again',
+    );
+    t.ok(others.every((pid) => workers().includes(pid)));
+    await Promise.all(names.map(async (name) => t.match(await answerOf(name, await post(name, 'two')), { answer: { status: 'done' } })));
+    for (const name of names) {
+      const { messages } = (await call('GET', `/api/blocks/${name}/chat`)).json as { messages: { role: string }[] };
+      t.equal(messages.filter(({ role }) => role === 'assistant').length, 2);
+    }
+
+    const { nodes } = (await call('GET', '/api/nodes')).json as { nodes: unknown[] };
+    t.match(nodes, Array(3).fill({ url, alive: true, draining: false }));
+    for (let index = 0; index < 3; index += 1) {
+      t.match((await call('GET', '/v1/health')).json, { status: 'ok', store: { kind: 'postgres' } });
+      t.equal(((await call('GET', '/api/gateway/requests')).json as { ended: unknown[] }).ended.length, 40, 'whichever worker is asked');
+    }
+    t.match(JSON.parse(readFileSync(join(workspace, '.lock'), 'utf8')), { pid: child.pid, url });
+    t.match(await runHere(t, ['status', '--workspace', workspace]), { code: 0, stdout: /blocks +20, 20 monitors/ });
+    t.match((await runHere(t, ['nodes', '--drain', url, '--json', '--workspace', workspace])).stdout, /"draining":true.*"draining":true.*"draining":true/);
+    await until(async () => (await isHeldBy(store)).length === 0, 'a drain of the address is one of all workers');
+    await runHere(t, ['nodes', '--undrain', url, '--workspace', workspace]);
+
+    const lastId = await post('b0', 'last');
+    await until(() => asked() === 20 + again + 21, 'a reply is under way');
+    const all = workers();
     child.kill('SIGTERM');
-    t.equal((await ended).code, 0);
-    t.ok(both.every(isGone));
+    await delay(200);
+    last.open();
+    const { code, stderr, stdout } = await ended;
+    t.equal(code, 0);
+    t.equal(stdout.trim().split('\n').length, 1);
+    t.equal(stderr.split('blockhouse is listening').length - 1, 1);
+    t.match(stderr, /"signal":"SIGKILL".*a worker has ended, and another one is started/);
+    t.ok(all.every(isGone));
     t.notOk(existsSync(join(workspace, '.lock')));
-    t.same(await ask(store, 'select id from bh.node'), [], 'no server is left in the database');
-  },
-);
+    t.same([await ask(store, 'select id from bh.node'), await isHeldBy(store)], [[], []]);
+    t.match(await ask(store, 'select status from bh.message where reply_to = $1', [lastId]), [{ status: 'done' }], 'what was under way has ended');
+  });
+
+  await t.test('when the primary is killed its workers end in order, and the next server goes on at once', async (t) => {
+    const held = heldDaemon();
+    const { call, workers, workspace, upstream, store, child } = await whole(t, held.answer);
+    await call('POST', '/api/blocks', { name: 'ada', config: RUNNABLE });
+    await call('POST', '/api/blocks/ada/start');
+    const { id } = (await call('POST', '/api/blocks/ada/chat', { message: 'one' })).json as { id: string };
+    await until(() => upstream.requests.some(({ path }) => path === '/api/chat'), 'a reply is under way');
+    const all = workers();
+    child.kill('SIGKILL');
+    await until(() => all.every(isGone), 'the workers end');
+    t.same([await ask(store, 'select id from bh.node'), await isHeldBy(store)], [[], []]);
+    held.open();
+    const next = await serve(t, workspace, { OLLAMA_BASE_URL: upstream.url, BLOCKHOUSE_STORE: store, BLOCKHOUSE_LEASE_MS: '60000' });
+    const headers = { authorization: `Bearer ${readFileSync(join(workspace, '.api-token'), 'utf8').trim()}` };
+    t.match(await (await fetch(`${next.url}/api/blocks/ada/chat/${id}?wait=30`, { headers })).json(), { answer: { content: 'Hello, you' } });
+    next.child.kill('SIGTERM');
+    t.equal((await next.ended).code, 0);
+  });
+});
 
 t.test('two workers serve one port, under calls of many kinds, until SIGTERM', onlyLinux, async (t) => {
   const held = heldDaemon();

@@ -5,6 +5,7 @@ import { createBus } from '../../../core/bus.ts';
 import { WorkerFacts } from '../../../core/workers/facts.ts';
 import { Link } from '../../../core/workers/link.ts';
 import { joinedLoads } from '../../../core/workers/loads.ts';
+import { Turns } from '../../../core/workers/turns.ts';
 import { linePair } from '../../support/workers.ts';
 
 interface OneSays {
@@ -80,4 +81,17 @@ t.test('a worker tells what has happened in order, and of its calls only who wan
   };
   t.same(told({ tellsEnds: false }, false), ['call.retried', 'adapter.recovered', 'workspace.fault']);
   t.same(told({ tellsEnds: true }, true), ['call.started', 'call.retried', 'call.finished', 'adapter.recovered', 'workspace.fault']);
+});
+
+t.test('turns at a file come in the order in which they were asked for, and those at another file do not wait', async (t) => {
+  const turns = new Turns();
+  const [first, second, other] = [turns.begin('a'), turns.begin('a'), turns.begin('b')];
+  const begun: string[] = [];
+  const noted = [second.begun.then(() => begun.push('second')), other.begun.then(() => begun.push('other'))];
+  await first.begun;
+  await noted[1];
+  t.same(begun, ['other']);
+  first.end();
+  await noted[0];
+  t.same(begun, ['other', 'second']);
 });
