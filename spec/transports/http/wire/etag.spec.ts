@@ -1,4 +1,6 @@
+import { gunzipSync } from 'node:zlib';
 import t from 'tap';
+import { documentReply } from '../../../../transports/http/wire/document.ts';
 import { etagOfBytes, isKnown, tagged } from '../../../../transports/http/wire/etag.ts';
 import { Written } from '../../../../transports/http/wire/reply.ts';
 
@@ -28,4 +30,17 @@ t.test('what is written already goes out as it is', async (t) => {
   const reply = tagged(asking(), written);
   t.equal(reply.body, written);
   t.equal(tagged(asking(reply.headers?.['etag']), written).status, 304);
+});
+
+t.test('a document that stays is compressed once, for who takes gzip', async (t) => {
+  const text = JSON.stringify({ words: 'the same again '.repeat(500) });
+  const [plain, zipped, again] = await Promise.all(
+    [{}, { 'accept-encoding': 'br;q=1, GZIP ; q=0.5' }, { 'accept-encoding': '*' }].map((headers) => documentReply({ headers }, text)),
+  );
+  t.equal(plain?.body.content, text);
+  t.equal(gunzipSync(zipped?.body.content as Uint8Array).toString(), text);
+  t.equal(again?.body, zipped?.body);
+  for (const accept of ['', 'br', 'gzip;q=0', 'gzip; q=0.0', 'xgzip'])
+    t.equal((await documentReply({ headers: { 'accept-encoding': accept } }, text)).body, plain?.body, accept);
+  t.match(await documentReply({ headers: { 'if-none-match': plain?.headers?.['etag'] ?? '' } }, text), { status: 304, body: undefined });
 });
