@@ -2100,7 +2100,7 @@ export interface SearchHit {
   /** Id of the message, the answer or the fact; null for the summary */
   readonly id: string | null;
   readonly at: string | null;
-  /** The text around the first word that was found */
+  /** The text around the first word that was found, with … where it is cut */
   readonly excerpt: string;
   /** Where the words stand in the excerpt: the index of the first character, and of the one after the last, in UTF-16 */
   readonly marks: readonly (readonly number[])[];

@@ -93,7 +93,7 @@ export const SearchHit = object({
   by: { ...oneOf(['message', 'answer', 'summary', 'fact']), description: 'Whose words they are: the last two are of the memory of the block' },
   id: { ...orNull(string), description: 'Id of the message, the answer or the fact; null for the summary' },
   at: orNull(time),
-  excerpt: { type: 'string', description: 'The text around the first word that was found' },
+  excerpt: { type: 'string', description: 'The text around the first word that was found, with … where it is cut' },
   marks: {
     ...listOf({ type: 'array', items: count, minItems: 2, maxItems: 2 }),
     description: 'Where the words stand in the excerpt: the index of the first character, and of the one after the last, in UTF-16',

@@ -346,7 +346,7 @@ export interface Searched {
 
 /** Searches what was said: messages, answers and memories of all blocks, the archived ones too. */
 export interface SearchStore {
-  /** Rejects with QUEUE_FULL when too many searches wait, with STORE_UNREACHABLE, STORAGE_FAILED, and with what `signal` says. */
+  /** One at a time. Rejects with STORE_UNREACHABLE, STORAGE_FULL, STORAGE_FAILED, SHUTTING_DOWN, and with what `signal` says. */
   find(wanted: SearchFor, signal: AbortSignal): Promise<Searched>;
 }
 

@@ -39,7 +39,7 @@ export function wordsOf(query: string): readonly string[] {
   return words;
 }
 
-/** The text around the first of the words, with all that stand there. */
+/** The text around the first of the words, with all that stand there, and `…` where it is cut. */
 export function excerptOf(text: string, words: readonly string[]): Excerpt {
   const { plain, places } = foldedByCharacter(text);
   const first = Math.min(...words.map((word) => plain.indexOf(word)).filter((at) => at >= 0));
@@ -48,7 +48,10 @@ export function excerptOf(text: string, words: readonly string[]): Excerpt {
   const end = Math.min(text.length, start + BEFORE + AFTER);
   const to = isHalf(text, end) ? end - 1 : end;
   const marks = words.flatMap((word) => marksOf(word, plain, places, text.length).filter(([at, after]) => at >= from && after <= to));
-  return { excerpt: text.slice(from, to), marks: apart(marks.map(([at, after]) => [at - from, after - from] as const)) };
+  const before = from > 0 ? '…' : '';
+  const shift = before.length - from;
+  const excerpt = `${before}${text.slice(from, to)}${to < text.length ? '…' : ''}`;
+  return { excerpt, marks: apart(marks.map(([at, after]) => [at + shift, after + shift] as const)) };
 }
 
 /** The folded text, and for each of its characters the index of the one that it comes from. */

@@ -18,3 +18,16 @@ t.test('what was said to all blocks is found, and a wrong query is refused by it
   await t.rejects(one.blocks.search({ q: 'x', block: 'nobody' }), { code: 'BLOCK_NOT_FOUND' });
   await t.rejects(one.blocks.search({ q: 'x' }, { signal: AbortSignal.abort(new Error('left')) }), { message: 'left' });
 });
+
+t.test('searches come one after the other, and those that wait are bounded', async (t) => {
+  const one = await startCore(t);
+  await one.create('ada');
+  await one.blocks.post('ada', { message: 'needle' }, 'web');
+  const leaving = new AbortController();
+  const all = [one.blocks.search({ q: 'needle' }, { signal: leaving.signal }), ...Array.from({ length: 20 }, () => one.blocks.search({ q: 'needle' }))];
+  leaving.abort(new Error('left'));
+  const outcomes = await Promise.allSettled(all);
+  t.match(outcomes[0], { status: 'rejected', reason: { message: 'left' } });
+  t.match(outcomes.slice(1, 16), Array(15).fill({ status: 'fulfilled', value: { total: 1 } }), 'whose turn comes after a failure');
+  for (const outcome of outcomes.slice(16)) t.match(outcome, { status: 'rejected', reason: { code: 'QUEUE_FULL', status: 429, retryAfterMs: 1000 } });
+});

@@ -1,7 +1,7 @@
 // Searches what was said to the blocks of a workspace, active and archived. The index follows the files: before each search, what has changed since is read again,
-// whoever changed it. It is made with the first search.
+// no matter who changed it. It is made with the first search.
 //
-// one-at-a-time: searches come one after the other, since each may write the index. Those that wait are bounded.
+// looks-twice: a text that was found is read before it is told, and has the words; else the index is damaged, for instance by a power cut, and is made again.
 // no-silence: a block whose files can't be read is named in the result, and what was known of it is still found.
 import { lstatSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -10,15 +10,13 @@ import { nextTurn } from '../../../base/next-turn.ts';
 import { undefinedFor } from '../../../base/undefined-for.ts';
 import { BlockhouseError } from '../../../errors.ts';
 import { isBlockName, nameInArchive } from '../../../schemas/names.ts';
+import { storageFailure } from '../atomic-file.ts';
 import type { BlockFolders } from '../block/block-folders.ts';
 import { folded } from '../../parts/search-text.ts';
 import type { Found, SearchFor, SearchStore, Searched } from '../../store.ts';
 import { stampOfTexts, textsOf } from './block-texts.ts';
-import { type Fit, removeSearchFiles, SearchFiles } from './search-files.ts';
+import { type Fit, IndexFault, removeSearchFiles, SearchFiles } from './search-files.ts';
 
-/** one-at-a-time. */
-const MOST_WAITING = 16;
-const RETRY_AFTER_MS = 1000;
 /** Folders that are looked at in one turn of the event loop. */
 const SLICE = 50;
 const MOST_NAMED = 20;
@@ -28,7 +26,6 @@ export class FileSearch implements SearchStore {
   readonly #workspace: string;
   readonly #folders: Pick<BlockFolders, 'blocks' | 'archive'>;
   #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
   #files: SearchFiles | undefined;
   readonly #closing = new AbortController();
 
@@ -38,17 +35,7 @@ export class FileSearch implements SearchStore {
   }
 
   find(wanted: SearchFor, signal: AbortSignal): Promise<Searched> {
-    if (this.#waiting >= MOST_WAITING)
-      return Promise.reject(new BlockhouseError('QUEUE_FULL', 'Too many searches are waiting. Try again later.', { retryAfterMs: RETRY_AFTER_MS }));
-    this.#waiting += 1;
-    const run = async (): Promise<Searched> => {
-      try {
-        return await this.#find(wanted, AbortSignal.any([signal, this.#closing.signal]));
-      } finally {
-        this.#waiting -= 1;
-      }
-    };
-    const found = this.#last.then(run, run);
+    const found = this.#find(wanted, AbortSignal.any([signal, this.#closing.signal]));
     this.#last = found;
     return found;
   }
@@ -59,23 +46,43 @@ export class FileSearch implements SearchStore {
     await this.#leave();
   }
 
-  async #find({ words, limit, block, excerptOf }: SearchFor, signal: AbortSignal): Promise<Searched> {
+  async #find(wanted: SearchFor, signal: AbortSignal): Promise<Searched> {
     signal.throwIfAborted();
-    const needles = words.map(folded);
-    const files = await this.#open();
     try {
+      const files = await this.#open();
       const unreadable = await this.#follow(files, signal);
-      const newest = new Newest(limit);
-      const isOf = (key: string): boolean => block === undefined || key === `blocks/${block}`;
-      const wants = (key: string, at: string): boolean => isOf(key) && newest.wants(at);
-      await files.find(needles, { wants, onFit: (fit) => newest.add(fit) }, signal);
-      const found: Found[] = [];
-      for (const fit of newest.fits()) found.push({ ...placeOf(fit), ...excerptOf(await files.textOf(fit)) });
-      return { found, total: newest.total, unreadable: unreadable.slice(0, MOST_NAMED), isWhole: unreadable.length === 0 };
+      const found = (await this.#look(files, wanted, signal)) ?? (await this.#lookAgain(files, wanted, signal));
+      return { ...found, unreadable: unreadable.slice(0, MOST_NAMED), isWhole: unreadable.length === 0 };
     } catch (error) {
-      if (!signal.aborted) await this.#leave(); // what it knows of them may be wrong
-      throw error;
+      if (signal.aborted) throw error;
+      await this.#leave(); // what it knows of them may be wrong
+      throw storageFailure("The index of the search can't be written", error);
     }
+  }
+
+  /** Undefined where the index is damaged: looks-twice. */
+  async #look(files: SearchFiles, { words, limit, block, excerptOf }: SearchFor, signal: AbortSignal): Promise<Pick<Searched, 'found' | 'total'> | undefined> {
+    const needles = words.map(folded);
+    const newest = new Newest(limit);
+    const isOf = (key: string): boolean => block === undefined || key === `blocks/${block}`;
+    const wants = (key: string, at: string): boolean => isOf(key) && newest.wants(at);
+    await files.find(needles, { wants, onFit: (fit) => newest.add(fit) }, signal);
+    const found: Found[] = [];
+    for (const fit of newest.fits()) {
+      const text = await files.textOf(fit);
+      const plain = folded(text);
+      if (needles.some((needle) => !plain.includes(needle))) return undefined;
+      found.push({ ...placeOf(fit), ...excerptOf(text) });
+    }
+    return { found, total: newest.total };
+  }
+
+  async #lookAgain(files: SearchFiles, wanted: SearchFor, signal: AbortSignal): Promise<Pick<Searched, 'found' | 'total'>> {
+    await files.clear();
+    await this.#follow(files, signal);
+    const found = await this.#look(files, wanted, signal);
+    if (found === undefined) throw new Error('an index that was just made is damaged');
+    return found;
   }
 
   /** The files stay open between searches, because to read where their records are takes longer than a search. */
@@ -112,7 +119,7 @@ export class FileSearch implements SearchStore {
       const stamp = stampOfTexts(folder);
       if (files.stampOf(key) === stamp) continue;
       await files.put(key, stamp, textsOf(folder)).catch((error: unknown) => {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOSPC') throw error;
+        if (error instanceof IndexFault) throw error.cause;
         if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) unreadable.push(key.slice(key.indexOf('/') + 1)); // else it has just been moved
       });
     }

@@ -56,6 +56,9 @@ const LETTERS: Readonly<Record<SaidBy, string>> = { message: 'm', answer: 'a', s
 const SAID_BY = new Map(Object.entries(LETTERS).map(([by, letter]) => [letter, by as SaidBy]));
 const NO_TIME = '0000-00-00T00:00:00.000Z';
 
+/** The index itself could not be written, which says nothing of a block. `cause` is the system's own error. */
+export class IndexFault extends Error {}
+
 /** Both files, open. */
 export class SearchFiles {
   readonly #index: FileHandle;
@@ -115,8 +118,17 @@ export class SearchFiles {
     this.#records.delete(key);
   }
 
-  /** append-only. */
+  /** append-only. What a failure leaves is cut off again, so that a full disk is not kept full. Throws an IndexFault, or what `texts` throws. */
   async put(key: string, stamp: number, texts: AsyncIterable<SaidText>): Promise<void> {
+    try {
+      await this.#append(key, stamp, texts);
+    } catch (error) {
+      for (const [file, end] of [[this.#index, this.#indexEnd] as const, [this.#text, this.#textEnd] as const]) await file.truncate(end);
+      throw error;
+    }
+  }
+
+  async #append(key: string, stamp: number, texts: AsyncIterable<SaidText>): Promise<void> {
     const start = this.#indexEnd;
     const lines: Buffer[] = [];
     let originals: Buffer[] = [];
@@ -233,7 +245,11 @@ async function headerOf(file: FileHandle): Promise<string> {
 }
 
 async function writeAll(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
-  for (let written = 0; written < bytes.length; ) written += (await file.write(bytes, written, bytes.length - written, at + written)).bytesWritten;
+  try {
+    for (let written = 0; written < bytes.length; ) written += (await file.write(bytes, written, bytes.length - written, at + written)).bytesWritten;
+  } catch (error) {
+    throw new IndexFault('the index is not written', { cause: error });
+  }
 }
 
 function endOf(record: readonly [string, RecordOf] | undefined): number {

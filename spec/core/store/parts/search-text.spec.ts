@@ -37,7 +37,7 @@ t.test('an excerpt has the first word and marks for all that stand in it', async
   t.equal(marked('The naïve Needle', 'naive', 'needle'), 'The [naïve] [Needle]');
   t.equal(marked('e\u0301te\u0301 and été', 'ete'), '[e\u0301te\u0301] and [été]', 'also where a letter has two characters');
   t.equal(marked('abcabc', 'abca', 'bc'), '[abcabc]', 'words that overlap are one mark');
-  t.equal(marked(`${'x '.repeat(500)}here${' y'.repeat(500)}`, 'here').length, 242);
-  t.match(marked(`${'😀'.repeat(100)}here${'😀'.repeat(300)}`, 'here'), /^(?:😀)+\[here\](?:😀)+$/u, 'no character is cut in two');
+  t.match(marked(`${'x '.repeat(500)}here${' y'.repeat(500)}`, 'here'), /^….{60}\[here\].{176}…$/s);
+  t.match(marked(`${'😀'.repeat(100)}here${'😀'.repeat(300)}`, 'here'), /^…(?:😀)+\[here\](?:😀)+…$/u, 'no character is cut in two');
   t.equal(marked('no such word', 'other'), 'no such word');
 });

@@ -26,12 +26,4 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal((await searchIn(search, 'needle')).isWhole, false);
     t.equal((await searchIn(search, 'needle', { block: 'a' })).isWhole, true, 'of one block');
   });
-
-  t.test('those that wait are bounded, and who has left is not answered', async (t) => {
-    const left = searchIn(search, 'needle', { signal: AbortSignal.abort(new Error('left')) });
-    const all = await Promise.allSettled([left, ...Array.from({ length: 20 }, () => searchIn(search, 'needle'))]);
-    t.match(all[0], { status: 'rejected', reason: { message: 'left' } });
-    t.equal(all.filter(({ status }) => status === 'fulfilled').length, 15);
-    for (const outcome of all.slice(16)) t.match(outcome, { status: 'rejected', reason: { code: 'QUEUE_FULL', retryAfterMs: 1000 } });
-  });
 });

@@ -240,8 +240,14 @@ interface LimitsProps {
   set(typed: TypedLimits): void;
 }
 
-function Limits({ typed, wrong, groups, set }: LimitsProps) {
-  const number = (field: NumberField, fault: string) => (
+interface NumberFieldsProps extends Omit<LimitsProps, 'groups'> {
+  readonly fields: readonly NumberField[];
+  /** What is said of a value that is no number. */
+  readonly fault: string;
+}
+
+function NumberFields({ fields, fault, typed, wrong, set }: NumberFieldsProps) {
+  return fields.map((field) => (
     <TextField
       key={field}
       label={LIMIT_NAMES[field]}
@@ -250,12 +256,15 @@ function Limits({ typed, wrong, groups, set }: LimitsProps) {
       set={(text) => set({ ...typed, [field]: text })}
       input={{ inputMode: 'decimal' }}
     />
-  );
+  ));
+}
+
+function Limits({ typed, wrong, groups, set }: LimitsProps) {
   return (
     <>
       <fieldset class="limits">
         <legend>{programsText.caps}</legend>
-        {USD_FIELDS.map((field) => number(field, programsText.wrongAmount))}
+        <NumberFields fields={USD_FIELDS} fault={programsText.wrongAmount} {...{ typed, wrong, set }} />
       </fieldset>
       <p class="t3 sm">{programsText.capsHelp}</p>
       <label class="check" title={programsText.refuseHelp}>
@@ -270,21 +279,13 @@ function Limits({ typed, wrong, groups, set }: LimitsProps) {
 
 function MoreLimits({ typed, wrong, groups, set }: LimitsProps) {
   const [isUnfolded] = useState(COUNT_FIELDS.some((field) => typed[field] !== '') || typed.models !== '' || typed.group !== '');
-  const number = (field: NumberField, fault: string) => (
-    <TextField
-      key={field}
-      label={LIMIT_NAMES[field]}
-      wrong={wrong.has(field) ? fault : undefined}
-      value={typed[field]}
-      set={(text) => set({ ...typed, [field]: text })}
-      input={{ inputMode: 'decimal' }}
-    />
-  );
   return (
     <details open={isUnfolded}>
       <summary>{programsText.more}</summary>
       <div class="stack">
-        <div class="limits">{COUNT_FIELDS.map((field) => number(field, programsText.wrongCount))}</div>
+        <div class="limits">
+          <NumberFields fields={COUNT_FIELDS} fault={programsText.wrongCount} {...{ typed, wrong, set }} />
+        </div>
         <Field label={programsText.models} help={programsText.modelsHelp}>
           {(props) => (
             <textarea

@@ -5,6 +5,7 @@ import { FileSearch } from '../../../../../core/store/files/search/file-search.t
 import { SEARCH_FILES } from '../../../../../core/store/files/search/search-files.ts';
 import { answerEntry, userEntry } from '../../../../support/block-files.ts';
 import { searchIn } from '../../../../support/search-in.ts';
+import { withSmallDisk } from '../../../../support/small-disk.ts';
 import { testFolder } from '../../../../support/test-folder.ts';
 
 function rig(t: Test) {
@@ -130,16 +131,42 @@ t.test('a block that is damaged is named, and what was known of it is still foun
   t.match({ total, unreadable, isWhole }, { total: 2, unreadable: ['one'], isWhole: false });
 });
 
-t.test('searches come one after the other, those that wait are bounded, and who leaves costs nothing more', async (t) => {
+t.test('who leaves costs nothing more, and a search that is under way ends with the server', async (t) => {
   const { search, write } = rig(t);
   write('one', 'chat.json', [userEntry('1', { content: 'needle' })]);
-  const leaving = new AbortController();
-  const left = searchIn(search, 'needle', { limit: 1, signal: leaving.signal });
-  leaving.abort(new Error('left'));
-  const all = await Promise.allSettled([left, ...Array.from({ length: 20 }, () => searchIn(search, 'needle', { limit: 1 }))]);
-  t.match(all[0], { status: 'rejected', reason: { message: 'left' } });
-  t.equal(all.filter(({ status }) => status === 'fulfilled').length, 15);
-  for (const outcome of all.slice(16)) t.match(outcome, { status: 'rejected', reason: { code: 'QUEUE_FULL', retryAfterMs: 1000 } });
+  await t.rejects(searchIn(search, 'needle', { signal: AbortSignal.abort(new Error('left')) }), { message: 'left' });
+  const under = searchIn(search, 'needle').catch((error: unknown) => error);
   await search.close();
-  await t.rejects(searchIn(search, 'needle', { limit: 1 }), { code: 'SHUTTING_DOWN' });
+  const ended = await under;
+  t.ok((ended as { total?: number }).total === 1 || (ended as { code?: string }).code === 'SHUTTING_DOWN');
+  await t.rejects(searchIn(search, 'needle'), { code: 'SHUTTING_DOWN' });
+});
+
+t.test('an index whose texts were lost by a power cut is made again', async (t) => {
+  const { search, open, write, workspace } = rig(t);
+  write('one', 'chat.json', [userEntry('1', { content: 'needle' })]);
+  await searchIn(search, 'needle');
+  await search.close();
+  const path = join(workspace, SEARCH_FILES[1]);
+  const bytes = readFileSync(path);
+  writeFileSync(path, bytes.fill(0, bytes.indexOf('needle')));
+  t.match((await searchIn(open(), 'needle')).found, [{ block: 'one', excerpt: 'needle' }]);
+});
+
+t.test('a disk that is full is said so, and leaves nothing wrong behind', async (t) => {
+  const { search, write, workspace } = rig(t);
+  const folder = join(workspace, 'small');
+  mkdirSync(folder);
+  const reason = await withSmallDisk(folder, async () => {
+    const small = new FileSearch(folder, { blocks: join(workspace, 'blocks'), archive: join(workspace, 'archive') });
+    write('one', 'chat.json', [userEntry('1', { content: 'small needle' })]);
+    t.equal((await searchIn(small, 'needle')).total, 1);
+    write('two', 'chat.json', [userEntry('2', { content: `needle ${'x'.repeat(400_000)}` })]);
+    await t.rejects(searchIn(small, 'needle'), { code: 'STORAGE_FULL' });
+    write('two', 'chat.json', [userEntry('2', { content: 'a smaller needle' })]);
+    t.equal((await searchIn(small, 'needle')).total, 2);
+    await small.close();
+  });
+  if (reason !== undefined) t.comment(reason);
+  t.equal((await searchIn(search, 'needle')).total, reason === undefined ? 2 : 0);
 });
