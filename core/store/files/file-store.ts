@@ -46,7 +46,7 @@ export class FileStore implements Store {
     const blocks = new FileBlocks({ folders, bus, now });
     this.blocks = blocks;
     this.search = new FileSearch(workspace, folders);
-    this.archive = new FileArchive({ folders, now, onMoved: (name) => blocks.moved(name) });
+    this.archive = new FileArchive({ folders, now, onMoved: (name) => blocks.moved(name), onRemoved: () => this.search.erase() });
     this.ledger = new Ledger(workspace, bus, now);
     this.gateway = new GatewayLedger({ workspace, bus, now });
     this.now = now;

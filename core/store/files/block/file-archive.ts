@@ -16,6 +16,8 @@ export interface FileArchiveOptions {
   now(): number;
   /** Called after a block of this name has come or gone. */
   onMoved(name: string): void;
+  /** Called after a block was deleted for good: what else was made of its files goes, too. */
+  onRemoved(): Promise<void>;
 }
 
 /** The folder `archive` of a workspace. */
@@ -57,8 +59,11 @@ export class FileArchive implements ArchiveStore {
     return unconfirmed;
   }
 
-  remove(info: ArchiveInfo): Promise<Unconfirmed> {
-    return this.#options.folders.remove(info);
+  async remove(info: ArchiveInfo): Promise<Unconfirmed> {
+    const { folders, onRemoved } = this.#options;
+    const unconfirmed = await folders.remove(info);
+    await onRemoved();
+    return unconfirmed;
   }
 
   async import(bundle: Uint8Array, wanted: string | undefined, accept: (config: BlockConfig) => Promise<void>): Promise<Built> {

@@ -40,6 +40,15 @@ export class FileSearch implements SearchStore {
     return found;
   }
 
+  /** Removes the index with all texts in it, since some of them were deleted for good. The next search makes it again. Rejects with STORAGE_FAILED. */
+  async erase(): Promise<void> {
+    await Promise.allSettled([this.#last]);
+    await this.#leave();
+    await removeSearchFiles(this.#workspace).catch((error: unknown) => {
+      throw storageFailure("The index of the search, which has texts of what was deleted, can't be removed", error);
+    });
+  }
+
   async close(): Promise<void> {
     this.#closing.abort(new BlockhouseError('SHUTTING_DOWN', 'The server is shutting down.'));
     await Promise.allSettled([this.#last]);

@@ -15,7 +15,11 @@ async function open(t: Test) {
   await folders.open((what) => t.fail(what));
   await folders.create(configOf());
   const moved: string[] = [];
-  return { folders, moved, archive: new FileArchive({ folders, now: () => Date.parse(AT), onMoved: (name) => moved.push(name) }) };
+  return {
+    folders,
+    moved,
+    archive: new FileArchive({ folders, now: () => Date.parse(AT), onMoved: (name) => moved.push(name), onRemoved: async () => void moved.push('removed') }),
+  };
 }
 
 t.test('a block moves into the archive and back under another name, and each move is told', async (t) => {
