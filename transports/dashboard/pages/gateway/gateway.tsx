@@ -249,7 +249,7 @@ function Plots({ data }: { readonly data: GatewayFigures }) {
   if (called.length === 0) return <Empty text={gatewayText.noFigures} />;
   const toneOf = (id: string): string => TONES[data.adapters.findIndex((adapter) => adapter.id === id) % TONES.length] ?? 'c5';
   return (
-    <PlotGroup name="gateway" times={times}>
+    <PlotGroup times={times}>
       <div class="plots">
         {plotsOf(times, called, toneOf).map(({ title, value, ...plot }) => (
           <section key={title}>
