@@ -69,14 +69,14 @@ async function createFile(file: string, content: Uint8Array): Promise<void> {
   }
 }
 
-/** Prints the name, or `{success, name}`; with `--from` what became of each setting, or `{taken, changed, left}`. */
+/** Prints the name, or `{success, name, warnings?}`; with `--from` what became of each setting, or `{taken, changed, left}`. */
 export class ImportCommand extends ServerCommand {
   static override readonly paths = [['import']];
   static override readonly usage = Command.Usage({
     category,
     description: 'Make a block from an exported file, or take the configuration of another gateway',
     details: `
-      The new block is stopped. Prints its name.
+      The new block is stopped. Prints its name. It asks its connections by their names: a note says which of this machine it will use, and which are missing.
 
       With --from litellm, the file is the configuration of a LiteLLM proxy (YAML). Its models become connections in auth.json and aliases in models.json, or in the database of the workspace (BLOCKHOUSE_STORE). Prints what is taken, changed and left out, with the reason, and never
       a key. What exists stays, unless --replace; --dry-run writes nothing.
@@ -100,6 +100,7 @@ export class ImportCommand extends ServerCommand {
     return this.withServer(async (api, signal) => {
       const imported = await api.import(await this.#content(signal), this.as).catch(suggestAnotherName);
       await this.print(imported, [oneLine(imported.name)]);
+      await this.sayWarnings(imported.warnings);
       await this.say(`Imported. \`${this.hint('start', imported.name)}\` starts it.`);
       return 'ok';
     });

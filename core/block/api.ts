@@ -196,8 +196,8 @@ export interface Blocks {
   purge(archive: string): Promise<{ readonly archiveName: string }>;
   /** A tar.gz of the block's files. */
   export(name: string): Promise<Uint8Array>;
-  /** Creates a stopped block from an exported tar.gz, under its own or another name. Two are unpacked at a time; the others wait. */
-  import(archive: Uint8Array, name?: string): Promise<{ readonly name: string }>;
+  /** Creates a stopped block from an exported tar.gz, under its own or another name. Two are unpacked at a time; the others wait. The warnings say which connections of this machine it will use, and which are missing. */
+  import(archive: Uint8Array, name?: string): Promise<{ readonly name: string; readonly warnings: readonly Warning[] }>;
   /** Money and tokens of all blocks, or of one, and of all days, or of some, from the ledger. Resets and archives don't change them. Rejects with INVALID_REQUEST naming the field. */
   costs(query: { readonly by: Exclude<CostsReport['by'], 'key' | 'day-key'> } & CostsFilter): Promise<CostsReport>;
   /** Checks every file and message, and changes nothing. */

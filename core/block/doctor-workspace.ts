@@ -10,7 +10,7 @@ import { isObject, tryParseJson } from '../base/json.ts';
 import { parseBytes } from '../base/strict-json.ts';
 import { urlOf } from '../base/url.ts';
 import { BlockhouseError } from '../errors.ts';
-import type { BuiltEntry } from '../gateway/connections/built-entry.ts';
+import { addressFields, addressIn, type BuiltEntry } from '../gateway/connections/built-entry.ts';
 import { Connections, presetsOf } from '../gateway/connections/connections.ts';
 import { isLoopbackHost } from '../gateway/egress.ts';
 import type { Adapter } from '../ports.ts';
@@ -87,9 +87,9 @@ function credentials(workspace: string, adapters: readonly Adapter[]): Finding[]
   return Object.entries(stored).flatMap(([name, entry]): Finding[] => {
     try {
       const parsed = parseEntry(name, entry);
-      return isMeantAsConnection(name, parsed, adapters, presets)
-        ? connectionFindings(name, connections.built(name, parsed))
-        : unusedSettings(adapters, { [name]: parsed.settings }).map(unusedFinding);
+      if (isMeantAsConnection(name, parsed, adapters, presets)) return connectionFindings(name, connections.built(name, parsed));
+      const unused = unusedSettings(adapters, { [name]: parsed.settings }).map(unusedFinding);
+      return adapters.some(({ id }) => id === name) ? [...unused, ...keyFindings(name, connections.built(name, parsed))] : unused;
     } catch (fault) {
       const { message } = fault as Error;
       return [found(fault instanceof BlockhouseError ? `${shown(name)}.${message.replace(/\.$/, '')}` : message)];
@@ -103,22 +103,32 @@ function isMeantAsConnection(name: string, { fields }: Entry, adapters: readonly
   return fields.adapter !== undefined || fields.preset !== undefined || presets.names().includes(name);
 }
 
-function connectionFindings(name: string, { entry, base, preset }: BuiltEntry): Finding[] {
-  const { settings, fields } = entry;
-  const unread = Object.keys(settings).filter((field) => !Object.hasOwn(base.settings, field));
-  const findings = unread.map((field) => unusedFinding({ entry: name, field }));
-  const url = urlOf(settings['baseURL'] ?? preset?.baseURL ?? '');
-  const isKeyless = fields.auth === 'none' || preset?.auth === 'none';
-  const hasKey =
-    !isKeyless || Object.keys(settings).some((field) => base.settings[field]?.secret === true) || fields.keys !== undefined || fields.headers !== undefined;
-  if (url?.protocol === 'http:' && hasKey && !isLoopbackHost(url.hostname))
+function connectionFindings(name: string, built: BuiltEntry): Finding[] {
+  const unread = Object.keys(built.entry.settings).filter((field) => !Object.hasOwn(built.base.settings, field));
+  return [...unread.map((field) => unusedFinding({ entry: name, field })), ...keyFindings(name, built)];
+}
+
+function keyFindings(name: string, built: BuiltEntry): Finding[] {
+  const { keys = [] } = built.entry.fields;
+  const findings: Finding[] = [];
+  const open = hasKey(built) ? addressFields(built).map((field) => urlOf(addressIn(built, field) ?? '')) : [];
+  const url = open.find((each) => each?.protocol === 'http:' && !isLoopbackHost(each.hostname));
+  if (url !== undefined)
     findings.push(
       warning('auth.json', `the key of ${name} goes to ${url.origin} without encryption`, 'Use https, or a tunnel, if anybody can listen on the way.'),
     );
-  const values = (fields.keys ?? []).map(({ apiKey, apiKeyEnv }) => apiKey ?? `$${apiKeyEnv}`);
+  const values = keys.map(({ apiKey, apiKeyEnv }) => apiKey ?? `$${apiKeyEnv}`);
   const twice = values.findIndex((value, index) => values.indexOf(value) < index);
   if (twice >= 0) findings.push(warning('auth.json', `${name}.keys[${twice}] is the same key as one before it, so it has no effect`, 'Remove one of the two.'));
   return findings;
+}
+
+/** True if anything secret is sent to where an entry leads: what it has, what it names, or the variable of its preset. */
+function hasKey({ entry: { settings, fields }, base, preset }: BuiltEntry): boolean {
+  const { auth = preset?.auth, keys, apiKeyEnv, keyCommand, headers } = fields;
+  const readsPreset = auth !== 'none' && preset?.variable !== undefined;
+  const isNamed = [keys, apiKeyEnv, keyCommand, headers].some((way) => way !== undefined);
+  return readsPreset || isNamed || Object.keys(settings).some((field) => base.settings[field]?.secret === true);
 }
 
 /** What presets.json says is read with the first connection, so a fault of it would come late. */

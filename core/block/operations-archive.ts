@@ -9,6 +9,7 @@
 import PQueue from 'p-queue';
 import { createActor } from 'xstate';
 import { type ArchiveInfo, RenameBlock, RestoreArchive } from '../schemas/block-api.ts';
+import type { Warning } from '../schemas/chat.ts';
 import { assertNewName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import type { Stored, Unconfirmed } from '../store/port.ts';
@@ -20,6 +21,7 @@ import { waitingIn } from './conversation/counts.ts';
 import type { OperationsContext } from './operations.ts';
 import { renameBlock } from './operations-rename.ts';
 import { assertConfigSize } from './status/config-rules.ts';
+import { connectionWarnings } from './status/connection-warnings.ts';
 import { unlessDamaged } from './status/readiness.ts';
 
 const checkRestore: Validator<RestoreArchive> = compile(RestoreArchive);
@@ -185,16 +187,18 @@ async function purge({ world }: OperationsContext, machine: BlockMachine, given:
   return { archiveName };
 }
 
-async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): Promise<Named> {
+async function importBundle({ world, blocks }: OperationsContext, bundle: Uint8Array, wanted: string | undefined): ReturnType<Blocks['import']> {
   if (wanted !== undefined) assertNewName(wanted);
+  let warnings: readonly Warning[] = [];
   const { name, unconfirmed } = await world.store.archive.import(bundle, wanted, async (config) => {
     assertNewName(config.name);
     assertConfigSize(config);
     await blocks.dismiss(config.name);
+    warnings = connectionWarnings(world.gateway, config);
   });
   world.bus.emit('block.created', { block: name });
   if (unconfirmed !== undefined) throw unconfirmed; // told-anyway
-  return { name };
+  return { name, warnings };
 }
 
 async function factsOf(block: Block, wasRunning: boolean): Promise<Omit<ArchiveInfo, 'archiveName' | 'originalName' | 'archivedAt'>> {

@@ -42,3 +42,19 @@ t.test('a terminal gets no bytes', async (t) => {
   const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('process.stdout.isTTY = true;')}` };
   t.match(await begin(['export', 'one'], { env }).ended, { code: 2, stdout: '', stderr: /-o/ });
 });
+
+t.test('an import says which connections of this machine the block will use, and which are missing', async (t) => {
+  const { workspace, on } = await openDesk(t);
+  for (const name of ['here', 'away'])
+    t.match(await on(['auth', 'set', name, '--adapter', 'openai', '--base-url', 'http://127.0.0.1:9/v1', '--no-key']), { code: 0 });
+  t.match(await on(['new', 'one', '-a', 'here', '-m', 'm']), { code: 0 });
+  t.match(await on(['config', 'set', 'one', 'fallbacks=[{"provider":"away","model":"m"}]']), { code: 0 });
+  const file = join(workspace, 'one.tar.gz');
+  t.match(await on(['export', 'one', '-o', file]), { code: 0 });
+  t.match(await on(['auth', 'rm', 'away', '--yes']), { code: 0 });
+  const imported = await on(['import', file, '--as', 'two']);
+  t.match(imported, { code: 0, stdout: 'two\n' });
+  t.match(imported.stderr, /note: config\.adapter\.provider: The block will use the connection here of this machine, at http:\/\/127\.0\.0\.1:9\/v1\.\n/);
+  t.match(imported.stderr, /note: config\.fallbacks\[0\]\.provider: away is neither a provider nor a connection of this machine\./);
+  t.match(JSON.parse((await on(['import', file, '--as', 'three', '--json'])).stdout), { warnings: [{}, { field: 'config.fallbacks[0].provider' }] });
+});

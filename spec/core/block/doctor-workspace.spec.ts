@@ -142,3 +142,37 @@ t.test('entries of connections are checked: what they are built on, their fields
   write('presets.json', { acme: { apiKey: 'x' } });
   t.match(problems(await blocks.check(), 'presets.json'), [/acme\.apiKey is not a known field/]);
 });
+
+t.test('a key that goes over the network in plain text is reported wherever it stands, and nothing else is', async (t) => {
+  const { blocks, workspace } = await startCore(t, { adapters: createAdapters() });
+  const [key, plain] = [{ apiKey: 'sk-canary-0123456789' }, { baseURL: 'http://10.0.0.7:8000/v1' }];
+  for (const [name, entry, place = 'http://10.0.0.7:8000'] of [
+    ['openai', { ...plain, ...key }],
+    ['anthropic', { ...plain, apiKeyEnv: 'CLAUDE_KEY' }],
+    ['ollama', { ...plain, headers: { 'x-team': 'canary' } }],
+    ['openai', { ...plain, keys: [key] }],
+    ['bedrock', { endpoint: 'http://10.0.0.8', ...key }, 'http://10.0.0.8'],
+    ['gpu', { adapter: 'ollama', ...plain, ...key }],
+    ['gpu', { preset: 'groq', ...plain }],
+    ['gpu', { adapter: 'openai', ...plain, keyCommand: ['canary'] }],
+    ['gpu', { adapter: 'openai', ...plain, auth: 'none', headers: { 'x-team': 'canary' } }],
+  ] as const) {
+    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ [name]: entry }), { mode: 0o600 });
+    const report = await blocks.check();
+    t.same(problems(report, 'auth.json'), [`the key of ${name} goes to ${place} without encryption`], JSON.stringify(entry));
+    t.ok(report.ok, 'it prevents nothing');
+  }
+  for (const [name, entry] of [
+    ['openai', plain],
+    ['openai', { baseURL: 'http://127.0.0.1:8000/v1', ...key }],
+    ['openai', { baseURL: 'https://a.example/v1', ...key }],
+    ['ollama', plain],
+    ['bedrock', { endpoint: 'http://10.0.0.8' }],
+    ['gpu', { adapter: 'ollama', ...plain }],
+    ['gpu', { preset: 'vllm', ...plain }],
+    ['gpu', { preset: 'groq', ...plain, auth: 'none' }],
+  ] as const) {
+    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ [name]: entry }), { mode: 0o600 });
+    t.same(problems(await blocks.check(), 'auth.json'), [], `${name} ${JSON.stringify(entry)}`);
+  }
+});

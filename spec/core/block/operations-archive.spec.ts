@@ -319,11 +319,11 @@ t.test('a block is exported and imported, under its own or another name, stopped
   const bundle = await one.blocks.export('ada');
   await one.blocks.stop('ada');
   await t.rejects(one.blocks.import(bundle), { code: 'NAME_TAKEN' });
-  t.same(await one.blocks.import(bundle, 'bob'), { name: 'bob' });
+  t.same(await one.blocks.import(bundle, 'bob'), { name: 'bob', warnings: [] });
   t.same(contentsOf(one, 'bob'), contentsOf(one, 'ada'));
   t.match(await one.blocks.config('bob'), { name: 'bob', enabled: false });
   const other = await startCore(t, { workspace: join(folders, 'other') });
-  t.same(await other.blocks.import(bundle), { name: 'ada' });
+  t.same(await other.blocks.import(bundle), { name: 'ada', warnings: [] });
   t.match(await other.blocks.history('ada'), [{ content: 'hi' }, { content: 'You said: hi' }]);
   t.match(other.factsOf('block.created'), [{ block: 'ada' }]);
   await t.rejects(one.blocks.export('nobody'), { code: 'BLOCK_NOT_FOUND' });
@@ -373,7 +373,7 @@ t.test('a bundle that holds no block is not imported and leaves nothing behind',
   ];
   for (const [bundle, name] of bad) await t.rejects(one.blocks.import(bundle, name), { code: 'INVALID_REQUEST', status: 400 });
   t.same(readdirSync(join(one.workspace, 'blocks')), []);
-  t.same(await one.blocks.import(changed('"tags": []', '"tags": []')), { name: 'ada' });
+  t.same(await one.blocks.import(changed('"tags": []', '"tags": []')), { name: 'ada', warnings: [] });
 });
 
 t.test('the error about a bundle with an unusable file names the file', async (t) => {
@@ -395,7 +395,10 @@ t.test('the error about a bundle with an unusable file names the file', async (t
     await t.rejects(one.blocks.import(bundle, 'bob'), { code: 'INVALID_REQUEST', message }, `${file} ${problem}`);
   }
   t.same(readdirSync(join(one.workspace, 'blocks')), ['ada']);
-  t.same(await one.blocks.import(await packFolder(one.folder('ada'), 'ada', { 'config.json': sound['config.json'] ?? '' }), 'bob'), { name: 'bob' });
+  t.same(await one.blocks.import(await packFolder(one.folder('ada'), 'ada', { 'config.json': sound['config.json'] ?? '' }), 'bob'), {
+    name: 'bob',
+    warnings: [],
+  });
 });
 
 const MOVES: readonly [string, (one: StartedCore, archiveName: string, bundle: Uint8Array) => Promise<unknown>][] = [

@@ -37,11 +37,11 @@ export const exportBlock = async (context: RouteContext) => {
   return ok(new Written<Uint8Array>(bytes, GZIP), { 'content-disposition': `attachment; filename="${name}.tar.gz"` });
 };
 
-/** `{success, name}`; the imported block is stopped. Fails with QUEUE_FULL when too many imports wait. */
+/** `{success, name, warnings?}`; the imported block is stopped. Fails with QUEUE_FULL when too many imports wait. */
 export const importBlock = async (context: RouteContext) => {
   const wanted = queryValue(context.req, 'name');
   assertBytes(context.req, IMPORT_BODY_BYTES, GZIP); // a body with wrong headers is refused before it waits for a turn
   const receive = async () => context.core.blocks.import(await readBytes(context, IMPORT_BODY_BYTES, GZIP), wanted);
-  const { name } = await context.server.imports.run(receive, context.signal);
-  return ok({ success: true, name });
+  const { name, warnings } = await context.server.imports.run(receive, context.signal);
+  return ok({ success: true, name, ...(warnings.length > 0 && { warnings }) });
 };

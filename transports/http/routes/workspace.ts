@@ -82,7 +82,8 @@ export const WORKSPACE_ROUTES = {
     id: 'importBlock',
     tag: 'Blocks',
     summary: 'Import a block',
-    description: 'Makes a block, stopped, from an exported tar.gz of at most 64 MiB.',
+    description:
+      'Makes a block, stopped, from an exported tar.gz of at most 64 MiB. The warnings say which connections of this machine it will use, and which are missing.',
     query: { name: { schema: string, description: 'Another name for the block' } },
     body: { required: true, ...binary },
     answers: { 200: json('BlockCreated', 'It is on disk, stopped.') },
