@@ -55,9 +55,15 @@ function toProviderError(type: string, message: string, otherwise: ProviderError
   return { kind, message: withoutCanonicalRequest(message), ...(key === 'servicequotaexceeded' && { retryable: false }) };
 }
 
-/** After a refused signature AWS prints the request that it signed, with the session token in it. */
+const CANONICAL_REQUEST = 'The Canonical String for this request';
+
+/**
+ * After a refused signature AWS prints the request that it signed, with the session token in it. Without a pattern: one that takes the blanks before the
+ * words looks at each run of blanks once for each of them, and the text is the provider's.
+ */
 function withoutCanonicalRequest(message: string): string {
-  return message.split(/\s*The Canonical String for this request/)[0] ?? message;
+  const at = message.indexOf(CANONICAL_REQUEST);
+  return at < 0 ? message : message.slice(0, at).trimEnd();
 }
 
 /** Matched on words without the apostrophe in "isn’t", which is U+2019 there. */

@@ -78,6 +78,13 @@ t.test('what AWS prints behind a refused signature is cut: the session token sta
   t.equal(fault.message, 'The request signature we calculated does not match the signature you provided.');
 });
 
+t.test('an error of nothing but blanks costs in proportion to its length', async (t) => {
+  // As long as a frame may be: work for each pair of them would take far longer than a test may.
+  const blanks = ' '.repeat(15 * 1024 * 1024);
+  t.equal(frameError('validationException', `a${blanks}b`).message, `a${blanks}b`);
+  t.equal(readError(answer(403, undefined, { message: `${blanks}The Canonical String for this request` })).message, '');
+});
+
 t.test('exceptions of a stream have the same meaning under their lower-case types', async (t) => {
   const table = {
     internalServerException: 'failed',

@@ -42,11 +42,12 @@ async function formsOf(text: string): Promise<Forms> {
 function takesGzip({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   const given = String(headers['accept-encoding'] ?? '')
     .split(',')
-    .map((part) =>
-      part
-        .trim()
+    // No pattern for the blanks: it would look at each run of them once for each of them, and anybody may ask.
+    .map((range) =>
+      range
         .toLowerCase()
-        .split(/\s*;\s*/),
+        .split(';')
+        .map((part) => part.trim()),
     );
   return given.some(([name, weight]) => (name === 'gzip' || name === '*') && !/^q=0(?:\.0*)?$/.test(weight ?? ''));
 }

@@ -44,3 +44,14 @@ t.test('a document that stays is compressed once, for who takes gzip', async (t)
     t.equal((await documentReply({ headers: { 'accept-encoding': accept } }, text)).body, plain?.body, accept);
   t.match(await documentReply({ headers: { 'if-none-match': plain?.headers?.['etag'] ?? '' } }, text), { status: 304, body: undefined });
 });
+
+t.test('a long run of blanks in the list of encodings costs in proportion to its length', async (t) => {
+  // Longer than a head may be: work for each pair of them would take far longer than a test may.
+  const blanks = ' '.repeat(4 * 1024 * 1024);
+  const text = JSON.stringify({ words: 'some other words '.repeat(500) });
+  const [given, refused] = await Promise.all(
+    [`a${blanks}b, gzip${blanks};${blanks}q=1`, `gzip${blanks};${blanks}q=0`].map((accept) => documentReply({ headers: { 'accept-encoding': accept } }, text)),
+  );
+  t.equal(gunzipSync(given?.body.content as Uint8Array).toString(), text);
+  t.equal(refused?.body.content, text);
+});
