@@ -275,12 +275,13 @@ function assemble(options: CoreOptions, worker?: Worker) {
     files?.look();
     credentials?.refresh(true);
   };
+  const isFolderHeld = worker !== undefined;
   const session: Session =
     workspace === undefined || settings === undefined || keys === undefined
       ? undefined
       : worker !== undefined && database === undefined
         ? worker.session({ gateway, bus: events, keys, names: new PricedNames(gateway, monotonic), look, now, monotonic })
-        : new WorkspaceSession({ workspace, settings, database, isFolderHeld: worker !== undefined, bus: events, gateway, credentials, keys, options });
+        : new WorkspaceSession({ workspace, settings, database, isFolderHeld, bus: events, gateway, credentials, keys, addresses: ownAddresses, options });
   if (database !== undefined) worker?.follow({ gateway, bus: events, look });
   const meter = new Meter(events, options.clock);
   const shared = token && database && new SharedPasses(database.passes, token, options.now);

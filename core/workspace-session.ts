@@ -19,7 +19,7 @@ import type { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
 import { holdFolder, openStore, readGatewayBook } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
-import type { ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
+import type { Addresses, ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
 import type { WorkspaceOptions } from './workspace-options.ts';
 
@@ -35,6 +35,7 @@ export interface SessionOptions {
   readonly gateway: Gateway;
   readonly credentials: CredentialStore | undefined;
   readonly keys: KeyStore;
+  readonly addresses: Addresses;
   readonly options: WorkspaceOptions;
 }
 
@@ -174,8 +175,8 @@ export class WorkspaceSession {
 
   /** lock-first. */
   async #open(): Promise<Held> {
-    const { workspace, bus, credentials, options } = this.#options;
-    const open = { workspace, bus, now: options.clock ?? Date.now, onLost: (other: { readonly pid: number }) => this.#lost(other) };
+    const { workspace, bus, credentials, addresses, options } = this.#options;
+    const open = { workspace, bus, addresses, now: options.clock ?? Date.now, onLost: (other: { readonly pid: number }) => this.#lost(other) };
     const store = await openStore(open, this.#options.database, this.#options.isFolderHeld);
     try {
       const held = await this.#build(store);

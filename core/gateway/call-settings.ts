@@ -314,8 +314,9 @@ function checkedBase(base: string, source: SettingSource | undefined, allowed: R
   try {
     const url = parseBaseURL(base);
     if (!allowed.has(url.origin)) assertRoutable(url);
-    if (own?.has(url))
-      throw invalidRequest('config.baseURL', `leads to this server itself (${url.origin}), so each call would make the next; name the provider's address`);
+    const owner = own?.ownerOf(url);
+    if (owner !== undefined)
+      throw invalidRequest('config.baseURL', `leads to ${owner} (${url.origin}), so each call would make the next; name the provider's address`);
     return url;
   } catch (error) {
     if (source === 'request') throw error;

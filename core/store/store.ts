@@ -256,6 +256,19 @@ export interface Signals {
   publish(ref: BlockRef, join: (onStep: (step: ReplyStep) => void, sinceSeq: number) => () => void): () => void;
 }
 
+/** Where a server of a workspace answers: its origins, and the paths below which it calls providers. */
+export interface ServedAt {
+  readonly origins: readonly string[];
+  readonly paths: readonly string[];
+}
+
+/** What a server tells the others of where it answers, and what they tell it. */
+export interface Addresses {
+  readonly own: readonly ServedAt[];
+  /** All others, in place of those that were known. */
+  know(servers: readonly { readonly isSameMachine: boolean; readonly served: readonly ServedAt[] }[]): void;
+}
+
 /** What a store is opened with. */
 export interface StoreOptions {
   readonly workspace: string;
@@ -264,6 +277,8 @@ export interface StoreOptions {
   now(): number;
   /** Called when another server has the workspace alone: nothing may be written any more. Called again until `close`. */
   onLost(other: { readonly pid: number }): Promise<void>;
+  /** Left out where nothing is served. */
+  readonly addresses?: Addresses;
 }
 
 /** The lock of the folder that a server has on its machine, with any store. */

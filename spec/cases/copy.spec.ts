@@ -14,7 +14,7 @@ import { sweep } from '../support/sweep.ts';
 import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 
-t.setTimeout(480_000);
+t.setTimeout(sweep(2_400_000, 480_000));
 
 const BLOCKS = sweep(3000, 40);
 /** Of the one long conversation. */

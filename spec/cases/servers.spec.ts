@@ -84,6 +84,36 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     },
   );
 
+  t.test('X49: an address of another server is refused as a provider, from when it listens until it has gone', async (t) => {
+    const store = await postgresStore(t);
+    const [a, b] = [
+      await startCore(t, { store: await connectStore(store, { leaseMs: 2000 }) }),
+      await startCore(t, { store: await connectStore(store, { leaseMs: 2000 }) }),
+    ];
+    const url = await listening(t, b.core);
+    const verdict = async (): Promise<string> => {
+      const config = { baseURL: url };
+      return a.core.chat({ adapter: 'ollama', model: 'm', messages: [{ role: 'user', content: 'hi' }], config }).then(
+        () => 'called',
+        ({ code, message }: { code: string; message: string }) => `${code} ${message}`,
+      );
+    };
+    t.notMatch(await verdict(), /leads to/, 'what nobody has told of');
+    await b.core.announce(url);
+    const isRefused = async (): Promise<boolean> => (await verdict()).includes('leads to another server of this workspace');
+    while (!(await isRefused())) await delay(20);
+    t.match(await verdict(), /^INVALID_REQUEST config\.baseURL leads to another server of this workspace \(http:\/\/127\.0\.0\.1:\d+\)/);
+    await ask(store, 'delete from bh.node where id = $1', [b.core.storeHealth?.node]); // as who gives it up
+    await until('it has joined again', () => b.factsOf('node.joined').some(({ self }) => self === true));
+    await a.told('node.joined', { node: b.core.storeHealth?.node });
+    while (!(await isRefused())) await delay(20);
+    const rows = (): Promise<Record<string, unknown>[]> => ask(store, "select key from bh.setting where key like 'served.%'");
+    t.same(await rows(), [{ key: `served.${b.core.storeHealth?.node}` }]);
+    await b.core.close();
+    t.same(await rows(), []);
+    while (await isRefused()) await delay(20);
+  });
+
   t.test('a list of more than 10,000 blocks is given in pages only', async (t) => {
     const { all, store } = await servers(t, 1);
     const { blocks } = only(all);

@@ -2,7 +2,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { urlOf } from '../../core/base/url.ts';
 import { BlockhouseError, type Core, DEFAULT_MAX_CONNECTIONS } from '../../core/index.ts';
 import { inboundRequestId } from '../guard.ts';
@@ -108,7 +108,7 @@ function ownOrigins({ address, port }: AddressInfo, publicOrigin: string | undef
   const isAny = address === '0.0.0.0' || address === '::';
   const addresses = isAny ? Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map((one) => one.address)) : [address];
   const isLoopback = addresses.some((one) => one === '127.0.0.1' || one === '::1');
-  const hosts = [...addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), ...(isLoopback ? ['localhost'] : [])];
+  const hosts = [...addresses.map((one) => (one.includes(':') ? `[${one}]` : one)), ...(isLoopback ? ['localhost'] : []), ...(isAny ? [hostname()] : [])];
   const origins = hosts.map((host) => `http://${host}:${port}`).flatMap((url) => urlOf(url)?.origin ?? []); // an address with a zone is not a host of a URL
   return [...origins, ...(publicOrigin === undefined ? [] : [publicOrigin])];
 }

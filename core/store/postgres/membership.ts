@@ -22,6 +22,8 @@ export interface NodeFacts {
   readonly version: string;
   /** Where other servers and people reach it. */
   readonly url: string | null;
+  /** All its addresses; left out until it listens. */
+  readonly served?: string | undefined;
 }
 
 /** What a membership works with. */
@@ -73,9 +75,9 @@ export class PostgresMembership implements Membership {
   }
 
   /** Rejects with STORE_UNREACHABLE. */
-  static async join(database: Database, { version, url }: NodeFacts, options: MembershipOptions = {}): Promise<PostgresMembership> {
+  static async join(database: Database, { version, url, served }: NodeFacts, options: MembershipOptions = {}): Promise<PostgresMembership> {
     const membership = new PostgresMembership(database, options);
-    await membership.#lease(JOIN, [version, PROTOCOL, url, options.before ?? []]);
+    await membership.#lease(JOIN, [version, PROTOCOL, url, served ?? null, options.before ?? []]);
     return membership;
   }
 
@@ -199,8 +201,8 @@ export class PostgresMembership implements Membership {
   }
 
   /** Tells others where this server answers. */
-  async announce(url: string): Promise<void> {
-    await this.#database.query(ANNOUNCE, [this.node, url]);
+  async announce(url: string, served: string): Promise<void> {
+    await this.#database.query(ANNOUNCE, [this.node, url, served]);
   }
 
   /** All that this server has is free at once. */

@@ -8,6 +8,8 @@ export interface OtherNode {
   readonly id: string;
   readonly version: string;
   readonly url: string | null;
+  /** Where it answers (served.ts); null until it listens. */
+  readonly served: string | null;
 }
 
 /** What a membership knows without asking. */
@@ -24,17 +26,22 @@ export class NodeWatch {
   readonly #bus: StoreOptions['bus'];
   readonly #see: () => Seen;
   readonly #timer: NodeJS.Timeout;
+  readonly #onOthers: (others: readonly OtherNode[]) => void;
   #self: string;
+  #read: readonly OtherNode[];
   #others: ReadonlyMap<string, OtherNode>;
   #awaySince: number | undefined;
 
-  /** Those who are there now have not come. */
-  constructor(bus: StoreOptions['bus'], see: () => Seen, everyMs = 500) {
+  /** Those who are there now have not come. `onOthers` gets them, and then those of each renewal. */
+  constructor(bus: StoreOptions['bus'], see: () => Seen, onOthers: (others: readonly OtherNode[]) => void = () => undefined, everyMs = 500) {
     this.#bus = bus;
     this.#see = see;
+    this.#onOthers = onOthers;
     const { health, others } = see();
     this.#self = health.node;
     this.#others = byId(others);
+    this.#read = others;
+    onOthers(others);
     this.#timer = setInterval(() => this.look(), everyMs).unref();
   }
 
@@ -49,6 +56,9 @@ export class NodeWatch {
     for (const { id, version, url } of others) if (!this.#others.has(id)) this.#bus.emit('node.joined', { node: id, self: false, version, url });
     this.#self = health.node;
     this.#others = now;
+    if (others === this.#read) return;
+    this.#read = others;
+    this.#onOthers(others);
   }
 
   close(): void {

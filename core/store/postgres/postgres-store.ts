@@ -23,6 +23,7 @@ import { parseStorePlace, type StorePlace } from './place.ts';
 import { Database } from './pool.ts';
 import { Projection } from './projection.ts';
 import { PostgresSearch } from './search.ts';
+import { serversOf, servedText } from './served.ts';
 import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
 import { USE_COPY } from './sql/copy.ts';
@@ -145,7 +146,11 @@ class PostgresStore implements Store {
       for (const block of blocks) posts.tell({ what: 'document', block, kind: 'log' });
     });
     this.#partitions = new Partitions(database, onFault);
-    this.#watch = new NodeWatch(bus, () => this.#membership);
+    this.#watch = new NodeWatch(
+      bus,
+      () => this.#membership,
+      (others) => options.addresses?.know(serversOf(others)),
+    );
     const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };
     this.blocks = new PostgresBlocks(world);
     this.archive = new PostgresArchive(world, this.blocks);
@@ -212,7 +217,7 @@ class PostgresStore implements Store {
     this.#before.push(this.#membership.node);
     const again = await PostgresMembership.join(
       this.#options.database,
-      { ...facts(), url: this.#url ?? null },
+      { ...facts(), url: this.#url ?? null, served: this.#url === undefined ? undefined : this.#served() },
       { ...membershipOptions(this.#options, () => this), before: this.#before },
     );
     again.start();
@@ -243,7 +248,11 @@ class PostgresStore implements Store {
   async announce(url: string): Promise<void> {
     this.#url = url;
     await this.#options.lock.announce(url);
-    await this.#membership.announce(url);
+    await this.#membership.announce(url, this.#served());
+  }
+
+  #served(): string {
+    return servedText(this.#options.addresses?.own ?? []);
   }
 
   close(): Promise<void> {

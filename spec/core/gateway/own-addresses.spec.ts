@@ -12,15 +12,35 @@ t.test('an address is its own while its server listens, and only where it calls 
   const own = new OwnAddresses();
   const remove = own.add(['http://127.0.0.1:8420', 'http://localhost:8420'], ['/v1/', '/ollama/']);
   for (const url of ['http://127.0.0.1:8420/v1', 'http://localhost:8420/v1/', 'http://localhost:8420/', 'http://127.0.0.1:8420/ollama/v1']) {
-    t.ok(own.has(new URL(url)), url);
+    t.equal(own.ownerOf(new URL(url)), 'this server itself', url);
   }
   for (const url of ['http://127.0.0.1:8421/v1', 'http://127.0.0.1:8420/v10', 'http://127.0.0.1:8420/mine/v1', 'https://127.0.0.1:8420/v1']) {
-    t.notOk(own.has(new URL(url)), url);
+    t.equal(own.ownerOf(new URL(url)), undefined, url);
   }
   const before = own.version;
   remove();
-  t.notOk(own.has(new URL('http://127.0.0.1:8420/v1')));
+  t.equal(own.ownerOf(new URL('http://127.0.0.1:8420/v1')), undefined);
   t.not(own.version, before);
+});
+
+t.test('an address of another server of the workspace is known, and a loopback one only from its machine', async (t) => {
+  const own = new OwnAddresses();
+  const served = [{ origins: ['http://127.0.0.1:8420', 'http://[::1]:8420', 'http://localhost:8420', 'http://10.0.0.2:8420'], paths: ['/v1/'] }];
+  const found = (): string[] =>
+    [...served.flatMap(({ origins }) => origins), 'http://10.0.0.2:8420/v1', 'http://10.0.0.2:8420/mine', 'http://10.0.0.3:8420'].filter(
+      (url) => own.ownerOf(new URL(url)) === 'another server of this workspace',
+    );
+  t.strictSame(found(), []);
+  own.know([{ isSameMachine: false, served }]);
+  t.strictSame(found(), ['http://10.0.0.2:8420', 'http://10.0.0.2:8420/v1']);
+  const { version } = own;
+  own.know([{ isSameMachine: false, served }]);
+  t.equal(own.version, version, 'nothing has changed');
+  own.know([{ isSameMachine: true, served }]);
+  t.strictSame(found(), [...served.flatMap(({ origins }) => origins), 'http://10.0.0.2:8420/v1']);
+  t.not(own.version, version);
+  own.know([]);
+  t.strictSame(found(), [], 'it has gone');
 });
 
 t.test('a server that is told to call itself says so, and makes no call', async (t) => {

@@ -1,17 +1,23 @@
 // The statements of servers and of the blocks that they have. All times are the database's. Pure: no I/O.
 /** The time, and the other servers that live. $1 the server. */
 const STATE = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now,
-  (select coalesce(json_agg(json_build_object('id', o.id, 'version', o.version, 'url', o.url)), '[]') from bh.node o where o.id <> $1 and o.expires_at > clock_timestamp()) as others`;
+  (select coalesce(json_agg(json_build_object('id', o.id, 'version', o.version, 'url', o.url, 'served', s.value)), '[]')
+    from bh.node o left join bh.setting s on s.key = 'served.' || o.id where o.id <> $1 and o.expires_at > clock_timestamp()) as others`;
 
 /** The wish to drain a server outlives its row: $1 the server. */
 const DRAINED = "'drained.' || $1::text";
 
-/** $1 the server, $2 the lease in ms, $3 version, $4 protocol, $5 address, $6 what it was called before: it stays drained under its new name. */
+/** Where it can be reached lies beside its row, too: $1 the server. */
+const SERVED = "'served.' || $1::text";
+
+/** $1 the server, $2 the lease in ms, $3 version, $4 protocol, $5 address, $6 all its addresses, $7 what it was called before: it stays drained under its new name. */
 export const JOIN = {
   name: 'node-join',
   text: `
-with d as (delete from bh.setting where key in (select 'drained.' || e from unnest($6::text[]) as u (e)) returning value),
-k as (insert into bh.setting (key, value) select ${DRAINED}, max(value) from d having count(*) > 0)
+with d as (delete from bh.setting where key in (select 'drained.' || e from unnest($7::text[]) as u (e)) returning value),
+k as (insert into bh.setting (key, value) select ${DRAINED}, max(value) from d having count(*) > 0),
+o as (delete from bh.setting where key in (select 'served.' || e from unnest($7::text[]) as u (e))),
+s as (insert into bh.setting (key, value) select ${SERVED}, $6 where $6::text is not null)
 insert into bh.node (id, expires_at, version, protocol, url, draining)
 select $1, clock_timestamp() + $2::float8 * interval '1 ms', $3, $4, $5, exists (select from d)
 returning draining, ${STATE}`,
@@ -23,7 +29,7 @@ export const RENEW = {
   text: `update bh.node set expires_at = clock_timestamp() + $2::float8 * interval '1 ms' where id = $1 returning draining, ${STATE}`,
 };
 
-export const LEAVE = { name: 'node-leave', text: `with k as (delete from bh.setting where key = ${DRAINED}) delete from bh.node where id = $1` };
+export const LEAVE = { name: 'node-leave', text: `with k as (delete from bh.setting where key in (${DRAINED}, ${SERVED})) delete from bh.node where id = $1` };
 
 /** No row: there is no such server. $1 the server, $2 whether it is to give its blocks away. Wishes of servers that did not come back within a month are forgotten. */
 export const DRAIN = {
@@ -111,5 +117,11 @@ select n.id, n.version, n.url, n.started_at, n.expires_at - $1::float8 * interva
 from bh.node n order by n.started_at, n.id`,
 };
 
-/** Where a server answers. */
-export const ANNOUNCE = { name: 'node-announce', text: 'update bh.node set url = $2 where id = $1' };
+/** Where a server answers: $2 for people, $3 all of it. What servers have left behind that were given up goes. */
+export const ANNOUNCE = {
+  name: 'node-announce',
+  text: `
+with n as (update bh.node set url = $2 where id = $1 returning id),
+o as (delete from bh.setting where key like 'served.%' and not exists (select from bh.node where key = 'served.' || id))
+insert into bh.setting (key, value) select 'served.' || id, $3::text from n on conflict (key) do update set value = excluded.value`,
+};

@@ -6,7 +6,7 @@ t.test('who comes, goes and comes back is told once each, and so is a database t
   const bus = createBus();
   const told: string[] = [];
   bus.on('*', (type, fact) => void told.push(`${type} ${(fact as CoreEvents['node.gone']).node ?? (fact as CoreEvents['store.away']).silentMs > 0}`));
-  const other = (id: string): OtherNode => ({ id, version: '1.0.0', url: null });
+  const other = (id: string): OtherNode => ({ id, version: '1.0.0', url: null, served: null });
   const now = { node: 'a', others: [other('b')], isAway: false, silentMs: 0 };
   const watch = new NodeWatch(bus, () => ({
     others: now.others,
