@@ -94,7 +94,7 @@ async function serveCore(
   log: Logger,
   { createBareTransport, createHttpTransport, createWsTransport }: typeof import('./server-parts.ts'),
 ): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
-  const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes } = config;
+  const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes, metricsOpen } = config;
   const { requestLogLevel = process.stderr.isTTY ? 'info' : 'debug' } = config;
   const bodies = { bytes: bodyMemoryBytes };
   const dashboard = DASHBOARDS.map((folder) => new URL(folder, import.meta.url)).find((folder) => existsSync(new URL('manifest.json', folder)));
@@ -103,6 +103,7 @@ async function serveCore(
     webOrigins,
     publicOrigin,
     dashboard,
+    metricsOpen,
     log,
     requestLogLevel,
     maxConnections,

@@ -62,8 +62,12 @@ export type CoreEvents = {
   'call.retried': CallFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
   /** A call ended: exactly one for each `call.started`. `code` is absent when it succeeded. */
   'call.finished': CallFact & {
+    /** True if the caller wanted the answer while it was written. */
+    readonly stream?: boolean | undefined;
     readonly attempts: number;
     readonly durationMs: number;
+    /** The path that the client called, which says its protocol; undefined for a block and a program. */
+    readonly path?: string | undefined;
     /** Set if the request named another address than the configured one: its origin, or the region. */
     readonly address?: string | undefined;
     /** The processing tier that the request asked for. */
@@ -77,6 +81,35 @@ export type CoreEvents = {
     /** The label of the key of the connection that the last attempt was made with; absent for a connection with one. */
     readonly credential?: string | undefined;
   };
+  /** A call of a client stands in the ledger of the gateway: one for each `call.finished` of a client, as its line has it. */
+  'call.counted': {
+    readonly requestId: string;
+    /** The name of the client's key; null for the token of the workspace. */
+    readonly key: string | null;
+    /** The connection. */
+    readonly provider: string;
+    readonly model: string;
+    /** Null when nothing is known of it. */
+    readonly usage: Usage | null;
+    /** Null without a known price. */
+    readonly costUsd: number | null;
+    /** Null when it succeeded. */
+    readonly error: ErrorCode | null;
+  };
+  /** A request was answered, or its client has left. Only of servers of `blockhouse/http`. */
+  'request.served': {
+    readonly requestId: string;
+    readonly method: string;
+    /** The path of its route, such as `/api/blocks/:name`; `none` for a path without one. */
+    readonly route: string;
+    /** Of the answer; 499 where the client left before there was one. */
+    readonly status: number;
+    readonly durationMs: number;
+  };
+  /** A WebSocket was opened by the request of this id. */
+  'socket.opened': { readonly requestId: string };
+  /** It was closed; `code` is that of the protocol. */
+  'socket.closed': { readonly requestId: string; readonly code: number; readonly durationMs: number };
   /**
    * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds: by anybody, for one model, or by the one caller whose
    * calls failed. After a pause for everybody, each caller tries by itself until one of them succeeds. `address` is set if the requests named another address than the configured one.

@@ -377,7 +377,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   }
 
   #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
-    const { kind, requestId, adapter, model, tier, caller, key } = this.#call;
+    const { kind, requestId, adapter, model, tier, caller, key, reader } = this.#call;
     const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
     return {
       kind,
@@ -386,6 +386,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       model: keptText(model),
       caller,
       key,
+      stream: reader !== undefined,
       address: this.#destination.address,
       tier: tier === undefined ? undefined : keptText(tier),
       usage,

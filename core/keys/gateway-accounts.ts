@@ -252,6 +252,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       error: code,
     };
     this.#options.ledger.record(call, noted);
+    this.#options.bus.emit('call.counted', { requestId, key, provider: adapter, model, usage, costUsd, error: code });
   }
 
   #pricedAs(call: AccountedCall): PricedModel | undefined {

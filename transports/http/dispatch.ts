@@ -29,6 +29,7 @@ import { prefixed } from '../../core/base/kept-text.ts';
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
+import { metricsOf } from '../metrics/metrics.ts';
 import { isOwners, TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { Faults } from './error-formats.ts';
@@ -61,6 +62,10 @@ export interface FrontOptions {
   readonly allowRemote?: boolean;
   /** Origins of web pages that may call `/v1/*` from a browser, as a browser writes them: `https://app.example`. The default is none. */
   readonly webOrigins?: Iterable<string>;
+  /** True if `GET /metrics` needs no token. */
+  readonly metricsOpen?: boolean;
+  /** What every metric is labelled with, such as the number of this process among several. */
+  readonly metricLabels?: Readonly<Record<string, string>>;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
   /** The level at which a served request is logged. The default is `debug`. */
@@ -82,11 +87,17 @@ const FLOOD_LOG_MS = 10_000;
 /** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
 const IS_THERE: JsonReply = { status: 200, body: undefined };
 
+const METRICS_PATH = '/metrics';
+/** What stands for the path of a request that has no route. */
+const NO_ROUTE = 'none';
+
 /** What is found out about a request before it is answered. */
 interface Asked {
   rates: RateHeaders | undefined;
   /** True once the token of the workspace, or a session of it, has been seen. */
   isOwner: boolean;
+  /** The path of its route. */
+  route: string;
 }
 
 /** The front of one server: everything between a request of node:http and its handler. */
@@ -104,6 +115,7 @@ export class Front {
   readonly #router: Router<Route>;
   readonly #faults: Faults;
   readonly #context: ServerContext;
+  readonly #metricsOpen: boolean;
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
   readonly #draining = new AbortController();
@@ -117,6 +129,8 @@ export class Front {
     this.#faults = new Faults(routes);
     this.#core = core;
     this.#log = options.log ?? STDERR_LOG;
+    this.#metricsOpen = options.metricsOpen ?? false;
+    metricsOf(core, options.metricLabels); // counts from the start on
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
@@ -178,7 +192,7 @@ export class Front {
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
-    const asked: Asked = { rates: undefined, isOwner: false };
+    const asked: Asked = { rates: undefined, isOwner: false, route: NO_ROUTE };
     const origin = webOrigin(req, this.#webOrigins);
     if (origin !== undefined) for (const [name, value] of Object.entries(readableBy(origin))) res.setHeader(name, value);
     try {
@@ -196,7 +210,10 @@ export class Front {
     }
     if (isUnderWay) this.#underWay -= 1;
     if (this.#draining.signal.aborted) this.#tellIfIdle();
-    recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure, this.#requestLogLevel);
+    const durationMs = performance.now() - startedAt;
+    recordRequest(this.#log, req, res, requestId, durationMs, failure, this.#requestLogLevel);
+    const { method = '' } = req;
+    this.#core.events.emit('request.served', { requestId, method, route: asked.route, status: failure?.status ?? res.statusCode, durationMs });
   }
 
   /** The error in the protocol of the path, or in ours. */
@@ -243,20 +260,25 @@ export class Front {
   #route(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal, asked: Asked): Reply | Promise<Reply> {
     const path = targetPath(req);
     const page = this.#page?.answer(req, path);
+    if (page !== undefined) asked.route = PAGE_PATH;
     if (page !== undefined) return 'allow' in page ? this.#notAllowed(req, page.allow, requestId) : page;
     const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
-    if (mount !== undefined) return this.#mounted(mount, req, res, requestId);
+    if (mount !== undefined) {
+      asked.route = mount.prefix;
+      return this.#mounted(mount, req, res, requestId);
+    }
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
-    const isPublic = found !== undefined && 'route' in found && found.route.public === true;
+    const isPublic = found !== undefined && 'route' in found && (found.route.public === true || (this.#metricsOpen && found.route.path === METRICS_PATH));
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
     asked.isOwner = !isPublic && key === undefined;
     if (!isPublic) this.#belongs(res, key === undefined ? 'token' : keyOwner(key.name));
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
+    asked.route = found.route.path;
     if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
     return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key, rates: asked.rates });
   }
