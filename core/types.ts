@@ -1979,6 +1979,8 @@ export interface ShownPrice {
   readonly like: string | null;
   /** The most tokens of a prompt and its answer together; absent where it is not known */
   readonly contextWindow?: number;
+  /** USD of a call with the tokens that the query names; null if that is not known. Absent without inputTokens */
+  readonly costUsd?: number | null;
 }
 
 /** The answer of POST `/api/session/code`. */

@@ -28,6 +28,11 @@ export function isOwners({ token, sessions }: TokenHolder, presented: string): b
   return token?.matches(presented) === true || sessions?.accepts(presented) === true;
 }
 
+/** The same of a secret that was accepted a moment ago: false if the token was replaced meanwhile, or the session has ended. Asks no store. */
+export function isStillOwners({ token, sessions }: TokenHolder, presented: string): boolean {
+  return token?.matches(presented) === true || sessions?.isSigned(presented) === true;
+}
+
 const byCore = new WeakMap<object, WrongTokens>();
 
 /** The counts of a core, which the HTTP and the WebSocket transport share. */

@@ -6,10 +6,13 @@
 // short-lived: a code or a ticket ends with its time, and also when the clock is set back before it was made.
 // ends-with-the-token: a session key is signed with the token of the workspace, so a new token ends every session within a second. Codes and tickets are
 //   kept with their signature and end with it, too: otherwise, a thief of the old token could still sign in.
+// one-token: what is made of a secret is good under no other token than the secret, though the token may be replaced in between, and another process, which keeps codes
+//   and tickets for this one, may see that earlier. So each of them has a mark of the process that makes it, and when it is signed, the secret is looked at again.
 // thirty-days: a key that was made with another one ends when that one ends, so a stolen key is of use for 30 days after the sign-in at most.
 // ends-with-the-session: a WebSocket ends with the session that has opened it; its ticket says when that is, under a signature.
 // exact-text: keys are compared as text, since base64 has several texts for the same bytes.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { BlockhouseError } from '../errors.ts';
 import type { ApiToken } from './token.ts';
 
 /** What a session key begins with. */
@@ -56,6 +59,10 @@ export interface KeptSessions {
   holds(key: string): boolean;
 }
 
+/** Whether the secret that was accepted is right now. */
+type StillRight = () => boolean;
+const ALWAYS: StillRight = () => true;
+
 /** The codes and tickets of this process. */
 export class LocalPasses implements Passes {
   readonly #kinds: Readonly<Record<PassKind, ShortLived>>;
@@ -98,74 +105,92 @@ export class Sessions {
     return this.#kept !== undefined;
   }
 
-  /** A new one-time code for signing in. */
-  newCode(ms = CODE_MS, holder: CodeHolder = 'anybody'): Promise<Timed> {
-    return this.#passes.add('code', ms, holder);
+  /** A new one-time code for signing in, for whom `isStillRight` says that what it was accepted for is right (one-token). Rejects with UNAUTHORIZED. */
+  async newCode(ms = CODE_MS, holder: CodeHolder = 'anybody', isStillRight: StillRight = ALWAYS): Promise<Timed> {
+    const { text, expiresAt } = await this.#passes.add('code', ms, holder);
+    const code = this.#marked(`code ${text}`).slice('code '.length);
+    assertOneToken(isStillRight);
+    return { text: code, expiresAt };
   }
 
   /** True for a code that is valid now and for the owner alone. It stays valid. */
   async isForOwner(code: string): Promise<boolean> {
-    return (await this.#passes.holderOf('code', code)) === 'owner';
+    return this.#isMarked(`code ${code}`) && (await this.#passes.holderOf('code', unmarked(code))) === 'owner';
   }
 
-  /** A key for this code; undefined for a code that is wrong, used or late. */
+  /** A key for this code; undefined for a code that is wrong, used or late. Rejects with UNAUTHORIZED where the token is replaced meanwhile. */
   async exchange(code: string): Promise<Timed | undefined> {
-    return (await this.#passes.take('code', code)) ? this.newKey() : undefined;
+    const isRight = (): boolean => this.#isMarked(`code ${code}`);
+    return isRight() && (await this.#passes.take('code', unmarked(code))) ? this.newKey(isRight) : undefined;
   }
 
-  /** A new session key. Rejects with an Error while the token can't be used. */
-  newKey(): Promise<Timed> {
-    return this.#keyUntil(this.#clock() + MONTH_MS);
+  /** A new session key, for whom `isStillRight` says that the token it was accepted for is right (one-token). Rejects with UNAUTHORIZED, and with an Error while the token can't be used. */
+  newKey(isStillRight: StillRight = ALWAYS): Promise<Timed> {
+    return this.#keyUntil(this.#clock() + MONTH_MS, isStillRight);
   }
 
-  /** Another key in place of a session key (thirty-days); undefined if that is not valid now. */
+  /** Another key in place of a session key (thirty-days); undefined if that is not valid now. Rejects with UNAUTHORIZED where the token is replaced meanwhile. */
   async renewed(key: string): Promise<Timed | undefined> {
-    return this.accepts(key) ? this.#keyUntil(endOf(key)) : undefined;
+    return this.accepts(key) ? this.#keyUntil(endOf(key), () => this.isSigned(key)) : undefined;
   }
 
   /** Asks the store about a session key, where servers share one; `accepts` knows it then. Undefined where there is nothing to wait for. */
   look(key: string): Promise<void> | undefined {
-    return this.#kept !== undefined && this.#isSigned(key) ? this.#kept.look(key) : undefined;
+    return this.#kept !== undefined && this.isSigned(key) ? this.#kept.look(key) : undefined;
   }
 
-  async #keyUntil(endsAt: number): Promise<Timed> {
+  async #keyUntil(endsAt: number, isStillRight: StillRight): Promise<Timed> {
     const text = `${SESSION_PREFIX}${endsAt.toString(36)}.${randomBytes(16).toString('base64url')}`;
     const mac = this.#token.sign(text);
     if (mac === undefined) throw new Error('There is no usable token of the workspace.');
     const key = `${text}.${mac}`;
+    assertOneToken(isStillRight);
     await this.#kept?.keep(key, endsAt - this.#clock());
     return { text: key, expiresAt: new Date(endsAt).toISOString() };
   }
 
   /** True for a session key that is valid now. Where servers share a store, after `look`. */
   accepts(key: string): boolean {
-    return this.#isSigned(key) && (this.#kept === undefined || this.#kept.holds(key));
+    return this.isSigned(key) && (this.#kept === undefined || this.#kept.holds(key));
   }
 
-  #isSigned(key: string): boolean {
+  /** True for a session key that is not over, and was made under the present token, whether or not a store still keeps it. */
+  isSigned(key: string): boolean {
     if (!key.startsWith(SESSION_PREFIX)) return false;
     const end = key.lastIndexOf('.');
     const mac = this.#token.sign(key.slice(0, Math.max(0, end)));
     return mac !== undefined && isSame(`${key.slice(0, end)}.${mac}`, key) && endOf(key) > this.#clock(); // exact-text
   }
 
-  /** A ticket that opens one WebSocket: a page can set no headers there, and a key in an address might be kept somewhere. It says when the session of `key`, which was accepted, ends (ends-with-the-session). */
-  async newTicket(key = ''): Promise<Timed> {
+  /**
+   * A ticket that opens one WebSocket: a page can set no headers there, and a key in an address might be kept somewhere. It says when the session of `key`, which was
+   * accepted, ends (ends-with-the-session). `isStillRight` says whether that key is right now (one-token). Rejects with UNAUTHORIZED.
+   */
+  async newTicket(key = '', isStillRight: StillRight = ALWAYS): Promise<Timed> {
     const { text, expiresAt } = await this.#passes.add('ticket', TICKET_MS, 'anybody');
-    const named = `${text}.${key.startsWith(SESSION_PREFIX) ? endOf(key).toString(36) : ''}`;
-    return { text: `${named}.${this.#markOf(named) ?? ''}`, expiresAt };
+    const ticket = this.#marked(`${text}.${key.startsWith(SESSION_PREFIX) ? endOf(key).toString(36) : ''}`);
+    assertOneToken(isStillRight);
+    return { text: ticket, expiresAt };
   }
 
   /** True for a ticket that was not used and is not late. */
   async redeem(ticket: string): Promise<boolean> {
-    const named = ticket.slice(0, Math.max(0, ticket.lastIndexOf('.')));
-    const mark = this.#markOf(named);
-    return mark !== undefined && isSame(`${named}.${mark}`, ticket) && this.#passes.take('ticket', named.slice(0, named.indexOf('.')));
+    return this.isOfToken(ticket) && (await this.#passes.take('ticket', ticket.slice(0, ticket.indexOf('.')))) && this.isOfToken(ticket);
   }
 
-  /** 128 bits of the signature. */
-  #markOf(named: string): string | undefined {
-    return this.#token.sign(named)?.slice(0, MARK_CHARACTERS);
+  /** True for a ticket that was made under the present token, used or not. */
+  isOfToken(ticket: string): boolean {
+    return this.#isMarked(ticket);
+  }
+
+  /** With 128 bits of the signature. */
+  #marked(named: string): string {
+    return `${named}.${this.#token.sign(named)?.slice(0, MARK_CHARACTERS) ?? ''}`;
+  }
+
+  #isMarked(text: string): boolean {
+    const named = unmarked(text);
+    return this.#token.sign(named) !== undefined && isSame(this.#marked(named), text);
   }
 
   /** When the session ends that has this key, or has made this ticket, once the one is accepted or the other redeemed: epoch milliseconds. Undefined for the token of the workspace and its tickets. */
@@ -178,6 +203,16 @@ export class Sessions {
   hasEnded(endsAt: number): boolean {
     return endsAt <= this.#clock();
   }
+}
+
+/** one-token. */
+function assertOneToken(isStillRight: StillRight): void {
+  if (!isStillRight())
+    throw new BlockhouseError('UNAUTHORIZED', 'The token of the workspace was replaced a moment ago. `blockhouse token` prints the new one.');
+}
+
+function unmarked(text: string): string {
+  return text.slice(0, Math.max(0, text.lastIndexOf('.')));
 }
 
 interface Kept {

@@ -1,6 +1,6 @@
 // What people ask of connections and of prices, and change about them. Types alone, so that programs that read `Core` read no more.
 import type { EntryFields } from '../auth/credentials.ts';
-import type { ChangeEntryKey, DetectedServer, EntryKey, PriceDocument, PriceList, ShownConnection, ShownPreset, ShownPrice } from '../types.ts';
+import type { ChangeEntryKey, DetectedServer, EntryKey, PriceDocument, PriceList, ShownConnection, ShownPreset, ShownPrice, Usage } from '../types.ts';
 
 /** What `update` would do. */
 export interface PriceUpdate {
@@ -15,8 +15,8 @@ export interface PriceUpdate {
 
 /** The prices of a workspace. */
 export interface PriceBook {
-  /** The effective price of each model that an entry or prices.json names, by name; with `model`, of that one. Rejects with WORKSPACE_DAMAGED, INVALID_REQUEST and CONNECTION_NOT_FOUND. */
-  list(model?: string): Promise<PriceList>;
+  /** The effective price of each model that an entry or prices.json names, by name; with `model`, of that one, and with `usage` what a call costs that has used as much. Rejects with WORKSPACE_DAMAGED, INVALID_REQUEST and CONNECTION_NOT_FOUND. */
+  list(model?: string, usage?: Usage): Promise<PriceList>;
   /** Writes the price into the entry of its connection. Rejects with INVALID_REQUEST naming the field, and CONNECTION_NOT_FOUND. */
   set(model: string, body: unknown): Promise<ShownPrice>;
   /** Removes the price from the entry of its connection; false if there was none. Rejects as `set` does. */

@@ -11,7 +11,7 @@ import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Adapter } from '../ports.ts';
 import { SetPrice } from '../schemas/prices.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { ModelFacts, PriceList, ShownPrice } from '../types.ts';
+import type { ModelFacts, PriceList, ShownPrice, Usage } from '../types.ts';
 import type { Gateway } from './gateway.ts';
 import type { PriceBook, PriceUpdate } from './books.ts';
 import type { PricedModel, Prices } from './pricing.ts';
@@ -38,11 +38,11 @@ export class PriceStore implements PriceBook {
     this.#options = options;
   }
 
-  /** The effective price of each model that an entry or prices.json names, by name; with `model`, of that one. Throws WORKSPACE_DAMAGED, INVALID_REQUEST and CONNECTION_NOT_FOUND. */
-  async list(model?: string): Promise<PriceList> {
+  /** The effective price of each model that an entry or prices.json names, by name; with `model`, of that one, and with `usage` what a call costs that has used as much. Throws WORKSPACE_DAMAGED, INVALID_REQUEST and CONNECTION_NOT_FOUND. */
+  async list(model?: string, usage?: Usage): Promise<PriceList> {
     const { source = null, models } = this.#options.file.document();
     const names = model === undefined ? [...new Set([...this.#named(), ...Object.keys(models)])].sort() : [this.#split(model).name];
-    const prices = await Promise.all(names.map((name) => this.#shown(name)));
+    const prices = await Promise.all(names.map((name) => this.#shown(name, usage)));
     return { prices, source };
   }
 
@@ -122,11 +122,12 @@ export class PriceStore implements PriceBook {
     });
   }
 
-  async #shown(name: string): Promise<ShownPrice> {
+  async #shown(name: string, usage?: Usage): Promise<ShownPrice> {
     const { connection, id } = this.#split(name);
     const known = this.#options.gateway.priceOf({ provider: connection, model: id });
     const stated = this.#options.gateway.statedWindow(connection, id);
-    if (known === undefined) return { model: name, from: null, price: null, like: null, ...(stated !== undefined && { contextWindow: stated }) };
+    if (known === undefined)
+      return { model: name, from: null, price: null, like: null, ...(stated !== undefined && { contextWindow: stated }), ...(usage && { costUsd: null }) };
     const { from, priced } = known;
     const contextWindow = stated ?? (await this.#options.data.contextWindow(priced.provider, priced.model)) ?? undefined;
     const price = await this.#options.data.rates(priced);
@@ -137,6 +138,7 @@ export class PriceStore implements PriceBook {
       price,
       like: from === 'own' ? likeOf(priced) : null,
       ...(contextWindow !== undefined && { contextWindow }),
+      ...(usage && { costUsd: await this.#options.data.price({ ...priced, usage }) }),
     };
   }
 

@@ -1,7 +1,7 @@
 // Prices of models: prices.json, and the effective prices that people see. Pure: no I/O.
 import type * as types from '../types.ts';
 import { ModelFacts, OwnRates } from './connections.ts';
-import { closedObject, object, oneOf, orNull, string, time } from './fields.ts';
+import { closedObject, money, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** So many fit into a file of 1 MiB, which is the most that is read. */
 const MAX_PRICES = 10_000;
@@ -45,8 +45,9 @@ export const ShownPrice = object(
     price: { ...orNull(OwnRates), description: 'Null if it is not known, or not one price for all calls' },
     like: { ...orNull(string), description: 'The model of the price data that costs as much' },
     contextWindow: { type: 'integer', minimum: 1, description: 'The most tokens of a prompt and its answer together; absent where it is not known' },
+    costUsd: { ...money, description: 'USD of a call with the tokens that the query names; null if that is not known. Absent without inputTokens' },
   },
-  ['contextWindow'],
+  ['contextWindow', 'costUsd'],
 );
 export type ShownPrice = types.ShownPrice;
 

@@ -322,3 +322,24 @@ t.test('the model of a block and its fallbacks are chosen from lists, a row that
     t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `no sideways scroll at ${width}`);
   }
 });
+
+t.test('the first steps look for a local server when somebody wants it; one that is added is the model that was missing', async (t) => {
+  const world = await openWorld(t, { isAlone: true });
+  if (world === undefined) return;
+  const page = await world.page('/ui/start');
+  let looks = 0;
+  await page.route('**/api/connections/detect', (route) => {
+    looks += 1;
+    return route.fulfill({ json: { servers: [{ preset: 'vllm', baseURL: 'http://127.0.0.1:8000/v1', connection: looks === 1 ? null : 'vllm' }] } });
+  });
+  await page.locator('.providers li').nth(4).waitFor();
+  t.equal(await page.locator('.steps .done').count(), 1);
+  t.equal(looks, 0, 'never unasked');
+  await page.getByRole('button', { name: 'Look for local servers' }).click();
+  await page.getByText('vllm answers at 127.0.0.1:8000/v1.').waitFor();
+  t.same(await axeFindings(page), []);
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByText('vllm answers at 127.0.0.1:8000/v1, as vllm.').waitFor();
+  await page.locator('.steps .done').nth(1).waitFor();
+  t.match(await world.api('GET', '/api/connections'), { connections: [{}, {}, {}, {}, {}, { name: 'vllm', ready: true }] });
+});

@@ -20,6 +20,8 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
   woff2: 'font/woff2',
 };
+/** Markdown and its lexer: only pages that show answers need them, and the first page does not. */
+const WITH_ANSWERS = join(relative(ROOT, SOURCE), 'parts/markdown/');
 /** Compressed already, or also for people who look into the package. */
 const AS_IT_IS = ['woff2', 'txt'];
 
@@ -96,7 +98,7 @@ function indexPage(): string {
 }
 
 /**
- * Makes one file of all that the first page needs or that several pages have in common: a first visit needs two scripts. Without it, esbuild makes a file
+ * Makes one file of all that the first page needs or that several pages have in common, except what shows answers: a first visit needs two scripts. Without it, esbuild makes a file
  * for each set of pages that shares something.
  */
 function oneSharedChunk({ inputs }: Metafile): Plugin {
@@ -111,7 +113,8 @@ function oneSharedChunk({ inputs }: Metafile): Plugin {
   const first = reached(MAIN);
   const pages = [...first].flatMap((path) => imported(path, true)).filter((path) => path.startsWith(dirname(dirname(MAIN))));
   const later = pages.flatMap((path) => [...reached(path)]);
-  const shared = new Set([...first, ...later.filter((path, index) => later.indexOf(path) !== index)].filter((path) => path !== MAIN));
+  const isShared = (path: string, index: number): boolean => later.indexOf(path) !== index && !path.startsWith(WITH_ANSWERS);
+  const shared = new Set([...first, ...later.filter(isShared)].filter((path) => path !== MAIN));
   return {
     name: 'one-shared-chunk',
     setup(bundle) {

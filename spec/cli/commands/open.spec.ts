@@ -6,7 +6,7 @@ import { openDesk, openDeskOfProcess, runHere } from '../run.ts';
 
 const ON_LINUX = { skip: process.platform !== 'linux' && 'only Linux opens a browser with xdg-open, which the test replaces' };
 
-const LINK = /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#code=([A-Za-z0-9_-]{22})\n$/;
+const LINK = /^(http:\/\/127\.0\.0\.1:\d+)\/ui\/#code=([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22})\n$/;
 
 const desk = await openDeskOfProcess(t);
 /** Those of the links so far. */
@@ -38,7 +38,7 @@ t.test('the browser gets a file of mode 0600 that leads to the page, and no argu
   const file = readFileSync(seen, 'utf8').trimEnd();
   t.match(file, new RegExp(`^${home}/blockhouse-sign-in-[A-Za-z0-9]{6}/sign-in\\.html$`), 'in a folder that is not hidden, for browsers in a sandbox');
   t.strictSame([statSync(file).mode & 0o777, statSync(join(file, '..')).mode & 0o777], [0o600, 0o700]);
-  const code = /#code=([A-Za-z0-9_-]{22})/.exec(readFileSync(`${seen}.html`, 'utf8'))?.[1] ?? 'none';
+  const code = /#code=([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22})/.exec(readFileSync(`${seen}.html`, 'utf8'))?.[1] ?? 'none';
   t.notMatch(file + opened.stdout + opened.stderr, code);
   t.equal(opened.stdout, '');
   t.match(opened.stderr, /is open in the browser: http:\/\/127\.0\.0\.1:\d+\/ui\/\n.*open --print/);

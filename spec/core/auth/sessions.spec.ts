@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
-import { CODE_MS, PRINTED_CODE_MS, Sessions } from '../../../core/auth/sessions.ts';
+import { CODE_MS, LocalPasses, PRINTED_CODE_MS, Sessions } from '../../../core/auth/sessions.ts';
 
 function create(begin = 1_800_000_000_000) {
   const world = { token: 'one' as string | undefined, now: begin };
@@ -77,6 +77,65 @@ t.test('a new token ends the codes and tickets of the old one', async (t) => {
   world.token = undefined;
   const unsigned = (await sessions.newTicket()).text;
   t.notOk(await sessions.redeem(unsigned), 'nothing opens without a token');
+});
+
+t.test('one-token: what a process makes that has not seen a new token yet is good nowhere, though the process that keeps it has seen it', async (t) => {
+  const signWith = (token: () => string) => (text: string) => createHmac('sha256', token()).update(text).digest('base64url');
+  const world = { primary: 'one', worker: 'one' };
+  const passes = new LocalPasses({ sign: signWith(() => world.primary) });
+  const worker = new Sessions({ sign: signWith(() => world.worker) }, Date.now, passes);
+  world.primary = 'two';
+  const [code, ticket] = [(await worker.newCode()).text, (await worker.newTicket()).text];
+  world.worker = 'two';
+  t.equal(await worker.exchange(code), undefined);
+  t.equal(await worker.isForOwner(code), false);
+  t.equal(await worker.redeem(ticket), false);
+});
+
+t.test('one-token: nothing is made for a secret that is wrong by the time at which it is signed', async (t) => {
+  let signs = Number.POSITIVE_INFINITY;
+  const sign = (text: string): string => {
+    signs -= 1;
+    return createHmac('sha256', signs < 0 ? 'two' : 'one')
+      .update(text)
+      .digest('base64url');
+  };
+  const sessions = new Sessions({ sign });
+  const wrong = { code: 'UNAUTHORIZED', message: /was replaced/ };
+  await t.rejects(
+    sessions.newKey(() => false),
+    wrong,
+  );
+  await t.rejects(
+    sessions.newCode(CODE_MS, 'anybody', () => false),
+    wrong,
+  );
+  await t.rejects(
+    sessions.newTicket('', () => false),
+    wrong,
+  );
+  const makers = {
+    renewed: async () => {
+      const { text } = await sessions.newKey();
+      return () => sessions.renewed(text);
+    },
+    exchange: async () => {
+      const { text } = await sessions.newCode();
+      return () => sessions.exchange(text);
+    },
+  };
+  for (const [name, maker] of Object.entries(makers)) {
+    for (let left = 0; left < 10; left += 1) {
+      signs = Number.POSITIVE_INFINITY;
+      const make = await maker();
+      signs = left;
+      const key = await make().catch((error: Error) => {
+        t.match(error, wrong);
+        return undefined;
+      });
+      if (signs < 0) t.equal(sessions.accepts(key?.text ?? ''), false, `${name}, replaced before signature ${left}`);
+    }
+  }
 });
 
 t.test('codes that have ended make room before one that is still valid', async (t) => {

@@ -20,6 +20,18 @@ t.test('a price is the first that is known: told, of the entry, of prices.json, 
   t.match((await gpu.call('GET', '/api/prices?model=gpu/other')).json, { prices: [{ from: 'own', price: { input: 0, output: 0 } }] });
   t.match((await gpu.call('GET', '/api/prices?model=openai/gpt-4o')).json, { prices: [{ from: 'data', price: { input: 2.5, output: 10 } }] });
   t.match((await gpu.call('GET', '/api/prices?model=openai/unheard-of')).json, { prices: [{ from: null, price: null }] });
+  const cost = async (query: string) => (await gpu.call('GET', `/api/prices?model=${query}`)).json;
+  t.match(await cost('openai/gpt-4o&inputTokens=1000000&outputTokens=100000'), { prices: [{ costUsd: 3.5 }] });
+  t.match(await cost('openai/gpt-4o&inputTokens=1000000&cacheReadTokens=1000000'), { prices: [{ costUsd: 1.25 }] });
+  t.match(
+    await cost('google/gemini-2.5-pro&inputTokens=300000&outputTokens=0'),
+    { prices: [{ price: null, costUsd: 0.75 }] },
+    'also where it is not one price',
+  );
+  t.match(await cost('openai/unheard-of&inputTokens=1'), { prices: [{ costUsd: null }] });
+  t.notOk('costUsd' in ((await cost('openai/gpt-4o')) as { prices: [object] }).prices[0]);
+  t.match(await gpu.call('GET', '/api/prices?inputTokens=1'), { status: 400, json: { details: [{ path: 'model' }] } });
+  t.match(await gpu.call('GET', '/api/prices?model=openai/gpt-4o&inputTokens=-1'), { status: 400, json: { details: [{ path: 'inputTokens' }] } });
   const told = await startPriceRig(t, { quirks: { costField: 'usage.cost' }, models: { own: { price: MINUTE } } });
   t.match((await told.call('GET', '/api/prices?model=gpu/own')).json, { prices: [{ from: 'provider' }] });
 });

@@ -88,9 +88,15 @@ async function send(method: string, path: string, options: Options, isSecondTry 
 }
 
 function failureOf(response: Response, data: unknown): ApiError {
-  const { error, code, requestId, details } = (data ?? {}) as { error?: string; code?: string; requestId?: string; details?: ApiError['details'] };
+  const { error, code, requestId, details } = (data ?? {}) as {
+    error?: string | { readonly message: string }; // an object in the form of other protocols
+    code?: string;
+    requestId?: string;
+    details?: ApiError['details'];
+  };
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return new ApiError(error ?? `${response.status} ${response.statusText}`, {
+  const said = typeof error === 'object' ? error.message : error;
+  return new ApiError(said ?? `${response.status} ${response.statusText}`, {
     status: response.status,
     code: code ?? String(response.status),
     requestId: requestId ?? response.headers.get('x-request-id') ?? undefined,

@@ -17,9 +17,12 @@ export async function readModels(): Promise<readonly Model[]> {
   return (await get<{ readonly models: readonly Model[] }>('/api/models')).models;
 }
 
+/** An alias has the name that it was given; a model's own begins with its provider. */
+const isAlias = ({ id, adapter }: Model): boolean => !id.startsWith(`${adapter}/`);
+
 /** provider/model and connection/model of each; the bare ids of one provider or connection with `of`. An alias is no model of a provider, and is left out. */
 export function modelNames(models: readonly Model[], of?: string): readonly string[] {
-  const full = models.flatMap(({ id, adapter }) => (id.startsWith(`${adapter}/`) ? [id] : []));
+  const full = models.flatMap((model) => (isAlias(model) ? [] : [model.id]));
   return of === undefined ? full : full.flatMap((name) => (name.startsWith(`${of}/`) ? [name.slice(of.length + 1)] : []));
 }
 
@@ -37,6 +40,7 @@ export interface Option {
   readonly models?: number;
   /** True for a provider whose models come next. */
   readonly leadsOn: boolean;
+  readonly isAlias?: boolean;
 }
 
 interface Asked {
@@ -45,10 +49,11 @@ interface Asked {
   readonly text: string;
   readonly of?: string | undefined;
   readonly isProvider?: boolean;
+  readonly hasAliases?: boolean;
 }
 
-/** What fits a text: providers and connections until one stands there, those first that are ready and have a list, and then models whose names have all of its words. */
-export function optionsFor({ models, connections, text, of, isProvider = false }: Asked): readonly Option[] {
+/** What fits a text: providers and connections until one stands there, those first that are ready and have a list, aliases, and then models whose names have all of its words. */
+export function optionsFor({ models, connections, text, of, isProvider = false, hasAliases = false }: Asked): readonly Option[] {
   const words = text.toLowerCase().split(/[\s/]+/);
   const fits = (name: string): boolean => words.every((word) => name.toLowerCase().includes(word));
   const isReady = (name: string): boolean => connections.find((each) => each.name === name)?.ready === true;
@@ -66,7 +71,11 @@ export function optionsFor({ models, connections, text, of, isProvider = false }
   const listed = modelNames(models, of)
     .filter((name) => fits(name) && name !== text)
     .map((value) => ({ value, isReady: readyOf(value), leadsOn: false }));
-  const all = of === undefined && !text.includes('/') ? [...sources, ...(text === '' ? [] : listed)] : listed;
+  const aliases = models
+    .filter((model) => hasAliases && isAlias(model) && fits(model.id) && model.id !== text)
+    .map(({ id }) => ({ value: id, isReady: true, leadsOn: false, isAlias: true }));
+  const isFirst = of === undefined && !text.includes('/');
+  const all = [...(isFirst ? sources : []), ...aliases, ...(isFirst && text === '' ? [] : listed)];
   return all.slice(0, MOST_OPTIONS);
 }
 

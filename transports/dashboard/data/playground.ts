@@ -1,14 +1,15 @@
 // A request to several models at once, and what each answers. Nothing of it is kept on the server; the last request stays in the tab.
-import { type Signal, signal } from '@preact/signals';
-import type { ToolCall, Usage, Warning } from '../../../core/types.ts';
+import { computed, type Signal, signal } from '@preact/signals';
+import type { PriceList, ToolCall, Usage, Warning } from '../../../core/types.ts';
 import { ownOf } from '../base/own.ts';
 import { EventReader } from '../base/sse.ts';
 import { stored } from '../base/stored.ts';
-import { respond } from './http.ts';
+import { get, respond } from './http.ts';
+import { type ChatBody, type ChatMessage, chatEvent, responsesBody } from './responses.ts';
 
 /** What is asked. Texts as they are typed. */
 export interface Question {
-  /** As `provider/model`. */
+  /** As `provider/model`, or a name that programs send, such as an alias. */
   readonly models: readonly string[];
   readonly system: string;
   readonly message: string;
@@ -20,16 +21,17 @@ export interface Question {
   readonly schema: string;
 }
 
-/** A message of the conversation that goes on with answers to tools. */
-export type Turn = Readonly<Record<string, unknown>>;
-
 /** One model's answer, as it comes. */
 export interface Answer {
   readonly model: string;
+  /** The model that answers, as `provider/model`; undefined until the answer begins. */
+  readonly answeredBy: string | undefined;
   readonly text: string;
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly usage: Usage | undefined;
+  /** USD; null if the price is not known, undefined while the cost is not. */
+  readonly costUsd: number | null | undefined;
   readonly stopReason: string | undefined;
   readonly warnings: readonly Warning[];
   readonly error: unknown;
@@ -51,44 +53,63 @@ export function keepQuestion(question: Question): void {
   sessionStorage.setItem(KEPT_AT, JSON.stringify(question));
 }
 
-/** The body of `POST /v1/chat` for one model. Throws an Error that names what was typed wrong. */
-export function bodyOf(question: Question, model: string, turns: readonly Turn[]): Readonly<Record<string, unknown>> {
+/** A request, and where it is sent. */
+export interface Request {
+  readonly path: '/v1/chat' | '/v1/responses';
+  readonly body: object;
+}
+
+/**
+ * The request to one model, or to a name that programs send: `providers` tell the two apart, and are undefined until they are known. Throws an Error that names
+ * what was typed wrong.
+ */
+export function requestOf(question: Question, model: string, turns: readonly ChatMessage[], providers: readonly string[] | undefined): Request {
   const [adapter = '', ...rest] = model.split('/');
-  if (rest.join('/') === '') throw new Error('Write the model as provider/model.');
+  if (model.endsWith('/')) throw new Error('Write the model as provider/model.');
+  const isName = rest.length === 0 || providers?.includes(adapter) === false;
   const config = {
     ...(question.maxTokens.trim() !== '' && { maxTokens: Number(question.maxTokens) }),
     ...(question.temperature.trim() !== '' && { temperature: Number(question.temperature) }),
     ...(question.schema.trim() !== '' && { output: { type: 'json_schema', schema: json('Schema', question.schema) } }),
   };
-  return {
-    adapter,
-    model: rest.join('/'),
-    messages: [...(question.system.trim() === '' ? [] : [{ role: 'system', content: question.system }]), { role: 'user', content: question.message }, ...turns],
-    stream: { reasoning: true, toolDeltas: true },
+  const body: ChatBody = {
+    model: isName ? model : rest.join('/'),
+    messages: [
+      ...(question.system.trim() === '' ? [] : [{ role: 'system', content: question.system } as const]),
+      { role: 'user', content: question.message },
+      ...turns,
+    ],
     ...(Object.keys(config).length > 0 && { config }),
     ...(question.tools.trim() !== '' && { tools: json('Tools', question.tools) }),
   };
+  return isName
+    ? { path: '/v1/responses', body: responsesBody(body) }
+    : { path: '/v1/chat', body: { adapter, ...body, stream: { reasoning: true, toolDeltas: true } } };
 }
 
 /** The request as a command; the key is a variable. */
-export function curlOf(origin: string, body: object): string {
+export function curlOf(origin: string, { path, body }: Request): string {
   const text = JSON.stringify(body).replaceAll("'", "'\\''");
-  return `curl -N ${origin}/v1/chat -H "Authorization: Bearer $(blockhouse token)" -H 'Content-Type: application/json' -d '${text}'`;
+  return `curl -N ${origin}${path} -H "Authorization: Bearer $(blockhouse token)" -H 'Content-Type: application/json' -d '${text}'`;
 }
 
 /** A running request; its answer changes with each piece. */
 export class Asked {
   readonly answer: Signal<Answer>;
+  /** Changes once, and not with each piece. */
+  readonly isRunning = computed(() => this.answer.value.isRunning);
   readonly #stop = new AbortController();
   readonly #began = performance.now();
 
   constructor(model: string) {
     this.answer = signal({
       model,
+      answeredBy: undefined,
       text: '',
       reasoning: '',
       toolCalls: [],
       usage: undefined,
+      costUsd: undefined,
       stopReason: undefined,
       warnings: [],
       error: undefined,
@@ -99,22 +120,26 @@ export class Asked {
   }
 
   /** Resolves when the answer is complete, has failed, or was ended. */
-  async run(body: object): Promise<void> {
+  async run({ path, body }: Request): Promise<void> {
     try {
-      const response = await respond('POST', '/v1/chat', { body, signal: this.#stop.signal });
+      const response = await respond('POST', path, { body, signal: this.#stop.signal });
+      this.#begun(response.headers);
+      const translate: typeof chatEvent = path === '/v1/chat' ? (...told) => told : chatEvent;
       const stream = response.body?.pipeThrough(new TextDecoderStream()).getReader();
       const events = new EventReader();
       for (;;) {
         const read = await stream?.read();
         if (read === undefined || read.done) break;
-        for (const { event, data } of events.add(read.value)) this.#take(event, JSON.parse(data) as Record<string, unknown>);
+        for (const { event, data } of events.add(read.value))
+          if (data !== '[DONE]') this.#take(...translate(event, JSON.parse(data) as Record<string, unknown>));
       }
-      if (this.answer.peek().stopReason === undefined && this.answer.peek().error === undefined)
-        this.#set({ error: new Error('The answer ended before it was complete.') });
+      const { answeredBy = '', usage, stopReason, error } = this.answer.peek();
+      if (stopReason === undefined && error === undefined) this.#set({ error: new Error('The answer ended before it was complete.') });
+      if (usage !== undefined) this.#set({ costUsd: await costOf(answeredBy, usage) });
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#set({ error });
+      if (!this.#stop.signal.aborted) this.#set({ error, durationMs: performance.now() - this.#began });
     } finally {
-      this.#set({ isRunning: false, durationMs: performance.now() - this.#began });
+      this.#set({ isRunning: false });
     }
   }
 
@@ -123,8 +148,19 @@ export class Asked {
     this.#stop.abort();
   }
 
+  /** What the head of an answer to a name says: which model answers, which were passed over, and what of the question that model does not take. */
+  #begun(headers: Headers): void {
+    const note = (header: string, field: string): readonly Warning[] => {
+      const message = headers.get(`x-blockhouse-${header}`);
+      return message === null ? [] : [{ field, message }];
+    };
+    const { model } = this.answer.peek();
+    const warnings = [...note('fallback', 'Passed over'), ...note('warnings', 'Left out')];
+    this.#set({ answeredBy: headers.get('x-blockhouse-model') ?? model, warnings });
+  }
+
   #take(event: string, data: Record<string, unknown>): void {
-    const { text, reasoning, firstTextMs } = this.answer.peek();
+    const { text, reasoning, firstTextMs, warnings: before } = this.answer.peek();
     const elapsed = performance.now() - this.#began;
     const common = { durationMs: elapsed, ...(firstTextMs === undefined && (event === 'content' || event === 'reasoning') && { firstTextMs: elapsed }) };
     if (event === 'content') this.#set({ ...common, text: text + String(data['text']) });
@@ -135,7 +171,7 @@ export class Asked {
         usage,
         stopReason,
         toolCalls = [],
-        warnings = [],
+        warnings = before,
       } = data as unknown as { usage: Usage; stopReason: string; toolCalls?: ToolCall[]; warnings?: Warning[] };
       this.#set({ ...common, usage, stopReason, toolCalls, warnings });
     }
@@ -146,8 +182,16 @@ export class Asked {
   }
 }
 
+/** USD by the prices that the server knows, or by the bill in the answer; null if that is not known. */
+async function costOf(model: string, usage: Usage): Promise<number | null> {
+  if (usage.costUsd !== undefined && usage.estimated !== true) return usage.costUsd;
+  if (usage.unpricedTier === true) return null;
+  const query = new URLSearchParams(Object.entries({ model, ...usage }).map(([name, value]) => [name, String(value)]));
+  return (await get<PriceList>(`/api/prices?${query}`)).prices[0]?.costUsd ?? null;
+}
+
 /** The turns that go on after the tools of an answer were answered by hand. */
-export function turnsAfter(answer: Answer, results: Readonly<Record<string, string>>): readonly Turn[] {
+export function turnsAfter(answer: Answer, results: Readonly<Record<string, string>>): readonly ChatMessage[] {
   return [
     { role: 'assistant', content: answer.text, toolCalls: answer.toolCalls },
     { role: 'tool', toolResults: answer.toolCalls.map(({ id }) => ({ toolCallId: id, content: ownOf(results, id) ?? '' })) },

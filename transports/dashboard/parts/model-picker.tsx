@@ -16,17 +16,19 @@ interface PickerProps {
   readonly of?: string | undefined;
   /** Providers and connections alone. */
   readonly isProvider?: boolean;
+  /** Aliases, too. */
+  readonly hasAliases?: boolean;
   set(value: string): void;
 }
 
-function usePicker({ value, of, isProvider = false, set }: PickerProps) {
+function usePicker({ value, of, isProvider = false, hasAliases = false, set }: PickerProps) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
   const models = useLoad(readModels, []).state.value.data ?? [];
   const connections = useLoad(readConnections, []).state.value.data ?? [];
-  const options = optionsFor({ models, connections, text: value, of, isProvider });
+  const options = optionsFor({ models, connections, text: value, of, isProvider, hasAliases });
   const shown = isOpen && document.activeElement === field.current;
   const active = shown ? options[at] : undefined;
   const take = (index: number): void => {
@@ -59,8 +61,9 @@ function usePicker({ value, of, isProvider = false, set }: PickerProps) {
 }
 
 /** A field with a list: arrows move in it, Enter takes, Escape closes it. */
-export function ModelPicker({ label, props, value, of, isProvider = false, set }: PickerProps) {
-  const { id, field, connections, options, shown, at, active, setAt, setOpen, take, keys } = usePicker({ value, of, isProvider, set });
+export function ModelPicker(picker: PickerProps) {
+  const { label, props, value, of, isProvider = false, set } = picker;
+  const { id, field, connections, options, shown, at, active, setAt, setOpen, take, keys } = usePicker(picker);
   return (
     <div class="picker grow">
       <input
@@ -118,7 +121,7 @@ function List({ id, isShown, options, at, take }: ListProps) {
             <span class="break">{option.value}</span>
             <span class="t2 sm">
               {(option.models ?? 0) > 0 && `${modelCountText(option.models ?? 0)} · `}
-              <span class={option.isReady ? '' : 'warn'}>{option.isReady ? modelsText.ready : modelsText.notReady}</span>
+              {option.isAlias ? modelsText.alias : <span class={option.isReady ? '' : 'warn'}>{option.isReady ? modelsText.ready : modelsText.notReady}</span>}
             </span>
           </div>
         ))}

@@ -6,6 +6,7 @@ export const modelsText = {
   options: 'Suggestions',
   ready: 'ready',
   notReady: 'needs a key',
+  alias: 'alias',
   rowWrong: 'Choose a model in each row, or remove the row.',
   priceUnknown: 'price not known',
   free: 'free',

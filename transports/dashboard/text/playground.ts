@@ -1,5 +1,5 @@
 // Words of the playground.
-import { count, duration } from '../base/format.ts';
+import { count, duration, usd } from '../base/format.ts';
 
 export const playText = {
   title: 'Playground',
@@ -26,24 +26,35 @@ export const playText = {
   needMessage: 'Write a message first.',
 } as const;
 
-/** `34 in, 152 out, 0.7 s to first text, 3.8 s, end_turn`. */
-export function answerLine({
+function costText(costUsd: number | null): string {
+  return costUsd === null ? 'not priced' : usd(costUsd);
+}
+
+/** `ollama/gemma4`, `34 in, 152 out`, `$0.02`, `0.7 s to first text`, `3.8 s`, `end_turn`. The model stands there if another name was asked. */
+export function answerFacts({
+  model,
+  answeredBy = model,
   usage,
+  costUsd,
   firstTextMs,
   durationMs,
   stopReason,
 }: {
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  readonly model: string;
+  readonly answeredBy: string | undefined;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number; readonly estimated?: boolean } | undefined;
+  readonly costUsd: number | null | undefined;
   readonly firstTextMs: number | undefined;
   readonly durationMs: number;
   readonly stopReason: string | undefined;
-}): string {
+}): readonly string[] {
   return [
+    answeredBy === model ? '' : answeredBy,
     usage === undefined ? '' : `${count(usage.inputTokens)} in, ${count(usage.outputTokens)} out`,
+    usage?.estimated === true ? 'estimated' : '',
+    costUsd === undefined ? '' : costText(costUsd),
     firstTextMs === undefined ? '' : `${duration(firstTextMs)} to first text`,
     duration(durationMs),
     stopReason ?? '',
-  ]
-    .filter((part) => part !== '')
-    .join(' · ');
+  ].filter((part) => part !== '');
 }

@@ -1,12 +1,24 @@
 // Handlers of `/api/prices`: what models cost.
-import type { Core } from '../../../core/index.ts';
+import { type Core, invalidRequest, schemas, type Usage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
-import { queryValue } from '../wire/query.ts';
+import { queryNumber, queryValue } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
-/** `{prices, source}`; with `model` the price of that one. */
-export const list = async ({ core, req }: RouteContext) => ok(await pricesOf(core).list(queryValue(req, 'model')));
+/** `{prices, source}`; with `model` the price of that one, and with counts of tokens what such a call costs. */
+export const list = async (context: RouteContext) => ok(await pricesOf(context.core).list(queryValue(context.req, 'model'), usageIn(context)));
+
+/** The counts that the query names; undefined without any. */
+function usageIn({ req }: RouteContext): Usage | undefined {
+  const counts = ['inputTokens', 'outputTokens', ...schemas.FURTHER_COUNTS].flatMap((name) => {
+    const count = queryNumber(req, name);
+    return count === undefined ? [] : [[name, count] as const];
+  });
+  if (counts.length === 0) return undefined;
+  const { inputTokens = 0, outputTokens = 0, ...further }: Partial<Usage> = Object.fromEntries(counts);
+  if (queryValue(req, 'model') === undefined) throw invalidRequest('model', 'is required with counts of tokens');
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens, ...further };
+}
 
 /** Writes a price into the entry of its connection, and says what the model costs now. */
 export const set = async (context: RouteContext) => {

@@ -13,7 +13,7 @@ import {
   type Validator,
 } from '../../../core/index.ts';
 import { bearerToken } from '../../guard.ts';
-import { TOKEN_HINT, wrongTokensOf } from '../../wrong-tokens.ts';
+import { isStillOwners, TOKEN_HINT, wrongTokensOf } from '../../wrong-tokens.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { queryValue } from '../wire/query.ts';
 import { ok } from '../wire/reply.ts';
@@ -31,7 +31,8 @@ export const begin = async (context: RouteContext) => {
   if (bearer !== undefined) {
     wrongTokensOf(core).assertRight(core, req, bearer, TOKEN_HINT);
     const sessions = sessionsOf(core);
-    const key = core.token?.matches(bearer) === true ? await sessions.newKey() : await sessions.renewed(bearer);
+    const isToken = (): boolean => core.token?.matches(bearer) === true;
+    const key = isToken() ? await sessions.newKey(isToken) : await sessions.renewed(bearer);
     if (key === undefined) throw new BlockhouseError('UNAUTHORIZED', TOKEN_HINT); // it has ended a moment ago
     return keyOf(key);
   }
@@ -45,18 +46,18 @@ export const begin = async (context: RouteContext) => {
 /** `{code, expiresAt, page}`, for the token of the workspace alone. Fails with KEY_FORBIDDEN for a session key. */
 export const newCode = async (context: RouteContext) => {
   const { core, req, server } = context;
-  if (core.token?.matches(bearerToken(req) ?? '') !== true)
-    throw new BlockhouseError('KEY_FORBIDDEN', 'Only the token of the workspace makes codes for signing in; `blockhouse token` prints it.');
+  const isToken = (): boolean => core.token?.matches(bearerToken(req) ?? '') === true;
+  if (!isToken()) throw new BlockhouseError('KEY_FORBIDDEN', 'Only the token of the workspace makes codes for signing in; `blockhouse token` prints it.');
   const isPrinted = queryValue(req, 'printed') === 'true';
   // Behind a proxy, every connection is one of the proxy's user.
   const holder = isPrinted || server.isBehindProxy ? 'anybody' : 'owner';
-  const { text, expiresAt } = await sessionsOf(core).newCode(isPrinted ? PRINTED_CODE_MS : CODE_MS, holder);
+  const { text, expiresAt } = await sessionsOf(core).newCode(isPrinted ? PRINTED_CODE_MS : CODE_MS, holder, isToken);
   return ok({ code: text, expiresAt, page: server.page });
 };
 
 /** `{ticket, expiresAt}`: opens one WebSocket. */
 export const newTicket = async ({ core, req }: RouteContext) => {
-  const { text, expiresAt } = await sessionsOf(core).newTicket(bearerToken(req));
+  const { text, expiresAt } = await sessionsOf(core).newTicket(bearerToken(req), () => isStillOwners(core, bearerToken(req) ?? ''));
   return ok({ ticket: text, expiresAt });
 };
 

@@ -1,7 +1,10 @@
 // The routes of prices.
+import { schemas } from '../../../core/index.ts';
 import * as prices from '../handlers/prices.ts';
 import { BODY, body, DISK, json } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
+
+const COUNTS = ['inputTokens', 'outputTokens', ...schemas.FURTHER_COUNTS];
 
 const model = { model: 'connection/model, with its slashes as %2F; a * at the end stands for all that begin so' };
 
@@ -13,7 +16,15 @@ export const PRICE_ROUTES = {
     summary: 'List the prices of models',
     description:
       'The effective price of each model that auth.json or prices.json names, and where it comes from. With model, that of one model, which may be any that a connection has.',
-    query: { model: { schema: { type: 'string' }, description: 'connection/model' } },
+    query: {
+      model: { schema: { type: 'string' }, description: 'connection/model' },
+      ...Object.fromEntries(
+        COUNTS.map((name) => [
+          name,
+          { schema: { type: 'integer', minimum: 0 }, description: `${name} of a call, as its usage has them: with counts, the answer has what it costs` },
+        ]),
+      ),
+    },
     answers: { 200: json('PriceList', 'The prices.') },
     errors: ['INVALID_REQUEST', 'CONNECTION_NOT_FOUND', 'WORKSPACE_DAMAGED'],
     handler: prices.list,

@@ -299,3 +299,17 @@ t.test('answers that come late, after another block was chosen, make no further 
   t.equal(rig.reads, 1);
   t.equal(rig.clock.pending, 0, 'no timer is left');
 });
+
+t.test('where versions are folded away, older entries are read until there is something to show', async (t) => {
+  const rig = new Rig();
+  const versions = Array.from({ length: 60 }, (_, index) => entry(String(170 + index), index === 0 ? {} : { replaces: String(169 + index) }));
+  rig.history = { messages: [...Array.from({ length: 70 }, (_, index) => entry(String(100 + index))), ...versions], seq: 0 };
+  await rig.pass(0);
+  const { lines, entries } = rig.open;
+  t.ok(lines.value.length >= 20, `${lines.value.length} lines`);
+  t.match(lines.value.at(-1), { entry: { id: '229' }, versions: { at: 59 } }, 'all versions are there');
+  t.ok(entries.value.size < 130, 'and not the whole chat');
+  rig.open.showVersion('170');
+  t.match(lines.value.at(-1), { entry: { id: '170' }, versions: { at: 0, isSeen: false } });
+  rig.close();
+});

@@ -93,4 +93,7 @@ t.test('who chooses a model is offered providers first, ready ones before others
   t.same(values({ text: 'none/at-all' }), []);
   t.same(values({ of: 'ollama', text: 'gem' }), ['gemma4']);
   t.same(values({ isProvider: true }), ['ollama', 'openai']);
+  t.same(values({ hasAliases: true }), ['ollama/', 'openai/', 'coder']);
+  t.same(values({ hasAliases: true, text: 'cod' }), ['coder']);
+  t.same(values({ text: 'cod' }), [], 'a block has no alias');
 });

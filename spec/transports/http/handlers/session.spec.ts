@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import t from 'tap';
 import { WS_PATH } from '../../../../transports/ws-path.ts';
@@ -28,7 +31,7 @@ type Test = Parameters<typeof startServer>[0];
 t.test('case 1: a code works once; the second use and a guess are 401, and 60 guesses are 429', async (t) => {
   const server = await startServer(t);
   const code = await newCode(server);
-  t.match(code, /^[A-Za-z0-9_-]{22}$/, '128 bits');
+  t.match(code, /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{22}$/, '128 bits, and a mark');
   const signed = await signIn(server, code);
   t.match(signed, { status: 200, json: { key: /^bhs_/ }, headers: { 'cache-control': 'no-store' } });
   t.equal(signed.headers['set-cookie'], undefined);
@@ -109,6 +112,49 @@ t.test('case 3: a rotation ends session keys within a second, their sockets with
   }
   t.equal((await signIn(server, code)).status, 401, 'a code of the old token');
   t.equal((await knock(t, server, `ticket=${ticket}`)).status, 401, 'a ticket of the old token');
+});
+
+t.test('what is made with a token that is replaced at that very moment ends with it', async (t) => {
+  const looks = { ms: 0, left: Number.POSITIVE_INFINITY };
+  let rotate = (): void => undefined;
+  const server = await startServer(t, {
+    now: () => {
+      looks.left -= 1;
+      if (looks.left === 0) rotate();
+      looks.ms += 250; // each look at the token reads its file
+      return looks.ms;
+    },
+  });
+  let token = server.token;
+  rotate = () => {
+    token = `bh_${randomBytes(32).toString('base64url')}`;
+    writeFileSync(join(server.workspace, '.api-token'), `${token}\n`);
+  };
+  const doors = {
+    'the token': ['/api/session', () => token],
+    'a session': ['/api/session', async () => String((await server.call('POST', '/api/session', bearer(token))).json['key'])],
+    'the token, for a code': ['/api/session/code', () => token],
+    'the token, for a ticket': ['/api/session/ticket', () => token],
+    'a session, for a ticket': ['/api/session/ticket', async () => String((await server.call('POST', '/api/session', bearer(token))).json['key'])],
+    'a code': ['/api/session', async () => String((await server.call('POST', '/api/session/code', bearer(token))).json['code'])],
+  } as const;
+  for (const [what, [path, secretOf]] of Object.entries(doors)) {
+    const statuses = new Set<number>();
+    for (let look = 1; look <= 24; look += 1) {
+      const secret = await secretOf();
+      looks.left = look;
+      const made = what === 'a code' ? await signIn(server, secret) : await server.call('POST', path, bearer(secret));
+      const isReplaced = looks.left <= 0;
+      looks.left = Number.POSITIVE_INFINITY;
+      statuses.add(made.status);
+      const { key, code, ticket } = made.json as { key?: string; code?: string; ticket?: string };
+      if (!isReplaced) continue;
+      if (key !== undefined) t.equal((await server.call('GET', '/api/blocks', bearer(key))).status, 401, `${what}: a key, look ${look}`);
+      if (code !== undefined && made.status === 200) t.equal((await signIn(server, code)).status, 401, `${what}: a code, look ${look}`);
+      if (ticket !== undefined) t.equal(await server.core.sessions?.redeem(ticket), false, `${what}: a ticket, look ${look}`);
+    }
+    t.ok(statuses.has(200) && statuses.has(401), `${what}: before and after (${[...statuses].join(', ')})`);
+  }
 });
 
 t.test('a socket is closed when the session ends that has opened it, by its key or by a ticket', async (t) => {

@@ -7,12 +7,14 @@ import { endStandIn } from '../../actions/stand-in.tsx';
 import { navigate } from '../../base/address.ts';
 import { isVisible } from '../../base/clock.ts';
 import { useKeys } from '../../base/keys.ts';
+import { readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { blockPath, pathOf } from '../../data/route.ts';
 import { isStandIn, makeStandIn, useStandIn } from '../../data/stand-in.ts';
+import { Detect } from '../../parts/detect.tsx';
 import { Icon, Logo } from '../../parts/icon.tsx';
 import { Providers } from '../../parts/providers.tsx';
 import { Button, Problem } from '../../parts/widgets.tsx';
@@ -25,7 +27,9 @@ const LOOK_EVERY_MS = 3000;
 function useFacts() {
   const providers = useLoad(readProviders, []);
   const { data: list, error } = providers.state.value;
-  const hasProvider = list?.some(({ ready }) => ready) ?? false;
+  const connections = useLoad(readConnections, []);
+  const isNamed = connections.state.value.data?.some(({ name, adapter, ready }) => ready && name !== adapter) ?? false;
+  const hasProvider = isNamed || (list?.some(({ ready }) => ready) ?? false);
   useEffect(() => {
     if (hasProvider) return;
     const timer = setInterval(() => {
@@ -40,12 +44,23 @@ function useFacts() {
   const own = blocks.filter((entry) => !isStandIn(entry)); // the steps are those to a model
   const answered = own.find(({ costs, activity }) => costs.calls > 0 || (activity ?? []).some((answers) => answers > 0));
   const now = [true, hasProvider, own.length > 0, answered !== undefined].indexOf(false);
-  return { list, error, reload: providers.reload, hasProvider, hasStandIn, standIn, first: answered ?? own[0], isAnswered: answered !== undefined, now };
+  return {
+    list,
+    error,
+    reload: providers.reload,
+    look: connections.reload,
+    hasProvider,
+    hasStandIn,
+    standIn,
+    first: answered ?? own[0],
+    isAnswered: answered !== undefined,
+    now,
+  };
 }
 
 /** The page. */
 export default function FirstRun() {
-  const { list, error, reload, hasProvider, hasStandIn, standIn, first, isAnswered, now } = useFacts();
+  const { list, error, reload, look, hasProvider, hasStandIn, standIn, first, isAnswered, now } = useFacts();
   const hasBlock = first !== undefined;
   useKeys([{ keys: 'n', does: WORDS.newBlock, run: newBlock }]);
   return (
@@ -59,6 +74,9 @@ export default function FirstRun() {
           <Step number={2} now={now} isDone={hasProvider} title={hasProvider ? firstRunText.providerDone : firstRunText.provider}>
             {error !== undefined && <Problem error={error} />}
             {list !== undefined && <Providers list={list} reload={reload} />}
+            <div class="row wrap">
+              <Detect reload={look} />
+            </div>
           </Step>
           <Step number={3} now={now} isDone={hasBlock} title={hasBlock ? firstRunText.blockDone : firstRunText.block}>
             <p class="t2">{firstRunText.blockMore}</p>

@@ -1,16 +1,18 @@
 // One model's answer, with its reasoning, its tools and what was left out.
 import { useState } from 'preact/hooks';
 import { ownOf } from '../../base/own.ts';
-import type { Answer } from '../../data/playground.ts';
+import type { Asked } from '../../data/playground.ts';
 import { Field } from '../../parts/fields.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { Markdown } from '../../parts/markdown/markdown.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, Copy, Problem } from '../../parts/widgets.tsx';
-import { answerLine, playText } from '../../text/index.ts';
+import { answerFacts, playText } from '../../text/index.ts';
 
 /** A column; `goOn` sends the results of the tools. */
-export function AnswerColumn({ answer, goOn }: { readonly answer: Answer; goOn(results: Readonly<Record<string, string>>): void }) {
-  const { model, text, reasoning, toolCalls, warnings, error, isRunning, usage } = answer;
+export function AnswerColumn({ asked, goOn }: { readonly asked: Asked; goOn(results: Readonly<Record<string, string>>): void }) {
+  const answer = asked.answer.value;
+  const { model, text, reasoning, toolCalls, warnings, error, isRunning } = answer;
   const [results, setResults] = useState<Readonly<Record<string, string>>>({});
   return (
     <article class="answer" aria-busy={isRunning}>
@@ -26,7 +28,7 @@ export function AnswerColumn({ answer, goOn }: { readonly answer: Answer; goOn(r
             <p class="plain t2">{reasoning}</p>
           </details>
         )}
-        <p class="plain">{text}</p>
+        <Markdown source={text} />
         {toolCalls.map(({ id, name, arguments: given }) => (
           <section key={id} class="tool">
             <p>
@@ -57,9 +59,10 @@ export function AnswerColumn({ answer, goOn }: { readonly answer: Answer; goOn(r
         ))}
         {error !== undefined && <Problem error={error} />}
       </div>
-      <footer class="num t3">
-        {answerLine(answer)}
-        {usage?.estimated === true ? ' · estimated' : ''}
+      <footer class="meta num">
+        {answerFacts(answer).map((fact) => (
+          <span key={fact}>{fact}</span>
+        ))}
       </footer>
     </article>
   );

@@ -3,7 +3,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useKeys } from '../../base/keys.ts';
 import { tell } from '../../base/toast.ts';
-import { Asked, bodyOf, curlOf, keepQuestion, keptQuestion, MAX_MODELS, type Question, type Turn, turnsAfter } from '../../data/playground.ts';
+import { readConnections } from '../../data/connections.ts';
+import { useLoad } from '../../data/load.ts';
+import { Asked, curlOf, keepQuestion, keptQuestion, MAX_MODELS, type Question, type Request, requestOf, turnsAfter } from '../../data/playground.ts';
+import type { ChatMessage } from '../../data/responses.ts';
 import { Field, TextField } from '../../parts/fields.tsx';
 import { ModelPicker } from '../../parts/model-picker.tsx';
 import { Button, Copy, Empty } from '../../parts/widgets.tsx';
@@ -13,7 +16,7 @@ import { AnswerColumn } from './answer.tsx';
 interface Column {
   readonly model: string;
   readonly asked: Asked;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly ChatMessage[];
 }
 
 /** What is asked, and the answers that were begun. */
@@ -21,6 +24,14 @@ function usePlayground() {
   const question = useSignal<Question>(keptQuestion());
   const columns = useSignal<readonly Column[]>([]);
   const wrong = useSignal('');
+  const connections = useLoad(readConnections, []).state.value.data;
+  const requestTo = (model: string, turns: readonly ChatMessage[]): Request =>
+    requestOf(
+      question.peek(),
+      model,
+      turns,
+      connections?.map(({ name }) => name),
+    );
   const stop = (): void => {
     for (const { asked } of columns.peek()) asked.stop();
   };
@@ -29,9 +40,9 @@ function usePlayground() {
     question.value = { ...question.peek(), ...more };
     keepQuestion(question.value);
   };
-  const begin = (model: string, turns: readonly Turn[]): Column => {
+  const begin = (model: string, turns: readonly ChatMessage[]): Column => {
     const asked = new Asked(model);
-    void asked.run(bodyOf(question.peek(), model, turns));
+    void asked.run(requestTo(model, turns));
     return { model, asked, turns };
   };
   const ask = (): void => {
@@ -39,7 +50,7 @@ function usePlayground() {
     const chosen = models.filter((model) => model.trim() !== '');
     try {
       if (message.trim() === '') throw new Error(playText.needMessage);
-      for (const model of chosen) bodyOf(question.peek(), model, []);
+      for (const model of chosen) requestTo(model, []);
       stop();
       columns.value = chosen.map((model) => begin(model, []));
       wrong.value = chosen.length === 0 ? playText.modelHint : '';
@@ -55,27 +66,27 @@ function usePlayground() {
       tell((error as Error).message);
     }
   };
-  return { question, columns, wrong, change, ask, stop, goOn };
+  return { question, columns, wrong, change, ask, stop, goOn, requestTo };
 }
 
 /** The page. */
 export default function Playground() {
   const play = usePlayground();
-  const { question, columns, ask, goOn } = play;
+  const { question, columns, ask, goOn, requestTo } = play;
   useKeys([{ keys: 'mod+Enter', does: playText.ask, run: ask, inFields: true }]);
   return (
     <>
       <header class="top">
         <h1>{playText.title}</h1>
         <span class="t2 clip grow about">{playText.lead}</span>
-        <Copy text={() => curlOf(location.origin, bodyOf(question.peek(), question.peek().models[0] ?? '', []))} label={playText.curl} />
+        <Copy text={() => curlOf(location.origin, requestTo(question.peek().models[0] ?? '', []))} label={playText.curl} />
       </header>
       <div class="play">
         <Form {...play} />
         <div class="answers">
           {columns.value.length === 0 && <Empty text={playText.empty} />}
           {columns.value.map((column, index) => (
-            <AnswerColumn key={index} answer={column.asked.answer.value} goOn={(results) => goOn(column, results)} />
+            <AnswerColumn key={index} asked={column.asked} goOn={(results) => goOn(column, results)} />
           ))}
         </div>
       </div>
@@ -84,7 +95,7 @@ export default function Playground() {
 }
 
 function Form({ question: { value: question }, columns, wrong, change, ask, stop }: ReturnType<typeof usePlayground>) {
-  const isRunning = columns.value.some(({ asked }) => asked.answer.value.isRunning);
+  const isRunning = columns.value.some(({ asked }) => asked.isRunning.value);
   return (
     <form
       class="play-form"
@@ -127,6 +138,7 @@ function Models({ list, set }: { readonly list: readonly string[]; set(models: r
           <ModelPicker
             label={`${playText.modelHint} ${index + 1}`}
             value={model}
+            hasAliases
             set={(name) => set(list.map((each, place) => (place === index ? name : each)))}
           />
           {list.length > 1 && (

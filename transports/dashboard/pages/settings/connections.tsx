@@ -1,12 +1,12 @@
 // The connections: whether each can be used, where it is, its keys, and what can be changed about it.
 import { useState } from 'preact/hooks';
-import type { DetectedServer } from '../../../../core/types.ts';
 import { tell } from '../../base/toast.ts';
-import { type Connection, detectServers, removeConnection, storeConnection, verifyConnection } from '../../data/connections.ts';
+import { type Connection, removeConnection, verifyConnection } from '../../data/connections.ts';
+import { Detect } from '../../parts/detect.tsx';
 import { ask } from '../../parts/dialog.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Button } from '../../parts/widgets.tsx';
-import { checkedText, connectionsText, connectionText, foundText, removeConnectionText, storedConnectionText, WORDS } from '../../text/index.ts';
+import { checkedText, connectionsText, connectionText, removeConnectionText, storedConnectionText, WORDS } from '../../text/index.ts';
 import { AddConnection, ChangeConnection } from './connection-forms.tsx';
 import { AddKey, Keys } from './keys.tsx';
 
@@ -121,32 +121,5 @@ function Panel({ connection, close, reload }: { readonly connection: Connection;
         </div>
       )}
     </div>
-  );
-}
-
-/** Asks for local servers when somebody wants it, and adds one by its preset. */
-function Detect({ reload }: { reload(): Promise<void> }) {
-  const [found, setFound] = useState<readonly DetectedServer[] | undefined>();
-  const add = async (preset: string): Promise<void> => {
-    await storeConnection(preset, {}, true);
-    tell(storedConnectionText(preset));
-    setFound(await detectServers());
-    await reload();
-  };
-  return (
-    <>
-      <Button label={connectionsText.detect} kind="quiet" run={async () => setFound(await detectServers())} />
-      {found !== undefined && (
-        <ul class="found" role="status">
-          {found.length === 0 && <li class="t2">{connectionsText.detected}</li>}
-          {found.map(({ preset, baseURL, connection }) => (
-            <li key={baseURL} class="row">
-              {foundText(preset, baseURL, connection)}
-              {connection === null && <Button label={connectionsText.addFound} small run={() => add(preset)} />}
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
   );
 }
