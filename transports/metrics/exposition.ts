@@ -63,11 +63,7 @@ export class Exposition {
       this.#lines.push(line(`${name}_bucket`, `${labels}le="${this.#edge(edge)}",`, count));
     }
     count += counts[edges.length] ?? 0;
-    this.#lines.push(
-      line(`${name}_bucket`, `${labels}le="+Inf",`, count),
-      line(`${name}_sum`, labels, sum),
-      line(`${name}_count`, labels, count),
-    );
+    this.#lines.push(line(`${name}_bucket`, `${labels}le="+Inf",`, count), line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, count));
   }
 
   /** OpenMetrics wants `1.0`. */

@@ -164,7 +164,12 @@ export const FAMILIES = {
     help: 'Messages that wait for an answer; left out above 10,000 blocks.',
     labels: [],
   },
-  compactions: { name: 'blockhouse_compactions_total', kind: 'counter', help: 'Windows of memories that were moved, by outcome.', labels: ['outcome', 'trigger'] },
+  compactions: {
+    name: 'blockhouse_compactions_total',
+    kind: 'counter',
+    help: 'Windows of memories that were moved, by outcome.',
+    labels: ['outcome', 'trigger'],
+  },
 
   keySpent: {
     name: 'blockhouse_key_spent',
@@ -180,7 +185,12 @@ export const FAMILIES = {
     help: 'How long the database took for the last renewal of the lease; only with a database.',
     labels: [],
   },
-  storeAway: { name: 'blockhouse_store_away', kind: 'gauge', help: '1 while the database has not answered for the length of a lease; only with a database.', labels: [] },
+  storeAway: {
+    name: 'blockhouse_store_away',
+    kind: 'gauge',
+    help: '1 while the database has not answered for the length of a lease; only with a database.',
+    labels: [],
+  },
   faults: { name: 'blockhouse_workspace_faults_total', kind: 'counter', help: 'What could not be written or watched in the background.', labels: [] },
 
   cpuSeconds: { name: 'process_cpu_seconds_total', kind: 'counter', help: 'Processor time of the process, of user and system.', labels: [] },
@@ -189,10 +199,20 @@ export const FAMILIES = {
   heapUsedBytes: { name: 'nodejs_heap_size_used_bytes', kind: 'gauge', help: 'What is used of the heap.', labels: [] },
   heapTotalBytes: { name: 'nodejs_heap_size_total_bytes', kind: 'gauge', help: 'The size of the heap.', labels: [] },
   externalBytes: { name: 'nodejs_external_memory_bytes', kind: 'gauge', help: 'Memory beside the heap, such as buffers.', labels: [] },
-  loopP50: { name: 'nodejs_eventloop_lag_p50_seconds', kind: 'gauge', help: 'The delay of the event loop since the last scrape, median; from the second scrape on.', labels: [] },
+  loopP50: {
+    name: 'nodejs_eventloop_lag_p50_seconds',
+    kind: 'gauge',
+    help: 'The delay of the event loop since the last scrape, median; from the second scrape on.',
+    labels: [],
+  },
   loopP99: { name: 'nodejs_eventloop_lag_p99_seconds', kind: 'gauge', help: 'The same, of which 1 in 100 is longer.', labels: [] },
   loopMax: { name: 'nodejs_eventloop_lag_max_seconds', kind: 'gauge', help: 'The same, the longest.', labels: [] },
-  loopBusy: { name: 'nodejs_eventloop_utilization_ratio', kind: 'gauge', help: 'How much of the time since the last scrape the event loop was busy, 0 to 1.', labels: [] },
+  loopBusy: {
+    name: 'nodejs_eventloop_utilization_ratio',
+    kind: 'gauge',
+    help: 'How much of the time since the last scrape the event loop was busy, 0 to 1.',
+    labels: [],
+  },
 } as const satisfies Readonly<Record<string, Family>>;
 
 /** Our own name of a metric. */

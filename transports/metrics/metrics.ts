@@ -12,6 +12,9 @@ import { Counts, Histogram, Shelves } from './series.ts';
 
 type Samples = Iterable<readonly [LabelValues, number | Histogram]>;
 
+/** Clients may make up others. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const OTHER = 'other';
 /** All blocks are listed for a scrape up to here. */
 const MOST_LISTED = 10_000;
 /** in-turns. */
@@ -222,7 +225,7 @@ export class Metrics {
 
   #served({ method, route, status, durationMs }: CoreEvents['request.served']): void {
     const { byOutcome, seconds } = this.#requests.of(route);
-    byOutcome.of(`${method} ${status}`).count += 1;
+    byOutcome.of(`${METHODS.has(method) ? method : OTHER} ${status}`).count += 1;
     seconds.observe(durationMs / 1000);
   }
 
@@ -252,7 +255,13 @@ interface Caps {
   readonly tokensPerMonth: number | null;
 }
 
-function capsOf({ usdPerDay, usdPerWeek, usdPerMonth, tokensPerDay, tokensPerMonth }: Caps): { unit: 'usd' | 'tokens'; period: (typeof PERIODS)[number]; cap: number }[] {
+function capsOf({
+  usdPerDay,
+  usdPerWeek,
+  usdPerMonth,
+  tokensPerDay,
+  tokensPerMonth,
+}: Caps): { unit: 'usd' | 'tokens'; period: (typeof PERIODS)[number]; cap: number }[] {
   const all = [
     { unit: 'usd', period: 'day', cap: usdPerDay },
     { unit: 'usd', period: 'week', cap: usdPerWeek },

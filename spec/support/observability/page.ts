@@ -18,7 +18,12 @@ function metricsTable(): string {
 }
 
 function alertsTable(): string {
-  const plain = (text: string): string => text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '<$1>').replaceAll(/\{\{ \$value \}\}/g, 'Some').replaceAll('|', '\\|').replaceAll('<', '&lt;');
+  const plain = (text: string): string =>
+    text
+      .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '<$1>')
+      .replaceAll(/\{\{ \$value \}\}/g, 'Some')
+      .replaceAll('|', '\\|')
+      .replaceAll('<', '&lt;');
   const rows = RULES.map(({ alert, severity, for: holds, summary, cure }) => `| \`${alert}\` | ${severity} | ${holds} | ${plain(summary)} ${plain(cure)} |`);
   return ['| alert | severity | after | what it means, and what to do |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }

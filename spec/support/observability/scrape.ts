@@ -81,7 +81,8 @@ function checkFamily(name: string, { kind, samples }: ScrapedFamily): void {
   for (const [series, all] of bySeries) {
     const buckets = all.filter((sample) => sample.name.endsWith('_bucket'));
     const edges = buckets.map(({ labels }) => (labels['le'] === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels['le'])));
-    const isRising = (values: readonly number[], strictly: boolean) => values.every((value, i) => i === 0 || (strictly ? value > (values[i - 1] ?? 0) : value >= (values[i - 1] ?? 0)));
+    const isRising = (values: readonly number[], strictly: boolean) =>
+      values.every((value, i) => i === 0 || (strictly ? value > (values[i - 1] ?? 0) : value >= (values[i - 1] ?? 0)));
     const counts = buckets.map(({ value }) => value);
     const count = all.find((sample) => sample.name === `${name}_count`)?.value;
     const isWhole = edges.at(-1) === Number.POSITIVE_INFINITY && counts.at(-1) === count && all.some((sample) => sample.name === `${name}_sum`);

@@ -4,7 +4,16 @@ import { CallFigures } from '../../../transports/metrics/call-figures.ts';
 
 type Finished = CoreEvents['call.finished'];
 
-const call = (fields: Partial<Finished> = {}): Finished => ({ kind: 'chat', requestId: 'r', adapter: 'gpu', model: 'm', attempts: 1, durationMs: 100, path: '/v1/chat', ...fields });
+const call = (fields: Partial<Finished> = {}): Finished => ({
+  kind: 'chat',
+  requestId: 'r',
+  adapter: 'gpu',
+  model: 'm',
+  attempts: 1,
+  durationMs: 100,
+  path: '/v1/chat',
+  ...fields,
+});
 const sums = (calls: Iterable<readonly [readonly string[], number]>) => Object.fromEntries([...calls].map(([labels, value]) => [labels.join(' '), value]));
 
 t.test('a caller that makes up a thousand names of models makes no series, and hides no model that answers', async (t) => {
@@ -42,7 +51,8 @@ t.test('paths are bounded too, and a block and a program have names in their pla
 t.test('a call is ok, an error with its code, or cancelled', async (t) => {
   const figures = new CallFigures();
   figures.finished(call());
-  for (const code of ['CANCELLED', 'UPSTREAM_FAILED', 'UPSTREAM_FAILED', 'QUEUE_FULL'] as const) figures.finished(call({ code, attempts: code === 'QUEUE_FULL' ? 0 : 2 }));
+  for (const code of ['CANCELLED', 'UPSTREAM_FAILED', 'UPSTREAM_FAILED', 'QUEUE_FULL'] as const)
+    figures.finished(call({ code, attempts: code === 'QUEUE_FULL' ? 0 : 2 }));
   t.same(sums(figures.calls()), { 'gpu m /v1/chat ok': 1, 'gpu m /v1/chat cancelled': 1, 'gpu m /v1/chat error': 3 });
   t.same(sums(figures.errors()), { 'gpu UPSTREAM_FAILED': 2, 'gpu QUEUE_FULL': 1 });
   t.same(sums(figures.attempts()), { gpu: 7 });

@@ -58,7 +58,8 @@ t.test('a family without a sample is left out', async (t) => {
 });
 
 t.test('OpenMetrics is for who asks for it', async (t) => {
-  const prometheus = 'application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
+  const prometheus =
+    'application/openmetrics-text;version=1.0.0;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2';
   for (const [accept, format] of [
     [undefined, 'prometheus'],
     ['*/*', 'prometheus'],
@@ -73,10 +74,13 @@ t.test('OpenMetrics is for who asks for it', async (t) => {
 t.test('counts grow by label, and shelves are made once', async (t) => {
   const counts = new Counts();
   for (const label of ['a', 'b', 'a']) counts.add(label);
-  t.same([...counts.entries()], [
-    ['a', 2],
-    ['b', 1],
-  ]);
+  t.same(
+    [...counts.entries()],
+    [
+      ['a', 2],
+      ['b', 1],
+    ],
+  );
   const shelves = new Shelves(() => ({ count: 0 }), 1);
   shelves.of('a').count += 1;
   t.equal(shelves.of('a').count, 1);

@@ -46,7 +46,12 @@ t.test('labels of queries are those of their metrics', async (t) => {
 });
 
 t.test('legends and texts of alerts use labels that the query keeps', async (t) => {
-  const kept = (expr: string): string[] => ['value', 'instance', 'job', ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, by = '']) => by.split(',').map((label) => label.trim()))];
+  const kept = (expr: string): string[] => [
+    'value',
+    'instance',
+    'job',
+    ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, by = '']) => by.split(',').map((label) => label.trim())),
+  ];
   for (const { alert, expr, summary, cure } of RULES)
     for (const [, label = ''] of `${summary} ${cure}`.matchAll(/\{\{ \$labels\.(\w+) \}\}/g)) t.ok(kept(expr).includes(label), `${label} of ${alert}`);
 });
