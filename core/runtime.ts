@@ -50,6 +50,7 @@ import type {
   ChatDone,
   ChatRequest,
   ChatResponse,
+  DeepHealth,
   DoctorReport,
   EmbedRequest,
   EmbedResponse,
@@ -91,6 +92,8 @@ export interface Core {
   readonly store: 'files' | 'postgres';
   /** What this server knows of the database without asking it; undefined before `start`, and with a folder. */
   readonly storeHealth: StoreHealth | undefined;
+  /** How the disk and the database are, and how the last calls of each provider have ended. Writes a few bytes to the disk, and asks no provider. Needs a workspace. */
+  deepHealth(): Promise<DeepHealth>;
   /**
    * Locks the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
    * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
@@ -304,6 +307,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     get storeHealth() {
       return session?.storeHealth;
     },
+    deepHealth: async () => (await import('./deep-health.ts')).deepHealth(core),
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     nodes: async () => needWorkspace(session).nodes(),

@@ -44,6 +44,34 @@ export interface AuthStatus {
   readonly authenticated: boolean;
 }
 
+/** GET `/v1/health?deep`. */
+export interface DeepHealth {
+  /** Failing without the disk or the database, degraded while a provider fails */
+  readonly status: 'ok' | 'degraded' | 'failing';
+  readonly version: string;
+  readonly disk: {
+    readonly freeBytes: number | null;
+    readonly writeMs: number | null;
+    readonly error: string | null;
+  };
+  /** The database; absent for a folder */
+  readonly store?: {
+    readonly latencyMs: number;
+    readonly isAway: boolean;
+    readonly node: string;
+    readonly nodes: number;
+  };
+  readonly providers: readonly {
+    readonly name: string;
+    /** By the last call; unknown without one */
+    readonly state: 'ok' | 'failing' | 'paused' | 'unknown' | 'not-set';
+    readonly lastOkAt: string | null;
+    readonly lastFailureAt: string | null;
+    /** Of the last failure */
+    readonly lastCode: string | null;
+  }[];
+}
+
 /** GET `/v1/health`. */
 export interface GatewayHealth {
   readonly status: 'ok';

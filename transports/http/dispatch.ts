@@ -3,7 +3,7 @@
 // guard-first: version, Host and Origin are checked before anything is read, and the token before a handler runs.
 // one-error-body: everything that is thrown becomes the one error body. Only an INTERNAL_ERROR is logged with its cause.
 // no-leftovers: a connection closes after a request whose body was not read to its end, so that no leftover bytes are parsed as a next request.
-// wrong-base-url: a path without a route takes the key of an application, too, so that a client whose base URL is wrong reads that and not a refusal of its key.
+// wrong-base-url (no-route.ts): a path without a route takes the key of an application, too, so that a client whose base URL is wrong reads that and not a refusal of its key.
 // abort-on-leave: when a client leaves, the work for it is aborted.
 // one-answer: bytes that are not a request get no answer while another answer is open on their connection, because the client would take it for
 //   that answer.
@@ -29,11 +29,11 @@ import { prefixed } from '../../core/base/kept-text.ts';
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
-import { metricsOf } from '../metrics/metrics.ts';
 import { isOwners, TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { Faults } from './error-formats.ts';
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
+import { noRoute } from './no-route.ts';
 import { recordRequest } from './request-log.ts';
 import { Router } from './router.ts';
 import { isPagePath, PAGE_PATH, Page } from './static.ts';
@@ -62,10 +62,6 @@ export interface FrontOptions {
   readonly allowRemote?: boolean;
   /** Origins of web pages that may call `/v1/*` from a browser, as a browser writes them: `https://app.example`. The default is none. */
   readonly webOrigins?: Iterable<string>;
-  /** True if `GET /metrics` needs no token. */
-  readonly metricsOpen?: boolean;
-  /** What every metric is labelled with, such as the number of this process among several. */
-  readonly metricLabels?: Readonly<Record<string, string>>;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
   /** The level at which a served request is logged. The default is `debug`. */
@@ -87,7 +83,6 @@ const FLOOD_LOG_MS = 10_000;
 /** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
 const IS_THERE: JsonReply = { status: 200, body: undefined };
 
-const METRICS_PATH = '/metrics';
 /** What stands for the path of a request that has no route. */
 const NO_ROUTE = 'none';
 
@@ -115,7 +110,6 @@ export class Front {
   readonly #router: Router<Route>;
   readonly #faults: Faults;
   readonly #context: ServerContext;
-  readonly #metricsOpen: boolean;
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
   readonly #draining = new AbortController();
@@ -129,8 +123,6 @@ export class Front {
     this.#faults = new Faults(routes);
     this.#core = core;
     this.#log = options.log ?? STDERR_LOG;
-    this.#metricsOpen = options.metricsOpen ?? false;
-    metricsOf(core, options.metricLabels); // counts from the start on
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
@@ -272,11 +264,11 @@ export class Front {
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
-    const isPublic = found !== undefined && 'route' in found && (found.route.public === true || (this.#metricsOpen && found.route.path === METRICS_PATH));
+    const isPublic = found !== undefined && 'route' in found && found.route.public === true;
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
     asked.isOwner = !isPublic && key === undefined;
     if (!isPublic) this.#belongs(res, key === undefined ? 'token' : keyOwner(key.name));
-    if (found === undefined) throw this.#noRoute(path);
+    if (found === undefined) throw noRoute(path, this.#router);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     asked.route = found.route.path;
     if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
@@ -305,20 +297,6 @@ export class Front {
   /** True for the paths of models: ours, and those of the other protocols. */
   #isGateway(path: string): boolean {
     return path.startsWith('/v1/') || this.#faults.of(path) !== undefined;
-  }
-
-  #noRoute(path: string): BlockhouseError {
-    return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${this.#baseUrlHint(path) ?? this.#listHint()}.`);
-  }
-
-  /** wrong-base-url: for a client whose base URL lacks the /v1, or has one too many. */
-  #baseUrlHint(path: string): string | undefined {
-    const [must, meant] = path.startsWith('/v1/v1/') ? ['must not', path.slice('/v1'.length)] : ['must', `/v1${path}`];
-    return this.#router.find('POST', meant) === undefined ? undefined : `; the base URL ${must} end with /v1, so that the path is ${meant.slice(0, 200)}`;
-  }
-
-  #listHint(): string {
-    return this.#router.find('GET', '/openapi.json') === undefined ? '' : '; GET /openapi.json lists the routes';
   }
 
   #notAllowed(req: IncomingMessage, allow: readonly string[], requestId: string): JsonReply {

@@ -280,12 +280,3 @@ function* keyStates(connections: readonly ShownConnection[]): Generator<[LabelVa
     for (const state of KEY_STATES) yield [[name, state], keys.filter((key) => key.state === state).length];
   }
 }
-
-const ofCores = new WeakMap<Core, Metrics>();
-
-/** The metrics of a core, which all its servers share. `labels` hold for who asks first. */
-export function metricsOf(core: Core, labels: Readonly<Record<string, string>> = {}): Metrics {
-  const metrics = ofCores.get(core) ?? new Metrics(core, labels);
-  ofCores.set(core, metrics);
-  return metrics;
-}

@@ -135,7 +135,7 @@ export const ROWS: readonly Row[] = [
 
 const WIDTH = 24;
 const PANEL = { w: 8, h: 7 } as const;
-const SOURCE = { type: 'prometheus', uid: '${source}' } as const;
+const SOURCE = { type: 'prometheus', uid: '$source' } as const;
 
 /** The dashboard as Grafana imports it. */
 export function grafanaDashboard(): object {

@@ -91,7 +91,7 @@ function checkFamily(name: string, { kind, samples }: ScrapedFamily): void {
 }
 
 /** The value of the one sample with these labels, and maybe more; undefined without one. */
-export function valueOf(families: ReadonlyMap<string, ScrapedFamily>, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
+export function oneOf(families: ReadonlyMap<string, ScrapedFamily>, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
   const all = [...families.values()].flatMap(({ samples }) => samples).filter((sample) => sample.name === name);
   const fitting = all.filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value));
   if (fitting.length > 1) throw new Error(`several samples of ${name} have ${JSON.stringify(labels)}`);

@@ -1,5 +1,4 @@
 // The routes of the server itself: its health, the token, the published contract.
-import { metrics } from '../handlers/metrics.ts';
 import * as gateway from '../handlers/gateway.ts';
 import * as server from '../handlers/server.ts';
 import { json, taggedAs } from '../openapi/parts.ts';
@@ -75,20 +74,6 @@ export const SERVER_ROUTES = {
     params: { node: 'The id of the server, from `GET /api/nodes`' },
     errors: ['NODE_NOT_FOUND', 'WRONG_STATE'],
     handler: server.undrain,
-  },
-  'GET /metrics': {
-    id: 'metrics',
-    tag: 'Server',
-    summary: 'Metrics for Prometheus',
-    description:
-      'What this process has counted since its start, and how it is now, in the text format of Prometheus, or of OpenMetrics for who accepts `application/openmetrics-text`. docs/observability.md lists the metrics. With BLOCKHOUSE_METRICS_OPEN=1 it needs no token.',
-    answers: {
-      200: {
-        description: 'The metrics.',
-        content: { 'text/plain': { schema: { type: 'string' } }, 'application/openmetrics-text': { schema: { type: 'string' } } },
-      },
-    },
-    handler: metrics,
   },
   'GET /openapi.json': {
     id: 'openApi',
