@@ -113,7 +113,9 @@ export class AuthSetCommand extends BaseCommand {
       labels = await core.connections.addKey(name, { apiKey, ...(label !== undefined && { label }) });
     });
     await this.print({ adapter: name, keys: labels }, []);
-    await this.say(`${name} has ${labels.length} keys now: ${labels.join(', ')}.`);
+    const unset = core.connections.list().flatMap((one) => (one.name === name ? one.keys.filter(({ state }) => state === 'unset') : []));
+    const notes = unset.map(({ source }) => ` The variable ${source} is not set in this shell.`);
+    await this.say(`${name} has ${labels.length === 1 ? 'one key' : `${labels.length} keys`} now: ${labels.join(', ')}.${notes.join('')}`);
     return 'ok';
   }
 
