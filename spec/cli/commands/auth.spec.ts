@@ -107,11 +107,15 @@ t.test('set adds connections: a preset with its variable or a key, and a server 
   t.match(await auth(['set', 'mistral', '--json'], { input: `${KEY}\n` }), { code: 0, stdout: /"fields":\["apiKey"\]/ });
   t.equal((await auth(['set', 'gpu', '--adapter', 'openai', '--base-url', 'http://10.0.0.7:8000/v1', '--no-key'])).code, 0);
   t.equal((await auth(['set', 'groq-eu', '--preset', 'groq'], { input: KEY })).code, 0);
+  t.equal((await auth(['set', 'vllm'])).code, 0, 'a local server may have no key');
+  t.equal((await auth(['set', 'jan'], { input: KEY })).code, 0);
   t.same(JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')), {
     groq: {},
     mistral: { apiKey: KEY },
     gpu: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none' },
     'groq-eu': { preset: 'groq', apiKey: KEY },
+    vllm: {},
+    jan: { apiKey: KEY },
   });
   for (const [args, told] of [
     [['set', 'nowhere'], /There is no provider "nowhere"/],
