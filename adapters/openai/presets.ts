@@ -164,7 +164,9 @@ export const PRESETS: Presets = {
     variable: 'AZURE_OPENAI_API_KEY',
     prices: 'azure',
     api: 'responses',
-    source: "D: learn.microsoft.com/azure/ai-foundry (OpenAI's own wire, the key as a bearer token, no api-version; a model is a deployment)",
+    quirks: { list: false },
+    source:
+      "D: learn.microsoft.com/azure/ai-foundry (OpenAI's own wire, the key as a bearer token, no api-version; a model is a deployment, and the list has base models)",
   },
   lmstudio: {
     ...LOCAL,

@@ -158,7 +158,8 @@ t.test('Azure: the key as a bearer token, no api-version, a deployment as the mo
   const azure = await startBefore(t, 'azure', {
     path: '/openai/v1',
     answer: responded(RESPONSES_USAGE),
-    entry: { models: { prod: { price: 'azure/gpt-4o' } }, offer: ['prod'] },
+    list: { data: [{ id: 'gpt-4o-2024-08-06' }] },
+    entry: { models: { prod: { price: 'azure/gpt-4o' } } },
     refuses: (body, { path, headers }) =>
       path !== '/openai/v1/responses' ? path : headers['api-key'] !== undefined ? 'api-key' : body['model'] === 'prod' ? undefined : 'the deployment',
   });
@@ -169,6 +170,9 @@ t.test('Azure: the key as a bearer token, no api-version, a deployment as the mo
     rows: [{ key: 'service/prod', costUsd: 0.6 * 2.5 + 0.4 * 1.25 + 0.1 * 10 }],
   });
   t.match((await azure.call('GET', '/api/prices?model=service/prod')).json, { prices: [{ from: 'own', like: 'azure/gpt-4o' }] });
+  t.match((await azure.call('GET', '/v1/models')).json, { data: [{ id: 'service/prod' }] }, 'its list has base models, which are no deployments');
+  t.same((await azure.call('GET', '/v1/adapters/service/models')).json, { provider: 'service', models: ['prod'], count: 1 });
+  t.match((await azure.call('POST', '/v1/adapters/service/verify')).json, { ok: true });
 });
 
 t.test('vLLM: no key, the window from the list, price 0', async (t) => {
