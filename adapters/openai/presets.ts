@@ -188,7 +188,8 @@ export const PRESETS: Presets = {
     baseURL: 'http://127.0.0.1:8080/v1',
     timeouts: PATIENT,
     marks: [{ path: '/props', text: '"build_info"' }],
-    source: 'D: llama.cpp tools/server (port, /props with build_info)',
+    window: { path: '/props', field: 'default_generation_settings.n_ctx' },
+    source: 'D: llama.cpp tools/server (port, /props with build_info and n_ctx)',
   },
   localai: {
     ...LOCAL,
