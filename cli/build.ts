@@ -19,7 +19,7 @@ const AS_IS = { format: 'esm', target: 'node20.19', charset: 'utf8', legalCommen
 
 /** Packages that a single command loads: the module that the bundler can leave parts out of, and what is used of it. */
 const SHORTENED: Readonly<Record<string, { readonly module: string; readonly uses: string }>> = {
-  yaml: { module: join(ROOT, 'node_modules/yaml/browser/index.js'), uses: 'parseDocument' },
+  yaml: { module: join(ROOT, 'node_modules/yaml/browser/index.js'), uses: 'isNode, parseDocument, visit' },
 };
 
 /** readable: makes one short module of each of those packages. */

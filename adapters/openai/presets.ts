@@ -164,7 +164,9 @@ export const PRESETS: Presets = {
     variable: 'AZURE_OPENAI_API_KEY',
     prices: 'azure',
     api: 'responses',
-    source: "D: learn.microsoft.com/azure/ai-foundry (OpenAI's own wire, the key as a bearer token, no api-version; a model is a deployment)",
+    quirks: { list: false },
+    source:
+      "D: learn.microsoft.com/azure/ai-foundry (OpenAI's own wire, the key as a bearer token, no api-version; a model is a deployment, and the list has base models)",
   },
   lmstudio: {
     ...LOCAL,
@@ -186,7 +188,8 @@ export const PRESETS: Presets = {
     baseURL: 'http://127.0.0.1:8080/v1',
     timeouts: PATIENT,
     marks: [{ path: '/props', text: '"build_info"' }],
-    source: 'D: llama.cpp tools/server (port, /props with build_info)',
+    window: { path: '/props', field: 'default_generation_settings.n_ctx' },
+    source: 'D: llama.cpp tools/server (port, /props with build_info and n_ctx)',
   },
   localai: {
     ...LOCAL,

@@ -23,6 +23,7 @@ import { ForwardHandler } from './forward-handler.ts';
 import { type ChatContext, type EmbeddingProvider, type FetchJson, malformed, type Provider, type WireRequest } from './provider.ts';
 import { asCount, asObject } from './read.ts';
 import { BodyCollector, StreamHandler, toError, WholeHandler } from './response-handlers.ts';
+import { withToldWindow } from './told-window.ts';
 
 /** The headers in which the protocols have their keys. */
 const USUAL_KEY_HEADERS = ['authorization', 'x-api-key', 'x-goog-api-key'] as const;
@@ -58,10 +59,13 @@ async function look(upstream: Upstream, call: AdapterCall, url: URL): Promise<st
 /** The pool belongs to the adapter, and so does its end. */
 function connect(provider: Provider, upstream: Upstream, profile: ConnectionProfile): Adapter {
   const named = connected(provider, profile);
+  const listed = async (ask: FetchJson, settings: ResolvedSettings): Promise<ListedModel[] | undefined> =>
+    (provider.curatedModels ?? (await named.listModels?.(ask, settings)))?.map((id) => ({ id }));
   const listServed = async (call: AdapterCall): Promise<readonly ListedModel[] | undefined> => {
     const ask: FetchJson = (url, body) => askJson(upstream, named, call, url, body);
-    if (named.listServed !== undefined) return named.listServed(ask, call.settings);
-    return (provider.curatedModels ?? (await named.listModels?.(ask, call.settings)))?.map((id) => ({ id }));
+    const list = await (named.listServed?.(ask, call.settings) ?? listed(ask, call.settings));
+    const window = profile.preset?.window;
+    return window === undefined || list === undefined ? list : withToldWindow(list, window, call.settings, ask);
   };
   return {
     ...adapterOf(named, upstream),

@@ -87,7 +87,7 @@ export class AuthSetCommand extends BaseCommand {
   async #setConnection(core: Core, signal: AbortSignal, writeInWorkspace: (work: () => Promise<void>) => Promise<void>): Promise<ExitKind> {
     const { id: name, adapter, preset, baseURL, noKey } = this;
     const known = core.connections.presets().find((one) => one.name === (preset ?? name));
-    const apiKey = noKey || (known?.isLocal === true && isTerminal(this.context.stdin)) ? undefined : await this.#connectionKey(name, known, signal);
+    const apiKey = noKey ? undefined : await this.#connectionKey(name, known, signal);
     const change = {
       ...(adapter !== undefined && { adapter }),
       ...(preset !== undefined && { preset }),
@@ -113,24 +113,26 @@ export class AuthSetCommand extends BaseCommand {
       labels = await core.connections.addKey(name, { apiKey, ...(label !== undefined && { label }) });
     });
     await this.print({ adapter: name, keys: labels }, []);
-    await this.say(`${name} has ${labels.length} keys now: ${labels.join(', ')}.`);
+    const unset = core.connections.list().flatMap((one) => (one.name === name ? one.keys.filter(({ state }) => state === 'unset') : []));
+    const notes = unset.map(({ source }) => ` The variable ${source} is not set in this shell.`);
+    await this.say(`${name} has ${labels.length === 1 ? 'one key' : `${labels.length} keys`} now: ${labels.join(', ')}.${notes.join('')}`);
     return 'ok';
   }
 
-  /** Undefined where the variable of the preset has it. */
+  /** Undefined where the variable of the preset has it, and for a local server without one. */
   async #connectionKey(
     name: string,
-    preset: { readonly variable: string | null; readonly isSet: boolean } | undefined,
+    preset: { readonly variable: string | null; readonly isSet: boolean; readonly isLocal: boolean } | undefined,
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const { askKey, checkedKey } = await import('../input/credentials-input.ts');
-    const variable = preset?.isSet === true ? preset.variable : null;
+    const known = { variable: preset?.isSet === true ? preset.variable : null, mayLack: preset?.isLocal === true };
     const { stdin } = this.context;
-    if (isTerminal(stdin)) return askKey(name, variable, { input: stdin, output: this.stderr });
+    if (isTerminal(stdin)) return askKey(name, known, { input: stdin, output: this.stderr });
     const { readAll } = await import('../input/input.ts');
     const text = (await readAll(stdin, signal)).trim();
     if (text !== '') return checkedKey(text);
-    if (variable !== null) return undefined;
+    if (known.variable !== null || known.mayLack) return undefined;
     throw new CliError('usage', `Standard input is empty; pipe in the key, set ${preset?.variable ?? 'a variable'}, or say --no-key.`);
   }
 

@@ -54,16 +54,25 @@ export async function askValues(
   return values;
 }
 
-/** Asks for the key of a connection; undefined if Enter takes a variable. Rejects with a CliError at Ctrl-C, and where there is neither. */
-export async function askKey(name: string, variable: string | null, streams: PromptStreams): Promise<string | undefined> {
+/** What is known of the key of a connection before one is typed. */
+export interface KnownKey {
+  /** The variable of the preset, if it is set. */
+  readonly variable: string | null;
+  /** True for a server that may ask for none. */
+  readonly mayLack: boolean;
+}
+
+/** Asks for the key of a connection; undefined if Enter takes a variable, or no key. Rejects with a CliError at Ctrl-C, and where Enter takes nothing. */
+export async function askKey(name: string, { variable, mayLack }: KnownKey, streams: PromptStreams): Promise<string | undefined> {
   const prompter = createPrompter(streams);
+  const otherwise = variable === null ? (mayLack ? ', Enter if the server asks for none' : '') : `, Enter takes $${variable}`;
   try {
     for (;;) {
-      const value = await prompter.ask(`${name} apiKey (hidden${variable === null ? '' : `, Enter takes $${variable}`}): `, { hidden: true });
+      const value = await prompter.ask(`${name} apiKey (hidden${otherwise}): `, { hidden: true });
       const fault = value === '' ? undefined : settingFault('apiKey', value, { secret: true });
       if (fault !== undefined) streams.output.write(`  ${fault}\n`);
       else if (value !== '') return value;
-      else if (variable !== null) return undefined;
+      else if (otherwise !== '') return undefined;
       else throw new CliError('usage', `${name} needs a key; --no-key is for a server without one.`);
     }
   } finally {

@@ -29,6 +29,7 @@ export async function parseYaml(bytes: Uint8Array): Promise<unknown> {
   } catch (error) {
     if (error instanceof SyntaxError && /^line \d+ /.test(error.message)) throw error;
     if (error instanceof RangeError) throw new Error('it nests too deeply', { cause: error });
+    if (error instanceof TypeError) throw error; // a defect of ours, which no change of the file would cure
     if (error instanceof ReferenceError) throw new Error(`it uses more than ${MAX_ALIASES} aliases, or one that is not there`, { cause: error });
     throw new Error('it is no valid YAML', { cause: error });
   }

@@ -12,7 +12,7 @@ import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import { closeToOthers, type FileState, FreshFile, type Turn } from '../store/files/fresh-file.ts';
-import { type Entry, parseEntry, type StoredSettings } from './entry.ts';
+import { type Entry, noObject, parseEntry, type StoredSettings } from './entry.ts';
 import { assertSecretsRenewed } from './moved-address.ts';
 import type { SettingsSpec } from './settings.ts';
 
@@ -167,14 +167,26 @@ export class CredentialStore {
     try {
       entry = parseEntry(id, raw);
     } catch (error) {
-      throw this.#damage((error as Error).message);
+      throw this.#wrongEntry(id, (error as Error).message);
     }
     this.#sound.set(raw as object, entry);
     return entry;
   }
 
-  #damage(fault = this.#fault): BlockhouseError {
-    return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file.path} can't be used: ${fault}. Repair it or remove it.`, {
+  /** The cure is not to remove the file, which has the keys of all others. */
+  #wrongEntry(id: string, fault: string): BlockhouseError {
+    const what = fault === noObject(id) ? 'it must be an object' : fault;
+    return new BlockhouseError(
+      'ADAPTER_NOT_CONFIGURED',
+      `The entry ${id} of ${this.#file.path} can't be used: ${what}. Repair it, or remove it: \`blockhouse auth rm ${id}\`.`,
+      {
+        forKeys: `The entry ${id} in auth.json of this server is wrong. \`blockhouse doctor\` says what is wrong.`,
+      },
+    );
+  }
+
+  #damage(): BlockhouseError {
+    return new BlockhouseError('ADAPTER_NOT_CONFIGURED', `${this.#file.path} can't be used: ${this.#fault}. Repair it or remove it.`, {
       forKeys: 'auth.json of this server is damaged, so its providers have no keys. The log of the server says what is wrong.',
     });
   }

@@ -30,7 +30,7 @@ export function isConnectionName(name: string): boolean {
 
 /** Throws an Error that names the field, such as `gpu.models.x.price must be …`. */
 export function parseEntry(name: string, entry: unknown): Entry {
-  if (!isObject(entry)) throw new Error(`the entry ${name} must be an object`);
+  if (!isObject(entry)) throw new Error(noObject(name));
   const names = Object.keys(entry);
   const isPlain = names.every((field) => typeof entry[field] === 'string' && !IS_FIELD.has(field));
   if (isPlain) return { settings: entry as StoredSettings, fields: NO_FIELDS }; // as every entry was before there were connections
@@ -43,6 +43,11 @@ export function parseEntry(name: string, entry: unknown): Entry {
   const settings: Record<string, string> = {};
   for (const field of names) if (!IS_FIELD.has(field)) settings[field] = (entry as Readonly<Record<string, unknown>>)[field] as string;
   return { settings, fields: entry };
+}
+
+/** What is wrong with an entry that is none. */
+export function noObject(name: string): string {
+  return `the entry ${name} must be an object`;
 }
 
 function assertEntry(entry: EntryFields): void {

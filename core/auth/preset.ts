@@ -9,6 +9,8 @@ export interface Preset extends Omit<PresetFields, 'adapter'> {
   readonly baseURLForm?: string;
   /** What a local server is known by: a path, and a text in its answer. */
   readonly marks?: readonly { readonly path: string; readonly text: string }[];
+  /** Where a server tells how much it can read, if its list does not: a path beside the version of its address, and the field. */
+  readonly window?: { readonly path: string; readonly field: string };
   /** Where the facts were read, and when. */
   readonly source: string;
 }

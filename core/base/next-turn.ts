@@ -1,27 +1,111 @@
-// Turns of the event loop for work that is done in slices, so that others are served between them.
+// Turns of the event loop for work that is done in slices or comes in bursts, so that others are served between them.
 //
-// one-each: of those who wait here, each turn goes to one.
+// one-each: of those who wait for a turn of their own, each turn goes to one.
 // round: callers have turns one after the other, so that many waits of one caller don't stand before those of another.
+// bounded-turn: short work waits only while this turn has no room: once its short work has taken TURN_MS, or while others wait. Those who waited share turns of TURN_MS.
+// newcomers-first: the system hands over one new connection in each turn. While they come, there is no room, and for NEWCOMERS_MS at a time nobody has a turn: else the
+//   connections of one client, with work for each of them, would stand for seconds before those of others.
+
+/** Much more than a turn of a busy server needs for usual requests. */
+const TURN_MS = 10;
+/** Hundreds of new connections on a quiet machine, dozens on a busy one. */
+const NEWCOMERS_MS = 20;
+
+interface Waiter {
+  readonly begin: () => void;
+  /** one-each. */
+  readonly isAlone: boolean;
+}
 
 /** Those who wait for a turn, by their caller; the first caller has the next turn. */
-const waiting = new Map<string, (() => void)[]>();
+const waiting = new Map<string, Waiter[]>();
+/** When the short work of this turn began; undefined if there was none yet. */
+let beganAt: number | undefined;
+let hasNewcomer = false;
+/** Since when newcomers hold up those who wait. */
+let heldSince: number | undefined;
+let isDue = false;
 
 /** Resolves in a turn of the event loop that nobody else gets of those who wait for one here (one-each, round). */
 export function nextTurn(caller = ''): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.size === 0) setImmediate(giveTurn);
+  return wait(caller, true);
+}
+
+/** True if short work may begin in this turn (bounded-turn). */
+export function hasRoom(): boolean {
+  if (waiting.size > 0 || hasNewcomer) return false;
+  const now = performance.now();
+  beganAt ??= now;
+  endSoon();
+  return now - beganAt < TURN_MS;
+}
+
+/** Resolves in a turn that others may share (bounded-turn, round). */
+export function sharedTurn(caller: string): Promise<void> {
+  return wait(caller, false);
+}
+
+/** Somebody new has come, and there may be more (newcomers-first). */
+export function letNewcomersIn(): void {
+  hasNewcomer = true;
+  endSoon();
+}
+
+function wait(caller: string, isAlone: boolean): Promise<void> {
+  return new Promise((begin) => {
     const own = waiting.get(caller);
-    if (own === undefined) waiting.set(caller, [resolve]);
-    else own.push(resolve);
+    if (own === undefined) waiting.set(caller, [{ begin, isAlone }]);
+    else own.push({ begin, isAlone });
+    endSoon();
   });
 }
 
-function giveTurn(): void {
-  for (const [caller, own] of waiting) {
-    waiting.delete(caller);
-    own.shift()?.();
-    if (own.length > 0) waiting.set(caller, own); // round
-    break;
+function endSoon(): void {
+  if (isDue) return;
+  isDue = true;
+  setImmediate(endTurn);
+}
+
+function endTurn(): void {
+  isDue = false;
+  beganAt = undefined;
+  const mayCome = hasNewcomer;
+  hasNewcomer = false;
+  if (waiting.size === 0) return;
+  const now = performance.now();
+  heldSince = mayCome ? (heldSince ?? now) : undefined;
+  if (heldSince !== undefined && now - heldSince < NEWCOMERS_MS) {
+    endSoon(); // newcomers-first
+    return;
   }
-  if (waiting.size > 0) setImmediate(giveTurn);
+  heldSince = undefined;
+  giveUntil(now + TURN_MS);
+}
+
+function giveUntil(end: number): void {
+  if (giveOne()) {
+    if (waiting.size > 0) endSoon();
+    return;
+  }
+  isDue = true;
+  // What has begun goes on in microtasks. A tick comes after them all.
+  queueMicrotask(() =>
+    process.nextTick(() => {
+      isDue = false;
+      if (waiting.size > 0 && performance.now() < end) giveUntil(end);
+      else endSoon();
+    }),
+  );
+}
+
+/** True if the one who got this turn is to have it alone. */
+function giveOne(): boolean {
+  for (const [caller, own] of waiting) {
+    const next = own.shift();
+    waiting.delete(caller);
+    if (own.length > 0) waiting.set(caller, own); // round
+    next?.begin();
+    return next?.isAlone === true;
+  }
+  return false;
 }

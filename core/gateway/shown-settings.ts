@@ -21,7 +21,7 @@ export function shownSettings(
       return show(credentials?.read(id));
     } catch (error) {
       if (known.includes(id) && !credentials?.ids().includes(id)) throw error;
-      return [{ adapter: id, field: '', value: '', source: `auth.json, can't be used: ${toBlockhouseError(error).message}` }];
+      return [{ adapter: id, field: '', value: '', source: `auth.json: ${toBlockhouseError(error).message}` }];
     }
   };
   return [

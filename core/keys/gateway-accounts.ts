@@ -76,7 +76,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   accept(call: AccountedCall): Hold | undefined {
     const key = this.#allowed(call);
     if (key === undefined) return undefined;
-    const hasRoom = this.#hasRoom(key);
+    const hasRoom = this.#hasRoom(key) && this.#options.ledger.isShared !== true;
     const taken = key.hasRates ? this.#rates.take(key, { request: call.request, tokens: () => this.#expectedTokens(call, key) }) : undefined;
     const terms = { key, taken, places: this.#places.of(key), hasRoom };
     return isHeld(key) ? new KeyHold(call, terms, this.#reserve) : new KeyPass(call, terms, this.#admit);
@@ -198,7 +198,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       const first = isFirst ? this.#unbilled.firstBefore(hold.call, hold) : undefined;
       if (first !== undefined) return first.then(() => this.#reserveAt(hold, pricer));
     }
-    const room = hasRoom || ledger.room(key, this.#held.beside(hold));
+    const meanOutput = ledger.meanOutput(key.name);
+    const room = hasRoom || ledger.room(key, this.#held.beside(hold, { pricer, meanOutput }));
     if (room instanceof Promise) {
       return room.then((answer) => {
         assertRoom(key, answer);
@@ -206,7 +207,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       });
     }
     assertRoom(key, room);
-    return this.#held.take(hold, { pricer, meanOutput: ledger.meanOutput(key.name), at: isoTime(now()) });
+    return this.#held.take(hold, { pricer, meanOutput, at: isoTime(now()) });
   }
 
   /** A call whose key had no limits when it came. It may have some since, and then what is spent by now decides. */

@@ -116,8 +116,12 @@ class Account extends LinkedList<KeyHold> {
 }
 
 /** What a call takes from limits by the minute until it is known. */
-export function expectedTokens(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): number {
-  return call.inputTokens() + (call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
+export function expectedTokens(call: AccountedCall, meanOutput?: number): number {
+  return expectedUsage(call, meanOutput).totalTokens;
+}
+
+function expectedUsage(call: AccountedCall, meanOutput = USUAL_OUTPUT_TOKENS): Usage {
+  return estimated(call.inputTokens(), call.hasOutput ? Math.round(meanOutput * call.choices) : 0);
 }
 
 function estimated(inputTokens: number, outputTokens: number): Usage {
@@ -185,17 +189,21 @@ export class HeldCalls {
   /** All calls under way. */
   readonly all: UnderWay = { roughly: (bound) => this.sumOf(bound), exactly: (bound) => this.underWay(bound) };
 
-  /** Those beside one that asks for room. */
-  beside(own: KeyHold): UnderWay {
-    return own.underWay.length === 0 ? this.all : { roughly: this.all.roughly, exactly: (bound) => this.underWay(bound, own) };
+  /** Those beside one that asks for room, and what that one may use by itself. */
+  beside(asking: KeyHold, terms: Pick<HoldTerms, 'pricer' | 'meanOutput'>): UnderWay {
+    const own = (): Used => {
+      const usage = asking.usageWith(asking.call.usageSoFar()) ?? expectedUsage(asking.call, terms.meanOutput);
+      return { usd: terms.pricer.least(usage) ?? 0, tokens: usage.totalTokens };
+    };
+    const exactly = asking.underWay.length === 0 ? this.all.exactly : (bound: Pick<Bound, 'kind' | 'name'>): Used => this.underWay(bound, asking);
+    return { roughly: this.all.roughly, exactly, own };
   }
 
   /** The call counts as under way from now on. Undefined, or a promise that resolves, lets it be sent. Once more for a further attempt. */
-  take(hold: KeyHold, { pricer, meanOutput = USUAL_OUTPUT_TOKENS, at }: HoldTerms): Promise<void> | undefined {
+  take(hold: KeyHold, { pricer, meanOutput, at }: HoldTerms): Promise<void> | undefined {
     if (hold.hasEnded) return undefined; // its caller has left, and it will not be sent
-    const inputTokens = hold.call.inputTokens();
     hold.pricer = pricer;
-    hold.expected = estimated(inputTokens, hold.call.hasOutput ? Math.round(meanOutput * hold.call.choices) : 0);
+    hold.expected = expectedUsage(hold.call, meanOutput);
     if (hold.underWay.length === 0) hold.underWay = this.#joined(hold);
     const used = hold.call.usageSoFar();
     this.#recount(hold, used);

@@ -99,6 +99,8 @@ export interface UnderWay {
   /** A running sum, which is at most a tenth of a second old, with the call that asks. */
   roughly(bound: Pick<Caps, 'kind' | 'name'>): Used;
   exactly(bound: Pick<Caps, 'kind' | 'name'>): Used;
+  /** What the call that asks may use by itself, where that is known. */
+  own?(): Used;
 }
 
 /** Why a key may make no call now. */
@@ -119,6 +121,8 @@ export interface NoRoom {
  * except for the calls under way. K3: a call counts once, from its end on, whether or not its line could be written.
  */
 export interface GatewayBook {
+  /** True where other servers count, too: then there may be room for a call, and not for one that uses more. */
+  readonly isShared?: boolean;
   /**
    * Whether a call of a key may be sent beside its calls under way here. Answers with a promise only where the book must be read or asked first; then ask
    * again, for meanwhile others may have come. Rejects with STORE_UNREACHABLE, or while the book can't be read.

@@ -157,3 +157,21 @@ t.test('45: a loop of servers ends: the number of hops goes on, and above four t
     t.equal(upstream.requests.length, before);
   }
 });
+
+t.test('39: an alias passes over a model without a price for a key that refuses such calls, and sends it nothing', async (t) => {
+  const [unpriced, free] = [await startUpstream(t, hello), await startUpstream(t, hello)];
+  const rig = await startWith(t, { openai: unpriced, b: free }, { two: ['openai/x', 'b/y'], one: 'openai/x' });
+  const headersOf = async (unknown: 'allow' | 'refuse') => {
+    const { key } = (await rig.call('POST', '/api/keys', { body: { name: unknown, usdPerDay: 1, unpriced: unknown } })).json;
+    return { authorization: `Bearer ${key as string}` };
+  };
+  const [strict, loose] = [await headersOf('refuse'), await headersOf('allow')];
+  const ask = (model: string, headers: Record<string, string>) =>
+    rig.call('POST', '/v1/chat/completions', { token: false, body: { model, messages: MESSAGES }, headers });
+  t.match(await ask('two', strict), { status: 200, headers: { 'x-blockhouse-model': 'b/y', 'x-blockhouse-fallback': 'openai/x price' } });
+  t.match(await ask('one', strict), { status: 403, text: /The price of openai\/x is not known/ });
+  const asked = ({ requests }: FakeUpstream) => requests.filter(({ method }) => method === 'POST').length;
+  t.equal(asked(unpriced), 0);
+  t.match(await ask('two', loose), { status: 200, headers: { 'x-blockhouse-model': 'openai/x' } });
+  t.same([asked(unpriced), asked(free)], [1, 1]);
+});

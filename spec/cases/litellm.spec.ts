@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../adapters/index.ts';
-import { CLI, runHere } from '../cli/run.ts';
+import { CLI, run, runHere } from '../cli/run.ts';
 import { startServer } from '../support/server.ts';
 import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -180,6 +180,9 @@ t.test('52: a kill at any moment of the writes leaves whole files, and no name w
     for (const name of found) t.ok(Object.keys(stored(name)).length > 0, `${name} is whole`);
     t.not(found.join(), 'models.json', 'connections are there before the names that lead to them');
   }
+  const whole = await run(t, ['import', '--from', 'litellm', file, '--workspace', workspace]);
+  t.match(whole, { code: 0, stderr: /auth\.json|models\.json|Nothing changes/ }, 'the program as it is installed reads YAML');
+  t.same([Object.keys(stored('auth.json')).includes('groq'), Object.keys(stored('models.json'))], [true, ['defaultProvider', 'aliases']]);
 });
 
 t.test('53: no key, header or other value is printed, also not for a file that can not be read', async (t) => {

@@ -126,8 +126,8 @@ t.test('7: an edit by hand serves the next request, and a broken entry hurts onl
     [{ ...entryOf(one), adapter: 'opnai' }, /gpu\.adapter must be one of bedrock, openai/],
     [{ adapter: 'bedrock', region: 'eu-west-1', auth: 'none' }, /gpu needs a key/],
     [{ preset: 'grok' }, /gpu\.preset is none that is known/],
-    ['text', /the entry gpu must be an object/],
-    [{ ...entryOf(one), apiKey: KEY, keys: [{ apiKey: KEY }] }, /gpu\.keys can't stand beside apiKey/],
+    ['text', /The entry gpu of .*auth\.json can't be used: it must be an object\. Repair it, or remove it: `blockhouse auth rm gpu`\./],
+    [{ ...entryOf(one), apiKey: KEY, keys: [{ apiKey: KEY }] }, /The entry gpu of .*auth\.json can't be used: gpu\.keys can't stand beside apiKey/],
     [{ ...entryOf(one), baseURL: 'nowhere' }, /baseURL must be an absolute http or https URL/],
   ] as const) {
     await server.auth({ gpu: broken, other: entryOf(two) });

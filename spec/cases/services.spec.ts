@@ -158,7 +158,8 @@ t.test('Azure: the key as a bearer token, no api-version, a deployment as the mo
   const azure = await startBefore(t, 'azure', {
     path: '/openai/v1',
     answer: responded(RESPONSES_USAGE),
-    entry: { models: { prod: { price: 'azure/gpt-4o' } }, offer: ['prod'] },
+    list: { data: [{ id: 'gpt-4o-2024-08-06' }] },
+    entry: { models: { prod: { price: 'azure/gpt-4o' } } },
     refuses: (body, { path, headers }) =>
       path !== '/openai/v1/responses' ? path : headers['api-key'] !== undefined ? 'api-key' : body['model'] === 'prod' ? undefined : 'the deployment',
   });
@@ -169,6 +170,32 @@ t.test('Azure: the key as a bearer token, no api-version, a deployment as the mo
     rows: [{ key: 'service/prod', costUsd: 0.6 * 2.5 + 0.4 * 1.25 + 0.1 * 10 }],
   });
   t.match((await azure.call('GET', '/api/prices?model=service/prod')).json, { prices: [{ from: 'own', like: 'azure/gpt-4o' }] });
+  t.match((await azure.call('GET', '/v1/models')).json, { data: [{ id: 'service/prod' }] }, 'its list has base models, which are no deployments');
+  t.same((await azure.call('GET', '/v1/adapters/service/models')).json, { provider: 'service', models: ['prod'], count: 1 });
+  t.match((await azure.call('POST', '/v1/adapters/service/verify')).json, { ok: true });
+});
+
+t.test('llama.cpp: the window is told beside the list, at the same server; without it, the list stays', async (t) => {
+  const told: unknown[] = [];
+  const upstream = await startUpstream(t, (request, res) => {
+    if (request.path === '/team/props') return told.length > 0 ? sendJson(res, told[0]) : sendJson(res, {}, 501);
+    return sendJson(res, { data: [{ id: 'qwen3', meta: { n_ctx_train: 131_072 } }] });
+  });
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0 });
+  const knownOf = async (name: string) => {
+    const entry = { preset: 'llamacpp', baseURL: `${upstream.url}/team/v1` };
+    writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ [name]: entry }), { mode: 0o600 });
+    await delay(210);
+    t.match((await server.call('GET', '/v1/models')).json, { data: [{ id: `${name}/qwen3` }] });
+    return server.core.contextLength(name, 'qwen3');
+  };
+  t.equal(await knownOf('silent'), undefined);
+  for (const odd of [[], { default_generation_settings: { n_ctx: 'many' } }, { default_generation_settings: { n_ctx: 0 } }]) {
+    told[0] = odd;
+    t.equal(await knownOf(`odd${JSON.stringify(odd).length}`), undefined, JSON.stringify(odd));
+  }
+  told[0] = { default_generation_settings: { n_ctx: 8192 }, build_info: 'b1' };
+  t.equal(await knownOf('small'), 8192);
 });
 
 t.test('vLLM: no key, the window from the list, price 0', async (t) => {

@@ -26,6 +26,7 @@ import {
   toBlockhouseError,
 } from '../../core/index.ts';
 import { prefixed } from '../../core/base/kept-text.ts';
+import { letNewcomersIn } from '../../core/base/next-turn.ts';
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
 import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
@@ -277,6 +278,7 @@ export class Front {
 
   /** Takes a new connection, which may close another one, or be closed. */
   connected(socket: Socket): void {
+    letNewcomersIn();
     this.#places.add(socket);
     if (!socket.destroyed) this.pipelines.add(socket);
   }

@@ -85,15 +85,15 @@ export class ConnectionStore implements ConnectionBook {
       const { adapters, connections } = this.#options;
       if (before === undefined && !adapters.some(({ id }) => id === name) && connections.get(name) === undefined)
         throw new BlockhouseError('CONNECTION_NOT_FOUND', 'auth.json has no entry of this name.');
-      const keys = change(this.#keysIn(name, parseEntry(name, before ?? {})));
+      const keys = change(this.#keysIn(name, parseEntry(name, before ?? {}), before !== undefined));
       labels = labelsOf(keys, this.#options.env);
       return { keys, apiKey: null, apiKeyEnv: null };
     });
     return labels;
   }
 
-  /** The keys of an entry; one that has a single key, or that of a variable, has a list of one. */
-  #keysIn(name: string, entry: Entry): readonly EntryKey[] {
+  /** The keys of an entry; one that has a single key, or that of a variable, has a list of one. The server may have a variable that this process does not have. */
+  #keysIn(name: string, entry: Entry, isStored: boolean): readonly EntryKey[] {
     const { keys, apiKeyEnv, keyCommand } = entry.fields;
     if (keyCommand !== undefined) throw invalidRequest('keys', `can't stand beside keyCommand, from which ${name} has its key; change auth.json by hand`);
     if (keys !== undefined) return keys;
@@ -101,7 +101,8 @@ export class ConnectionStore implements ConnectionBook {
     if (apiKey !== undefined) return [{ apiKey }];
     const { base, preset } = this.#options.connections.built(name, entry);
     const usual = preset?.variable ?? (base.id === name ? base.settings['apiKey']?.env?.[0] : undefined);
-    const variable = apiKeyEnv ?? (usual !== undefined && this.#options.env[usual] !== undefined ? usual : undefined);
+    const isMeant = isStored && preset?.variable !== undefined && (entry.fields.auth ?? preset.auth) !== 'none';
+    const variable = apiKeyEnv ?? (usual !== undefined && (isMeant || this.#options.env[usual] !== undefined) ? usual : undefined);
     return variable === undefined ? [] : [{ apiKeyEnv: variable }];
   }
 

@@ -2,6 +2,8 @@
 //
 // granted: what a key or a group may still spend is given to servers in parts. While a part lasts, a call is let through at once; then the server asks for another one, once for
 //   all calls that wait. So what servers may spend together is never more than the cap leaves.
+// covered: before a call is sent, its server has as much as the call may use by itself, or all that is left. Else each of several servers could let one more call through
+//   before it knows what the others have spent.
 // never-without-limit: while the database is away, a key with caps may spend what was granted before, and then gets STORE_UNREACHABLE.
 // while-it-lasts: a grant is used only while the lease of this server surely stands. After that, others may have given the server up and have been granted the same.
 // once: a line has the server's id and a number, so that lines whose answer was lost are sent again as they are.
@@ -14,7 +16,7 @@ import { leaseLost } from '../../errors.ts';
 import { groupAccount, SpendDays } from '../parts/spend-days.ts';
 import type { CappedKey, Caps, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend, PeriodSums, UnderWay, Used } from '../port.ts';
 import { sqlStateOf } from './faults.ts';
-import { billionthsOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD } from './gateway-lines.ts';
+import { billionthsOf, type CallRow, callOf, columnsOf, type GatewayLine, GatewayLines, MOST_TOKENS, MOST_USD } from './gateway-lines.ts';
 import type { Database, Run } from './pool.ts';
 import * as sql from './sql/gateway.ts';
 
@@ -40,7 +42,11 @@ interface Grant {
   tokens: number;
   /** given-back. */
   isUsed: boolean;
+  /** There was no more when it was granted. covered. */
+  isAll: boolean;
 }
+
+type Named = readonly [account: string, grant: Grant];
 
 /** What is left of a grant that is larger than its calls under way need. */
 interface Rest {
@@ -62,6 +68,7 @@ const NO_ROW = '23503';
 
 /** The calls of clients of one server. */
 export class PostgresGatewayBook implements GatewayBook {
+  readonly isShared = true;
   readonly #options: PostgresGatewayBookOptions;
   /** once: of this process, whatever membership it has. */
   readonly #book = randomUUID();
@@ -87,7 +94,7 @@ export class PostgresGatewayBook implements GatewayBook {
   room({ bounds }: CappedKey, underWay: UnderWay): true | Promise<true | NoRoom> {
     const asked: Promise<true | NoRoom>[] = [];
     for (const bound of bounds) {
-      const room = hasCap(bound) ? this.#roomOf(bound, underWay.exactly(bound)) : true;
+      const room = hasCap(bound) ? this.#roomOf(bound, underWay.exactly(bound), underWay.own?.()) : true;
       if (room !== true) asked.push(room);
     }
     const [only, second] = asked;
@@ -95,14 +102,15 @@ export class PostgresGatewayBook implements GatewayBook {
     return second === undefined ? only : Promise.all(asked).then((rooms) => rooms.reduce(later));
   }
 
-  #roomOf(bound: Caps, underWay: Used): true | Promise<true | NoRoom> {
+  #roomOf(bound: Caps, underWay: Used, own: Used = NOTHING): true | Promise<true | NoRoom> {
     const account = accountOf(bound);
     const grant = this.#grants.get(account);
-    if (grant !== undefined && this.#holds(grant, bound) && hasRoom(grant, underWay)) {
+    const wanted = { usd: underWay.usd + own.usd, tokens: underWay.tokens + own.tokens };
+    if (grant !== undefined && this.#holds(grant, bound) && hasRoom(grant, underWay) && (grant.isAll || covers(grant, wanted))) {
       grant.isUsed = true;
       return true;
     }
-    const asked = this.#asking.get(account) ?? this.#inTurn(() => this.#ask(bound, underWay)).finally(() => this.#asking.delete(account));
+    const asked = this.#asking.get(account) ?? this.#inTurn(() => this.#ask(bound, underWay, wanted)).finally(() => this.#asking.delete(account));
     this.#asking.set(account, asked);
     return asked;
   }
@@ -126,6 +134,8 @@ export class PostgresGatewayBook implements GatewayBook {
     this.#answers.count(call);
     this.#count(this.#waiting.add(call));
     this.#writeSoon();
+    const all = accountsOf(call).flatMap((name): Named[] => (this.#grants.get(name)?.isAll === true ? [[name, this.#grants.get(name) as Grant]] : []));
+    if (all.length > 0) this.#inTurn(() => this.#giveBack(all)).catch(() => undefined); // others have nothing meanwhile. What fails is tried again at the next beat
   }
 
   async spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend> {
@@ -159,12 +169,16 @@ export class PostgresGatewayBook implements GatewayBook {
     return this.#inTurn(async () => {
       const unused = [...this.#grants].filter(([, { isUsed }]) => !isUsed);
       for (const grant of this.#grants.values()) grant.isUsed = false;
-      if (unused.length === 0) return;
-      await this.#write(); // what has ended is taken off both here and there
-      const needs = this.#underWay();
-      await this.#giveBackRest(unused.flatMap(([name, grant]) => restOf(name, grant, needs.get(name))));
-      await this.#giveBackAll(unused.filter(([name, { isUsed }]) => !isUsed && !needs.has(name)).map(([name]) => name));
+      if (unused.length > 0) await this.#giveBack(unused);
     });
+  }
+
+  async #giveBack(unused: readonly Named[]): Promise<void> {
+    for (const [, grant] of unused) grant.isUsed = false;
+    await this.#write(); // what has ended is taken off both here and there
+    const needs = this.#underWay();
+    await this.#giveBackRest(unused.flatMap(([name, grant]) => restOf(name, grant, needs.get(name))));
+    await this.#giveBackAll(unused.filter(([name, { isUsed }]) => !isUsed && !needs.has(name)).map(([name]) => name));
   }
 
   async #giveBackAll(names: readonly string[]): Promise<void> {
@@ -178,6 +192,7 @@ export class PostgresGatewayBook implements GatewayBook {
     for (const { grant, billionths: most, tokens } of rests) {
       grant.billionths = most;
       grant.tokens = tokens;
+      grant.isAll = false;
     }
     const column = (value: (rest: Rest) => unknown): unknown[] => rests.map(value);
     const usd = column((rest) => finite(rest.billionths / 1e9));
@@ -189,7 +204,7 @@ export class PostgresGatewayBook implements GatewayBook {
   #underWay(): ReadonlyMap<string, { readonly billionths: number; readonly tokens: number }> {
     const needs = new Map<string, { billionths: number; tokens: number }>();
     for (const { key, group, usage, costUsd, leastUsd } of this.#open.values()) {
-      for (const account of group === undefined ? [key] : [key, groupAccount(group)]) {
+      for (const account of accountsOf({ key, group })) {
         const need = needs.get(account) ?? { billionths: 0, tokens: 0 };
         need.billionths += billionths(costUsd ?? leastUsd ?? 0);
         need.tokens += usage.totalTokens;
@@ -211,22 +226,22 @@ export class PostgresGatewayBook implements GatewayBook {
     await this.giveBack();
   }
 
-  async #ask(bound: Caps, underWay: Used): Promise<true | NoRoom> {
+  async #ask(bound: Caps, underWay: Used, wanted: Used): Promise<true | NoRoom> {
     const { isSure, renew } = this.#options;
     if (!isSure()) await renew();
     await this.#write();
     const unlessGivenUp = (error: unknown): undefined => {
       if (sqlStateOf(error) !== NO_ROW) throw error;
     };
-    const room = await this.#grant(bound, underWay).catch(unlessGivenUp);
+    const room = await this.#grant(bound, underWay, wanted).catch(unlessGivenUp);
     if (room !== undefined) return room;
     await renew();
-    const again = await this.#grant(bound, underWay).catch(unlessGivenUp);
+    const again = await this.#grant(bound, underWay, wanted).catch(unlessGivenUp);
     if (again === undefined) throw leaseLost();
     return again;
   }
 
-  async #grant(bound: Caps, underWay: Used): Promise<true | NoRoom> {
+  async #grant(bound: Caps, underWay: Used, wanted: Used): Promise<true | NoRoom> {
     const account = accountOf(bound);
     const [day, node] = [this.#day(), this.#options.node()];
     type Row = { usd: number | null; tokens: number | null; usd_elsewhere: number; tokens_elsewhere: number };
@@ -234,11 +249,20 @@ export class PostgresGatewayBook implements GatewayBook {
       await run(sql.LOCK_DAY, [account, day]);
       const spent = await this.#sums(run, account);
       const [usd, tokens] = ofToday(bound, spent);
-      const [granted] = await run<Row>(sql.GRANT, [account, day, node, usd, tokens, underWay.usd, Math.ceil(underWay.tokens)]);
+      const [granted] = await run<Row>(sql.GRANT, [
+        account,
+        day,
+        node,
+        usd,
+        tokens,
+        Math.min(wanted.usd, MOST_USD),
+        Math.min(Math.ceil(wanted.tokens), MOST_TOKENS),
+      ]);
       return { sums: spent, row: granted };
     });
     const left = (value: number | null | undefined, factor: number): number => (value == null ? Number.POSITIVE_INFINITY : Math.round(value * factor));
-    const grant: Grant = { node, day, caps: capsOf(bound), billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1), isUsed: true };
+    const most = { billionths: left(row?.usd, 1e9), tokens: left(row?.tokens, 1) };
+    const grant: Grant = { node, day, caps: capsOf(bound), ...most, isUsed: true, isAll: !covers(most, wanted) };
     this.#grants.set(account, grant);
     for (const line of this.#waiting.peek()) this.#countFor(account, line); // they ended while the database answered
     if (hasRoom(grant, underWay)) return true;
@@ -266,16 +290,12 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 
   #count(line: GatewayLine): void {
-    const { key, group } = line.call;
-    if (key !== null) this.#countFor(key, line);
-    if (group !== undefined) this.#countFor(groupAccount(group), line);
+    for (const account of accountsOf(line.call)) this.#countFor(account, line);
   }
 
   #countFor(account: string, line: GatewayLine): void {
-    const { key, group, at } = line.call;
-    if (account !== key && (group === undefined || account !== groupAccount(group))) return;
-    const grant = this.#grants.get(account);
-    if (grant === undefined || !at.startsWith(grant.day)) return;
+    const grant = accountsOf(line.call).includes(account) ? this.#grants.get(account) : undefined;
+    if (grant === undefined || !line.call.at.startsWith(grant.day)) return;
     grant.billionths -= billionthsOf(line);
     grant.tokens -= line.tokens;
   }
@@ -309,43 +329,8 @@ export class PostgresGatewayBook implements GatewayBook {
   }
 }
 
-/** What a statement returns of a call. */
-export interface CallRow {
-  readonly at: Date;
-  readonly node: string;
-  readonly n: number;
-  readonly request_id: string;
-  readonly key: string | null;
-  readonly grp: string | null;
-  readonly provider: string;
-  readonly model: string;
-  readonly usage: GatewayCall['usage'];
-  readonly cost_usd: number | null;
-  readonly least_usd: number | null;
-  readonly first_text_ms: number | null;
-  readonly duration_ms: number;
-  readonly error: GatewayCall['error'];
-  readonly credential: string | null;
-}
-
-/** The call of a row. */
-export function callOf(row: CallRow): GatewayCall {
-  const { at, request_id: requestId, key, grp, provider, credential, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
-  const times = { firstTextMs: row.first_text_ms, durationMs: row.duration_ms };
-  return {
-    at: at.toISOString(),
-    requestId,
-    key,
-    ...(grp !== null && { group: grp }),
-    provider,
-    ...(credential !== null && { credential }),
-    model,
-    usage,
-    costUsd,
-    ...(leastUsd !== null && { leastUsd }),
-    ...times,
-    error,
-  };
+function accountsOf({ key, group }: Pick<GatewayCall, 'key' | 'group'>): string[] {
+  return [...(key === null ? [] : [key]), ...(group === undefined ? [] : [groupAccount(group)])];
 }
 
 function accountOf({ kind, name }: Pick<Caps, 'kind' | 'name'>): string {
@@ -393,6 +378,10 @@ function finite(value: number): number | null {
 
 function hasRoom(grant: Grant, underWay: Used): boolean {
   return grant.billionths > billionths(underWay.usd) && grant.tokens > underWay.tokens;
+}
+
+function covers(grant: Pick<Grant, 'billionths' | 'tokens'>, wanted: Used): boolean {
+  return grant.billionths >= billionths(wanted.usd) && grant.tokens >= wanted.tokens;
 }
 
 function billionths(usd: number): number {

@@ -137,3 +137,42 @@ function sumOf(a: GatewayLine, b: GatewayLine): GatewayLine {
   const [calls, failed, unpriced] = [a.calls + b.calls, a.failed + b.failed, a.unpriced + b.unpriced];
   return { ...a, call: { ...a.call, costUsd: unpriced === calls ? null : cost, leastUsd: null }, tokens: a.tokens + b.tokens, calls, failed, unpriced };
 }
+
+/** What a statement returns of a call. */
+export interface CallRow {
+  readonly at: Date;
+  readonly node: string;
+  readonly n: number;
+  readonly request_id: string;
+  readonly key: string | null;
+  readonly grp: string | null;
+  readonly provider: string;
+  readonly model: string;
+  readonly usage: GatewayCall['usage'];
+  readonly cost_usd: number | null;
+  readonly least_usd: number | null;
+  readonly first_text_ms: number | null;
+  readonly duration_ms: number;
+  readonly error: GatewayCall['error'];
+  readonly credential: string | null;
+}
+
+/** The call of a row. */
+export function callOf(row: CallRow): GatewayCall {
+  const { at, request_id: requestId, key, grp, provider, credential, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
+  const times = { firstTextMs: row.first_text_ms, durationMs: row.duration_ms };
+  return {
+    at: at.toISOString(),
+    requestId,
+    key,
+    ...(grp !== null && { group: grp }),
+    provider,
+    ...(credential !== null && { credential }),
+    model,
+    usage,
+    costUsd,
+    ...(leastUsd !== null && { leastUsd }),
+    ...times,
+    error,
+  };
+}

@@ -107,11 +107,15 @@ t.test('set adds connections: a preset with its variable or a key, and a server 
   t.match(await auth(['set', 'mistral', '--json'], { input: `${KEY}\n` }), { code: 0, stdout: /"fields":\["apiKey"\]/ });
   t.equal((await auth(['set', 'gpu', '--adapter', 'openai', '--base-url', 'http://10.0.0.7:8000/v1', '--no-key'])).code, 0);
   t.equal((await auth(['set', 'groq-eu', '--preset', 'groq'], { input: KEY })).code, 0);
+  t.equal((await auth(['set', 'vllm'])).code, 0, 'a local server may have no key');
+  t.equal((await auth(['set', 'jan'], { input: KEY })).code, 0);
   t.same(JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')), {
     groq: {},
     mistral: { apiKey: KEY },
     gpu: { adapter: 'openai', baseURL: 'http://10.0.0.7:8000/v1', auth: 'none' },
     'groq-eu': { preset: 'groq', apiKey: KEY },
+    vllm: {},
+    jan: { apiKey: KEY },
   });
   for (const [args, told] of [
     [['set', 'nowhere'], /There is no provider "nowhere"/],
@@ -136,6 +140,17 @@ t.test('presets and detect say what a connection can be built on', async (t) => 
   t.match(presets.stdout, /azure +openai +https:\/\/<resource>\.openai\.azure\.com/);
   const detect = await runHere(t, ['auth', 'detect', '--json', '--workspace', workspace]);
   t.match(detect, { code: 0, stdout: /^\{"servers":\[.*\],"added":\[\]\}\n$/ });
+});
+
+t.test('the key of a variable stays beside one that is added, although this shell does not have the variable that the server has', async (t) => {
+  const workspace = t.testdir({ 'auth.json': JSON.stringify({ groq: {}, free: { preset: 'groq', auth: 'none' }, vllm: {} }) });
+  const stored = () => JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')) as Record<string, unknown>;
+  const add = (name: string) => runHere(t, ['auth', 'set', name, '--add', '--label', 'b', '--workspace', workspace], { input: KEY });
+  const own = { apiKey: KEY, label: 'b' };
+  t.match(await add('groq'), { code: 0, stderr: /^groq has 2 keys now: #1, b\. The variable GROQ_API_KEY is not set in this shell\.\n$/ });
+  t.match(await add('free'), { code: 0, stderr: /^free has one key now: b\.\n$/ });
+  t.match(await add('vllm'), { code: 0, stderr: /^vllm has one key now: b\.\n$/ });
+  t.match(stored(), { groq: { keys: [{ apiKeyEnv: 'GROQ_API_KEY' }, own] }, free: { keys: [own] }, vllm: { keys: [own] } });
 });
 
 t.test('a connection gets further keys under labels, and loses one by its label; no value is shown', async (t) => {

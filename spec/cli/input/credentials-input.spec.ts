@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { askValues, checkValues, fieldsOf, parseValues } from '../../../cli/input/credentials-input.ts';
+import { askKey, askValues, checkValues, fieldsOf, parseValues } from '../../../cli/input/credentials-input.ts';
 import { CliError } from '../../../cli/terminal/exit-codes.ts';
 import type { Adapter, SettingsSpec } from '../../../core/index.ts';
 
@@ -90,4 +90,18 @@ t.test('what begins like JSON is never taken for a key', async (t) => {
 t.test('where there may be no key, a lone value must be named', async (t) => {
   t.throws(() => parseValues(LOCAL, fieldsOf(LOCAL), 'http://10.0.0.5:11434'), { message: /--field/ });
   t.same(parseValues(LOCAL, ['baseURL'], 'http://10.0.0.5:11434'), { baseURL: 'http://10.0.0.5:11434' });
+});
+
+t.test('the key of a connection is asked for; Enter takes its variable, or none for a server that may have none', async (t) => {
+  const ask = async (typed: string, known: Parameters<typeof askKey>[1]) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    input.write(typed);
+    const key = await askKey('one', known, { input, output }).catch((error: Error) => error.message);
+    return [key, String(output.read()).split('\n')[0]?.trim()];
+  };
+  t.same(await ask('\r', { variable: 'ONE_KEY', mayLack: false }), [undefined, 'one apiKey (hidden, Enter takes $ONE_KEY):']);
+  t.same(await ask('\r', { variable: 'ONE_KEY', mayLack: true }), [undefined, 'one apiKey (hidden, Enter takes $ONE_KEY):']);
+  t.same(await ask('\r', { variable: null, mayLack: true }), [undefined, 'one apiKey (hidden, Enter if the server asks for none):']);
+  t.same(await ask('\r', { variable: null, mayLack: false }), ['one needs a key; --no-key is for a server without one.', 'one apiKey (hidden):']);
+  t.equal((await ask('canary-key\r', { variable: null, mayLack: true }))[0], 'canary-key');
 });

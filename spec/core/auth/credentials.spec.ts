@@ -183,7 +183,10 @@ t.test('an entry of the wrong form concerns its adapter alone, and stays in the 
   const store = new CredentialStore(workspace, createBus());
   t.same(store.read('good'), { apiKey: 'k' });
   t.throws(() => store.read('broken'), { code: 'ADAPTER_NOT_CONFIGURED', message: /broken\.apiKey must be a string/ });
-  t.throws(() => store.read('note'), { code: 'ADAPTER_NOT_CONFIGURED', message: /the entry note must be an object/ });
+  t.throws(() => store.read('note'), {
+    code: 'ADAPTER_NOT_CONFIGURED',
+    message: /^The entry note of .*auth\.json can't be used: it must be an object\. Repair it, or remove it: `blockhouse auth rm note`\.$/,
+  });
   await store.update('good', { apiKey: 'k2' });
   t.same(JSON.parse(readFileSync(join(workspace, 'auth.json'), 'utf8')), { note: 'mine', broken: { apiKey: 5 }, good: { apiKey: 'k2' } });
   await t.rejects(store.update('broken', { apiKey: 'k' }), { code: 'ADAPTER_NOT_CONFIGURED' });

@@ -1,5 +1,5 @@
-import t from 'tap';
-import { nextTurn } from '../../../core/base/next-turn.ts';
+import t, { type Test } from 'tap';
+import { hasRoom, letNewcomersIn, nextTurn, sharedTurn } from '../../../core/base/next-turn.ts';
 
 t.test('each turn of the event loop goes to one of those who wait, in their order', async (t) => {
   let turn = 0;
@@ -18,4 +18,83 @@ t.test('callers have turns one after the other, however often one of them waits'
   const wait = (caller: string): Promise<unknown> => nextTurn(caller).then(() => order.push(caller));
   await Promise.all([wait('a'), wait('a'), wait('a'), wait('b'), wait('b')]);
   t.strictSame(order, ['a', 'b', 'a', 'b', 'a']);
+});
+
+/** A clock that stands still but for what the test lets pass. */
+function stoppedClock(t: Test): { pass: (ms: number) => void } {
+  let now = performance.now();
+  t.capture(performance, 'now', () => now);
+  return { pass: (ms) => (now += ms) };
+}
+
+t.test('a turn has room for short work until it has taken ten milliseconds, and while nobody waits', async (t) => {
+  const clock = stoppedClock(t);
+  await nextTurn();
+  t.ok(hasRoom());
+  clock.pass(9);
+  t.ok(hasRoom());
+  clock.pass(1);
+  t.notOk(hasRoom(), 'after ten milliseconds');
+  await nextTurn();
+  t.ok(hasRoom(), 'in a later turn');
+  const waits = sharedTurn('a');
+  t.notOk(hasRoom(), 'while somebody waits');
+  await waits;
+  await nextTurn();
+  letNewcomersIn();
+  t.notOk(hasRoom(), 'while newcomers come');
+  await nextTurn();
+  t.ok(hasRoom());
+});
+
+t.test('callers have shared turns one after the other, also beside one who wants a turn alone', async (t) => {
+  stoppedClock(t);
+  const order: string[] = [];
+  const wait = (caller: string): Promise<unknown> => sharedTurn(caller).then(() => order.push(caller));
+  const first = nextTurn('a').then(() => order.push('first'));
+  await Promise.all([first, wait('a'), wait('a'), wait('b')]);
+  t.strictSame(order, ['first', 'b', 'a', 'a']);
+});
+
+t.test('those who waited share a turn, until it has taken ten milliseconds', async (t) => {
+  const clock = stoppedClock(t);
+  let turn = 0;
+  const count = (): void => {
+    turn += 1;
+    ticking = setImmediate(count);
+  };
+  let ticking = setImmediate(count);
+  const first = nextTurn();
+  // Some of the work of a request comes a few promises later.
+  const short = async (ms: number): Promise<number> => {
+    await sharedTurn('a');
+    const given = turn;
+    await undefined;
+    await undefined;
+    clock.pass(ms);
+    return given;
+  };
+  const [one = 0, two, long, after] = await Promise.all([4, 5, 1, 0].map(short));
+  await first;
+  clearImmediate(ticking);
+  t.strictSame([two, long, after], [one, one, one + 1]);
+});
+
+t.test('nobody has a turn while newcomers come, for twenty milliseconds at a time', async (t) => {
+  const clock = stoppedClock(t);
+  await nextTurn();
+  let newcomers = 0;
+  const come = (): void => {
+    letNewcomersIn();
+    newcomers += 1;
+    clock.pass(1);
+    coming = setImmediate(come);
+  };
+  let coming = setImmediate(come);
+  letNewcomersIn();
+  await nextTurn();
+  const had = newcomers;
+  await nextTurn();
+  clearImmediate(coming);
+  t.ok(had > 15 && had < 25 && newcomers - had > 15, `${had} and ${newcomers - had} had come`);
 });

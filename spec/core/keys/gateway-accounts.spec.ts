@@ -17,6 +17,7 @@ import { checkedLimits, type NamedKey, namedKey } from '../../../core/keys/named
 import { PricedNames } from '../../../core/keys/priced-names.ts';
 import { type Core, type CoreOptions, createCore } from '../../../core/runtime.ts';
 import { GatewayLedger } from '../../../core/store/files/ledger/gateway-ledger.ts';
+import type { GatewayBook, UnderWay } from '../../../core/store/port.ts';
 import type { ChatRequest } from '../../../core/types.ts';
 import { gate, HELLO, type Step, steppedAdapter, untilAborted } from '../../support/stepped-adapter.ts';
 import { testFolder } from '../../support/test-folder.ts';
@@ -311,6 +312,39 @@ t.test('the books close when the calls that have ended are in them with their pr
   loaded.open();
   await closing;
   t.match(JSON.parse(readFileSync(join(workspace, 'gateway-ledger.jsonl'), 'utf8')), { usage, costUsd: Number });
+});
+
+t.test('a book that other servers share is asked before each call, also one that is sent at once, with what that call may use', async (t) => {
+  const key = namedKey({ name: 'app', hash: 'x', createdAt: '', ...checkedLimits({ usdPerDay: 10, tokensPerDay: 10_000 }) });
+  const gateway = { pricedAs: () => ({ provider: 'own', model: 'm', rates: { input: 1, output: 10 } }) };
+  const call = {
+    key: 'app',
+    adapterId: 'stepped',
+    model: 'm',
+    hasOutput: true,
+    choices: 2,
+    inputTokens: () => 100,
+    usageSoFar: () => undefined,
+  } as unknown as AccountedCall;
+  for (const isShared of [true, false]) {
+    const asked: unknown[] = [];
+    const ledger = {
+      isShared,
+      room: (_key: unknown, underWay: UnderWay) => {
+        asked.push(underWay.own?.());
+        return true;
+      },
+      meanOutput: () => 500,
+      note: () => undefined,
+      noteAlone: () => undefined,
+      close: async () => undefined,
+    } as unknown as GatewayBook;
+    const options = { bus: createBus(), gateway, prices: new Prices(), keys: { named: () => key }, now: () => NOW, monotonic: () => 0 };
+    const accounts = new GatewayAccounts({ ...options, ledger });
+    await accounts.accept(call)?.reserve(true);
+    await accounts.close();
+    t.strictSame(asked, isShared ? [undefined, { usd: 0.0101, tokens: 1100 }] : [undefined], isShared ? 'shared' : 'of one server');
+  }
 });
 
 t.test('a price that has changed counts after a second, also when the clock is set back', async (t) => {

@@ -14,6 +14,7 @@ import { hasBlocks } from '../data/server.ts';
 import { provide, type Services } from '../data/services.ts';
 import { Session } from '../data/session.ts';
 import { Socket } from '../data/socket.ts';
+import { runNotifications } from './notifications.ts';
 
 /** Makes the parts with what the browser has. */
 export function compose(): Services {
@@ -66,6 +67,7 @@ export function run({ session, socket, outbox }: Services): void {
 /** What is about blocks. */
 function runBlocks({ session, socket, outbox }: Pick<Services, 'session' | 'socket' | 'outbox'>): void {
   runFleet();
+  runNotifications();
   effect(() => {
     if (socket.connection.value.state === 'live') untracked(() => outbox.online());
   });

@@ -3,11 +3,11 @@
 /** Steps of marks of time, in milliseconds. */
 const TIME_STEPS: readonly number[] = [1, 5, 10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map((s) => s * 1000);
 
-/** The values of the marks from zero to `top`, at most `most` of them above zero, and the step between them: 1, 2, 2.5 or 5 times a power of ten. */
-export function valueMarks(top: number, most: number): { readonly step: number; readonly marks: readonly number[] } {
+/** The values of the marks from zero to `top`, at most `most` of them above zero, and the step between them: 1, 2, 2.5 or 5 times a power of ten, and a whole number with `isWhole`. */
+export function valueMarks(top: number, most: number, isWhole = false): { readonly step: number; readonly marks: readonly number[] } {
   const exponent = Math.floor(Math.log10(top / most));
   const steps = [1, 2, 2.5, 5, 10].map((factor) => Number(`${factor}e${exponent}`));
-  const step = steps.find((each) => top / each < most + 1) ?? top;
+  const step = steps.find((each) => top / each < most + 1 && (!isWhole || Number.isInteger(each))) ?? (isWhole ? 1 : top);
   return { step, marks: Array.from({ length: Math.floor(top / step) + 1 }, (_, index) => index * step) };
 }
 

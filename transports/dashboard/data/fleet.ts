@@ -37,13 +37,18 @@ export function isWanted(name: string): boolean {
   return rows.peek().get(name)?.peek().config.enabled === true;
 }
 
+/** True for a block whose messages wait for its model. */
+export function lacksModel({ state, queue }: Pick<BlockEntry, 'state' | 'queue'>): boolean {
+  return state === 'unconfigured' && queue > 0;
+}
+
 /** True for a block that needs a person. While model calls are halted, a line across every page says so once, and not each block that waits for the release. */
-export function needsPerson({ attention, state }: Pick<BlockEntry, 'attention' | 'state'>): boolean {
-  return attention && !(state === 'paused' && halt.value?.halted === true);
+export function needsPerson(entry: Pick<BlockEntry, 'attention' | 'state' | 'queue'>): boolean {
+  return lacksModel(entry) || (entry.attention && !(entry.state === 'paused' && halt.value?.halted === true));
 }
 
 /** What a block is counted as: one group for each. */
-export function groupOf(entry: Pick<BlockEntry, 'attention' | 'state'>): Group {
+export function groupOf(entry: Pick<BlockEntry, 'attention' | 'state' | 'queue'>): Group {
   const { state } = entry;
   if (needsPerson(entry)) return 'needs';
   if (AT_WORK.has(state)) return 'work';

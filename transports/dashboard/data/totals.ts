@@ -40,6 +40,15 @@ function weighted(points: readonly GatewayPoint[], name: 'firstTextP50' | 'first
   return weight === 0 ? null : sum / weight;
 }
 
+/** A point with fewer requests has no rate worth the name. */
+const MIN_REQUESTS = 5;
+
+/** True where the points with requests have so few of them that a rate would be that of one request or of a few. */
+export function isSparse(points: readonly Pick<Totals, 'requests'>[]): boolean {
+  const busy = points.filter(({ requests }) => requests > 0);
+  return busy.reduce((sum, { requests }) => sum + requests, 0) < MIN_REQUESTS * busy.length;
+}
+
 /** The providers whose series have points, and the times of these points. */
 export function joined(adapters: GatewayFigures['adapters']): { readonly times: readonly number[]; readonly called: GatewayFigures['adapters'] } {
   const called = adapters.filter(({ series }) => series.length > 0);

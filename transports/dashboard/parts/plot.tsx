@@ -25,6 +25,8 @@ interface PlotProps {
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly stacked?: boolean;
+  /** True for whole numbers of things that came since the time before: the table has sums of them, and the axis no part of one. */
+  readonly isCounted?: boolean;
   /** The text for screen readers. */
   readonly sentence: string;
   /** A value as a person reads it. */
@@ -140,14 +142,14 @@ interface Shown {
   readonly width: number;
 }
 
-function Axes({ times, lines, stacked = false, from, to, width, at, zoom }: PlotProps & Shared & Shown) {
+function Axes({ times, lines, stacked = false, isCounted = false, from, to, width, at, zoom }: PlotProps & Shared & Shown) {
   const values = stacked ? stackedSums(lines.map((line) => line.values)) : lines.map((line) => line.values);
   const shown = values.flatMap((line) => line.filter((_, index) => (times[index] ?? 0) >= from && (times[index] ?? 0) <= to));
   const top = Math.max(0.001, ...shown.map((value) => value ?? 0)) * HEADROOM;
   const x = (time: number): number => ((time - from) / (to - from)) * width;
   const y = (value: number): number => GROUND - (value / top) * GROUND;
   const across = timeMarks(from, to, width / MARK_WIDTH);
-  const up = valueMarks(top, GROUND / MARK_HEIGHT);
+  const up = valueMarks(top, GROUND / MARK_HEIGHT, isCounted);
   const paths = values.map((line) => pathThrough(line.map((value, index) => ({ x: x(times[index] ?? 0), y: value === null ? null : y(value) }))));
   const ends = `V${GROUND}H${x(times[0] ?? 0).toFixed(1)}Z`;
   return (
@@ -223,20 +225,25 @@ function Pointer({ at, from, to, width, zoom }: Shown & Pick<Shared, 'at' | 'zoo
   );
 }
 
-function Values({ times, lines, show, span }: PlotProps & Shared) {
+function Values({ times, lines, isCounted = false, show, span }: PlotProps & Shared) {
   const inSpan = times.flatMap((time, index) => (span === undefined || (time >= span.from && time <= span.to) ? [index] : []));
   const step = Math.max(1, Math.floor(inSpan.length / TABLE_ROWS));
   const rows = inSpan.filter((_, place) => place % step === 0);
+  const valueAt = (values: Line['values'], row: number): number | null | undefined =>
+    isCounted
+      ? inSpan.slice(row * step, (row + 1) * step).reduce((sum, index) => sum + (values[index] ?? 0), 0) // none is left out
+      : values[rows[row] ?? 0];
+  const shown = (value: number | null | undefined): string => (value === null || value === undefined ? '–' : show(value));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <div class="plot-table" tabIndex={0} role="group" aria-label={plotText.values}>
       <Table heads={[plotText.time, ...lines.map(({ label }) => [label, 'end'] as const)]} isBare>
-        {rows.map((index) => (
+        {rows.map((index, row) => (
           <tr key={index}>
             <td class="num">{clock(times[index] ?? 0)}</td>
             {lines.map(({ label, values }) => (
               <td key={label} class="num end">
-                {values[index] === null || values[index] === undefined ? '–' : show(values[index])}
+                {shown(valueAt(values, row))}
               </td>
             ))}
           </tr>

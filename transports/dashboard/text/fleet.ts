@@ -1,5 +1,7 @@
 // Words of the list of blocks.
+import type { BlockEntry } from '../../../core/types.ts';
 import { plural, usd } from '../base/format.ts';
+import { stateName } from './common.ts';
 
 export const fleetText = {
   title: 'Fleet',
@@ -54,6 +56,14 @@ export const fleetText = {
   modelWrong: 'Write it as provider/model, such as ollama/gemma4.',
   noModel: 'No model',
 } as const;
+
+/** Why a block needs a person, as far as the list knows it. */
+export function whyText({ why, state, queue, config }: Pick<BlockEntry, 'why' | 'state' | 'queue' | 'config'>): string {
+  if (state !== 'unconfigured' || queue === 0) return why ?? stateName(state);
+  const provider = config.adapter?.provider;
+  const lack = provider === undefined ? 'No model is set' : `${provider}, the provider of its model, is not ready`;
+  return `${lack}. ${plural(queue, 'message waits', 'messages wait')}.`;
+}
 
 /** `caps add up to $36`. */
 export function capsText(sum: number): string {

@@ -61,6 +61,11 @@ export function pausedModelText(model: string, until: string): string {
   return `${model} is left alone until ${until}, because its calls fail`;
 }
 
+/** `Requests, in steps of 5 s`; `Tokens, in steps of 8 min`. */
+export function countText(of: string, ms: number): string {
+  return `${of}, in steps of ${ms < 60_000 ? `${ms / 1000} s` : `${ms / 60_000} min`}`;
+}
+
 /** `0 to 14 s`. */
 export function scaleText(seconds: number): string {
   return `0 to ${seconds} s`;

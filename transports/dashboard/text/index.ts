@@ -14,6 +14,7 @@ export * from './labels.ts';
 export * from './logs.ts';
 export * from './memory.ts';
 export * from './models.ts';
+export * from './notifications.ts';
 export * from './playground.ts';
 export * from './plot.ts';
 export * from './prices.ts';

@@ -4,8 +4,10 @@
 // `Expect: 100-continue` get its 100. Reading stops at the limit, and at `bodyStallMs` without a byte. A body with too many
 // JSON values is refused before it is parsed, because parsing it would hold up the event loop. A large one is parsed in slices, while others are served.
 //
-// room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read.
-// not-in-one-go: many bodies can end in the same packet's time; each of more than FREE_BODY_BYTES is parsed in a turn of its own, callers one after the other.
+// room-first: a body of more than FREE_BODY_BYTES has its room (body-room.ts) before it is read, one of unknown length while it is read, and a smaller one while it
+//   waits to be parsed.
+// not-in-one-go: many bodies can end in the same packet's time; each of more than FREE_BODY_BYTES is parsed in a turn of its own, callers one after the other, and
+//   smaller ones as long as the turn has room for them.
 // all-at-once: a small body comes in the same packet as its head. It is then taken in one piece, without the listeners and the timer of a body that comes in
 //   parts, which cost as much as its parsing.
 import { isAscii, isUtf8 } from 'node:buffer';
@@ -15,7 +17,7 @@ import { Chunks } from '../../../core/base/chunks.ts';
 import { exceededLimit, MAX_JSON_VALUES, MAX_OBJECT_FIELDS, mayBeLarge, parseJson } from '../../../core/base/json.ts';
 import type { JsonOutline } from '../../../core/base/json-members.ts';
 import { parseInSlices, TooMuchJson } from '../../../core/base/json-slices.ts';
-import { nextTurn } from '../../../core/base/next-turn.ts';
+import { hasRoom, nextTurn, sharedTurn } from '../../../core/base/next-turn.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
@@ -69,7 +71,7 @@ export async function readJsonBody(exchange: Exchange, limit: number, optional: 
   const bytes = await receiveJson(exchange, limit);
   if (bytes.length === 0 && optional) return undefined;
   if (bytes.length > LARGE_BODY_BYTES) return parseLarge(bytes, MAX_JSON_VALUES, exchange);
-  if (bytes.length > FREE_BODY_BYTES) await nextTurn(callerOf(exchange)); // not-in-one-go
+  await turnFor(exchange, bytes);
   return parse(bytes, MAX_JSON_VALUES);
 }
 
@@ -88,10 +90,26 @@ export async function readCompatibleBody(exchange: Exchange, anyType = false): P
   const bytes = await receiveJson(exchange, COMPATIBLE_BODY_BYTES, anyType);
   const caller = callerOf(exchange);
   const turn = bytes.length > STEPPED_BODY_BYTES ? () => nextTurn(caller) : undefined;
-  if (bytes.length > FREE_BODY_BYTES && bytes.length <= LARGE_BODY_BYTES) await nextTurn(caller); // not-in-one-go
-  if (bytes.length <= LARGE_BODY_BYTES) return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES), turn };
+  if (bytes.length <= LARGE_BODY_BYTES) {
+    await turnFor(exchange, bytes);
+    return { bytes, value: parse(bytes, COMPATIBLE_JSON_VALUES), turn };
+  }
   const outline: JsonOutline = { commas: [], members: 0 };
   return { bytes, value: await parseLarge(bytes, COMPATIBLE_JSON_VALUES, exchange, outline), outline, turn };
+}
+
+/** not-in-one-go. Rejects with QUEUE_FULL, or with CANCELLED when the client has left meanwhile. */
+async function turnFor(exchange: Exchange, bytes: Buffer): Promise<void> {
+  const caller = callerOf(exchange);
+  if (bytes.length > FREE_BODY_BYTES) await nextTurn(caller);
+  else if (hasRoom()) return;
+  else {
+    const share = shareOf(exchange); // room-first
+    await share.reserve(bytes.length);
+    await sharedTurn(caller);
+    share.settle(bytes.length);
+  }
+  if (exchange.res.destroyed) throw new BlockhouseError('CANCELLED', 'The client closed the connection before its request was read.');
 }
 
 function receiveJson(exchange: Exchange, limit: number, anyType = false): Promise<Buffer> {

@@ -7,7 +7,7 @@ import { BlockhouseError, invalidRequest } from '../../../errors.ts';
 import type { CopiedBlock, CopiedLine, CopiedSetting, CopiedSpend, CopyNote, CopySource, CopyTarget } from '../../parts/copied.ts';
 import { parseNote } from '../../parts/copy-note.ts';
 import type { GatewayCall, Spend } from '../../port.ts';
-import { callOf, type CallRow } from '../gateway-book.ts';
+import { callOf, type CallRow } from '../gateway-lines.ts';
 import { assertMigrated, hasSchema } from '../migrate.ts';
 import { Partitions } from '../partitions.ts';
 import { parseStorePlace } from '../place.ts';

@@ -54,8 +54,8 @@ export const LOCK_DAY = {
 };
 
 /**
- * After LOCK_DAY. $3 the server, $4 and $5 what may be spent on that day, $6 and $7 what its calls under way may cost. A server gets its share of half of what is left, so that all of
- * them may ask again, or what it needs for one more call if that is more. What servers hold of the day before is for calls that are still under way, and count on the day of their end.
+ * After LOCK_DAY. $3 the server, $4 and $5 what may be spent on that day, $6 and $7 what its calls under way and the one that asks may cost. A server gets its share of half of what is left, so that all of
+ * them may ask again, or twice what it needs if that is more. What servers hold of the day before is for calls that are still under way, and count on the day of their end.
  */
 export const GRANT = {
   name: 'key-grant',

@@ -119,6 +119,51 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await roomIn(c, key), true);
   });
 
+  t.test('covered: who makes one call after the other passes a cap by the last one at most, on however many servers', async (t) => {
+    const { database } = await migrated(t);
+    const books = [await bookOn(t, database), await bookOn(t, database), await bookOn(t, database)] as const;
+    const asks = (book: PostgresGatewayBook, key: CappedKey, own = { usd: 1, tokens: 1000 }, underWay = NOTHING) =>
+      book.room(key, { roughly: () => underWay, exactly: () => underWay, own: () => own });
+    for (const key of [keyWith({ usdPerDay: 1 }), keyWith({ name: 'tokens', tokensPerDay: 1000 }), keyWith({ name: 'small', usdPerMonth: 0.01 })]) {
+      const name = key.bounds[0]?.name ?? '';
+      let made = 0;
+      for (const book of books) {
+        if ((await asks(book, key)) !== true) continue;
+        made += 1;
+        book.record(callOf(`${name} ${made}`, { key: name, costUsd: 1, usage: { ...USAGE, totalTokens: 1000 } })); // its line is written a moment later
+      }
+      t.equal(made, 1, name);
+      await Promise.all(books.map((book) => book.flush()));
+      for (const book of books) t.match(await asks(book, key), { isUnderWay: false }, 'it is reached');
+    }
+  });
+
+  t.test(
+    'covered: what one call may use is asked for, and what is left of it serves the next; all that there is does for a call that may use more',
+    async (t) => {
+      const { database, ask } = await migrated(t);
+      const [a, b] = [await bookOn(t, database), await bookOn(t, database)];
+      const key = keyWith({ usdPerDay: 10 });
+      const asks = (book: PostgresGatewayBook, usd: number, underWay = 0) => {
+        const used = { usd: underWay, tokens: 0 };
+        return book.room(key, { roughly: () => used, exactly: () => used, own: () => ({ usd, tokens: 0 }) });
+      };
+      const granted = async (book: { node: string }) => (await ask('select usd::float8 as usd from bh.key_grant where node = $1', [book.node]))[0]?.['usd'];
+      t.equal(await asks(a, 1), true);
+      t.equal(await granted(a), 2.5, 'the share of a server');
+      t.equal(asks(a, 1, 1), true, 'it has room for two');
+      t.equal(await asks(a, 3), true, 'a larger call asks for more');
+      t.equal(await granted(a), 6);
+      t.equal(await asks(b, 20), true, 'all that is left');
+      t.equal(await granted(b), 4);
+      t.equal(asks(b, 20), true, 'who has all of it asks no more');
+      t.match(await asks(b, 20, 5), { isUnderWay: true, retryAfterMs: 1000 });
+      await a.giveBack();
+      await a.giveBack();
+      t.equal(await asks(b, 20, 5), true, 'what another server gave back');
+    },
+  );
+
   t.test('what the calls under way of a server may use is not given back', async (t) => {
     const { database, ask } = await migrated(t);
     const [a, b] = [await bookOn(t, database), await bookOn(t, database)];

@@ -6,6 +6,11 @@ t.test('marks of values begin at zero, are round, and are no more than asked for
   t.same(valueMarks(11, 4), { step: 2.5, marks: [0, 2.5, 5, 7.5, 10] });
   t.same(valueMarks(0.0011, 4).step, 0.00025);
   t.same(valueMarks(1, 1).marks, [0, 1]);
+  t.same(valueMarks(1.1, 4, true), { step: 1, marks: [0, 1] }, 'of whole things');
+  t.same(valueMarks(0.001, 4, true), { step: 1, marks: [0] });
+  t.same(valueMarks(3.3, 4, true).marks, [0, 1, 2, 3]);
+  t.same(valueMarks(10, 4, true).marks, [0, 5, 10]);
+  t.same(valueMarks(1000, 4, true).marks, valueMarks(1000, 4).marks);
   for (let turn = 1; turn < 200; turn += 1) {
     const top = turn ** 3 / 977;
     const { step, marks } = valueMarks(top, 3.9);

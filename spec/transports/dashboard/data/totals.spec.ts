@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { GatewayFigures, GatewayPoint } from '../../../../core/types.ts';
-import { joined, overall, totalsOf } from '../../../../transports/dashboard/data/totals.ts';
+import { isSparse, joined, overall, totalsOf } from '../../../../transports/dashboard/data/totals.ts';
 
 const point = (at: string, requests: number, firstTextP50: number | null): GatewayPoint => ({
   at,
@@ -36,4 +36,13 @@ t.test('the series of all providers lie on one axis', async (t) => {
     { requests: 3, firstTextP50: 300 },
     { requests: 3, firstTextP50: 300 },
   ]);
+});
+
+t.test('few requests are counted: a rate of them would be that of one', async (t) => {
+  const points = (...requests: number[]) => requests.map((each) => ({ requests: each }));
+  t.ok(isSparse(points(0, 1, 0, 0, 1)));
+  t.ok(isSparse(points(...Array.from({ length: 180 }, () => 1))), 'also when each step has one');
+  t.notOk(isSparse(points(0, 0, 40, 0)), 'but not a rush');
+  t.notOk(isSparse(points(5, 6, 4, 5)));
+  t.notOk(isSparse(points(0, 0)));
 });

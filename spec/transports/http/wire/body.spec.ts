@@ -3,7 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import {
   CHAT_BODY_BYTES,
   COMPATIBLE_BODY_BYTES,
@@ -434,6 +434,46 @@ t.test('who asks while thirty bodies end at the same moment is answered between 
   await once(asking, 'data');
   t.ok(answered < 15, `${answered} were answered before`);
   await Promise.all(all);
+});
+
+/** Connections that send this body to /v1/chat at once, and one more that asks for the health; how many had their answer before it. */
+async function answeredBefore(t: Test, count: number, body: string, areOpen: boolean): Promise<number> {
+  const server = await startServer(t);
+  const { host, port } = new URL(server.url);
+  const post = `POST /v1/chat HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+  const open = (): Socket => {
+    const socket = connect(Number(port), '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    return socket;
+  };
+  const sockets = Array.from({ length: count + 1 }, open);
+  if (areOpen) {
+    // An answer shows that the server has taken the connection.
+    for (const socket of sockets) socket.write(`GET /v1/health HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    await Promise.all(sockets.map((socket) => once(socket, 'data')));
+  }
+  const asking = sockets.pop();
+  let answered = 0;
+  const all = sockets.map((socket) => once(socket, 'data').then(() => (answered += 1)));
+  for (const socket of sockets) socket.write(post);
+  asking?.write(`GET /v1/health HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+  await once(asking as Socket, 'data');
+  const before = answered;
+  await Promise.all(all);
+  return before;
+}
+
+t.test('who asks while very many bodies below 64 KiB end at the same moment is answered between them', async (t) => {
+  const before = await answeredBefore(t, 200, chat({ odd: Array.from({ length: 30_000 }, () => 1) }), true);
+  t.ok(before < 100, `${before} were answered before`);
+});
+
+t.test('who comes while very many new connections bring bodies is answered between them', async (t) => {
+  // However slow the machine is, the time that newcomers have is not over.
+  const now = performance.now();
+  t.capture(performance, 'now', () => now);
+  const before = await answeredBefore(t, 200, chat({ odd: Array.from({ length: 30_000 }, () => 1) }), false);
+  t.ok(before < 100, `${before} were answered before`);
 });
 
 t.test('headers of 31 KiB are taken', async (t) => {

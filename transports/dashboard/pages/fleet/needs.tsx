@@ -4,11 +4,11 @@ import { useEffect } from 'preact/hooks';
 import { canCure, cure } from '../../actions/cure.ts';
 import { readWhy } from '../../data/blocks.ts';
 import type { Cure } from '../../data/cures.ts';
-import { changes, needsPerson, rows } from '../../data/fleet.ts';
+import { changes, lacksModel, needsPerson, rows } from '../../data/fleet.ts';
 import { blockPath } from '../../data/route.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button } from '../../parts/widgets.tsx';
-import { fleetText, stateName, WORDS } from '../../text/index.ts';
+import { fleetText, WORDS, whyText } from '../../text/index.ts';
 
 /** More than these are found by the filter. */
 const MAX_SHOWN = 5;
@@ -29,9 +29,11 @@ export function Needs() {
     <section class="need" aria-label={fleetText.needs}>
       <h2>{fleetText.needs}</h2>
       <ul>
-        {shown.map(({ name, state, why }) => {
+        {shown.map((entry) => {
+          const { name, state } = entry;
           const known = cures.value.get(name);
-          const [fact = '', ...rest] = (known?.why ?? why ?? stateName(state)).split(/(?<=[.!?]) /);
+          const told = lacksModel(entry) ? undefined : known?.why; // which says nothing of the messages
+          const [fact = '', ...rest] = (told ?? whyText(entry)).split(/(?<=[.!?]) /);
           const first = known?.first;
           return (
             <li key={name}>

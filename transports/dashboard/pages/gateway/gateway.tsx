@@ -3,28 +3,26 @@ import { signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { GatewayFigures } from '../../../../core/types.ts';
 import { setQuery } from '../../base/address.ts';
-import { clockSeconds, count, figure, NONE } from '../../base/format.ts';
+import { clockSeconds, count, NONE } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
 import { type Connection, readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { readFigures, readRequests, WINDOWS } from '../../data/gateway.ts';
 import { useLoad } from '../../data/load.ts';
 import { pathOf, route } from '../../data/route.ts';
-import { joined, overall, type Totals, totalsOf } from '../../data/totals.ts';
+import { totalsOf } from '../../data/totals.ts';
 import { ConnectionKeys } from '../../parts/connection-keys.tsx';
 import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
-import { Plot, PlotGroup } from '../../parts/plot.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Bar, Empty, Problem, Spark } from '../../parts/widgets.tsx';
+import { Bar, Problem, Spark } from '../../parts/widgets.tsx';
 import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, programsText, WINDOW_NAMES } from '../../text/index.ts';
+import { inSeconds, Plots } from './plots.tsx';
 import { Programs } from './programs.tsx';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
 const REQUESTS_EVERY_MS = 1000;
-/** The colours of the providers, in their fixed order. */
-const TONES = ['c1', 'c2', 'c3', 'c4', 'c5'];
 
 /** The page: what goes through it, and the programs that ask. */
 export default function Gateway() {
@@ -244,69 +242,10 @@ function StateCell({ adapter: { id, detail, breaker, openUntil, paused }, isRead
   );
 }
 
-function Plots({ data }: { readonly data: GatewayFigures }) {
-  const { times, called } = joined(data.adapters);
-  if (called.length === 0) return <Empty text={gatewayText.noFigures} />;
-  const toneOf = (id: string): string => TONES[data.adapters.findIndex((adapter) => adapter.id === id) % TONES.length] ?? 'c5';
-  return (
-    <PlotGroup times={times}>
-      <div class="plots">
-        {plotsOf(times, called, toneOf).map(({ title, value, ...plot }) => (
-          <section key={title}>
-            <h2>
-              {title} <b class="num">{value}</b>
-            </h2>
-            <Plot times={times} {...plot} show={figure} />
-          </section>
-        ))}
-      </div>
-    </PlotGroup>
-  );
-}
-
-/** Requests by provider, the time to the first text, and tokens, each with its figure. */
-function plotsOf(times: readonly number[], called: GatewayFigures['adapters'], toneOf: (id: string) => string) {
-  const minutes = times.length < 2 ? 1 : ((times[1] ?? 0) - (times[0] ?? 0)) / 60_000;
-  const spanMinutes = Math.max(1, minutes * times.length);
-  const all = overall(called);
-  const sum = totalsOf(called.flatMap(({ series }) => series));
-  const line = (label: string, tone: string, pick: (totals: Totals) => number | null) => ({ label, tone, values: all.map(pick) });
-  const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
-  return [
-    {
-      title: gatewayText.rate,
-      value: figure(sum.requests / spanMinutes),
-      lines: called.map(({ id, displayName, series }) => ({ label: displayName, tone: toneOf(id), values: series.map(({ requests }) => requests / minutes) })),
-      stacked: true,
-      sentence: `${count(sum.requests)} requests, ${count(sum.errors)} failed.`,
-    },
-    {
-      title: gatewayText.seconds,
-      value: inSeconds(sum.firstTextP50),
-      lines: [
-        line(gatewayText.median, 'c1', ({ firstTextP50 }) => seconds(firstTextP50)),
-        line(gatewayText.p95, 'c4', ({ firstTextP95 }) => seconds(firstTextP95)),
-      ],
-      sentence: `Median ${inSeconds(sum.firstTextP50)} seconds to the first text.`,
-    },
-    {
-      title: gatewayText.tokens,
-      value: figure((sum.input + sum.output) / spanMinutes / 1000),
-      lines: [line(gatewayText.input, 'c2', ({ input }) => input / minutes / 1000), line(gatewayText.output, 'c3', ({ output }) => output / minutes / 1000)],
-      stacked: true,
-      sentence: `${count(sum.input)} tokens in, ${count(sum.output)} out, ${count(sum.cached)} from the cache.`,
-    },
-  ];
-}
-
 /** 24 bars of a longer series. */
 function thinned(values: readonly number[]): number[] {
   const step = Math.max(1, Math.ceil(values.length / 24));
   return Array.from({ length: Math.ceil(values.length / step) }, (_, index) =>
     values.slice(index * step, (index + 1) * step).reduce((sum, value) => sum + value, 0),
   );
-}
-
-function inSeconds(ms: number | null): string {
-  return ms === null ? NONE : (ms / 1000).toFixed(2);
 }

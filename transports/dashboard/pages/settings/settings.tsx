@@ -19,9 +19,10 @@ import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Providers } from '../../parts/providers.tsx';
 import { Ago, Button, Copy, Problem } from '../../parts/widgets.tsx';
-import { connectionsText, examinedText, LABELS, settingsText, WORDS } from '../../text/index.ts';
+import { connectionsText, examinedText, LABELS, notifyText, settingsText, WORDS } from '../../text/index.ts';
 import { Connections } from './connections.tsx';
 import { KeysWithAnother } from './keys.tsx';
+import { Notifications } from './notifications.tsx';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 
@@ -70,6 +71,11 @@ export default function Settings() {
           <Section title={settingsText.doctor} lead={settingsText.doctorLead}>
             <Doctor />
           </Section>
+          {hasBlocks && (
+            <Section title={notifyText.title} lead={notifyText.lead}>
+              <Notifications />
+            </Section>
+          )}
           <Section title={settingsText.browser}>
             <Browser />
           </Section>
