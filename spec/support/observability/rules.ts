@@ -69,7 +69,7 @@ export const RULES: readonly Rule[] = [
     for: '1m',
     severity: 'warning',
     summary: 'A message waits for its answer on {{ $labels.instance }} for more than ten minutes.',
-    cure: '`blockhouse blocks ls` shows the blocks with waiting messages, and `blockhouse why <block>` what keeps one from answering.',
+    cure: '`blockhouse ls` shows the blocks with waiting messages, and `blockhouse why <block>` what keeps one from answering.',
   },
   {
     alert: 'BlockhouseBlockNeedsPerson',
