@@ -261,7 +261,7 @@ t.test('a file above 400 lines says why here', async (t) => {
 });
 
 t.test('the page imports itself, types of the contract, and the packages that the build puts into its scripts', async (t) => {
-  const packages = ['preact', '@preact/signals', 'uplot', 'marked'];
+  const packages = ['preact', '@preact/signals', 'marked'];
   for (const { path, imports, code } of PAGE_SOURCES) {
     const wrong = imports.filter(({ own, target }) => (own ? !inFolder(target, PAGE) && target !== 'core/types.ts' : !packages.includes(packageName(target))));
     t.strictSame(wrong, [], path);

@@ -50,7 +50,7 @@ const CONTENT: Readonly<Record<string, string>> = {
   '/ui/': '.tr',
   '/ui/blocks/ada': '[data-entry]',
   '/ui/blocks/ada/config': 'main textarea, main input',
-  '/ui/gateway': '.plot canvas',
+  '/ui/gateway': '.plot .hit',
 };
 
 async function show(world: World, page: Page, path: string): Promise<void> {
@@ -128,7 +128,7 @@ t.test('the plots of a page zoom together by keys, and show their values as tabl
   if (world === undefined) return;
   await furnish(world);
   const page = await world.page('/ui/gateway');
-  await page.locator('.plot canvas').nth(2).waitFor();
+  await page.locator('.plot .hit').nth(2).waitFor();
   const firstRows = () => page.locator('.plot-table tbody').evaluateAll((all) => all.map((each) => each.querySelector('td')?.textContent));
   await page.keyboard.press('t');
   await page.locator('.plot-table').nth(2).waitFor();
@@ -149,15 +149,19 @@ t.test('the plots of a page zoom together by keys, and show their values as tabl
   await page.getByRole('button', { name: 'Show the whole time' }).click();
   await span.waitFor({ state: 'detached' });
   await page.keyboard.press('t');
-  const canvas = page.locator('.plot .u-over').first();
-  await canvas.waitFor();
-  const box = (await canvas.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const area = page.locator('.plot .hit').first();
+  await area.waitFor();
+  const box = (await area.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
   await page.mouse.move(box.x + box.width * 0.3, box.y + 40);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.6, box.y + 40);
-  const crosshairs = await page.locator('.u-cursor-x').evaluateAll((all) => all.map((each) => new DOMMatrix(getComputedStyle(each).transform).e));
+  const crosshairs = await page.locator('.plot .crosshair').evaluateAll((all) => all.map((each) => Number(each.getAttribute('x1'))));
   await page.mouse.up();
   await span.waitFor();
+  await page.mouse.dblclick(box.x + box.width * 0.5, box.y + 40);
+  await span.waitFor({ state: 'detached' });
+  await page.mouse.move(1, 1);
+  t.equal(await page.locator('.plot .crosshair').count(), 0, 'and none is left where no pointer is');
   t.ok(crosshairs.length === 3 && Math.min(...crosshairs) > 0, 'each plot has a crosshair');
   t.ok(Math.max(...crosshairs) - Math.min(...crosshairs) <= 2, 'and all are at one time, but for the pixels that the widths differ');
 });

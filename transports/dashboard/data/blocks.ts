@@ -33,6 +33,19 @@ export async function retryMessage(block: string, id: string): Promise<void> {
   await post(blockURL(block, `/chat/${encodeURIComponent(id)}/retry`));
 }
 
+/** What is asked again: the text and the model where they differ; `clientId` makes a repetition harmless. */
+export interface Again {
+  readonly message?: string;
+  /** With its provider before it. */
+  readonly model?: string;
+  readonly clientId: string;
+}
+
+/** Asks the last message of a block again. */
+export async function askAgain(block: string, id: string, again: Again): Promise<void> {
+  await post(blockURL(block, `/chat/${encodeURIComponent(id)}/again`), again);
+}
+
 /** Resolves with the name of the archive. */
 export async function archiveBlock(name: string): Promise<string | undefined> {
   const { data } = await call<{ readonly archiveName?: string } | undefined>('DELETE', blockURL(name));

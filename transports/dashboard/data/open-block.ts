@@ -8,7 +8,7 @@ import type { BlockConfig, BlockCosts, BlockMemory, BlockPulse, BlockState, Chat
 import type { Timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Why } from './cures.ts';
-import { type Entries, isUnfinished, type Line, linesOf, withNewest, withOlder } from './entries.ts';
+import { type Entries, isShort, isUnfinished, type Line, linesOf, withNewest, withOlder, withVersion } from './entries.ts';
 import type { Frame } from './frame.ts';
 import type { Outbox } from './outbox.ts';
 import { blockURL } from './paths.ts';
@@ -18,6 +18,8 @@ import type { Socket } from './socket.ts';
 /** Shown at first, and read at once when somebody scrolls up. */
 export const PAGE_ENTRIES = 40;
 const LARGEST_PAGE = 500;
+/** How often older entries are read at first because of versions that are folded away. */
+const MAX_FOLDED_PAGES = 5;
 const MIN_MS = 300;
 /** A page below this size has fewer entries than asked for only if there are no more. */
 const WHOLE_CHARACTERS = 2_000_000;
@@ -33,7 +35,7 @@ export interface Details {
 
 /** What a block is followed with. */
 export interface Means {
-  readonly socket: Pick<Socket, 'follow' | 'connection'>;
+  readonly socket: Pick<Socket, 'follow' | 'connection' | 'isSettled'>;
   readonly outbox: Pick<Outbox, 'messages' | 'drop'>;
   readonly isVisible: ReadonlySignal<boolean>;
   readonly timers: Timers;
@@ -60,6 +62,8 @@ export class OpenBlock {
   /** What the block does: the reply that comes is newer than what was read. Undefined until it is read. */
   readonly state: ReadonlySignal<BlockState | undefined>;
   readonly #replyLine: Signal<{ readonly id: string; readonly key: string } | undefined> = signal(undefined);
+  /** Which version of a message is shown, by its newest one. */
+  readonly #chosen: Signal<ReadonlyMap<string, string>> = signal(new Map());
   readonly #keys = new Map<string, string>();
   /** Of the last answer about each thing, and the path that it came from. */
   readonly #etags = new Map<'details' | 'chat', { readonly path: string; readonly etag: string | undefined }>();
@@ -79,7 +83,7 @@ export class OpenBlock {
     this.name = name;
     this.#means = means;
     const outgoing = computed(() => means.outbox.messages.value.filter(({ block }) => block === name));
-    this.lines = computed(() => linesOf(this.entries.value, this.#replyLine.value, (entry) => this.#keyOf(entry), outgoing.value));
+    this.lines = computed(() => linesOf(this.entries.value, this.#replyLine.value, (entry) => this.#keyOf(entry), outgoing.value, this.#chosen.value));
     this.state = computed(() => (this.reply.value?.phase === 'writing' ? 'working' : this.details.value?.pulse.state));
   }
 
@@ -94,13 +98,13 @@ export class OpenBlock {
         take: (frame) => frame['block'] === this.name && this.#take(frame),
       }),
       effect(() => {
-        if (socket.connection.value.state === 'live') this.want();
+        // With a connection, the answer to the subscription says that it can be read.
+        if (socket.isSettled.value && socket.connection.value.state !== 'live' && !this.isRead.peek()) this.want();
       }),
       effect(() => {
         if (isVisible.value && this.#isWanted) this.want();
       }),
     ];
-    this.want();
     return () => {
       this.#isOpen = false;
       for (const end of ends) end();
@@ -129,6 +133,11 @@ export class OpenBlock {
       this.hasOlder.value = !isBeginning(page, limit);
       also();
     });
+  }
+
+  /** Shows a version of a message, by its id or that of its answer. */
+  showVersion(id: string): void {
+    this.#chosen.value = withVersion(this.#chosen.peek(), this.entries.peek(), id, this.#replyLine.peek()?.id);
   }
 
   #take(frame: Frame): boolean {
@@ -220,13 +229,20 @@ export class OpenBlock {
     }
     const { messages: page, seq } = history;
     const isGap = isAfterGap(history);
+    const before = this.entries.peek();
     batch(() => {
       const isAll = isBeginning(page, limit);
-      const before = this.entries.peek();
       this.entries.value = withNewest(before, page, isAll || isGap);
       if (before.size === 0 || isAll || isGap) this.hasOlder.value = !isAll;
       this.#settle(Math.max(seq, asked));
     });
+    if (before.size > 0 && !isGap) return;
+    for (
+      let pages = 0;
+      pages < MAX_FOLDED_PAGES && this.hasOlder.peek() && isShort(this.entries.peek(), this.lines.peek().length, PAGE_ENTRIES / 2);
+      pages += 1
+    )
+      await this.readOlder(PAGE_ENTRIES);
   }
 
   /** Bubbles and the reply become the entries that the server has. They are at least as new as the step `seq`. */

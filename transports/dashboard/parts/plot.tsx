@@ -1,14 +1,13 @@
-// A plot over time: drawn by uPlot, whose code is loaded with the first plot. Crosshair and zoom are shared by the plots of a page.
+// A plot over time, drawn as SVG. Crosshair and zoom are shared by the plots of a page.
 //
-// also-as-text: each plot has a sentence, and its values as a table. A browser that can't draw it shows the table: the code may not have come, and it
-//   refuses languages such as the `en-US@posix` of a browser that was started without a locale.
+// also-as-text: each plot has a sentence, and its values as a table.
+import { type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import type uPlot from 'uplot';
-import { clock, markText } from '../base/format.ts';
+import { pathThrough, stackedSums, timeMarks, valueMarks } from '../base/axes.ts';
+import { clock, clockSeconds, markText } from '../base/format.ts';
 import { type Command, useKeys } from '../base/keys.ts';
 import { type Span, type Step, stepped } from '../base/zoom.ts';
-import { theme } from '../data/settings.ts';
 import { plotText, spanText } from '../text/plot.ts';
 import { Table } from './table.tsx';
 import { Button } from './widgets.tsx';
@@ -35,14 +34,27 @@ interface PlotProps {
 interface Shared {
   readonly isTable: boolean;
   readonly span: Span;
-  /** Plots of one name share their crosshair. */
-  readonly name: string;
+  /** The time under the crosshair, in epoch milliseconds. */
+  readonly at: Signal<number | undefined>;
   zoom(span: Span): void;
 }
 
-const Group = createContext<Shared>({ isTable: false, span: undefined, name: '', zoom: () => undefined });
+const Group = createContext<Shared | undefined>(undefined);
 
+/** Pixels: of the drawing, and of what stands at its sides. */
 const HEIGHT = 150;
+const START = 44;
+const END = 20;
+const TOP = 8;
+const BOTTOM = 24;
+const GROUND = HEIGHT - TOP - BOTTOM;
+/** The least between two marks. */
+const MARK_HEIGHT = 30;
+const MARK_WIDTH = 60;
+/** A shorter drag is a click. */
+const MIN_DRAG = 3;
+/** Room above the highest value. */
+const HEADROOM = 1.1;
 /** Rows of the table, evenly chosen. */
 const TABLE_ROWS = 24;
 
@@ -54,9 +66,10 @@ const STEPS: readonly (readonly [string, Step])[] = [
 ];
 
 /** The plots of a page, all of these times: they share crosshair, zoom and keys. */
-export function PlotGroup({ name, times, children }: { readonly name: string; readonly times: readonly number[]; readonly children: ComponentChildren }) {
+export function PlotGroup({ times, children }: { readonly times: readonly number[]; readonly children: ComponentChildren }) {
   const [isTable, setTable] = useState(false);
   const [span, zoom] = useState<Span>(undefined);
+  const at = useSignal<number | undefined>(undefined);
   const whole: readonly Command[] = span === undefined ? [] : [{ keys: 'Escape', does: plotText.whole, run: () => zoom(undefined) }];
   useKeys(
     [
@@ -67,7 +80,7 @@ export function PlotGroup({ name, times, children }: { readonly name: string; re
     [times, span],
   );
   return (
-    <Group.Provider value={{ isTable, span, name, zoom }}>
+    <Group.Provider value={{ isTable, span, at, zoom }}>
       {span !== undefined && (
         <div class="plot-span row wrap">
           <span class="num">{spanText(span.from, span.to)}</span>
@@ -81,13 +94,12 @@ export function PlotGroup({ name, times, children }: { readonly name: string; re
 
 /** The plot, or its table. */
 export function Plot(props: PlotProps) {
-  const { isTable } = useContext(Group);
-  const [isRefused, setRefused] = useState(false);
+  const group = useContext(Group);
+  if (group === undefined) return null;
   return (
     <figure class="plot">
       <figcaption class="sr">{props.sentence}</figcaption>
-      {isRefused && <p class="hint">{plotText.refused}</p>}
-      {isTable || isRefused ? <Values {...props} /> : <Canvas {...props} refused={() => setRefused(true)} />}
+      {group.isTable ? <Values {...props} {...group} /> : <Drawing {...props} {...group} />}
       <div class="row wrap">
         {props.lines.map(({ label, tone }) => (
           <span key={label} class="legend">
@@ -100,49 +112,118 @@ export function Plot(props: PlotProps) {
   );
 }
 
-function Canvas({ times, lines, stacked = false, refused }: PlotProps & { refused(): void }) {
-  const { name, span, zoom } = useContext(Group);
+/** The place of the drawing, whose pixels are those of its units. */
+function Drawing(props: PlotProps & Shared) {
   const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | undefined>(undefined);
-  const data = dataOf(times, lines, stacked);
-  const shape = `${lines.map(({ label, tone }) => label + tone).join()} ${stacked} ${theme.value} ${isDark()}`;
+  const [width, setWidth] = useState(0);
   useEffect(() => {
     const element = box.current;
-    let isGone = false;
-    let watcher: ResizeObserver | undefined;
-    void import('uplot').then(({ default: Plotter }) => {
-      if (isGone || element === null) return;
-      plot.current = new Plotter(optionsOf(Plotter, element, lines, stacked, { name, zoom }), data, element);
-      if (span !== undefined) zoomTo(plot.current, span);
-      watcher = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
-      watcher.observe(element);
-    }, refused); // also-as-text
-    return () => {
-      isGone = true;
-      watcher?.disconnect();
-      plot.current?.destroy();
-      plot.current = undefined;
-    };
-  }, [shape]);
-  useEffect(() => {
-    const drawn = plot.current;
-    if (drawn === undefined) return;
-    if (span === undefined) drawn.setData(data);
-    else
-      drawn.batch(() => {
-        drawn.setData(data, false);
-        zoomTo(drawn, span);
-      });
-  }, [times, lines, span]);
-  return <div ref={box} class="canvas" aria-hidden="true" />;
+    if (element === null) return;
+    const watcher = new ResizeObserver(() => setWidth(element.clientWidth));
+    watcher.observe(element);
+    return () => watcher.disconnect();
+  }, []);
+  const { times, span } = props;
+  const { from, to } = span ?? { from: times[0] ?? 0, to: times.at(-1) ?? 1 };
+  return (
+    <div ref={box} class="drawn" aria-hidden="true">
+      {width > START + END && <Axes {...props} from={from} to={Math.max(to, from + 1)} width={width - START - END} />}
+    </div>
+  );
 }
 
-function zoomTo(plot: uPlot, { from, to }: NonNullable<Span>): void {
-  plot.setScale('x', { min: from / 1000, max: to / 1000 });
+interface Shown {
+  /** The times at the edges. */
+  readonly from: number;
+  readonly to: number;
+  /** Of the area without what stands at its sides. */
+  readonly width: number;
 }
 
-function Values({ times, lines, show }: PlotProps) {
-  const { span } = useContext(Group);
+function Axes({ times, lines, stacked = false, from, to, width, at, zoom }: PlotProps & Shared & Shown) {
+  const values = stacked ? stackedSums(lines.map((line) => line.values)) : lines.map((line) => line.values);
+  const shown = values.flatMap((line) => line.filter((_, index) => (times[index] ?? 0) >= from && (times[index] ?? 0) <= to));
+  const top = Math.max(0.001, ...shown.map((value) => value ?? 0)) * HEADROOM;
+  const x = (time: number): number => ((time - from) / (to - from)) * width;
+  const y = (value: number): number => GROUND - (value / top) * GROUND;
+  const across = timeMarks(from, to, width / MARK_WIDTH);
+  const up = valueMarks(top, GROUND / MARK_HEIGHT);
+  const paths = values.map((line) => pathThrough(line.map((value, index) => ({ x: x(times[index] ?? 0), y: value === null ? null : y(value) }))));
+  const ends = `V${GROUND}H${x(times[0] ?? 0).toFixed(1)}Z`;
+  return (
+    <svg width={width + START + END} height={HEIGHT}>
+      {up.marks.map((mark) => (
+        <g key={mark}>
+          <line class="grid" x1={START} x2={START + width} y1={TOP + y(mark)} y2={TOP + y(mark)} />
+          <text class="up" x={START - 8} y={TOP + y(mark) + 4}>
+            {markText(mark, up.step)}
+          </text>
+        </g>
+      ))}
+      {across.marks.map((mark) => (
+        <text key={mark} x={START + x(mark)} y={HEIGHT - 6}>
+          {across.step < 60_000 ? clockSeconds(mark) : clock(mark)}
+        </text>
+      ))}
+      <svg x={START} y={TOP} width={width} height={GROUND}>
+        {lines // the highest sum first, so that the lower layers are drawn over it
+          .map(({ label, tone }, index) => (
+            <g key={label} class={tone}>
+              {stacked && <path class="under" d={paths[index] + ends} />}
+              <path d={paths[index]} />
+            </g>
+          ))
+          .reverse()}
+        <Pointer at={at} from={from} to={to} width={width} zoom={zoom} />
+      </svg>
+    </svg>
+  );
+}
+
+/** The crosshair, and the part that is dragged out. A finger scrolls the page. */
+function Pointer({ at, from, to, width, zoom }: Shown & Pick<Shared, 'at' | 'zoom'>) {
+  const start = useSignal<number | undefined>(undefined);
+  const x = (time: number): number => ((time - from) / (to - from)) * width;
+  const timeAt = (event: PointerEvent): number => {
+    const { left } = (event.currentTarget as Element).getBoundingClientRect();
+    return from + (Math.min(Math.max(event.clientX - left, 0), width) / width) * (to - from);
+  };
+  const ended = (event: PointerEvent): void => {
+    const [one, other] = [start.value ?? 0, timeAt(event)].sort((a, b) => a - b) as [number, number];
+    if (start.value !== undefined && x(other) - x(one) >= MIN_DRAG) zoom({ from: one, to: other });
+    start.value = undefined;
+  };
+  const now = at.value;
+  return (
+    <>
+      {now !== undefined && <line class="crosshair" x1={x(now)} x2={x(now)} y1="0" y2={GROUND} />}
+      {now !== undefined && start.value !== undefined && (
+        <rect class="dragged" x={Math.min(x(start.value), x(now))} width={Math.abs(x(now) - x(start.value))} height={GROUND} />
+      )}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: keys do the same */}
+      <rect
+        class="hit"
+        width={width}
+        height={GROUND}
+        onPointerDown={(event) => {
+          if (event.pointerType === 'touch' || event.button !== 0) return;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          start.value = timeAt(event);
+        }}
+        onPointerMove={(event) => {
+          if (event.pointerType !== 'touch') at.value = timeAt(event);
+        }}
+        onPointerUp={ended}
+        onPointerLeave={() => {
+          at.value = undefined;
+        }}
+        onDblClick={() => zoom(undefined)}
+      />
+    </>
+  );
+}
+
+function Values({ times, lines, show, span }: PlotProps & Shared) {
   const inSpan = times.flatMap((time, index) => (span === undefined || (time >= span.from && time <= span.to) ? [index] : []));
   const step = Math.max(1, Math.floor(inSpan.length / TABLE_ROWS));
   const rows = inSpan.filter((_, place) => place % step === 0);
@@ -163,92 +244,4 @@ function Values({ times, lines, show }: PlotProps) {
       </Table>
     </div>
   );
-}
-
-/** Layers of a stack are drawn from the highest sum down. */
-function dataOf(times: readonly number[], lines: readonly Line[], stacked: boolean): uPlot.AlignedData {
-  const seconds = times.map((ms) => ms / 1000);
-  if (!stacked) return [seconds, ...lines.map(({ values }) => [...values])] as uPlot.AlignedData;
-  const sums = times.map(() => 0);
-  const layers = lines.map(({ values }) =>
-    values.map((value, index) => {
-      sums[index] = (sums[index] ?? 0) + (value ?? 0);
-      return sums[index] ?? 0;
-    }),
-  );
-  return [seconds, ...layers.reverse()] as uPlot.AlignedData;
-}
-
-function optionsOf(
-  Plotter: typeof uPlot,
-  element: HTMLElement,
-  lines: readonly Line[],
-  stacked: boolean,
-  { name, zoom }: Pick<Shared, 'name' | 'zoom'>,
-): uPlot.Options {
-  const color = (token: string, alpha = 1): string => colorOf(element, token, alpha);
-  const drawn = stacked ? [...lines].reverse() : lines;
-  const axis = { stroke: color('text-3'), grid: { stroke: color('line-1'), width: 1 }, ticks: { show: false }, font: '11px "Geist Mono Variable", monospace' };
-  return {
-    width: element.clientWidth,
-    height: HEIGHT,
-    legend: { show: false },
-    cursor: {
-      sync: { key: name },
-      points: { show: false },
-      drag: { x: true, y: false, setScale: false },
-      bind: {
-        dblclick: () => () => {
-          zoom(undefined);
-          return null;
-        },
-      },
-    },
-    hooks: {
-      setSelect: [
-        (plot) => {
-          const { left, width } = plot.select;
-          if (width <= 0) return;
-          zoom({ from: plot.posToVal(left, 'x') * 1000, to: plot.posToVal(left + width, 'x') * 1000 });
-          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-        },
-      ],
-    },
-    padding: [8, 20, 0, 0], // the last time is centred at the edge
-    scales: { y: { range: (_plot, _low, high) => [0, Math.max(high ?? 0, 0.001) * 1.1] } },
-    axes: [
-      { ...axis, grid: { show: false }, size: 24, values: (_plot, ticks) => ticks.map((tick) => clock(tick * 1000)) },
-      { ...axis, size: 44, values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => markText(tick, step)) },
-    ],
-    series: [
-      {},
-      ...drawn.map(({ label, tone }) => ({
-        label,
-        stroke: color(tone),
-        width: 1.4,
-        ...(stacked && { fill: color(tone, 0.22) }),
-        points: { show: true, size: 3, width: 0, fill: color(tone), filter: alone },
-        ...(Plotter.paths.linear === undefined ? {} : { paths: Plotter.paths.linear() }),
-      })),
-    ],
-  };
-}
-
-/** Points that no line goes to or from: they would not be seen. */
-function alone(plot: uPlot, series: number): number[] {
-  const values = [...(plot.data[series] ?? [])];
-  return values.flatMap((value, index) => (value != null && values[index - 1] == null && values[index + 1] == null ? [index] : []));
-}
-
-/** A token as a colour that a canvas takes: light or dark is decided by the element. */
-function colorOf(element: HTMLElement, token: string, alpha: number): string {
-  const before = element.style.color;
-  element.style.color = `var(--${token})`;
-  const [red = '0', green = '0', blue = '0'] = getComputedStyle(element).color.match(/[\d.]+/g) ?? [];
-  element.style.color = before;
-  return `rgb(${red} ${green} ${blue} / ${alpha})`;
-}
-
-function isDark(): boolean {
-  return matchMedia('(prefers-color-scheme: dark)').matches;
 }

@@ -46,6 +46,20 @@ export const chatText = {
   message: 'Message',
   about: 'About the block',
   retryHere: 'Retry the failed message',
+  askAgain: 'Ask again',
+  editAgain: 'Edit and ask again…',
+  askOther: 'Ask another model…',
+  editLast: 'Edit the last message and ask it again',
+  question: 'Message',
+  otherModel: 'Model',
+  otherModelHelp: 'Left empty, the model of the block answers. Another model answers this once, and none of the fallbacks.',
+  blank: 'A message has at least one letter.',
+  keptVersions: 'The version that is there stays, with its answer. Models no longer see it once the new one is answered.',
+  versions: 'Versions of this message',
+  versionBefore: 'Version before',
+  versionAfter: 'Version after',
+  unseen: 'models see a later version',
+  noAgain: 'The last message waits or is being answered, so it can’t be asked again now.',
 } as const;
 
 export const panelText = {
@@ -66,7 +80,7 @@ export const panelText = {
   tokens: 'Tokens',
   cost: 'Cost',
   at: 'At',
-  unpriced: 'no known price',
+  unpriced: 'not priced',
   noCall: 'No answer yet.',
   fails: 'If it fails',
   noFallback: 'There is no other model to fall back to.',
@@ -100,6 +114,16 @@ export function stopText(stopReason: string | undefined): string | undefined {
 /** `Message support…`. */
 export function placeholderText(name: string): string {
   return `Message ${name}…`;
+}
+
+/** `2 of 3`. */
+export function versionText(at: number, all: number): string {
+  return `${count(at)} of ${count(all)}`;
+}
+
+/** Told to a screen reader. */
+export function versionShownText(at: number, all: number): string {
+  return `Version ${versionText(at, all)}`;
 }
 
 /** `waits, 2 before it`. */

@@ -10,7 +10,6 @@ export const plotText = {
   whole: 'Show the whole time',
   values: 'Values',
   time: 'Time',
-  refused: 'This browser could not draw the plot, so here are its values. Reload the page to try again.',
 } as const;
 
 /** `14:10 to 14:25`. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ChatEntry } from '../../../../core/types.ts';
-import { type Entries, linesOf, withNewest, withOlder } from '../../../../transports/dashboard/data/entries.ts';
+import { type Entries, isShort, linesOf, withNewest, withOlder, withVersion } from '../../../../transports/dashboard/data/entries.ts';
 import type { Outgoing } from '../../../../transports/dashboard/data/outbox.ts';
 
 const entry = (id: string, more: Partial<ChatEntry> = {}): ChatEntry => ({
@@ -75,4 +75,51 @@ t.test('the entry of a complete reply takes its place, also while the reply is s
   const lines = linesOf(entries, { id: '1', key: 'reply' }, ({ id }) => (id === '2' ? 'reply' : id));
   t.match(lines, [{ key: '1' }, { kind: 'entry', key: 'reply' }]);
   t.equal(lines.length, 2);
+});
+
+const asked = known(entry('1'), answer('2', '1'), entry('3', { replaces: '1' }), answer('4', '3'), entry('5', { replaces: '3' }), answer('6', '5'), entry('7'));
+
+t.test('of the versions of a message the newest is shown, in the place of the first', async (t) => {
+  const lines = linesOf(asked, undefined, ({ id }) => id);
+  t.match(lines, [{ key: '1', entry: { id: '5' }, versions: { ids: ['1', '3', '5'], at: 2, isSeen: true } }, { entry: { id: '6' } }, { entry: { id: '7' } }]);
+  t.notOk('versions' in (lines[2] ?? {}), 'a message that was asked once has none');
+});
+
+t.test('an earlier version is shown with its answer by its own id or that of the answer, until the message is asked again', async (t) => {
+  const shownBy = (id: string, entries = asked) => {
+    const chosen = withVersion(new Map(), asked, id, undefined);
+    return linesOf(entries, undefined, ({ id }) => id, [], chosen).flatMap((line) => ('entry' in line ? [line.entry.id] : []));
+  };
+  t.strictSame(shownBy('1'), ['1', '2', '7']);
+  t.strictSame(shownBy('4'), ['3', '4', '7']);
+  t.strictSame(shownBy('7'), ['5', '6', '7']);
+  t.strictSame(shownBy('1', withNewest(asked, [...asked.values(), entry('8', { replaces: '5' }), answer('9', '8')], true)), ['7', '8', '9']);
+  t.equal(linesOf(asked, undefined, ({ id }) => id, [], withVersion(new Map(), asked, '1', undefined)).length, 3);
+});
+
+t.test('a version that waits stands below, one that is being answered takes the place, and what fails leaves the one that models see', async (t) => {
+  const again = (status: ChatEntry['status']): Entries => known(entry('1'), answer('2', '1'), entry('3', { replaces: '1', status }));
+  t.match(
+    linesOf(again('queued'), undefined, ({ id }) => id),
+    [{ entry: { id: '1' } }, { entry: { id: '2' } }, { kind: 'waiting', entry: { id: '3' } }],
+  );
+  t.strictSame(shown(again('queued'), { id: '3', key: 'reply' }), ['1', 'reply'], 'the reply may come before its message is read again');
+  t.strictSame(shown(again('processing'), { id: '3', key: 'reply' }), ['1', 'reply']);
+  const before = (status: ChatEntry['status']) =>
+    linesOf(again(status), undefined, ({ id }) => id, [], withVersion(new Map(), again(status), '1', undefined))[0];
+  t.match(before('failed'), { entry: { id: '1' }, versions: { isSeen: true } });
+  t.match(before('processing'), { entry: { id: '1' }, versions: { isSeen: false } });
+  const reading = linesOf(again('processing'), { id: '3', key: 'reply' }, ({ id }) => id, [], withVersion(new Map(), again('processing'), '1', '3'));
+  t.strictSame(
+    reading.map(({ key }) => key),
+    ['1', '2'],
+    'a reply to another version than the one that is read is not shown below it',
+  );
+});
+
+t.test('more is read where versions leave little to show, or an earlier one is not there', async (t) => {
+  t.ok(isShort(asked, 3, 20));
+  t.notOk(isShort(asked, 20, 20));
+  t.ok(isShort(known(entry('3', { replaces: '1' })), 20, 20));
+  t.notOk(isShort(known(entry('1')), 1, 20), 'a short chat is only short');
 });

@@ -4,13 +4,15 @@ import { useState } from 'preact/hooks';
 import type { ChatEntry } from '../../../../../core/types.ts';
 import { clock, duration, fullTime, usd } from '../../../base/format.ts';
 import { retryMessage } from '../../../data/blocks.ts';
+import type { Versions } from '../../../data/entries.ts';
 import type { OpenBlock } from '../../../data/open-block.ts';
 import { blockPath } from '../../../data/route.ts';
 import { beginningOf } from '../../../parts/markdown/cut.ts';
 import { Markdown } from '../../../parts/markdown/markdown.tsx';
-import { Menu } from '../../../parts/menu.tsx';
+import { type Choice, Menu } from '../../../parts/menu.tsx';
 import { Button, Copy } from '../../../parts/widgets.tsx';
 import { chatText, inText, outcomeText, outText, restText, stopText, timesText } from '../../../text/block.ts';
+import { type Askable, askAsIs, editAgain, VersionSwitch } from './again.tsx';
 import { WritingFacts, WritingWho } from './writing.tsx';
 
 interface EntryProps {
@@ -18,25 +20,33 @@ interface EntryProps {
   /** Undefined for the reply that is being written, which becomes its entry in the same place. */
   readonly entry: ChatEntry | undefined;
   readonly isLinked: boolean;
+  /** Of a message that was asked again. */
+  readonly versions?: Versions | undefined;
+  /** Set on the last message and its answers, if it can be asked again. */
+  readonly askable?: Askable | undefined;
 }
 
 /** An entry; drawn again only when it has changed. */
 export class EntryView extends Component<EntryProps> {
   override shouldComponentUpdate(next: EntryProps): boolean {
-    return next.entry !== this.props.entry || next.isLinked !== this.props.isLinked;
+    const { entry, isLinked, versions, askable } = this.props;
+    if (next.entry !== entry || next.isLinked !== isLinked || next.askable?.id !== askable?.id || next.askable?.shown !== askable?.shown) return true;
+    return next.versions?.at !== versions?.at || next.versions?.ids.length !== versions?.ids.length || next.versions?.isSeen !== versions?.isSeen;
   }
   override render() {
-    const { open, entry, isLinked } = this.props;
-    return entry?.role === 'user' ? <Message open={open} entry={entry} isLinked={isLinked} /> : <Answer open={open} entry={entry} isLinked={isLinked} />;
+    const { entry } = this.props;
+    return entry?.role === 'user' ? <Message {...this.props} entry={entry} /> : <Answer {...this.props} />;
   }
 }
 
-function Message({ open, entry, isLinked }: EntryProps & { readonly entry: ChatEntry }) {
+function Message({ open, entry, isLinked, versions, askable }: EntryProps & { readonly entry: ChatEntry }) {
   const { id, status, content } = entry;
   const isFailed = status === 'failed' || status === 'cancelled' || status === 'expired';
   return (
     <article class={`m u ${isLinked ? 'linked' : ''}`} id={`entry-${id}`} data-line data-entry={id} data-failed={isFailed ? '' : undefined} tabIndex={-1}>
-      <Who block={open.name} entry={entry} />
+      <Who block={open.name} entry={entry} askable={askable}>
+        {versions !== undefined && <VersionSwitch open={open} versions={versions} />}
+      </Who>
       <Plain text={content} />
       <Outcome entry={entry}>{isFailed && <Button label={chatText.retry} icon="restart" small run={() => retryMessage(open.name, id)} />}</Outcome>
     </article>
@@ -44,7 +54,7 @@ function Message({ open, entry, isLinked }: EntryProps & { readonly entry: ChatE
 }
 
 /** An answer, also while it is written: then it alone is drawn again with each piece. */
-function Answer({ open, entry, isLinked }: EntryProps) {
+function Answer({ open, entry, isLinked, askable }: EntryProps) {
   const reply = entry === undefined ? open.reply.value : undefined;
   const isWriting = reply?.phase === 'writing';
   const id = entry?.id;
@@ -58,7 +68,7 @@ function Answer({ open, entry, isLinked }: EntryProps) {
       aria-busy={isWriting}
       tabIndex={-1}
     >
-      {entry === undefined ? <WritingWho block={open.name} reply={reply} /> : <Who block={open.name} entry={entry} />}
+      {entry === undefined ? <WritingWho block={open.name} reply={reply} /> : <Who block={open.name} entry={entry} askable={askable} />}
       <Markdown source={entry?.content ?? reply?.text ?? ''} />
       {entry === undefined ? <WritingFacts block={open.name} reply={reply} /> : <Outcome entry={entry} />}
       {entry !== undefined && <Facts entry={entry} />}
@@ -77,22 +87,34 @@ function Outcome({ entry: { status, error }, children }: { readonly entry: ChatE
   );
 }
 
-function Who({ block, entry }: { readonly block: string; readonly entry: ChatEntry }) {
+interface WhoProps {
+  readonly block: string;
+  readonly entry: ChatEntry;
+  readonly askable: Askable | undefined;
+  readonly children?: ComponentChildren;
+}
+
+function Who({ block, entry, askable, children }: WhoProps) {
   const { id, role, channel, timestamp, content } = entry;
   const copy = (text: string) => (): Promise<void> => navigator.clipboard.writeText(text);
+  const isQuestion = role === 'user';
   return (
     <div class="who">
-      <b class="clip">{role === 'user' ? chatText.you : block}</b>
+      <b class="clip">{isQuestion ? chatText.you : block}</b>
       <time dateTime={timestamp} title={fullTime(timestamp)}>
         {clock(timestamp)}
       </time>
       {channel !== 'web' && <span class="chip">{channel}</span>}
-      <span class="row tools">
+      {children}
+      <span class={`row tools ${askable === undefined ? '' : 'shown'}`}>
+        {askable !== undefined && isQuestion && <Button label={chatText.editAgain} icon="edit" iconOnly kind="quiet" small run={() => editAgain(askable)} />}
+        {askable !== undefined && !isQuestion && <Button label={chatText.askAgain} icon="restart" iconOnly kind="quiet" small run={() => askAsIs(askable)} />}
         <Copy text={content} label={chatText.copyMarkdown} iconOnly />
         <Menu
           label={chatText.more}
           small
           choices={[
+            ...againChoices(askable),
             { label: chatText.copyText, icon: 'copy', run: () => copy(plainText(id, content))() },
             { label: chatText.copyMarkdown, icon: 'copy', run: copy(content) },
             { label: chatText.copyLink, icon: 'link', run: copy(`${location.origin}${blockPath(block, 'chat', { at: id })}`) },
@@ -101,6 +123,15 @@ function Who({ block, entry }: { readonly block: string; readonly entry: ChatEnt
       </span>
     </div>
   );
+}
+
+function againChoices(askable: Askable | undefined): readonly Choice[] {
+  if (askable === undefined) return [];
+  return [
+    { label: chatText.askAgain, icon: 'restart', run: () => askAsIs(askable) },
+    { label: chatText.editAgain, icon: 'edit', keys: 'e', run: () => editAgain(askable) },
+    { label: chatText.askOther, icon: 'gateway', run: () => editAgain(askable, true) },
+  ];
 }
 
 /** The text as it is shown, without its marks. */

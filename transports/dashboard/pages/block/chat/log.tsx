@@ -11,6 +11,7 @@ import { route } from '../../../data/route.ts';
 import { Icon } from '../../../parts/icon.tsx';
 import { Button, Empty, Problem } from '../../../parts/widgets.tsx';
 import { chatText } from '../../../text/block.ts';
+import { type Askable, askableOf, useAgainKey } from './again.tsx';
 import { EntryView } from './entry.tsx';
 import { Sending, Waiting } from './live.tsx';
 import { Scroll } from './scroll.ts';
@@ -44,11 +45,15 @@ export function Log({ open, edit, sent }: LogProps) {
     shown.toNewest();
     scroll.toEnd();
   };
-  useEffect(() => {
-    if (sent === 0) return;
+  const asked = (): void => {
     newest();
     scroll.begin();
+  };
+  useEffect(() => {
+    if (sent > 0) asked();
   }, [sent]);
+  const askable = askableOf(open, lines, asked);
+  useAgainKey(askable);
   return (
     <div class="log-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the chat is scrolled by keys */}
@@ -60,7 +65,7 @@ export function Log({ open, edit, sent }: LogProps) {
               <Button label={chatText.lookAgain} small run={() => open.want()} />
             </Problem>
           )}
-          <Lines open={open} range={shown.range} linked={linked} edit={edit} />
+          <Lines open={open} range={shown.range} linked={linked} askable={askable} edit={edit} />
         </div>
       </div>
       <Newest scroll={scroll} isCut={to < lines.length} run={newest} />
@@ -72,11 +77,12 @@ interface LinesProps {
   readonly open: OpenBlock;
   readonly range: ReturnType<typeof useWindow>['range'];
   readonly linked: string | undefined;
+  readonly askable: Askable | undefined;
   readonly edit: (text: string) => void;
 }
 
 /** The lines with days between them; before the messages that wait or are on their way stands why the block stands still. */
-function Lines({ open, range: { lines, from, to }, linked, edit }: LinesProps) {
+function Lines({ open, range: { lines, from, to }, linked, askable, edit }: LinesProps) {
   const firstWaiting = lines.findIndex(({ kind }) => kind === 'waiting' || kind === 'sending');
   const cardAt = firstWaiting === -1 ? lines.length : firstWaiting;
   const card = <WhyCard key="why" open={open} />;
@@ -88,7 +94,7 @@ function Lines({ open, range: { lines, from, to }, linked, edit }: LinesProps) {
         return [
           ...(day === undefined ? [] : [<Day key={`day ${line.key}`} name={day} />]),
           ...(from + index === cardAt ? [card] : []),
-          <LineView key={line.key} line={line} open={open} isLinked={line.kind === 'entry' && line.entry.id === linked} edit={edit} />,
+          <LineView key={line.key} line={line} open={open} isLinked={'entry' in line && line.entry.id === linked} askable={askable} edit={edit} />,
         ];
       })}
       {cardAt === lines.length && to === lines.length && card}
@@ -110,13 +116,17 @@ interface LineProps {
   readonly line: Line;
   readonly open: OpenBlock;
   readonly isLinked: boolean;
+  readonly askable: Askable | undefined;
   readonly edit: (text: string) => void;
 }
 
-function LineView({ line, open, isLinked, edit }: LineProps) {
+function LineView({ line, open, isLinked, askable, edit }: LineProps) {
   if (line.kind === 'sending') return <Sending message={line.message} edit={edit} />;
-  if (line.kind === 'waiting') return <Waiting block={open.name} entry={line.entry} before={line.before} />;
-  return <EntryView open={open} entry={line.kind === 'entry' ? line.entry : undefined} isLinked={isLinked} />;
+  if (line.kind === 'waiting') return <Waiting block={open.name} entry={line.entry} before={line.before} isLinked={isLinked} />;
+  if (line.kind === 'reply') return <EntryView open={open} entry={undefined} isLinked={isLinked} />;
+  const { entry, versions } = line;
+  const isLast = askable !== undefined && (entry === askable.shown || entry.replyTo === askable.shown.id);
+  return <EntryView open={open} entry={entry} isLinked={isLinked} versions={versions} askable={isLast ? askable : undefined} />;
 }
 
 function Day({ name }: { readonly name: string }) {
@@ -147,6 +157,7 @@ async function showLinked(open: OpenBlock, scroll: Scroll, id: string, reveal: (
     tellFailure(error);
     return;
   }
+  open.showVersion(id);
   if (!reveal(id)) {
     tell(chatText.noEntry);
     return;

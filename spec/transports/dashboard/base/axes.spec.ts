@@ -1,0 +1,48 @@
+import t from 'tap';
+import { pathThrough, stackedSums, timeMarks, valueMarks } from '../../../../transports/dashboard/base/axes.ts';
+
+t.test('marks of values begin at zero, are round, and are no more than asked for', async (t) => {
+  t.same(valueMarks(10, 4), { step: 2.5, marks: [0, 2.5, 5, 7.5, 10] });
+  t.same(valueMarks(11, 4), { step: 2.5, marks: [0, 2.5, 5, 7.5, 10] });
+  t.same(valueMarks(0.0011, 4).step, 0.00025);
+  t.same(valueMarks(1, 1).marks, [0, 1]);
+  for (let turn = 1; turn < 200; turn += 1) {
+    const top = turn ** 3 / 977;
+    const { step, marks } = valueMarks(top, 3.9);
+    t.ok(marks.length >= 2 && marks.length <= 5, `${top}: ${marks}`);
+    t.ok((marks.at(-1) ?? 0) <= top && (marks.at(-1) ?? 0) + step > top * 0.999, `${top}: ${marks}`);
+  }
+});
+
+t.test('marks of time are at whole steps of this place, between the two times', async (t) => {
+  const from = new Date(2026, 10, 3, 14, 10, 20).getTime();
+  const { step, marks } = timeMarks(from, from + 15 * 60_000, 4);
+  t.equal(step, 300_000);
+  t.same(
+    marks.map((mark) => new Date(mark).toTimeString().slice(0, 8)),
+    ['14:15:00', '14:20:00', '14:25:00'],
+  );
+  t.equal(timeMarks(from, from + 24 * 3_600_000, 5).step, 6 * 3_600_000);
+  t.equal(timeMarks(from, from + 10_000, 3).step, 5000);
+  t.ok(timeMarks(from, from + 400 * 86_400_000, 3).marks.length <= 3, 'also of a year');
+});
+
+t.test('a path has the gaps of its points, and a point alone is a dot', async (t) => {
+  const path = pathThrough([null, 1, 2, null, 3, null, 4, 5].map((y, x) => ({ x, y })));
+  t.equal(path, 'M1.0 1.0L2.0 2.0M4.0 3.0h0M6.0 4.0L7.0 5.0');
+  t.equal(pathThrough([]), '');
+  t.equal(pathThrough([{ x: 3, y: 0 }]), 'M3.0 0.0h0');
+});
+
+t.test('layers stand on each other, and what is not known adds nothing', async (t) => {
+  t.same(
+    stackedSums([
+      [1, null, 3],
+      [1, 2, 3],
+    ]),
+    [
+      [1, 0, 3],
+      [2, 2, 6],
+    ],
+  );
+});
