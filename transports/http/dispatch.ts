@@ -39,6 +39,7 @@ import { Router } from './router.ts';
 import { isPagePath, PAGE_PATH, Page } from './static.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 import { discard, isRead } from './wire/body.ts';
+import { tapOf } from './wire/body-tap.ts';
 import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-room.ts';
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
@@ -259,7 +260,10 @@ export class Front {
     if (found === undefined) throw this.#noRoute(path);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
-    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key, rates: asked.rates });
+    const { params } = found;
+    const core = this.#core;
+    const tap = key?.debugUntil === undefined ? undefined : tapOf({ core, key, res, path, requestId });
+    return found.route.handler({ core, server: this.#context, req, res, path, params, requestId, signal, key, tap, rates: asked.rates });
   }
 
   /** Takes a new connection, which may close another one, or be closed. */
