@@ -98,7 +98,7 @@ export { compile, type Validator } from './schemas/validate.ts';
 export { FILE_LOOK_MS } from './store/files/fresh-file.ts';
 export { type LockHolder, readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
-export { connectStore, openSettings, openStoreSchema } from './store/open.ts';
+export { checkStore, connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
 export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';

@@ -6,6 +6,7 @@ import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
 import type { BodyFile, GatewayBook, SettingStore } from './port.ts';
+import type { StoreCheck } from './postgres/check-alone.ts';
 import type { ConnectedStore, ConnectOptions, FolderLock, Store, StoreConnection, StoreOptions } from './store.ts';
 
 /** Where the changes of settings by several processes come one after the other. */
@@ -63,6 +64,12 @@ export async function readGatewayBook(workspace: string, now?: () => number): Pr
 export async function connectStore(store: string, options?: ConnectOptions): Promise<StoreConnection> {
   const { connectPostgres } = await import('./postgres/postgres-store.ts');
   return connectPostgres(store, options);
+}
+
+/** What is wrong with the database that keeps a workspace. Changes nothing, and needs no server. Rejects with INVALID_REQUEST. */
+export async function checkStore(store: string, options?: ConnectOptions): Promise<StoreCheck> {
+  const { checkPostgres } = await import('./postgres/postgres-store.ts');
+  return checkPostgres(store, options);
 }
 
 /** A database in which a workspace may be kept, before a server uses it. */
