@@ -20,7 +20,10 @@ t.test('a message that waits for a model needs a person, and the list says why',
   t.notOk(lacksModel(entry({ queue: 0 })), 'nothing waits');
   t.notOk(lacksModel(entry({ state: 'stopped' })), 'somebody has stopped it');
   t.equal(whyText(entry({})), 'No model is set. 1 message waits.');
-  t.equal(whyText(entry({ queue: 2, config: { adapter: { provider: 'openai', model: 'x' } } })), 'openai, the provider of its model, is not ready. 2 messages wait.');
+  t.equal(
+    whyText(entry({ queue: 2, config: { adapter: { provider: 'openai', model: 'x' } } })),
+    'openai, the provider of its model, is not ready. 2 messages wait.',
+  );
   t.equal(whyText(entry({ state: 'failed', why: 'It gave up.' })), 'It gave up.');
   t.equal(whyText(entry({ state: 'failed' })), 'Failed');
 });
