@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { DoctorReport } from '../../../core/index.ts';
 import { AT, answerEntry, pair, userEntry } from '../../support/block-files.ts';
-import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
+import { type StartedCore, startCore } from '../../support/blocks.ts';
 
 const problems = ({ findings }: DoctorReport, place: string): string[] => findings.filter((one) => one.place === place).map(({ problem }) => problem);
 
