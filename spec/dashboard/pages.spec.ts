@@ -10,9 +10,9 @@ t.teardown(closeBrowser);
 const BLOCK_TABS = ['', '/memory', '/config', '/logs', '/costs', '/history'].map((tab) => `/ui/blocks/ada${tab}`);
 const PATHS = [...PAGE_PATHS, ...BLOCK_TABS, '/ui/nothing'];
 
-async function furnish(world: World): Promise<void> {
+async function furnish(world: World, config: object = {}): Promise<void> {
   world.standIn.onMessage(/./, { content: 'Some *words*, `code`, and\n\n```js\nconst a = 1;\n```\n\n| a | b |\n| --- | --- |\n| 1 | 2 |' });
-  await world.block('ada', { description: 'Answers', budget: { dailyUsd: 2 } });
+  await world.block('ada', { description: 'Answers', budget: { dailyUsd: 2 }, ...config });
   await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: 'Hello' });
   await world.api('POST', '/api/blocks/ada/memory/facts', { text: 'The team is small.' });
   await world.api('POST', '/api/blocks', { name: 'zoe', config: { description: 'Has no model' } });
@@ -411,7 +411,7 @@ t.test('Escape asks before it throws away what was typed into a dialog, and clos
 t.test('costs are of a range of days, with figures, a plot that says why it is empty, and a file', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;
-  await furnish(world);
+  await furnish(world, { adapter: { provider: 'ollama', model: 'big:cloud' } });
   const page = await world.page('/ui/costs?by=model');
   await page.getByText('1 call, none with a known price, so there is no cost to draw.').waitFor();
   const figures = page.locator('.cost-figures');
