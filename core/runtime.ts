@@ -19,7 +19,7 @@ import { contextWindows } from './gateway/context-windows.ts';
 import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
-import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
+import type { BodyKeeper, CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
 import { PriceStore } from './gateway/price-store.ts';
@@ -31,6 +31,7 @@ import { localView } from './gateway/view.ts';
 import { streamOptionsOf } from './gateway/visible-parts.ts';
 import type { KeyLimits } from './keys/key-limits.ts';
 import { KeyStore } from './keys/key-store.ts';
+import { maskerOf } from './keys/masked-body.ts';
 import type { Accounts } from './keys/named-key.ts';
 import { PricedNames } from './keys/priced-names.ts';
 import { sessionAccounts } from './keys/session-accounts.ts';
@@ -82,6 +83,10 @@ export interface Core {
   load(id: string): GatewayLoad;
   /** The figures and calls of the gateway, of all processes that serve the same port. */
   readonly view: GatewayView;
+  /** The bodies of calls of keys that are debugged; undefined before `start`. */
+  readonly bodies: BodyKeeper | undefined;
+  /** What takes secrets out of bodies: those that this server knows now, and what looks like one. Throws ADAPTER_NOT_CONFIGURED while auth.json can't be read. */
+  masker(): (text: string) => string;
   /** The newest events, for those who come late. */
   readonly recent: RecentEvents;
   /** Events of the gateway and the blocks; docs/events.md lists them. */
@@ -297,6 +302,10 @@ function assemble(options: CoreOptions, worker?: Worker) {
     version: VERSION,
     meter,
     view: worker?.view ?? localView({ gateway, meter }),
+    get bodies() {
+      return worker?.bodies ?? (session instanceof WorkspaceSession ? session.bodies : undefined);
+    },
+    masker: () => maskerOf(gateway.upstreams(), credentials, options.env ?? process.env),
     liveCalls: () => gateway.live(),
     stopReading: (requestId) => gateway.stopReading(requestId),
     load: (id) => gateway.load(id),

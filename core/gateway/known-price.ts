@@ -59,8 +59,8 @@ function stated(adapter: Adapter, settings: ResolvedSettings, model: string, tie
   const rates = filed?.ratesOf(adapter.id, model) ?? (name === undefined ? undefined : filed?.ratesOf(adapter.id, name));
   if (rates === 'unknown') return undefined;
   if (rates !== undefined) return isDearer ? undefined : { from: 'file', priced: { provider: adapter.id, model, rates } };
-  if (endpoint === undefined) return dataPrice(adapter, settings, model, tier);
   if (isOwnServer(adapter, endpoint, settings) && adapter.passedOn?.test(model) !== true) return { from: 'own', priced: { provider: FREE, model } };
+  if (endpoint === undefined) return dataPrice(adapter, settings, model, tier);
   if (endpoint.pricesAs === undefined) return dataPrice(adapter, settings, model, tier);
   if (adapter.isOwnAddress?.(settings) === false) return undefined;
   return name === undefined ? undefined : { from: 'data', priced: { provider: endpoint.pricesAs, model: name, address: settings.values['baseURL'] } };
@@ -71,10 +71,15 @@ function tellsCost(adapter: Adapter, { endpoint }: ResolvedSettings): boolean {
   return endpoint?.quirks.costField !== undefined && adapter.readsCost === true;
 }
 
-/** A server on this machine, or one of a local preset on a private address: it costs nothing for each call, unless its answers tell that they cost something. */
-function isOwnServer(adapter: Adapter, { isConnection, isLocal, pricesAs }: Endpoint, settings: ResolvedSettings): boolean {
+/**
+ * A server on this machine, or one on a private address of a local preset or of an adapter whose servers need no key: it costs nothing for each call, unless its answers
+ * tell that they cost something. Another adapter's own entry may lead to a proxy.
+ */
+function isOwnServer(adapter: Adapter, endpoint: Endpoint | undefined, settings: ResolvedSettings): boolean {
+  const { isConnection = false, isLocal = false, pricesAs } = endpoint ?? {};
+  if (!(isConnection || !adapter.authRequired) || pricesAs !== undefined || tellsCost(adapter, settings)) return false;
   const host = urlOf(settings.values['baseURL'] ?? '')?.hostname ?? '';
-  return isConnection && pricesAs === undefined && !tellsCost(adapter, settings) && (isLoopbackHost(host) || (isLocal && isPrivateHost(host)));
+  return isLoopbackHost(host) || ((isLocal || !adapter.authRequired) && isPrivateHost(host));
 }
 
 function dataPrice(adapter: Adapter, settings: ResolvedSettings, model: string, tier: string | undefined): KnownPrice | undefined {

@@ -150,7 +150,10 @@ export class PriceStore implements PriceBook {
     if (id.slice(0, -1).includes('*')) throw invalidRequest('model', 'may have one *, at its end');
     const connection = this.#options.gateway.adapterIdOf(model.slice(0, slash));
     if (connection === undefined)
-      throw new BlockhouseError('CONNECTION_NOT_FOUND', 'The name before the slash is that of no provider, and of no connection of auth.json.');
+      throw new BlockhouseError(
+        'CONNECTION_NOT_FOUND',
+        'The name before the slash is neither that of a provider nor of a connection of auth.json; `blockhouse auth set <name>` adds one.',
+      );
     return { connection, id, name: `${connection}/${id}` };
   }
 

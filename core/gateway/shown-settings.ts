@@ -29,7 +29,8 @@ export function shownSettings(
       rows(adapter.id, (stored) => {
         const keys = severalKeys(adapter.id, credentials?.entry(adapter.id), env);
         const own = ofAdapter(adapter, stored, env);
-        return [...(keys.length === 0 ? own : own.filter(({ field }) => field !== 'apiKey')), ...keys, ...unused(adapters, adapter.id, stored)];
+        const shown = [...(keys.length === 0 ? own : own.filter(({ field }) => field !== 'apiKey')), ...keys, ...unused(adapters, adapter.id, stored)];
+        return shown.length > 0 ? shown : builtOn(adapter, credentials?.entry(adapter.id));
       }),
     ),
     ...foreign.flatMap((id) => rows(id, (stored) => unused(adapters, id, stored))),
@@ -41,6 +42,14 @@ function ofAdapter(adapter: Adapter, stored: StoredSettings | undefined, env: En
   return Object.entries(describeSettings(adapter.settings, settings))
     .filter(([, { source }]) => source !== 'default')
     .map(([field, { value, source }]) => ({ adapter: adapter.id, field, value, source: source.replace(/^env:/, '') }));
+}
+
+/** A connection of which nothing is set, such as a preset of a local server: it must not look as if it were not there. */
+function builtOn({ id, connection }: Adapter, entry: Entry | undefined): ShownSetting[] {
+  if (connection === undefined) return [];
+  const { preset, protocol } = connection;
+  const [field, value] = preset === undefined ? ['adapter', protocol] : ['preset', entry?.fields.preset ?? id];
+  return [{ adapter: id, field, value, source: entry === undefined ? 'BLOCKHOUSE_CONNECTIONS' : 'auth.json' }];
 }
 
 /** One row for each key of several, by its label; a variable that is not set has none. */

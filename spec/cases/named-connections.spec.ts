@@ -202,6 +202,7 @@ t.test("11: the variables of the adapter are never a connection's", async (t) =>
     gpu: entryOf(upstream),
     claude: entryOf(upstream, { adapter: 'anthropic' }),
     far: { adapter: 'openai', baseURL: 'https://far.example/v1' },
+    few: { adapter: 'openai', baseURL: 'https://far.example/v1', keys: [{ apiKeyEnv: 'FEW_A' }, { apiKeyEnv: 'FEW_B' }] },
   };
   const server = await startWith(t, entries, { env });
   t.equal((await server.chat('gpu', 'z')).status, 200);
@@ -209,6 +210,8 @@ t.test("11: the variables of the adapter are never a connection's", async (t) =>
   t.equal(upstream.requests.length, 2);
   for (const { headers } of upstream.requests) t.notMatch(JSON.stringify(headers), /canary/);
   t.match(await server.chat('far', 'z'), { status: 503, json: { error: /far needs a key: set far\.apiKey in auth\.json/ } });
+  const few = 'few needs a key: set FEW_A or FEW_B, or add one to few.keys in auth.json (`blockhouse auth set few --add`).';
+  t.match(await server.chat('few', 'z'), { status: 503, json: { error: few } });
 });
 
 t.test('12: a variable alone makes no connection, and a name in BLOCKHOUSE_CONNECTIONS or an empty entry does', async (t) => {

@@ -40,6 +40,7 @@ import { Router } from './router.ts';
 import { isPagePath, PAGE_PATH, Page } from './static.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 import { discard, isRead } from './wire/body.ts';
+import { tapOf } from './wire/body-tap.ts';
 import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-room.ts';
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
@@ -84,9 +85,8 @@ const FLOOD_LOG_MS = 10_000;
 /** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
 const IS_THERE: JsonReply = { status: 200, body: undefined };
 
-/** What stands for the path of a request that has no route. */
+/** For the path of a request that has no route. */
 const NO_ROUTE = 'none';
-
 /** What is found out about a request before it is answered. */
 interface Asked {
   rates: RateHeaders | undefined;
@@ -205,8 +205,8 @@ export class Front {
     if (this.#draining.signal.aborted) this.#tellIfIdle();
     const durationMs = performance.now() - startedAt;
     recordRequest(this.#log, req, res, requestId, durationMs, failure, this.#requestLogLevel);
-    const { method = '' } = req;
-    this.#core.events.emit('request.served', { requestId, method, route: asked.route, status: failure?.status ?? res.statusCode, durationMs });
+    const status = failure?.status ?? res.statusCode;
+    this.#core.events.emit('request.served', { requestId, method: req.method ?? '', route: asked.route, status, durationMs });
   }
 
   /** The error in the protocol of the path, or in ours. */
@@ -256,24 +256,25 @@ export class Front {
     if (page !== undefined) asked.route = PAGE_PATH;
     if (page !== undefined) return 'allow' in page ? this.#notAllowed(req, page.allow, requestId) : page;
     const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
-    if (mount !== undefined) {
-      asked.route = mount.prefix;
-      return this.#mounted(mount, req, res, requestId);
-    }
+    if (mount !== undefined) return this.#mounted(mount, req, res, requestId, asked);
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
-    const isPublic = found !== undefined && 'route' in found && found.route.public === true;
+    const route = found !== undefined && 'route' in found ? found.route : undefined;
+    if (route !== undefined) asked.route = route.path;
+    const isPublic = route?.public === true;
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
     asked.isOwner = !isPublic && key === undefined;
     if (!isPublic) this.#belongs(res, key === undefined ? 'token' : keyOwner(key.name));
     if (found === undefined) throw noRoute(path, this.#router);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
-    asked.route = found.route.path;
     if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
-    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key, rates: asked.rates });
+    const core = this.#core;
+    const { params } = found;
+    const tap = key?.debugUntil === undefined ? undefined : tapOf({ core, key, res, path, requestId });
+    return found.route.handler({ core, server: this.#context, req, res, path, params, requestId, signal, key, tap, rates: asked.rates });
   }
 
   /** Takes a new connection, which may close another one, or be closed. */
@@ -307,7 +308,8 @@ export class Front {
     return { ...reply, headers: { ...reply.headers, allow: methods } };
   }
 
-  async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
+  async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string, asked: Asked): Promise<Reply> {
+    asked.route = mount.prefix;
     if (!mount.public) this.#assertToken(req);
     for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
     try {

@@ -193,6 +193,11 @@ function missingIn(
   if (hasKey || !base.authRequired) return base.missingCredential(resolved);
   const isOpen = (entry.fields.auth ?? preset?.auth) === 'none' || isLoopbackHost(urlOf(baseURL ?? '')?.hostname ?? '');
   if (isOpen && spec['baseURL'] !== undefined) return undefined; // Bedrock has no base URL, and each of its requests is signed
+  const { keys } = entry.fields;
+  if (keys !== undefined) {
+    const unset = keys.flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
+    return `${name} needs a key: set ${unset.join(' or ')}, or add one to ${name}.keys in auth.json (\`blockhouse auth set ${name} --add\`).`;
+  }
   const [variable] = spec['apiKey']?.env ?? [];
   return `${name} needs a key: set ${variable === undefined ? '' : `${variable}, or `}${name}.apiKey in auth.json ${cure}.`;
 }

@@ -5,14 +5,14 @@ import { openDesk } from '../run.ts';
 
 t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   const { on } = await openDesk(t);
-  await on(['new', 'one', '--provider', 'ollama', '--model', 'm', '--start']);
+  await on(['new', 'one', '--provider', 'ollama', '--model', 'm-cloud', '--start']);
   await on(['send', 'one', '--wait', 'hi']);
   t.match(await on(['costs']), {
     code: 0,
-    stdout: /^BLOCK +CALLS +INPUT +OUTPUT +CACHED +COST\none +1 +3 +2 +0 +1 not counted\ntotal +1 /,
+    stdout: /^BLOCK +CALLS +INPUT +OUTPUT +CACHED +COST\none +1 +3 +2 +0 +1 not priced\ntotal +1 /,
     stderr: /price of one call is unknown/,
   });
-  t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m +1 /);
+  t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m-cloud +1 /);
   t.match(JSON.parse((await on(['costs', '--by', 'day', '--json'])).stdout), { by: 'day', total: { calls: 1 } });
   t.match(await on(['costs', '--csv', '--json']), { code: 2, stderr: /either --csv or --json/ });
   t.match((await on(['costs', '--csv'])).stdout, /^block,calls,input,output,cacheRead,cacheWrite,costUsd,unpricedCalls\r\none,1,3,2,0,0,,1\n$/);

@@ -4,7 +4,7 @@ import { openDesk, openDeskOfProcess } from '../run.ts';
 t.test('a key is made, shown once on stdout, listed without itself, and revoked', async (t) => {
   const { on } = await openDesk(t);
   t.match(await on(['key', 'ls']), { code: 0, stdout: '', stderr: /^There are no keys yet\. `.*key new <name>.*` makes one\.\n$/ });
-  const made = await on(['key', 'new', 'my-app', '--usd-per-day', '5', '--models', 'claude-*', '--models', 'ollama/*', '--expires', '30d']);
+  const made = await on(['key', 'new', 'my-app', '--usd-per-day', '5', '--models', 'claude-*', '--models', 'ollama/x-cloud', '--expires', '30d']);
   t.match(made, {
     code: 0,
     stdout: /^bhk_[A-Za-z0-9_-]{43}\n$/,
@@ -12,7 +12,7 @@ t.test('a key is made, shown once on stdout, listed without itself, and revoked'
       /^note: unpriced: This key refuses calls of .*\nGive it to my-app only; .* http:\/\/127\.0\.0\.1:\d+\/v1 as base URL; some add the \/v1 themselves\. `.*key rm my-app.*` revokes it\.\n$/,
   });
   const { stdout } = await on(['key', 'ls']);
-  t.match(stdout, /^KEY +TODAY +CAP +MODELS +EXPIRES\nmy-app +\$0 +\$5\.00, known prices only +claude-\* ollama\/\* +in \S+\n$/);
+  t.match(stdout, /^KEY +TODAY +CAP +MODELS +EXPIRES\nmy-app +\$0 +\$5\.00, known prices only +claude-\* ollama\/x-cloud +in \S+\n$/);
   t.notMatch(stdout, made.stdout.trim());
   t.equal((await on(['key', 'ls', '-q'])).stdout, 'my-app\n');
   t.match(JSON.parse((await on(['key', 'ls', '--json'])).stdout), {
@@ -44,15 +44,18 @@ t.test('a key with a cap in USD alone refuses calls without a known price, unles
 
 t.test('a cap in USD that does not count every model is made, with a note that names the cure', async (t) => {
   const { on } = await openDesk(t);
-  const made = await on(['key', 'new', 'a', '--usd-per-day', '1', '--unpriced', 'allow', '--models', 'ollama/x']);
+  const made = await on(['key', 'new', 'a', '--usd-per-day', '1', '--unpriced', 'allow', '--models', 'ollama/x-cloud']);
   t.match(made, {
     code: 0,
     stdout: /^bhk_\S+\n$/,
     stderr:
-      /^note: usdPerDay: This cap does not count calls of ollama\/x, .*`--tokens-per-day`\) as well, or refuse such calls \(`--unpriced refuse`\)\.\nGive it to a only;/,
+      /^note: usdPerDay: This cap does not count calls of ollama\/x-cloud, .*`--tokens-per-day`\) as well, or refuse such calls \(`--unpriced refuse`\)\.\nGive it to a only;/,
   });
-  t.match(await on(['doctor']), { code: 0, stdout: /keys\.json.*the cap in USD of a does not count calls of ollama\/x/ });
-  t.match(await on(['key', 'new', 'b', '--usd-per-day', '1', '--tokens-per-day', '9', '--models', 'ollama/x']), { code: 0, stderr: /^Give it to b only;/ });
+  t.match(await on(['doctor']), { code: 0, stdout: /keys\.json.*the cap in USD of a does not count calls of ollama\/x-cloud/ });
+  t.match(await on(['key', 'new', 'b', '--usd-per-day', '1', '--tokens-per-day', '9', '--models', 'ollama/x-cloud']), {
+    code: 0,
+    stderr: /^Give it to b only;/,
+  });
 });
 
 t.test('a limit that is wrong is refused by its option', async (t) => {
@@ -91,4 +94,23 @@ t.test('of keys that several processes make and revoke at once, none is lost and
   const statusFor = async (key: string): Promise<number> => (await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
   for (const { stdout } of outcomes) if (stdout !== '') t.equal(await statusFor(stdout.trim()), 200);
   for (const key of revoked) t.equal(await statusFor(key), 401);
+});
+
+t.test('a key is debugged for some minutes, which the list says, until it is switched off', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['key', 'new', 'my-app']);
+  t.match(await on(['key', 'debug', 'my-app', '--minutes', '60']), {
+    code: 0,
+    stdout: '',
+    stderr: /^What the calls of my-app send and get is kept until \d\d:\d\d, .*--off/,
+  });
+  t.match(await on(['key', 'ls']), { code: 0, stderr: /^What the calls of my-app send and get is kept until \d\d:\d\d\.\n$/ });
+  t.equal((await on(['key', 'ls', '-q'])).stderr, '');
+  t.match(JSON.parse((await on(['key', 'debug', 'my-app', '--json'])).stdout), { success: true, name: 'my-app', debugUntil: String });
+  t.match(await on(['key', 'debug', 'my-app', '--off']), { code: 0, stdout: '', stderr: /my-app are kept no longer/ });
+  t.equal((await on(['key', 'ls'])).stderr, '');
+  for (const minutes of ['0', '61', 'x', '1.5'])
+    t.match(await on(['key', 'debug', 'my-app', '--minutes', minutes]), { code: 2, stderr: /--minutes must be/ }, minutes);
+  t.match(await on(['key', 'debug', 'my-app', '--minutes', '5', '--off']), { code: 2, stderr: /beside --off/ });
+  t.match(await on(['key', 'debug', 'other']), { code: 2, stderr: /There is no key "other"/ });
 });

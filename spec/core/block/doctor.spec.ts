@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { DoctorReport } from '../../../core/index.ts';
 import { AT, answerEntry, pair, userEntry } from '../../support/block-files.ts';
-import { RUNNABLE, type StartedCore, startCore } from '../../support/blocks.ts';
+import { type StartedCore, startCore } from '../../support/blocks.ts';
 
 const problems = ({ findings }: DoctorReport, place: string): string[] => findings.filter((one) => one.place === place).map(({ problem }) => problem);
 
@@ -140,16 +140,19 @@ t.test('the doctor only reads, and reads the present files', async (t) => {
   t.match(problems(await one.blocks.check(), 'blocks/ada'), [/chat\.json can't be used: \[0\]: timestamp must be a string, not a number/]);
 });
 
+/** A model that the daemon passes on to its cloud has no known price. */
+const PASSED_ON = { provider: 'ollama', model: 'm-cloud' };
+
 t.test('a cap in USD that does not count the calls of a model is reported, with the cure', async (t) => {
   const one = await startCore(t);
-  await one.create('ada', { ...RUNNABLE, budget: { dailyUsd: 1 } });
+  await one.create('ada', { adapter: PASSED_ON, budget: { dailyUsd: 1 } });
   t.match(await one.blocks.check(), {
     ok: true,
     findings: [
       {
         severity: 'warning',
         place: 'blocks/ada/config.json',
-        problem: 'the cap in USD does not count calls of ollama/m, because their price is not known',
+        problem: 'the cap in USD does not count calls of ollama/m-cloud, because their price is not known',
         fix: 'Set a cap in tokens as well: `blockhouse config set ada budget.dailyTokens=<n>`.',
       },
     ],
@@ -157,6 +160,6 @@ t.test('a cap in USD that does not count the calls of a model is reported, with 
   await one.core.close();
   const unheld = await startCore(t, { workspace: one.workspace, start: false });
   t.equal(problems(await unheld.core.check(), 'blocks/ada/config.json').length, 1, 'without a server, too');
-  one.write('ada', 'config', { name: 'ada', ...RUNNABLE, budget: { monthlyUsd: 1, dailyTokens: 1000 } });
+  one.write('ada', 'config', { name: 'ada', adapter: PASSED_ON, budget: { monthlyUsd: 1, dailyTokens: 1000 } });
   t.same((await unheld.core.check()).findings, []);
 });

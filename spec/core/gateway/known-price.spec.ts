@@ -88,8 +88,8 @@ const SPELLINGS: readonly Spelling[] = [
   ['anthropic', SONNET, 'claude-sonnet-4-5'],
   ['anthropic', 'claude-sonnet-4-5-latest', 'claude-sonnet-4-5'],
   ['anthropic', 'claude-sonnet-4-5', null, { serviceTier: 'a-new-one' }],
-  ['ollama', 'gpt-4o', null],
-  ['ollama', 'llama3.3:70b', null],
+  ['ollama', 'gpt-oss:120b-cloud', null],
+  ['ollama', 'llama3.3:70b', null, { baseURL: 'http://127.0.0.1:9' }],
 ];
 
 const DATA: Readonly<Record<string, string>> = { bedrock: 'aws', gemini: 'google' };
@@ -138,3 +138,25 @@ t.test('a call that can not be made has no price, and the stand-in costs nothing
   t.equal(await isPriceKnown(knowledge, { provider: 'stand-in', model: 'stand-in' }), true, 'nothing is a price');
   t.equal(await priceOf({ provider: 'stand-in', model: 'stand-in' }), 0);
 });
+
+t.test(
+  'the own models of a daemon on this machine or in a private network cost nothing; what it passes on, and a daemon elsewhere, has no known price',
+  async (t) => {
+    for (const [baseURL, model, isFree] of [
+      [undefined, 'llama3.3:70b', true],
+      ['http://192.168.1.20:11434', 'gpt-4o', true],
+      ['http://[fd12::1]:11434', 'm', true],
+      [undefined, 'gpt-oss:120b-cloud', false],
+      ['http://192.168.1.20:11434', 'm:cloud', false],
+      ['https://ollama.com', 'm', false],
+      ['http://ollama.example:11434', 'm', false],
+      ['http://8.8.8.8:11434', 'm', false],
+    ] as const) {
+      const world = { gateway: gatewayWith(baseURL === undefined ? {} : { OLLAMA_BASE_URL: baseURL, OLLAMA_API_KEY: 'k' }), prices };
+      const call = { provider: 'ollama', model };
+      t.equal(await isPriceKnown(world, call), isFree, `${baseURL} ${model}`);
+      const priced = world.gateway.pricedAs(call);
+      t.equal(priced === undefined ? null : await prices.priceNow({ ...priced, usage: USAGE }), isFree ? 0 : null);
+    }
+  },
+);

@@ -35,3 +35,20 @@ t.test('a mistyped name is shown with the name that was probably meant', async (
     ],
   );
 });
+
+t.test('a connection of which nothing is set is shown by what it is built on', async (t) => {
+  const auth = {
+    vllm: {},
+    groq: { keys: [{ apiKeyEnv: 'GROQ_API_KEY' }] },
+    lab: { preset: 'groq', apiKeyEnv: 'LAB' },
+    own: { adapter: 'openai', apiKeyEnv: 'OWN' },
+    other: { adapter: 'openai', apiKeyEnv: 'OTHER' },
+  };
+  t.same(settingsOf(t, auth, { OTHER: 'own-0123456789-0123456789' }), [
+    { adapter: 'groq', field: 'preset', value: 'groq', source: 'auth.json' },
+    { adapter: 'lab', field: 'preset', value: 'groq', source: 'auth.json' },
+    { adapter: 'other', field: 'apiKey', value: '••••6789', source: 'OTHER' },
+    { adapter: 'own', field: 'adapter', value: 'openai', source: 'auth.json' },
+    { adapter: 'vllm', field: 'preset', value: 'vllm', source: 'auth.json' },
+  ]);
+});

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { createAdapters } from '../../../adapters/index.ts';
 import { type StartedCore, startCore } from '../../support/blocks.ts';
+import { type Answerer, sendJson } from '../../support/upstream.ts';
 
-/** A core that may call a daemon with one model, m, and a provider whose prices are known. */
+const passingOn: Answerer = (_request, res) => sendJson(res, { models: [{ name: 'm-cloud' }] });
+
+/** A core that may call a daemon with one model, m-cloud, which it passes on to its cloud, and a provider whose prices are known. */
 const started = (t: Test, files: Record<string, string> = {}): Promise<StartedCore> =>
-  startCore(t, { adapters: createAdapters(), files: { 'auth.json': JSON.stringify({ anthropic: { apiKey: 'k' } }), ...files } });
+  startCore(t, { adapters: createAdapters(), answer: passingOn, files: { 'auth.json': JSON.stringify({ anthropic: { apiKey: 'k' } }), ...files } });
 
 t.test('a cap in USD comes with a warning that names a model without a known price, and the cure', async (t) => {
   const { core } = await started(t);
@@ -14,13 +17,15 @@ t.test('a cap in USD comes with a warning that names a model without a known pri
     {
       field: 'usdPerDay',
       message:
-        'This cap does not count calls of ollama/m, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well, or refuse such calls (`--unpriced refuse`).',
+        'This cap does not count calls of ollama/m-cloud, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well, or refuse such calls (`--unpriced refuse`).',
     },
   ]);
   t.match(await core.capWarnings({ usdPerDay: 1 }), [{ message: /calls of .* other models?,/ }], 'a key for every model');
-  t.match(await core.capWarnings({ usdPerDay: 1, models: ['m'] }), [{ message: /calls of ollama\/m,/ }], 'by the name alone');
-  t.match(await core.capWarnings({ usdPerDay: 1, models: ['ollama/x', 'ollama/y', 'm'] }), [{ message: /calls of ollama\/x and 2 other models,/ }]);
-  t.match(await core.capWarnings({ usdPerDay: 1, models: ['ollama/x', 'm'] }), [{ message: /calls of ollama\/x and another model,/ }]);
+  t.match(await core.capWarnings({ usdPerDay: 1, models: ['m-cloud'] }), [{ message: /calls of ollama\/m-cloud,/ }], 'by the name alone');
+  t.match(await core.capWarnings({ usdPerDay: 1, models: ['ollama/x-cloud', 'ollama/y-cloud', 'm-cloud'] }), [
+    { message: /calls of ollama\/x-cloud and 2 other models,/ },
+  ]);
+  t.match(await core.capWarnings({ usdPerDay: 1, models: ['ollama/x-cloud', 'm-cloud'] }), [{ message: /calls of ollama\/x-cloud and another model,/ }]);
 });
 
 t.test('a key that refuses calls without a known price comes with a note of the models that it refuses, whatever its caps', async (t) => {
@@ -29,7 +34,7 @@ t.test('a key that refuses calls without a known price comes with a note of the 
     t.same(await core.capWarnings({ ...caps, unpriced: 'refuse', models: ['ollama/*'] }), [
       {
         field: 'unpriced',
-        message: 'This key refuses calls of ollama/m, because their price is not known; `--unpriced allow` lets it call them.',
+        message: 'This key refuses calls of ollama/m-cloud, because their price is not known; `--unpriced allow` lets it call them.',
       },
     ]);
   t.same(await core.capWarnings({ unpriced: 'refuse', models: ['claude-haiku-4-5*'] }), []);
@@ -54,8 +59,8 @@ t.test('another server under the adapter of a provider has no known prices', asy
 });
 
 t.test('an alias counts by what it stands for, and damaged names are no reason to refuse', async (t) => {
-  const { core, workspace } = await started(t, { 'models.json': JSON.stringify({ aliases: { fast: ['anthropic/claude-haiku-4-5', 'ollama/m'] } }) });
-  t.match(await core.capWarnings({ usdPerDay: 1, models: ['fast'] }), [{ message: /calls of ollama\/m,/ }]);
+  const { core, workspace } = await started(t, { 'models.json': JSON.stringify({ aliases: { fast: ['anthropic/claude-haiku-4-5', 'ollama/m-cloud'] } }) });
+  t.match(await core.capWarnings({ usdPerDay: 1, models: ['fast'] }), [{ message: /calls of ollama\/m-cloud,/ }]);
   const other = await startCore(t, { adapters: createAdapters(), start: false });
   writeFileSync(join(other.workspace, 'models.json'), '{');
   t.same(await other.core.capWarnings({ usdPerDay: 1, models: ['fast'] }), []);
@@ -87,11 +92,16 @@ t.test('the doctor names each key whose cap does not count every model, and a da
   const { core, workspace } = await started(t);
   await core.keys?.create('app', { usdPerDay: 1, models: ['ollama/*'] });
   await core.keys?.create('sound', { usdPerDay: 1, models: ['claude-haiku-4-5'] });
-  const finding = { severity: 'warning', place: 'keys.json', problem: /^the cap in USD of app does not count calls of ollama\/m,/, fix: /--tokens-per-day/ };
+  const finding = {
+    severity: 'warning',
+    place: 'keys.json',
+    problem: /^the cap in USD of app does not count calls of ollama\/m-cloud,/,
+    fix: /--tokens-per-day/,
+  };
   t.match(await core.check(), { ok: true, findings: [finding] });
   t.equal((await core.check()).findings.length, 1);
   await core.close();
-  const unheld = await startCore(t, { adapters: createAdapters(), workspace, start: false });
+  const unheld = await startCore(t, { adapters: createAdapters(), answer: passingOn, workspace, start: false });
   t.match(await unheld.core.check(), { ok: true, findings: [finding] });
   writeFileSync(join(workspace, 'keys.json'), '{"keys":{}}');
   t.match(await unheld.core.check(), { ok: false, findings: [{ severity: 'error', place: 'keys.json', problem: /must hold an object with a list/ }] });

@@ -75,8 +75,8 @@ export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> 
   const bareName = nameBesides(context, body);
   const askedAs = bareName === undefined ? undefined : await ifItMeans(context, bareName);
   if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body, askedAs);
-  const { core, signal, requestId, key, req } = context;
-  return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name, askedAs, headers: req.headers }));
+  const { core, signal, requestId, path, key, req } = context;
+  return ok(await core.chat(body as ChatRequest, { signal, requestId, path, key: key?.name, askedAs, headers: req.headers }));
 };
 
 /** The model as the request names it, where the list of the key does not have its full name: it may have the name without its provider. */
@@ -111,7 +111,7 @@ function assertMayConfigure(key: NamedKey, body: unknown): void {
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
 function streamChat(
-  { core, server, req, res, signal, requestId, key, rates }: RouteContext,
+  { core, server, req, res, signal, requestId, path, key, rates }: RouteContext,
   body: unknown,
   askedAs: string | undefined,
 ): Promise<typeof STREAMED> {
@@ -126,5 +126,5 @@ function streamChat(
     writer.fail(forCaller(failure, key));
     throw failure; // an open stream has its error frame already; the server only logs this
   };
-  return core.pipe(body, writer, { signal, requestId, key: key?.name, askedAs, headers: req.headers }).then(finish, fail);
+  return core.pipe(body, writer, { signal, requestId, path, key: key?.name, askedAs, headers: req.headers }).then(finish, fail);
 }

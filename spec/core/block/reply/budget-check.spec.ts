@@ -59,7 +59,7 @@ t.test('a cap in USD includes the worst case of the next call', async (t) => {
 });
 
 t.test('a cap in USD does not stop a model without a price, whose cost stays unknown', async (t) => {
-  const one = await capped(t, { dailyUsd: 0.000001, monthlyUsd: 1 }, RUNNABLE.adapter);
+  const one = await capped(t, { dailyUsd: 0.000001, monthlyUsd: 1 }, { provider: 'ollama', model: 'm-cloud' });
   t.match(await one.ask('ada', 'hi'), { costUsd: null });
   t.match(one.readJson('ada', 'costs'), { totalCost: null, unpricedCalls: 1, budget: { state: 'ok', month: { tokens: 5 } } });
 });

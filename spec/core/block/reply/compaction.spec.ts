@@ -41,7 +41,7 @@ t.test('messages that leave the window are summarised, nothing is deleted, and f
       outcome: 'summarized',
       messages: 6,
       model: 'm',
-      costUsd: null,
+      costUsd: 0,
       previousSummary: '',
       previousFirstKeptId: null,
       tokensBefore: Number,

@@ -22,7 +22,7 @@ t.test('messages are answered one by one, in order', async (t) => {
   const [question, , , answer] = chat as [ChatEntry, ChatEntry, ChatEntry, ChatEntry];
   t.match(question, { status: 'done', processed: true, attempts: 1, error: null, startedAt: String, finishedAt: String });
   t.match(answer, { role: 'assistant', status: 'done', processed: true, channel: 'cli', replyTo: question.id, attempts: 1, error: null });
-  t.match(answer, { provider: 'ollama', model: 'm', usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 }, costUsd: null, stopReason: 'end_turn' });
+  t.match(answer, { provider: 'ollama', model: 'm', usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 }, costUsd: 0, stopReason: 'end_turn' });
   t.match(answer, { latencyMs: Number, ttftMs: Number, startedAt: String, finishedAt: String });
   t.strictSame(one.readJson('ada', 'chat'), chat, 'as it stands on disk');
 });
@@ -108,7 +108,7 @@ t.test('the bus reports the steps of a message in order', async (t) => {
     'idle → stopping',
     'stopping → stopped',
   ]);
-  t.match(one.factsOf('message.finished'), [{ status: 'done', usage: { totalTokens: 5 }, costUsd: null, latencyMs: Number }]);
+  t.match(one.factsOf('message.finished'), [{ status: 'done', usage: { totalTokens: 5 }, costUsd: 0, latencyMs: Number }]);
 });
 
 t.test('pulse.json shows each phase of a reply', async (t) => {
