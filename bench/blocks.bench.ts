@@ -17,6 +17,7 @@ const MANY = 10_000;
 const SOME = 1000;
 const LISTS = 300;
 const LIST_PAUSE_MS = 20;
+const SCRAPES = 100;
 const MONITORS = 1000;
 const REST_SECONDS = 30;
 /** Monitors whose end is timed. */
@@ -33,7 +34,7 @@ const COLLECTING = ['--expose-gc', '--import', 'data:text/javascript,process.on(
 const say = (question: string, figure: string): boolean => process.stdout.write(`${question.padEnd(58)}${figure}\n`);
 const ms = (samples: readonly number[]): string => `${quantile(samples, 0.5).toFixed(1)} ms (median), ${quantile(samples, 0.99).toFixed(1)} ms (p99)`;
 
-const parts: Readonly<Record<string, () => Promise<object>>> = { list, memory, rest, messages };
+const parts: Readonly<Record<string, () => Promise<object>>> = { list, metrics, memory, rest, messages };
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 const figures: Record<string, object> = { node: { version: process.version } };
 for (const part of values.only?.split(',') ?? Object.keys(parts)) {
@@ -63,6 +64,25 @@ async function list(): Promise<object> {
     say(`a bare node:http server with the same ${(bytes / 1024).toFixed(0)} KiB`, ms(beside));
     const both = (samples: readonly number[]): object => ({ median: quantile(samples, 0.5), p99: quantile(samples, 0.99) });
     return { blocks: MANY, bytes, readyMs, coldMs, warmMs: both(warm), bareMs: both(beside) };
+  });
+}
+
+/** How late the event loop was is what the server says itself. */
+async function metrics(): Promise<object> {
+  return onServer({ prepare: (workspace) => void writeBlocks(workspace, MANY) }, async ({ client }) => {
+    await client.fetchBytes('/api/blocks');
+    const scrapes: number[] = [];
+    let text = '';
+    for (let count = 0; count < SCRAPES; count += 1) {
+      const from = performance.now();
+      text = await client.fetchText('/metrics');
+      scrapes.push(performance.now() - from);
+      await delay(LIST_PAUSE_MS);
+    }
+    const lag = Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000;
+    say(`GET /metrics with ${MANY} blocks`, `${ms(scrapes)}; bar 20 ms`);
+    say('the event loop was late between the last two scrapes by', `${lag.toFixed(1)} ms; bar 5 ms`);
+    return { scrapeMs: { median: quantile(scrapes, 0.5), p99: quantile(scrapes, 0.99) }, lagMs: lag };
   });
 }
 

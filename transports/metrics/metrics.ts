@@ -19,7 +19,8 @@ const OTHER = 'other';
 const MOST_LISTED = 10_000;
 /** in-turns. */
 const LINES_IN_A_TURN = 1000;
-const NS = 1e9;
+/** How often the event loop is looked at. */
+const LOOK_MS = 20;
 const PERIODS = ['day', 'week', 'month'] as const;
 
 /** The figures of the servers of one core. */
@@ -213,13 +214,13 @@ export class Metrics {
     this.#loop = loop;
     const delay = this.#delay;
     if (delay === undefined) {
-      this.#delay = monitorEventLoopDelay({ resolution: 20 }); // lazy-delay
+      this.#delay = monitorEventLoopDelay({ resolution: LOOK_MS }); // lazy-delay
       this.#delay.enable();
       return;
     }
-    yield ['loopP50', one(delay.percentile(50) / NS)];
-    yield ['loopP99', one(delay.percentile(99) / NS)];
-    yield ['loopMax', one(delay.max / NS)];
+    yield ['loopP50', one(lateSeconds(delay.percentile(50)))];
+    yield ['loopP99', one(lateSeconds(delay.percentile(99)))];
+    yield ['loopMax', one(lateSeconds(delay.max))];
     delay.reset();
   }
 
@@ -237,6 +238,11 @@ export class Metrics {
   #forget(block: string): void {
     for (const [id, waiting] of this.#waiting) if (waiting.block === block) this.#waiting.delete(id);
   }
+}
+
+/** Of the time between two looks, what is too much. */
+function lateSeconds(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / 1e9 - LOOK_MS / 1000);
 }
 
 function one(value: number): Samples {

@@ -47,13 +47,21 @@ export class ServerClient {
     });
   }
 
-  /** The size of an answer, read to its end and not looked at. */
-  async fetchBytes(path: string): Promise<{ readonly status: number; readonly bytes: number }> {
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+  #open(path: string): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
       request(new URL(path, this.url), { agent: this.#agent, headers: { authorization: `Bearer ${this.#token}` } }, resolve)
         .on('error', reject)
         .end();
     });
+  }
+
+  async fetchText(path: string): Promise<string> {
+    return readText(await this.#open(path));
+  }
+
+  /** The size of an answer, read to its end and not looked at. */
+  async fetchBytes(path: string): Promise<{ readonly status: number; readonly bytes: number }> {
+    const response = await this.#open(path);
     let bytes = 0;
     for await (const chunk of response) bytes += (chunk as Buffer).length;
     return { status: response.statusCode ?? 0, bytes };

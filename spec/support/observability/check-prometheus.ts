@@ -26,13 +26,18 @@ async function check(): Promise<void> {
   };
   try {
     const [port, own] = [await freePort(), await freePort()];
-    start(process.execPath, [join(ROOT, 'dist/cli/main.js'), 'demo', '--port', String(port)], { ...process.env, BLOCKHOUSE_METRICS_OPEN: '1', BLOCKHOUSE_LOG_LEVEL: 'error' });
+    start(process.execPath, [join(ROOT, 'dist/cli/main.js'), 'demo', '--port', String(port)], {
+      ...process.env,
+      BLOCKHOUSE_METRICS_OPEN: '1',
+      BLOCKHOUSE_LOG_LEVEL: 'error',
+    });
     await until('the demo is up', async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).ok);
     checkText(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
     const job = { job_name: 'blockhouse', scrape_interval: '1s', static_configs: [{ targets: [`127.0.0.1:${port}`] }] };
     writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify({ global: { evaluation_interval: '1s' }, scrape_configs: [job], rule_files: [ALERTS] }));
     start('prometheus', ['--config.file=prometheus.yml', `--web.listen-address=127.0.0.1:${own}`, `--storage.tsdb.path=${folder}/data`, '--log.level=error']);
-    const ask = async (path: string): Promise<{ status: string; error?: string; data: unknown }> => (await (await fetch(`http://127.0.0.1:${own}/api/v1/${path}`)).json()) as never;
+    const ask = async (path: string): Promise<{ status: string; error?: string; data: unknown }> =>
+      (await (await fetch(`http://127.0.0.1:${own}/api/v1/${path}`)).json()) as never;
     const query = async (expr: string): Promise<readonly { readonly metric: Record<string, string> }[]> => {
       const answer = await ask(`query?query=${encodeURIComponent(expr)}`);
       if (answer.status !== 'success') throw new Error(`${expr}: ${answer.error}`);
@@ -52,7 +57,9 @@ async function check(): Promise<void> {
     const wrong = evaluated.filter(({ health }) => health !== 'ok');
     if (evaluated.length !== RULES.length || wrong.length > 0) throw new Error(`rules are not evaluated: ${JSON.stringify(wrong)}`);
     const firing = evaluated.filter(({ state }) => state !== 'inactive').map(({ name }) => name);
-    say(`${queries.length} queries evaluated, ${withValues} of them with values; ${evaluated.length} rules evaluated; of a healthy demo fire or wait: ${firing.join(', ') || 'none'}`);
+    say(
+      `${queries.length} queries evaluated, ${withValues} of them with values; ${evaluated.length} rules evaluated; of a healthy demo fire or wait: ${firing.join(', ') || 'none'}`,
+    );
   } finally {
     for (const child of children.reverse()) await end(child);
     rmSync(folder, { recursive: true, force: true });
@@ -69,7 +76,10 @@ function checkText(text: string): void {
 
 /** What Grafana puts in. */
 function filled(expr: string): string {
-  return expr.replaceAll('$__rate_interval', '1m').replaceAll('$__range', '1h').replaceAll(/\$(?:job|instance)/g, '.*');
+  return expr
+    .replaceAll('$__rate_interval', '1m')
+    .replaceAll('$__range', '1h')
+    .replaceAll(/\$(?:job|instance)/g, '.*');
 }
 
 async function freePort(): Promise<number> {
