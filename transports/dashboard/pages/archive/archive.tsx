@@ -99,7 +99,7 @@ function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(
           </td>
           <td class="end num wide">{info.sizeBytes === undefined ? NONE : bytes(info.sizeBytes)}</td>
           <td class="end num wide">{info.totals?.calls === undefined ? NONE : count(info.totals.calls)}</td>
-          <td class="end num wide">{usd(info.totals?.totalCost)}</td>
+          <td class="end num wide">{usd(info.totals?.calls === 0 ? 0 : info.totals?.totalCost)}</td>
           <td class="end">
             <span class="row">
               <span class="grow" />

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { GatewayFigures } from '../../../../core/types.ts';
 import { now } from '../../base/clock.ts';
 import { setQuery } from '../../base/address.ts';
-import { clockSeconds, count, NONE } from '../../base/format.ts';
+import { clockSeconds, count, duration, NONE, percent } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
 import { type Connection, readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
@@ -19,7 +19,7 @@ import { Mark } from '../../parts/mark.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Bar, Problem, Spark } from '../../parts/widgets.tsx';
 import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, programsText, WINDOW_NAMES } from '../../text/index.ts';
-import { inSeconds, Plots } from './plots.tsx';
+import { Plots } from './plots.tsx';
 import { Programs } from './programs.tsx';
 import { Requests } from './requests.tsx';
 
@@ -185,13 +185,13 @@ function ProviderRow({ adapter, isReady: ready, credential, connection, isUnfold
             {count(atWork)} <Bar part={atWork} whole={limits.concurrency} tone="live" /> <span class="t3">{count(limits.concurrency)}</span>
           </span>
         </td>
-        <td class="num end">{waiting === 0 ? NONE : count(waiting)}</td>
+        <td class={`num end${waiting === 0 ? ' t3' : ''}`}>{count(waiting)}</td>
         <td>
           <Spark values={thinned(series.map(({ requests }) => requests))} tone={share > 5 ? 'bad' : ''} />
         </td>
-        <td class="num end">{inSeconds(totals.firstTextP50)}</td>
-        <td class="num end">{inSeconds(totals.durationP50)}</td>
-        <td class={`num end${share > 5 ? ' bad' : ''}`}>{totals.requests === 0 ? NONE : `${share < 10 ? share.toFixed(1) : Math.round(share)} %`}</td>
+        <td class="num end">{duration(totals.firstTextP50)}</td>
+        <td class="num end">{duration(totals.durationP50)}</td>
+        <td class={`num end${share > 5 ? ' bad' : ''}`}>{totals.requests === 0 ? NONE : percent(share)}</td>
       </tr>
       {isUnfolded && connection !== undefined && (
         <tr>
