@@ -41,6 +41,7 @@ t.test('the plots of the gateway count a few requests, and show the rate of many
     'and none of the requests is missing in it',
   );
   factor = 100;
+  await page.reload();
   await head.getByText('Requests a minute').waitFor();
   t.notMatch(await head.innerText(), /steps/);
 });

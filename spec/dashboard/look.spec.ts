@@ -78,6 +78,24 @@ t.test('at 390 px two changes of a configuration are read and chosen without scr
   t.ok(Math.max(...strip.map(({ y }) => y)) - Math.min(...strip.map(({ y }) => y)) < 44, 'the strip is one line');
 });
 
+t.test('at 390 px each line of a log stands apart from the next, below its own time', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada/logs', { width: 390, height: 844 });
+  await page.locator('.line').nth(1).waitFor();
+  const [lines, times, texts] = [await boxes(page, '.line'), await boxes(page, '.line time'), await boxes(page, '.line .what')];
+  const [own, next] = [(texts[0]?.y ?? 0) - (times[0]?.y ?? 0) - (times[0]?.h ?? 0), (times[1]?.y ?? 0) - (texts[0]?.y ?? 0) - (texts[0]?.h ?? 0)];
+  t.ok(lines.length >= 2 && own >= 0 && next > own + 8, `${own} px to its own time, ${next} px to the next one`);
+  t.equal(
+    await page
+      .locator('.line')
+      .nth(1)
+      .evaluate((each) => getComputedStyle(each).borderTopWidth),
+    '1px',
+  );
+});
+
 t.test('at 390 px a long name gives way to the commands of its block, and no button covers code', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

@@ -109,6 +109,7 @@ t.test('a slip beside a dialog loses nothing that was typed, and what is wrong t
   t.equal(await page.evaluate(() => (document.activeElement as HTMLInputElement).value), 'stand-in');
   t.equal(await dialog.getByLabel('Name').inputValue(), 'ada');
   await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Throw it away' }).click();
   await dialog.waitFor({ state: 'detached' });
 });
 

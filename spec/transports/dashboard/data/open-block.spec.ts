@@ -331,6 +331,9 @@ t.test('a block is read once the server has answered the subscription; without a
   rig.frame({});
   await rig.pass(0);
   t.equal(rig.reads, 1);
+  rig.frame({ type: 'error', code: 'INVALID_REQUEST' });
+  await rig.pass(300);
+  t.equal(rig.reads, 2, 'also where the server refuses to follow it');
   rig.close();
   const alone = new Rig({ state: 'lost', since: 0 });
   await alone.pass(0);

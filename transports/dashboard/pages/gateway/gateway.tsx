@@ -19,7 +19,7 @@ import { Mark } from '../../parts/mark.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Bar, Problem, Spark } from '../../parts/widgets.tsx';
 import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, programsText, WINDOW_NAMES } from '../../text/index.ts';
-import { inSeconds, Plots } from './plots.tsx';
+import { Plots } from './plots.tsx';
 import { Programs } from './programs.tsx';
 import { Requests } from './requests.tsx';
 

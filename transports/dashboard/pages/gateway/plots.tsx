@@ -83,6 +83,6 @@ function plotsOf(times: readonly number[], called: GatewayFigures['adapters'], t
 }
 
 /** `0.34`. */
-export function inSeconds(ms: number | null): string {
+function inSeconds(ms: number | null): string {
   return ms === null ? NONE : (ms / 1000).toFixed(2);
 }
