@@ -142,7 +142,8 @@ export class OpenBlock {
 
   #take(frame: Frame): boolean {
     if (frame.type === 'gone' || (frame.type === 'error' && frame['code'] === 'BLOCK_NOT_FOUND')) this.isGone.value = true;
-    else if (frame.type === 'refresh' || frame.type === 'error') this.want(); // what can't be followed is read all the same
+    else if (frame.type === 'refresh' || frame.type === 'error')
+      this.want(); // what can't be followed is read all the same
     else if (frame.type === 'stream') this.#step(frame as unknown as Step);
     else return false;
     return true;

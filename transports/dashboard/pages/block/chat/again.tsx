@@ -84,13 +84,13 @@ function Again({ askable, isForModel, close }: { readonly askable: Askable; read
   );
 }
 
-/** `E` edits the last message. */
-export function useAgainKey(askable: Askable | undefined): void {
+/** `E` edits the last message, where there is one. */
+export function useAgainKey(askable: Askable | undefined, isEmpty: boolean): void {
   const run = (): void => {
     if (askable === undefined) tell(chatText.noAgain);
     else editAgain(askable);
   };
-  useKeys([{ keys: 'e', does: chatText.editLast, run }], [askable?.id, askable?.shown]);
+  useKeys(isEmpty ? [] : [{ keys: 'e', does: chatText.editLast, run }], [askable?.id, askable?.shown, isEmpty]);
 }
 
 /** Leads through the versions of a message, around its ends. */

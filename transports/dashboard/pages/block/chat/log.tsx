@@ -53,7 +53,7 @@ export function Log({ open, edit, sent }: LogProps) {
     if (sent > 0) asked();
   }, [sent]);
   const askable = askableOf(open, lines, asked);
-  useAgainKey(askable);
+  useAgainKey(askable, lines.length === 0);
   return (
     <div class="log-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the chat is scrolled by keys */}
