@@ -27,6 +27,11 @@ export async function changeLimits(name: string, limits: ChangeKey): Promise<voi
   await call('PATCH', `/api/keys/${encodeURIComponent(name)}`, { body: limits });
 }
 
+/** Deletes what was kept of its calls. Rejects with an ApiError. */
+export async function endDebug(name: string): Promise<void> {
+  await call('DELETE', `/api/keys/${encodeURIComponent(name)}/debug`);
+}
+
 /** Rejects with an ApiError. */
 export async function revokeKey(name: string): Promise<void> {
   await call('DELETE', `/api/keys/${encodeURIComponent(name)}`);

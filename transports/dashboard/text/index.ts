@@ -19,6 +19,7 @@ export * from './playground.ts';
 export * from './plot.ts';
 export * from './prices.ts';
 export * from './programs.ts';
+export * from './request.ts';
 export * from './search.ts';
 export * from './settings.ts';
 export * from './stand-in.ts';

@@ -1,5 +1,5 @@
 // Words of the programs that ask models through this server: their keys, and the names of models.
-import { count, dateName, plural, usd } from '../base/format.ts';
+import { clock, count, dateName, plural, usd } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 import type { CapOfKey, Failure, NumberField, ProgramKey } from '../data/programs.ts';
 
@@ -16,6 +16,7 @@ export const programsText = {
   changeLimits: 'Change limits',
   save: 'Save the limits',
   revoke: 'Revoke…',
+  endDebug: 'Stop keeping bodies',
   name: 'Name of the program',
   nameHelp: 'Lower-case letters, digits, dots and dashes.',
   nameWrong: 'A name has up to 64 lower-case letters, digits, dots and dashes, and begins with a letter or a digit.',
@@ -126,6 +127,11 @@ export function lastUseText({ lastUsedOn }: ProgramKey, today: string): string {
 export function endText({ expiresAt }: ProgramKey, nowMs: number): string {
   if (expiresAt === null) return '';
   return `${Date.parse(expiresAt) <= nowMs ? 'Ended' : 'Ends'} ${dateName(expiresAt)}`;
+}
+
+/** While what its calls send and get is kept. */
+export function debugText(until: string): string {
+  return `What it sends and gets is kept until ${clock(until)}`;
 }
 
 export function limitsOfText(name: string): string {

@@ -21,6 +21,7 @@ import { Bar, Problem, Spark } from '../../parts/widgets.tsx';
 import { gatewayLead, gatewayText, keyFromText, LABELS, pausedModelText, pausedText, playText, programsText, WINDOW_NAMES } from '../../text/index.ts';
 import { Plots } from './plots.tsx';
 import { Programs } from './programs.tsx';
+import { RequestPage } from './request.tsx';
 import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
@@ -32,9 +33,10 @@ const shownUntil = computed(() => Math.floor(now.value / FIGURES_EVERY_MS) * FIG
 /** The page: what goes through it, and the programs that ask. */
 export default function Gateway() {
   const isPrograms = route.value.query.get('tab') === 'programs';
+  const id = route.value.query.get('request') ?? '';
   return (
     <>
-      {isPrograms ? (
+      {isPrograms || id !== '' ? (
         <header class="top">
           <h1>{gatewayText.title}</h1>
         </header>
@@ -49,7 +51,7 @@ export default function Gateway() {
           {programsText.title}
         </a>
       </nav>
-      <div class="page">{isPrograms ? <Programs /> : <Activity />}</div>
+      {id !== '' && !isPrograms ? <RequestPage id={id} /> : <div class="page">{isPrograms ? <Programs /> : <Activity />}</div>}
     </>
   );
 }

@@ -11,6 +11,7 @@ import {
   changeLimits,
   createKey,
   curlLine,
+  endDebug,
   firstModel,
   limitsOf,
   type NumberField,
@@ -27,6 +28,7 @@ import { Bar, Button, Copy, Empty, Sum } from '../../parts/widgets.tsx';
 import {
   capOfKeyText,
   createdText,
+  debugText,
   endText,
   LIMIT_NAMES,
   lastUseText,
@@ -106,8 +108,10 @@ function KeyRow({ of: key, groups, reload }: { readonly of: ProgramKey; readonly
           </span>
         )}
         {more !== '' && <span class="t2 sm break">{more}</span>}
+        {key.debugUntil !== undefined && <span class="warn sm">{debugText(key.debugUntil)}</span>}
       </span>
-      <span class="row end">
+      <span class="row end wrap">
+        {key.debugUntil !== undefined && <Button label={programsText.endDebug} small run={() => endDebug(key.name).then(reload)} />}
         <Button label={programsText.change} small run={change} />
         <Button label={programsText.revoke} small kind="quiet" run={revoke} />
       </span>

@@ -3,7 +3,8 @@ import type { Signal } from '@preact/signals';
 import type { GatewayRequest, GatewayRequests } from '../../../../core/types.ts';
 import { clockSeconds, count, duration, NONE } from '../../base/format.ts';
 import { endRequest } from '../../data/gateway.ts';
-import { blockPath } from '../../data/route.ts';
+import { blockPath, pathOf } from '../../data/route.ts';
+import { navigate } from '../../base/address.ts';
 import { Segments } from '../../parts/fields.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Button, Empty } from '../../parts/widgets.tsx';
@@ -87,9 +88,19 @@ function Rows({ list, none, reload }: { readonly list: readonly GatewayRequest[]
 
 function RequestRow({ request, scaleMs, reload }: { readonly request: GatewayRequest; readonly scaleMs: number; reload(): Promise<void> }) {
   const { requestId, startedAt, model, adapter, block, key, phase, durationMs, usage, code } = request;
+  const to = pathOf('gateway', { request: requestId });
   return (
-    <tr>
-      <td class="num t2">{clockSeconds(startedAt)}</td>
+    <tr
+      class="opens"
+      onClick={({ target }) => {
+        if ((target as Element).closest('a, button') === null) navigate(to);
+      }}
+    >
+      <td class="num">
+        <a class="link" href={to}>
+          {clockSeconds(startedAt)}
+        </a>
+      </td>
       <td class="num t3 wide">{requestId.slice(0, 12)}</td>
       <td>
         {model} <span class="t3">{adapter}</span>
