@@ -92,17 +92,20 @@ async function serveCore(
   core: Core,
   config: ProcessConfig,
   log: Logger,
-  { createBareTransport, createHttpTransport, createWsTransport }: typeof import('./server-parts.ts'),
+  { createBareTransport, createHttpTransport, createMetrics, createWsTransport }: typeof import('./server-parts.ts'),
+  worker?: string,
 ): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
-  const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes } = config;
+  const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes, metricsOpen } = config;
   const { requestLogLevel = process.stderr.isTTY ? 'info' : 'debug' } = config;
   const bodies = { bytes: bodyMemoryBytes };
+  const metrics = createMetrics(core, { isOpen: metricsOpen, ...(worker !== undefined && { labels: { worker } }) });
   const dashboard = DASHBOARDS.map((folder) => new URL(folder, import.meta.url)).find((folder) => existsSync(new URL('manifest.json', folder)));
   const transport = createHttpTransport(core, {
     allowRemote,
     webOrigins,
     publicOrigin,
     dashboard,
+    mounts: [metrics],
     log,
     requestLogLevel,
     maxConnections,
@@ -182,7 +185,7 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     const log = parts.createLogger(config.logLevel, process.stderr, file);
     if (store !== undefined) parts.logFacts(core, log);
     await start();
-    const served = await serveCore(core, config, log, parts);
+    const served = await serveCore(core, config, log, parts, own.id);
     await core.announce(served.url);
     own.ready(served);
     prepareSoon(core);

@@ -17,6 +17,23 @@ interface CallFact {
   readonly key?: string | undefined;
 }
 
+/** An attempt that failed. Milliseconds from the acceptance of its call. */
+export interface FailedAttempt {
+  readonly sentMs: number;
+  readonly endedMs: number;
+  /** When the first part of its answer came; undefined if none did. */
+  readonly firstTextMs?: number | undefined;
+  /** The label of its key, where the connection has several. */
+  readonly credential?: string | undefined;
+  readonly code: ErrorCode;
+  /** The HTTP status that the provider answered with, if it answered. */
+  readonly upstreamStatus?: number | undefined;
+  /** What followed: the same once more, or another key; undefined if nothing did. */
+  readonly next?: 'repeat' | 'key';
+  /** The wait before it. */
+  readonly delayMs?: number;
+}
+
 interface DestinationFact {
   readonly adapter: string;
   readonly address?: string | undefined;
@@ -62,21 +79,63 @@ export type CoreEvents = {
   'call.retried': CallFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
   /** A call ended: exactly one for each `call.started`. `code` is absent when it succeeded. */
   'call.finished': CallFact & {
+    /** True if the caller wanted the answer while it was written. */
+    readonly stream?: boolean | undefined;
+    /** How many were made. */
     readonly attempts: number;
+    /** Those that failed, the first 20; undefined if none did. */
+    readonly failed?: readonly FailedAttempt[] | undefined;
     readonly durationMs: number;
+    /** The name by which the client asked for the model, where it asked by a name. */
+    readonly asked?: string | undefined;
+    /** The path that the client called, which says its protocol; undefined for a block and a program. */
+    readonly path?: string | undefined;
     /** Set if the request named another address than the configured one: its origin, or the region. */
     readonly address?: string | undefined;
     /** The processing tier that the request asked for. */
     readonly tier?: string | undefined;
     /** Milliseconds from acceptance to the first attempt; absent when there was none. */
     readonly queuedMs?: number | undefined;
+    /** Milliseconds from acceptance until the last attempt was sent; absent when there was none. */
+    readonly sentMs?: number | undefined;
     /** Milliseconds from acceptance to the first text; absent when there was none. */
     readonly firstTextMs?: number | undefined;
     readonly usage?: Usage | undefined;
+    /** What it cost, once who keeps its account knows that; null if its price is not known. A price that is still looked up comes after the event. */
+    costUsd?: number | null | undefined;
     readonly code?: ErrorCode | undefined;
     /** The label of the key of the connection that the last attempt was made with; absent for a connection with one. */
     readonly credential?: string | undefined;
   };
+  /** A call of a client stands in the ledger of the gateway: one for each `call.finished` of a client, as its line has it. */
+  'call.counted': {
+    readonly requestId: string;
+    /** The name of the client's key; null for the token of the workspace. */
+    readonly key: string | null;
+    /** The connection. */
+    readonly provider: string;
+    readonly model: string;
+    /** Null when nothing is known of it. */
+    readonly usage: Usage | null;
+    /** Null without a known price. */
+    readonly costUsd: number | null;
+    /** Null when it succeeded. */
+    readonly error: ErrorCode | null;
+  };
+  /** A request was answered, or its client has left. Only of servers of `blockhouse/http`. */
+  'request.served': {
+    readonly requestId: string;
+    readonly method: string;
+    /** The path of its route, such as `/api/blocks/:name`; `none` for a path without one. */
+    readonly route: string;
+    /** Of the answer; 499 where the client left before there was one. */
+    readonly status: number;
+    readonly durationMs: number;
+  };
+  /** A WebSocket was opened by the request of this id. */
+  'socket.opened': { readonly requestId: string };
+  /** It was closed; `code` is that of the protocol. */
+  'socket.closed': { readonly requestId: string; readonly code: number; readonly durationMs: number };
   /**
    * So many calls to a provider have failed in a row that it is not called for `openMs` milliseconds: by anybody, for one model, or by the one caller whose
    * calls failed. After a pause for everybody, each caller tries by itself until one of them succeeds. `address` is set if the requests named another address than the configured one.
@@ -111,6 +170,10 @@ export type CoreEvents = {
   'prices.damaged': { readonly file: string; readonly reason: string };
   /** keys.json can't be used; no key of it is accepted. */
   'keys.damaged': { readonly file: string; readonly reason: string };
+  /** Bodies of the calls of a key are kept from now on, `until` at most. */
+  'debug.started': { readonly key: string; readonly until: string };
+  /** Bodies of the calls of a key are no longer kept, and those that were are deleted. */
+  'debug.ended': { readonly key: string };
   /** The API token has changed. */
   'token.rotated': { readonly file: string };
   /** A block was created. */

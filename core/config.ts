@@ -61,6 +61,8 @@ export interface ProcessConfig {
   readonly bodyMemoryBytes: number;
   /** How long open answers may go on after the server was asked to end, in milliseconds. */
   readonly drainMs: number;
+  /** Whether metrics need no token. */
+  readonly metricsOpen: boolean;
   /** Whether the log says that the running Node gets no security fixes any more. */
   readonly nodeNotice: boolean;
   readonly logLevel: LogLevel;
@@ -137,6 +139,7 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     maxConnections: integer('BLOCKHOUSE_MAX_CONNECTIONS', text('BLOCKHOUSE_MAX_CONNECTIONS'), 1, 1_000_000) ?? DEFAULT_MAX_CONNECTIONS,
     bodyMemoryBytes: bodyMemory(text('BLOCKHOUSE_BODY_MEMORY_MIB')),
     drainMs: integer('BLOCKHOUSE_DRAIN_MS', text('BLOCKHOUSE_DRAIN_MS'), 0, 3_600_000) ?? DEFAULT_DRAIN_MS,
+    metricsOpen: text('BLOCKHOUSE_METRICS_OPEN') === '1',
     nodeNotice: choice('BLOCKHOUSE_NODE_NOTICE', text, ['on', 'off'] as const, 'on') === 'on',
     logLevel: choice('BLOCKHOUSE_LOG_LEVEL', text, LOG_LEVELS, 'info'),
     ...(text('BLOCKHOUSE_LOG_REQUESTS') !== undefined && { requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'debug') }),

@@ -24,7 +24,7 @@ export { unusedSettings } from './auth/unused-settings.ts';
 export type { BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
 export type { ReplyStep } from './block/reply/reply-stream.ts';
 export { unknownFields } from './block/status/config-warnings.ts';
-export { type CoreEvents, createBus } from './bus.ts';
+export { type CoreEvents, createBus, type FailedAttempt } from './bus.ts';
 export {
   DEFAULT_BODY_MEMORY_BYTES,
   DEFAULT_MAX_CONNECTIONS,
@@ -52,7 +52,7 @@ export { ANSWER_LIMITS } from './gateway/answer-limits.ts';
 export { AnswerSize } from './gateway/answer-size.ts';
 export { checkEgress, type EgressRule, forbiddenAddress, isForbiddenAddress, isLoopbackHost } from './gateway/egress.ts';
 export { conversationOf } from './gateway/conversation.ts';
-export type { CallState, PausedSource } from './gateway/live.ts';
+export type { BodyKeeper, CallState, PausedSource } from './gateway/live.ts';
 export { bodyTokens } from './gateway/media-tokens.ts';
 export { type EndedCall, WINDOWS, type Window } from './gateway/meter.ts';
 export type { Prompt, PromptOptions } from './gateway/prompt.ts';
@@ -98,7 +98,7 @@ export { compile, type Validator } from './schemas/validate.ts';
 export { FILE_LOOK_MS } from './store/files/fresh-file.ts';
 export { type LockHolder, readLock } from './store/files/lock.ts';
 export { BlockLog, newestLogs } from './store/files/logs/block-log.ts';
-export { connectStore, openSettings, openStoreSchema } from './store/open.ts';
+export { checkStore, connectStore, openSettings, openStoreSchema } from './store/open.ts';
 export { rounded } from './store/parts/log-lines.ts';
 export { MAX_LOG_PART_BYTES } from './store/parts/log-text.ts';
 export type { GatewayCall, KeySpend, LogRange } from './store/port.ts';

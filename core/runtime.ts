@@ -19,7 +19,7 @@ import { contextWindows } from './gateway/context-windows.ts';
 import type { ConnectionBook, PriceBook } from './gateway/books.ts';
 import { Gateway } from './gateway/gateway.ts';
 import { isPriceKnown } from './gateway/known-price.ts';
-import type { CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
+import type { BodyKeeper, CallState, GatewayLoad, GatewayView } from './gateway/live.ts';
 import { Meter } from './gateway/meter.ts';
 import { OwnAddresses } from './gateway/own-addresses.ts';
 import { PriceStore } from './gateway/price-store.ts';
@@ -31,6 +31,7 @@ import { localView } from './gateway/view.ts';
 import { streamOptionsOf } from './gateway/visible-parts.ts';
 import type { KeyLimits } from './keys/key-limits.ts';
 import { KeyStore } from './keys/key-store.ts';
+import { maskerOf } from './keys/masked-body.ts';
 import type { Accounts } from './keys/named-key.ts';
 import { PricedNames } from './keys/priced-names.ts';
 import { sessionAccounts } from './keys/session-accounts.ts';
@@ -50,6 +51,7 @@ import type {
   ChatDone,
   ChatRequest,
   ChatResponse,
+  DeepHealth,
   DoctorReport,
   EmbedRequest,
   EmbedResponse,
@@ -81,6 +83,10 @@ export interface Core {
   load(id: string): GatewayLoad;
   /** The figures and calls of the gateway, of all processes that serve the same port. */
   readonly view: GatewayView;
+  /** The bodies of calls of keys that are debugged; undefined before `start`. */
+  readonly bodies: BodyKeeper | undefined;
+  /** What takes secrets out of bodies: those that this server knows now, and what looks like one. Throws ADAPTER_NOT_CONFIGURED while auth.json can't be read. */
+  masker(): (text: string) => string;
   /** The newest events, for those who come late. */
   readonly recent: RecentEvents;
   /** Events of the gateway and the blocks; docs/events.md lists them. */
@@ -91,6 +97,8 @@ export interface Core {
   readonly store: 'files' | 'postgres';
   /** What this server knows of the database without asking it; undefined before `start`, and with a folder. */
   readonly storeHealth: StoreHealth | undefined;
+  /** How the disk and the database are, and how the last calls of each provider have ended. Writes a few bytes to the disk, and asks no provider. Needs a workspace. */
+  deepHealth(): Promise<DeepHealth>;
   /**
    * Locks the workspace for this process, removes what a crash left behind, and starts the monitors of blocks with `enabled`, one after the
    * other, in the background. Rejects with WORKSPACE_BUSY while another server holds the workspace, and with an Error if there is no workspace.
@@ -294,6 +302,10 @@ function assemble(options: CoreOptions, worker?: Worker) {
     version: VERSION,
     meter,
     view: worker?.view ?? localView({ gateway, meter }),
+    get bodies() {
+      return worker?.bodies ?? (session instanceof WorkspaceSession ? session.bodies : undefined);
+    },
+    masker: () => maskerOf(gateway.upstreams(), credentials, options.env ?? process.env),
     liveCalls: () => gateway.live(),
     stopReading: (requestId) => gateway.stopReading(requestId),
     load: (id) => gateway.load(id),
@@ -304,6 +316,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     get storeHealth() {
       return session?.storeHealth;
     },
+    deepHealth: async () => (await import('./deep-health.ts')).deepHealth(core),
     start: () => needWorkspace(session).start(),
     announce: (url) => needWorkspace(session).announce(url),
     nodes: async () => needWorkspace(session).nodes(),

@@ -44,6 +44,34 @@ export interface AuthStatus {
   readonly authenticated: boolean;
 }
 
+/** GET `/v1/health?deep`. */
+export interface DeepHealth {
+  /** Failing without the disk or the database, degraded while a provider fails */
+  readonly status: 'ok' | 'degraded' | 'failing';
+  readonly version: string;
+  readonly disk: {
+    readonly freeBytes: number | null;
+    readonly writeMs: number | null;
+    readonly error: string | null;
+  };
+  /** The database; absent for a folder */
+  readonly store?: {
+    readonly latencyMs: number;
+    readonly isAway: boolean;
+    readonly node: string;
+    readonly nodes: number;
+  };
+  readonly providers: readonly {
+    readonly name: string;
+    /** By the last call; unknown without one */
+    readonly state: 'ok' | 'failing' | 'paused' | 'unknown' | 'not-set';
+    readonly lastOkAt: string | null;
+    readonly lastFailureAt: string | null;
+    /** Of the last failure */
+    readonly lastCode: string | null;
+  }[];
+}
+
 /** GET `/v1/health`. */
 export interface GatewayHealth {
   readonly status: 'ok';
@@ -1587,6 +1615,12 @@ export interface CreateKey {
   readonly expiresAt?: string | null;
 }
 
+/** The body of POST `/api/keys/{name}/debug`. */
+export interface DebugKey {
+  /** How long the bodies of its calls are kept; default 15 */
+  readonly minutes?: number;
+}
+
 /** The answer of PATCH `/api/keys/{name}`. */
 export interface KeyChanged {
   readonly success: true;
@@ -1602,6 +1636,14 @@ export interface KeyCreated {
   readonly key: string;
   /** Limits that do not count everything; absent if there are none */
   readonly warnings?: readonly Warning[];
+}
+
+/** The answer of POST `/api/keys/{name}/debug`. */
+export interface KeyDebugged {
+  readonly success: true;
+  readonly name: string;
+  /** ISO 8601, UTC, with milliseconds */
+  readonly debugUntil: string;
 }
 
 /** GET `/api/key-groups`. */
@@ -1719,6 +1761,8 @@ export interface KeyList {
     };
     /** The newest day (UTC, such as 2026-11-27) with a call that used tokens, as far back as sums are kept; null without one */
     readonly lastUsedOn: string | null;
+    /** Until when the bodies of its calls are kept, ISO 8601; absent unless it is debugged */
+    readonly debugUntil?: string;
   }[];
 }
 
@@ -1849,6 +1893,33 @@ export interface ShownKeyGroup {
   readonly keys: readonly string[];
 }
 
+/** What was sent and answered for one request of a key that is debugged. */
+export interface DebuggedBodies {
+  readonly requestId: string;
+  /** When its answer had ended. ISO 8601, UTC */
+  readonly at: string;
+  readonly key: string;
+  readonly path: string;
+  /** Of the answer; 0 if the client left before it */
+  readonly status: number;
+  readonly request: {
+    /** Secrets in it are replaced by [redacted] */
+    readonly text: string;
+    /** Of the whole body */
+    readonly bytes: number;
+    /** True if `text` is its beginning alone */
+    readonly cut: boolean;
+  };
+  readonly answer: {
+    /** Secrets in it are replaced by [redacted] */
+    readonly text: string;
+    /** Of the whole body */
+    readonly bytes: number;
+    /** True if `text` is its beginning alone */
+    readonly cut: boolean;
+  };
+}
+
 /** GET `/api/gateway`. */
 export interface GatewayFigures {
   readonly window: '15m' | '90m' | '24h';
@@ -1927,6 +1998,63 @@ export interface GatewayRequest {
   readonly usage: Usage | null;
   /** Why it failed */
   readonly code?: string;
+}
+
+/** GET `/api/gateway/requests/{id}`. */
+export interface GatewayRequestDetail {
+  readonly requestId: string;
+  /** With a database, the id of the server that answers; it knows the requests of its own machine alone */
+  readonly node?: string;
+  /** Oldest first: one for each model that was asked. Clients may choose ids, so there may be calls of several requests */
+  readonly calls: readonly {
+    readonly requestId: string;
+    readonly adapter: string;
+    readonly model: string;
+    /** The block that makes it */
+    readonly block?: string;
+    /** The key of the application that makes it */
+    readonly key?: string;
+    /** The label of the key of its connection, where that has several */
+    readonly credential?: string;
+    /** Waits for a place; waits for the first text; its text comes; it has ended */
+    readonly phase: 'waiting' | 'sent' | 'streaming' | 'ended';
+    /** ISO 8601, UTC, with milliseconds */
+    readonly startedAt: string;
+    readonly queuedMs: number | null;
+    readonly firstTextMs: number | null;
+    readonly durationMs: number;
+    readonly usage: Usage | null;
+    /** Why it failed */
+    readonly code?: string;
+    /** `forward`: in the protocol of the provider, whose bytes go through */
+    readonly kind: 'chat' | 'embeddings' | 'forward';
+    /** The model as the client named it */
+    readonly asked: string;
+    /** The path that the client called, which says its protocol; absent for blocks */
+    readonly path?: string;
+    /** The first 20, and the last; empty while it waits for its place */
+    readonly attempts: readonly {
+      readonly sentMs: number;
+      /** Null while it is under way */
+      readonly endedMs: number | null;
+      /** When the first part of its answer came */
+      readonly firstTextMs: number | null;
+      /** The label of its key, where the connection has several */
+      readonly credential?: string;
+      /** Why it failed */
+      readonly code?: string;
+      /** The HTTP status with which the provider refused it */
+      readonly upstreamStatus?: number;
+      /** What followed: the same once more, or another key */
+      readonly next?: 'repeat' | 'key';
+      /** The wait before that */
+      readonly delayMs?: number;
+    }[];
+    /** Null until it has ended, without usage, and if its price is not known */
+    readonly costUsd: number | null;
+  }[];
+  /** What was sent and answered while the key was debugged, the oldest first */
+  readonly bodies: readonly DebuggedBodies[];
 }
 
 /** GET `/api/gateway/requests`. */

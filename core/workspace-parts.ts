@@ -5,6 +5,7 @@ export { HaltSwitch } from './block/halt.ts';
 export { ModelCalls } from './block/reply/call-model.ts';
 export { StepCounter } from './block/reply/reply-stream.ts';
 export { HeartbeatWheel } from './block/status/heartbeats.ts';
+export { DebuggedKeys } from './keys/debugged-keys.ts';
 export { GatewayAccounts } from './keys/gateway-accounts.ts';
 export { Primary } from './workers/primary.ts';
 export { Worker } from './workers/worker.ts';

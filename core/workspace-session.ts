@@ -13,11 +13,13 @@ import type { CoreBus } from './bus.ts';
 import { DEFAULT_MONITOR_CALLS } from './config.ts';
 import { BlockhouseError, noBlocks } from './errors.ts';
 import type { Gateway } from './gateway/gateway.ts';
+import type { BodyKeeper } from './gateway/live.ts';
 import { Prices } from './gateway/pricing.ts';
+import type { DebuggedKeys } from './keys/debugged-keys.ts';
 import type { GatewayAccounts } from './keys/gateway-accounts.ts';
 import type { KeyStore } from './keys/key-store.ts';
 import type { Accounts } from './keys/named-key.ts';
-import { holdFolder, openStore, readGatewayBook } from './store/open.ts';
+import { holdFolder, openDebugFile, openStore, readGatewayBook } from './store/open.ts';
 import type { SettingStore } from './store/port.ts';
 import type { Addresses, ConnectedStore, FolderLock, Store, StoreHealth } from './store/store.ts';
 import type { ServerNode } from './types.ts';
@@ -56,6 +58,7 @@ interface Running {
 /** One workspace from `start` to `close`. */
 export class WorkspaceSession {
   readonly #options: SessionOptions;
+  #bodies: DebuggedKeys | undefined;
   #starting: Promise<Held> | undefined;
   #held: Held | undefined;
   #stopping: Promise<void> | undefined;
@@ -83,6 +86,11 @@ export class WorkspaceSession {
     return this.#held?.accounts;
   }
 
+  /** The bodies of calls of debugged keys; undefined before the folder is held, and where another process holds it. */
+  get bodies(): BodyKeeper | undefined {
+    return this.#bodies;
+  }
+
   /** Undefined before `start` and after `close`. */
   get prices(): Prices | undefined {
     return this.#held?.prices;
@@ -102,7 +110,15 @@ export class WorkspaceSession {
 
   /** Takes what a process needs whose workers serve: the workspace, or the folder of one in a database. Rejects with WORKSPACE_BUSY, or the system's own error. */
   async hold(): Promise<FolderLock> {
-    if (this.#options.database !== undefined) return holdFolder(this.#options.workspace);
+    if (this.#options.database !== undefined) {
+      const lock = await holdFolder(this.#options.workspace);
+      await this.#keepBodies();
+      const release = async (): Promise<void> => {
+        await this.#bodies?.close();
+        await lock.release();
+      };
+      return { announce: (url) => lock.announce(url), release };
+    }
     await this.start();
     return { announce: (url) => this.announce(url), release: () => this.closeAll() };
   }
@@ -179,6 +195,7 @@ export class WorkspaceSession {
     const open = { workspace, bus, addresses, now: options.clock ?? Date.now, onLost: (other: { readonly pid: number }) => this.#lost(other) };
     const store = await openStore(open, this.#options.database, this.#options.isFolderHeld);
     try {
+      if (!this.#options.isFolderHeld) await this.#keepBodies();
       const held = await this.#build(store);
       credentials?.tellDamage();
       if (held.running !== undefined) {
@@ -187,6 +204,7 @@ export class WorkspaceSession {
       }
       return held;
     } catch (error) {
+      await this.#bodies?.close();
       await store.close();
       throw error;
     }
@@ -200,6 +218,14 @@ export class WorkspaceSession {
     } finally {
       this.#options.bus.emit('workspace.lost', { pid });
     }
+  }
+
+  async #keepBodies(): Promise<void> {
+    const { workspace, keys, bus } = this.#options;
+    const file = await openDebugFile(workspace, bus);
+    const { DebuggedKeys } = await import('./workspace-parts.ts');
+    this.#bodies = new DebuggedKeys({ keys, file, bus });
+    await this.#bodies.begin();
   }
 
   async #build(store: Store): Promise<Held> {
@@ -270,6 +296,7 @@ export class WorkspaceSession {
       await this.stop();
     } finally {
       this.#held = undefined;
+      await this.#bodies?.close();
       await (held === undefined ? this.#options.database?.close() : held.accounts.close().finally(() => held.store.close())); // lock-first
     }
   }

@@ -7,6 +7,9 @@ import { openApiDocument } from '../transports/http/openapi/openapi.ts';
 import { ROUTES } from '../transports/http/routes.ts';
 import { apiReport } from './support/api-report.ts';
 import { fieldsPage } from './support/fields-page.ts';
+import { observabilityPage } from './support/observability/page.ts';
+import { grafanaDashboard } from './support/observability/panels.ts';
+import { alertRules } from './support/observability/rules.ts';
 import { schemaTypes } from './support/schema-types.ts';
 
 interface Generated {
@@ -32,6 +35,9 @@ const GENERATED: readonly Generated[] = [
   { name: 'types.ts', home: '../core', text: schemaTypes },
   { name: 'api.txt', home: '.', text: apiReport },
   { name: 'fields.md', home: '../docs', text: fieldsPage },
+  { name: 'observability.md', home: '../docs', text: observabilityPage },
+  { name: 'grafana.json', home: '../docs/observability', text: () => `${JSON.stringify(grafanaDashboard(), null, 1)}\n` },
+  { name: 'alerts.yaml', home: '../docs/observability', text: alertRules },
 ];
 
 function textOf(path: string): string | undefined {

@@ -7,7 +7,7 @@
 import { type AdapterCall, BlockhouseError } from '../../core/index.ts';
 import { cancelled } from '../outbound/call.ts';
 import { closing } from '../outbound/connection-errors.ts';
-import { redact } from '../shared/redact.ts';
+import { redact } from '../../core/base/redact.ts';
 import type { AwsKeys } from './sign.ts';
 
 /** The package of AWS's chain: an optional peer, because it brings 16 MB that only users of profiles, SSO and roles need. */

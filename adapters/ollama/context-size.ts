@@ -3,7 +3,7 @@
 //
 // powers-of-two: a size is a power of two from FLOOR on, or the limit, so a growing conversation changes its size seldom.
 // grow-only: while a model is likely to be loaded, its size never shrinks, so that short and long requests can alternate.
-import { RecentMap } from '../shared/recent-map.ts';
+import { RecentMap } from '../../core/base/recent-map.ts';
 
 /** Ollama's own default on a small machine. */
 const FLOOR = 4096;

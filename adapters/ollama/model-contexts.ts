@@ -5,7 +5,7 @@
 //   A question stays open when its caller leaves, so their number has a limit too.
 import { BlockhouseError } from '../../core/index.ts';
 import { asCount, asObject, asString } from '../shared/read.ts';
-import { RecentMap } from '../shared/recent-map.ts';
+import { RecentMap } from '../../core/base/recent-map.ts';
 
 const ASK_AGAIN_MS = 30_000;
 const MAX_OPEN_QUESTIONS = 32;

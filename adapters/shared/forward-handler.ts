@@ -20,7 +20,7 @@ import { type FrameFacts, type Protocol, usageOfWhole } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
 import { assertParseable, assertRecord, shortened } from './read.ts';
-import { redact, redactJson } from './redact.ts';
+import { redact, redactJson } from '../../core/base/redact.ts';
 import { BodyCollector, tellsUse, toError, tooLarge } from './response-handlers.ts';
 
 /** Frames with an error that are longer together are not searched for secrets and do not go out: the search of a megabyte takes half a second. */

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { tryParseJson } from '../../core/base/json.ts';
 import { BlockhouseError, type ErrorCode, parseRetryAfter, type RefusalReason } from '../../core/index.ts';
-import { redact } from './redact.ts';
+import { redact } from '../../core/base/redact.ts';
 
 /**
  * auth: the credentials are refused. rejected: the request is wrong. rateLimited and failed: another attempt may succeed. timedOut: the provider, or a proxy,

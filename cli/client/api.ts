@@ -202,6 +202,14 @@ export class Api {
     return this.#call('DELETE /api/key-groups/:name', { name });
   }
 
+  debugKey(name: string, body: { readonly minutes?: number }) {
+    return this.#call('POST /api/keys/:name/debug', { name }, { body });
+  }
+
+  endDebugKey(name: string) {
+    return this.#call('DELETE /api/keys/:name/debug', { name });
+  }
+
   revokeKey(name: string) {
     return this.#call('DELETE /api/keys/:name', { name });
   }

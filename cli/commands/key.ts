@@ -108,7 +108,50 @@ export class KeyListCommand extends ServerCommand {
       const lines = (): string[] =>
         this.quiet ? keys.map(({ name }) => oneLine(name)) : keyTable(keys, { now: Date.now(), width: this.width, style: this.style });
       await this.print({ keys }, this.json || keys.length === 0 ? [] : lines());
+      for (const { name, debugUntil } of keys)
+        if (debugUntil !== undefined && !this.json && !this.quiet)
+          await this.say(`What the calls of ${oneLine(name)} send and get is kept ${until(debugUntil)}.`);
       if (keys.length === 0 && !this.json && !this.quiet) await this.say(`There are no keys yet. \`${this.hint('key', 'new', '<name>')}\` makes one.`);
+      return 'ok';
+    });
+  }
+}
+
+/** Prints nothing, or `{success, name, debugUntil}`; with `--off`, `{success, message}`. */
+export class KeyDebugCommand extends ServerCommand {
+  static override readonly paths = [['key', 'debug']];
+  static override readonly usage = Command.Usage({
+    category,
+    description: 'Keep what the calls of a key send and get, for some minutes',
+    details: `
+      The page shows the bodies with each request of the gateway. They hold what people have written: secrets in them are masked, each is cut at 64 KiB, and the file in
+      the workspace has 8 MiB at most. It is deleted when the time ends, with \`--off\`, with the key and with the server. Again, the command sets another end.
+    `,
+    examples: [
+      ['For half an hour', '$0 key debug my-app --minutes 30'],
+      ['No longer', '$0 key debug my-app --off'],
+    ],
+  });
+
+  name = Option.String({ name: 'name' });
+  minutes = Option.String('--minutes', { description: 'From 1 to 60; without it, 15' });
+  off = Option.Boolean('--off', false, { description: 'Delete what was kept, and keep no more' });
+
+  protected override async run(): Promise<ExitKind> {
+    if (this.off && this.minutes !== undefined) throw new CliError('usage', '--minutes cannot stand beside --off, which ends it at once.');
+    const body = this.minutes === undefined ? {} : { minutes: minutesOf(this.minutes) };
+    return this.withServer(async (api) => {
+      if (this.off) {
+        const ended = await api.endDebugKey(this.name);
+        await this.print(ended, []);
+        await this.say(oneLine(ended.message));
+        return 'ok';
+      }
+      const debugged = await api.debugKey(this.name, body);
+      await this.print(debugged, []);
+      await this.say(
+        `What the calls of ${oneLine(this.name)} send and get is kept ${until(debugged.debugUntil)}, for the page: Gateway, then a request. \`${this.hint('key', 'debug', this.name, '--off')}\` deletes it.`,
+      );
       return 'ok';
     });
   }
@@ -137,6 +180,16 @@ export class KeyRemoveCommand extends DestructiveCommand {
       }),
     );
   }
+}
+
+function minutesOf(text: string): number {
+  const minutes = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (minutes < 1 || minutes > 60) throw new CliError('usage', `--minutes must be a whole number from 1 to 60, not ${oneLine(text)}.`);
+  return minutes;
+}
+
+function until(at: string): string {
+  return `until ${new Date(at).toTimeString().slice(0, 'HH:MM'.length)}`;
 }
 
 /** ISO 8601. */

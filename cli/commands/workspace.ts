@@ -23,7 +23,7 @@ export class DoctorCommand extends ServerCommand {
     category,
     description: 'Check every file and message of the workspace',
     details: `
-      Changes nothing, and needs no server: without one, it reads the files itself. With \`--online\`, it also tries the key of each provider
+      Changes nothing, and needs no server: without one, it reads the files itself, and asks the database of BLOCKHOUSE_STORE itself. With \`--online\`, it also tries the key of each provider
       that has one, which calls no model. Ends with exit code 1 when it finds an error.
     `,
     examples: [
@@ -40,7 +40,7 @@ export class DoctorCommand extends ServerCommand {
     if (!existsSync(config.workspace)) {
       throw new CliError('place', `There is no workspace ${config.workspace}; \`${this.hint('serve')}\` creates it.`);
     }
-    const { inWorkspace } = await import('../compose.ts');
+    const [{ inWorkspace }, { checkStore }] = await Promise.all([import('../compose.ts'), import('../../core/index.ts')]);
     const server = async (api: Api): Promise<Checked> =>
       this.#checked(
         await api.check(),
@@ -51,7 +51,7 @@ export class DoctorCommand extends ServerCommand {
       );
     const shell = async (core: Core, signal: AbortSignal): Promise<Checked> =>
       this.#checked(
-        await inWorkspace(config, () => core.check()),
+        withDatabase(await inWorkspace(config, () => core.check()), config.store && (await checkStore(config.store.url, config.store))),
         await this.#triedBy(
           async () => ({ adapters: await core.status({ signal }) }),
           (id) => core.verify(id, {}, { signal }),
@@ -97,6 +97,17 @@ export class DoctorCommand extends ServerCommand {
       `        ${dim('fix:')} ${oneLine(fix)}`,
     ]);
   }
+}
+
+/** What was found in the folder, and in the database that keeps the workspace, if one does. */
+function withDatabase(report: DoctorReport, stored: Awaited<ReturnType<typeof import('../../core/index.ts').checkStore>> | undefined): DoctorReport {
+  if (stored === undefined) return report;
+  const { checked, findings } = report;
+  return {
+    ok: report.ok && stored.findings.every(({ severity }) => severity !== 'error'),
+    checked: { ...checked, blocks: checked.blocks + stored.blocks },
+    findings: [...findings, ...stored.findings],
+  };
 }
 
 /** Prints `{nodes}`, or a table; with `--drain` or `--undrain` the server that was asked. */

@@ -61,6 +61,7 @@ export const COMMAND_INDEX: readonly IndexEntry[] = [
   {"module":"key","paths":[["key","new"]],"category":"Clients","description":"Make a key for one application"},
   {"module":"key","paths":[["key","set"]],"category":"Clients","description":"Change the limits of a key"},
   {"module":"key","paths":[["key","ls"],["key","list"],["key"]],"category":"Clients","description":"List the keys of applications"},
+  {"module":"key","paths":[["key","debug"]],"category":"Clients","description":"Keep what the calls of a key send and get, for some minutes"},
   {"module":"key","paths":[["key","rm"]],"category":"Clients","description":"Revoke a key; it is refused at once"},
   {"module":"key-group","paths":[["key","group","set"]],"category":"Clients","description":"Make a group of keys, or change its limits"},
   {"module":"key-group","paths":[["key","group","ls"],["key","group","list"],["key","group"]],"category":"Clients","description":"List the groups of keys"},

@@ -172,6 +172,8 @@ export async function freePort(host: string): Promise<number> {
 
 /** The worker's side. Only in a process that a pool has started. */
 export interface OwnWorker {
+  /** Unique among all that the primary has started. */
+  readonly id: string;
   readonly line: ProcessLine;
   ready(place: WorkersPlace): void;
   /** The worker can't serve; it ends soon after. */
@@ -190,6 +192,7 @@ export function ownWorker(): OwnWorker | undefined {
   if (worker === undefined) return undefined;
   const send = (message: object, done: () => void = () => undefined): void => void process.send?.(message, undefined, undefined, done);
   return {
+    id: String(worker.id),
     line: lineOf((listener) => process.on('message', listener), send),
     ready: (place) => send({ word: 'ready', place } satisfies Word),
     failed: (kind, message) => new Promise((resolve) => send({ word: 'failed', kind, message } satisfies Word, resolve)),

@@ -36,10 +36,10 @@ export function money(usd: number | null | undefined): string {
   return usd < CENT ? `$${Number(usd.toPrecision(2)).toFixed(usd < 0.0001 ? 6 : 4)}` : `$${usd.toLocaleString('en-US', CENTS)}`;
 }
 
-/** `$0.31`; `$0.31 + 5 not counted` and `5 not counted` with calls whose price is not known, since those are not free. */
+/** `$0.31`; `$0.31 + 5 not priced` and `5 not priced` with calls whose price is not known, since those are not free. */
 export function spending(usd: number | null | undefined, unpricedCalls: number): string {
   if (unpricedCalls === 0) return money(usd);
-  const uncounted = `${count(unpricedCalls)} not counted`;
+  const uncounted = `${count(unpricedCalls)} not priced`;
   return usd == null || usd === 0 ? uncounted : `${money(usd)} + ${uncounted}`;
 }
 

@@ -66,7 +66,12 @@ export function createWorkspaceBlocks(world: WorkspaceContext, halt: HaltSwitch)
         actor,
       ),
   });
-  const feed = new FleetFeed({ list: () => index.list(), isStale: () => index.isStale, onFault: (error) => onFault('blocks', error) });
+  const feed = new FleetFeed({
+    list: () => index.list(),
+    isStale: () => index.isStale,
+    onFault: (error) => onFault('blocks', error),
+    sharedNow: world.member().isShared ? () => world.now() : undefined,
+  });
   const gate = new ChangeGate();
   const owners: Ownership = new Ownership({ world, blocks, run: (block, cause) => monitors.resume(block, cause), onFault });
   const context: OperationsContext = {

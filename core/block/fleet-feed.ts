@@ -3,6 +3,8 @@
 // idle-is-free: nothing is compared while there is no follower, or while no block has changed.
 // same-entry: the list returns the same frozen object until a block changes, so a change is a comparison of two references.
 // small-frames: a follower gets one frame of at most 200 entries at each look, so that one that reads at all is never flooded.
+// any-server: where several servers share the blocks, a number is a moment of the clock that they share, and a follower may come back to another one. That one has noticed
+//   some changes earlier and some later, so it tells those of the last seconds again: an entry that comes twice changes nothing.
 // bounded: of removed blocks, only the newest are kept. A follower that has missed more must read the list again.
 import { callApart } from '../bus.ts';
 import type { BlockEntry } from '../schemas/block-api.ts';
@@ -22,6 +24,8 @@ export interface FleetFeedOptions {
   /** True if an entry may have changed. */
   isStale(): boolean;
   onFault(error: unknown): void;
+  /** Epoch milliseconds by a clock that all servers of these blocks share; left out for one server alone. any-server. */
+  readonly sharedNow?: (() => number) | undefined;
   /** Milliseconds between two looks. */
   readonly everyMs?: number;
 }
@@ -37,6 +41,8 @@ const EVERY_MS = 500;
 /** Blocks that no program holds open are compared by their files now and then. */
 const LOOK_EVERY = 20;
 const MAX_GONE = 1000;
+/** A server notices within these what another one has changed. In microseconds. any-server. */
+const NOTICED_WITHIN = 10_000_000;
 /** Of a follower that has not got its first answer. */
 const NOT_ANSWERED = -1;
 /** The most entries of a frame. */
@@ -46,13 +52,11 @@ export const MAX_ENTRIES = 200;
 export class FleetFeed {
   readonly #options: FleetFeedOptions;
   readonly #followers = new Map<Follower, { seq: number }>();
-  /** Begins with the time, so that a number of an earlier process is never taken for one of this. */
-  readonly #first = Date.now();
-  #seq = this.#first;
+  #seq: number;
   #known = new Map<string, Known>();
   #gone: { readonly name: string; readonly seq: number }[] = [];
   /** What happened before is forgotten. */
-  #oldest = this.#first;
+  #oldest: number;
   #last: readonly BlockEntry[] | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looks = 0;
@@ -60,6 +64,9 @@ export class FleetFeed {
 
   constructor(options: FleetFeedOptions) {
     this.#options = options;
+    // Begins with the time, so that a number of an earlier process is never taken for one of this.
+    this.#seq = options.sharedNow === undefined ? Date.now() : 0;
+    this.#oldest = this.#seq;
   }
 
   /** Calls back with what was missed since `since`, then with each change, until the returned function is called. */
@@ -68,8 +75,10 @@ export class FleetFeed {
     this.#followers.set(follower, state);
     void this.#look(true).then(() => {
       if (!this.#followers.has(follower)) return;
-      const isKnown = since !== undefined && since >= this.#oldest && since <= this.#seq;
-      state.seq = isKnown ? since : this.#seq;
+      const now = this.#sharedNow(); // any-server
+      const from = since === undefined ? Number.NaN : since - (now === undefined ? 0 : NOTICED_WITHIN);
+      const isKnown = from >= this.#oldest && from <= Math.max(this.#seq, now ?? 0);
+      state.seq = isKnown ? from : this.#seq;
       if (isKnown) this.#tell(follower, state, true);
       else {
         follower({ seq: this.#seq, reset: true, changed: [], gone: [] });
@@ -111,22 +120,36 @@ export class FleetFeed {
   /** same-entry. */
   #take(list: readonly BlockEntry[]): void {
     const isFirst = this.#last === undefined;
+    if (isFirst && this.#options.sharedNow !== undefined) {
+      this.#count();
+      this.#oldest = this.#seq;
+    }
     const next = new Map<string, Known>();
     for (const entry of list) {
       const known = this.#known.get(entry.name);
       if (known?.entry === entry) next.set(entry.name, known);
       else {
-        if (!isFirst) this.#seq += 1;
+        if (!isFirst) this.#count();
         next.set(entry.name, { entry, seq: this.#seq });
       }
     }
     for (const name of this.#known.keys()) {
       if (next.has(name)) continue;
-      this.#seq += 1;
+      this.#count();
       this.#gone.push({ name, seq: this.#seq });
     }
     this.#known = next;
     while (this.#gone.length > MAX_GONE) this.#oldest = this.#gone.shift()?.seq ?? this.#oldest; // bounded
+  }
+
+  #count(): void {
+    this.#seq = Math.max(this.#seq + 1, this.#sharedNow() ?? 0);
+  }
+
+  /** In microseconds. */
+  #sharedNow(): number | undefined {
+    const now = this.#options.sharedNow?.();
+    return now === undefined ? undefined : Math.round(now * 1000);
   }
 
   #tellThoseBehind(): void {

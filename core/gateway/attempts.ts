@@ -12,11 +12,12 @@ import type { ResolvedSettings } from '../auth/settings.ts';
 import { assertOpen, callerLeft, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
-import type { CoreBus, CoreEvents } from '../bus.ts';
+import type { CoreBus, FailedAttempt } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
+import { failedAttempt, finishedFact, stateOf } from './call-facts.ts';
 import type { CallSettings, ConfiguredCall } from './call-settings.ts';
 import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { EntryKeys } from './connections/key-rings.ts';
@@ -53,6 +54,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   /** Among the calls under way. */
   #place: Place<LiveCall> | undefined;
   #count = 0; // attempts made so far
+  #failed: FailedAttempt[] | undefined;
   #firstTextAt: number | undefined;
   /** When it first got its place. */
   #placedAt: number | undefined;
@@ -172,22 +174,18 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   };
 
   state(): CallState {
-    const { requestId, adapter, model, caller, key, messageId } = this.#call;
-    const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
-    const since = (at: number | undefined): number | undefined => (at === undefined ? undefined : at - this.#startedAt);
+    return stateOf(this.#call, this.#past(), { now: this.#options.now(), isMade: this.#attempt !== undefined, usage: this.usageSoFar() });
+  }
+
+  #past() {
     return {
-      requestId,
-      adapter: adapter.id,
-      model,
-      caller,
-      key,
+      startedAt: this.#startedAt,
+      placedAt: this.#placedAt,
+      sentAt: this.#count === 0 ? undefined : this.#sentAt,
+      firstTextAt: this.#firstTextAt ?? this.#attempt?.firstTextAt,
+      attempts: this.#count,
+      failed: this.#failed,
       credential: this.#turns?.label,
-      messageId,
-      phase: this.#attempt === undefined ? 'waiting' : firstTextAt === undefined ? 'sent' : 'streaming',
-      queuedMs: since(this.#placedAt),
-      firstTextMs: since(firstTextAt),
-      durationMs: this.#options.now() - this.#startedAt,
-      usage: this.usageSoFar(),
     };
   }
 
@@ -283,7 +281,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     const next = this.#turns?.failed(failure);
     if (next === undefined || signal.aborted || reader?.opened || this.#destination.breaker.isOpenFor(this.#call)) return Promise.reject(failure);
     if (next !== 'another') return Promise.reject(next);
-    this.#tellRetry(failure, this.#count, 0);
+    this.#tellRetry(failure, this.#count, 0, 'key');
     return this.#make();
   };
 
@@ -315,7 +313,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     if (reader?.opened) throw failure; // opened-is-final: a keep-alive comment may have opened the stream meanwhile
   }
 
-  #tellRetry({ code, message }: BlockhouseError, attempt: number, delayMs: number): void {
+  #tellRetry({ code, message }: BlockhouseError, attempt: number, delayMs: number, next: FailedAttempt['next'] = 'repeat'): void {
+    Object.assign(this.#failed?.at(-1) ?? {}, { next, delayMs });
     const { kind, requestId, adapter, model, caller } = this.#call;
     this.#options.bus.emit('call.retried', { kind, requestId, adapter: adapter.id, model, caller, attempt, delayMs, code, error: message });
   }
@@ -342,6 +341,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#attempt = undefined;
     if (failure.code === 'UPSTREAM_AUTH' && this.#call.config?.apiKey === undefined) this.#options.settings.keyRefused(this.#call.adapter);
     attempt.fail(failure); // its adapter may not have noticed that the caller left
+    this.#failed ??= [];
+    this.#failed.push(failedAttempt(failure, attempt.firstTextAt, this.#past(), this.#options.now()));
     this.#firstTextAt ??= attempt.firstTextAt;
     this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent, failure.isTimeout));
     return failure;
@@ -364,7 +365,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
     if (usage !== undefined) this.#countUsage(usage);
-    const fact = this.#finished(usage, code);
+    const fact = finishedFact(this.#call, this.#past(), { address: this.#destination.address, usage, code, now: this.#options.now() });
     this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
     this.#options.bus.emit('call.finished', fact);
   }
@@ -374,27 +375,5 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     counts.inputTokens += usage.inputTokens;
     counts.cachedTokens += usage.cacheReadTokens ?? 0;
     this.#turns?.count(usage);
-  }
-
-  #finished(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): CoreEvents['call.finished'] {
-    const { kind, requestId, adapter, model, tier, caller, key } = this.#call;
-    const firstTextAt = this.#firstTextAt ?? this.#attempt?.firstTextAt;
-    return {
-      kind,
-      requestId,
-      adapter: adapter.id,
-      model: keptText(model),
-      caller,
-      key,
-      address: this.#destination.address,
-      tier: tier === undefined ? undefined : keptText(tier),
-      usage,
-      code,
-      attempts: this.#count,
-      durationMs: this.#options.now() - this.#startedAt,
-      queuedMs: this.#placedAt === undefined ? undefined : this.#placedAt - this.#startedAt,
-      firstTextMs: firstTextAt === undefined ? undefined : firstTextAt - this.#startedAt,
-      credential: this.#turns?.label,
-    };
   }
 }

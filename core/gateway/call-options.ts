@@ -26,6 +26,8 @@ export interface CallOptions {
   readonly key?: string | undefined;
   /** The name by which the client has asked for the model, such as an alias. A key that may use this name may use the model; without it, the list of the key must have provider/model. */
   readonly askedAs?: string | undefined;
+  /** The path that the client has called. Appears in facts. */
+  readonly path?: string | undefined;
   /** Who keeps the account of the call, if it is not the gateway, whose ledger leaves it out then: a block has its own. Limits of a `key` don't hold for it. */
   readonly accounts?: CallAccounts | undefined;
   /** False for one attempt only: the caller asks another model rather than the same once more. */

@@ -1,5 +1,6 @@
 // What can be seen of the gateway at one moment: its calls under way, and how busy each provider is. Types alone.
-import type { Usage } from '../types.ts';
+import type { CallKind, FailedAttempt } from '../bus.ts';
+import type { DebuggedBodies, Usage } from '../types.ts';
 import type { EndedCall, MeterPoint, Window } from './meter.ts';
 import type { QueueLimits } from './queue.ts';
 
@@ -15,9 +16,13 @@ export interface LiveCall {
 
 /** How far a call has come. Milliseconds since its acceptance. */
 export interface CallState {
+  readonly kind: CallKind;
   readonly requestId: string;
   readonly adapter: string;
   readonly model: string;
+  /** As `call.finished` says. */
+  readonly asked: string | undefined;
+  readonly path: string | undefined;
   readonly caller: string | undefined;
   readonly key: string | undefined;
   /** The label of the key of its connection, where that has several. */
@@ -25,7 +30,12 @@ export interface CallState {
   /** The message of a block that the call is to answer. */
   readonly messageId: string | undefined;
   readonly phase: 'waiting' | 'sent' | 'streaming';
+  /** How many were made, the one that is under way included. */
+  readonly attempts: number;
+  readonly failed: readonly FailedAttempt[] | undefined;
   readonly queuedMs: number | undefined;
+  /** Until the last attempt was sent. */
+  readonly sentMs: number | undefined;
   readonly firstTextMs: number | undefined;
   readonly durationMs: number;
   readonly usage: Usage | undefined;
@@ -81,6 +91,16 @@ export interface AdapterFigures {
 export interface GatewayCalls {
   readonly live: readonly CallState[];
   readonly ended: readonly EndedCall[];
+}
+
+/** The bodies of requests of keys that are debugged. */
+export interface BodyKeeper {
+  /** Keeps them, if their key is debugged still. Must not throw. */
+  keep(bodies: DebuggedBodies): void;
+  /** Those of a request, the oldest first. */
+  of(requestId: string): Promise<readonly DebuggedBodies[]>;
+  /** Looks which keys are debugged now. Resolves when the bodies of all others are deleted. */
+  look(): Promise<void>;
 }
 
 /** Ends the work for a request of a client of this process; false if there is none of this id. */

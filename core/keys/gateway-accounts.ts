@@ -252,7 +252,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       durationMs: Math.round(durationMs),
       error: code,
     };
+    end.costUsd = costUsd;
     this.#options.ledger.record(call, noted);
+    this.#options.bus.emit('call.counted', { requestId, key, provider: adapter, model, usage, costUsd, error: code });
   }
 
   #pricedAs(call: AccountedCall): PricedModel | undefined {

@@ -10,6 +10,7 @@ import { parseBytes } from '../base/strict-json.ts';
 import type { CoreBus } from '../bus.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Setting, SettingCodec, SettingState, SettingStore } from '../store/port.ts';
+import { MAX_DEBUG_MINUTES } from '../schemas/gateway-api.ts';
 import type { ShownKey, ShownKeyGroup } from '../types.ts';
 import { checkedFigures, type Figures, type KeyLimits } from './key-limits.ts';
 import { assertKeyName, checkedLimits, hashOfKey, type NamedKey, namedKey, newKey, parseGroup, parseKey, type StoredKey } from './named-key.ts';
@@ -18,6 +19,7 @@ import { assertKeyName, checkedLimits, hashOfKey, type NamedKey, namedKey, newKe
 export const KEYS_FILE = 'keys.json';
 const MAX_KEYS = 1000;
 const MAX_GROUPS = 1000;
+const MINUTE_MS = 60_000;
 /** Anybody may see it, so it says nothing of the content. */
 const REFUSED_UNSEEN = `${KEYS_FILE} of the workspace is damaged, so no key is accepted. Its owner sees with \`blockhouse key ls\` what is wrong.`;
 
@@ -132,6 +134,39 @@ export class KeyStore {
     return existed;
   }
 
+  /**
+   * Keeps the bodies of its calls for so many minutes, or with 0 no longer. Returns until when, ISO 8601; undefined if they were not kept and are not. Throws
+   * KEY_NOT_FOUND, INVALID_REQUEST, WORKSPACE_DAMAGED.
+   */
+  async debug(name: string, minutes: number): Promise<string | undefined> {
+    if (!Number.isInteger(minutes) || minutes < 0 || minutes > MAX_DEBUG_MINUTES)
+      throw invalidRequest('minutes', `must be a whole number from 1 to ${MAX_DEBUG_MINUTES}`);
+    const debugUntil = minutes === 0 ? undefined : new Date(this.#clock() + minutes * MINUTE_MS).toISOString();
+    await this.#rewrite(({ byName, groups }) => {
+      const before = byName.get(name);
+      if (before === undefined || this.#hasExpired(before)) throw noKey(name);
+      if (before.debugUntil === debugUntil) return undefined;
+      return tableOf(
+        [...byName.values()].map((one) => (one === before ? { ...one, debugUntil } : one)),
+        groups,
+      );
+    });
+    return debugUntil;
+  }
+
+  /** The keys whose bodies are kept now, and until when. None while keys.json can't be read, since no key is accepted then. */
+  debugged(): ReadonlyMap<string, string> {
+    const { good, fault } = this.#setting.now();
+    if (good === undefined || fault !== undefined) return new Map();
+    return new Map([...good.byName.values()].flatMap((key) => (this.isDebugged(key) ? [[key.name, key.debugUntil ?? '']] : [])));
+  }
+
+  /** A time that is further away than a person may choose was written by hand, or the clock was changed: it counts as none. */
+  isDebugged(key: NamedKey): boolean {
+    const leftMs = key.debugUntil === undefined ? 0 : Date.parse(key.debugUntil) - this.#clock();
+    return leftMs > 0 && leftMs <= MAX_DEBUG_MINUTES * MINUTE_MS && !this.#hasExpired(key);
+  }
+
   /** Changes the limits of a group that are given; makes the group if there is none. Throws INVALID_REQUEST, WORKSPACE_DAMAGED. */
   async setGroup(name: string, figures: Partial<Figures>): Promise<ShownKeyGroup> {
     assertKeyName(name);
@@ -201,9 +236,23 @@ export const KEYS: SettingCodec<KeyTable> = {
     return tableOf(keys, parsedGroups(json['groups'] ?? {}));
   },
   format: ({ byHash, groups }) => {
-    const keys = [...byHash.values()].map(({ name, hash, createdAt, usdPerDay, tokensPerDay, unpriced, models, expiresAt, bounds: [own], group }) => {
-      return { name, hash, createdAt, usdPerDay, tokensPerDay, ...given(own ?? {}), unpriced, ...given({ group }), models, expiresAt };
-    });
+    const keys = [...byHash.values()].map(
+      ({ name, hash, createdAt, usdPerDay, tokensPerDay, unpriced, models, expiresAt, debugUntil, bounds: [own], group }) => {
+        return {
+          name,
+          hash,
+          createdAt,
+          usdPerDay,
+          tokensPerDay,
+          ...given(own ?? {}),
+          unpriced,
+          ...given({ group }),
+          models,
+          expiresAt,
+          ...(debugUntil !== undefined && { debugUntil }),
+        };
+      },
+    );
     const ofGroups = Object.fromEntries([...groups].map(([name, figures]) => [name, given(figures)]));
     return `${JSON.stringify({ keys, ...(groups.size > 0 && { groups: ofGroups }) }, null, 2)}\n`;
   },

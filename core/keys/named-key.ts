@@ -12,6 +12,8 @@ import type { KeyRates } from './key-rates.ts';
 export interface StoredKey extends ShownKey {
   /** SHA-256 of the key, base64url. A key has 256 random bits, so a slow hash would add nothing. */
   readonly hash: string;
+  /** Until when the bodies of its calls are kept, ISO 8601; undefined for a key that was never debugged. */
+  readonly debugUntil?: string | undefined;
 }
 
 /** A key, with all limits that hold for it. */
@@ -96,10 +98,10 @@ function patterns(value: unknown): readonly string[] | null {
   return [...value] as string[];
 }
 
-function time(value: unknown): string | null {
+function time(value: unknown, field = 'expiresAt'): string | null {
   if (value === undefined || value === null) return null;
   const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw invalidRequest('expiresAt', 'must be a time such as 2026-12-31T00:00:00Z');
+  if (Number.isNaN(ms)) throw invalidRequest(field, 'must be a time such as 2026-12-31T00:00:00Z');
   return new Date(ms).toISOString();
 }
 
@@ -110,7 +112,8 @@ export function parseKey(value: unknown): StoredKey {
   assertKeyName(name);
   if (typeof hash !== 'string' || !HASH.test(hash)) throw new Error(`the hash of ${name} must be 43 characters of base64url`);
   if (typeof createdAt !== 'string' || Number.isNaN(Date.parse(createdAt))) throw new Error(`createdAt of ${name} must be a time`);
-  return { name, hash, createdAt, ...checkedLimits(value as Partial<KeyLimits>) };
+  const debugUntil = time(value['debugUntil'], 'debugUntil');
+  return { name, hash, createdAt, ...(debugUntil !== null && { debugUntil }), ...checkedLimits(value as Partial<KeyLimits>) };
 }
 
 /** Reads the limits of a stored group. Throws an Error that says what is wrong: a limit that a group can't have would not hold. */

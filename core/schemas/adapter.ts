@@ -1,7 +1,7 @@
 // The adapter resources of `/v1`: metadata, models, verify, health. Pure: no I/O.
 import type * as types from '../types.ts';
 import { ChatConfig } from './chat.ts';
-import { boolean, count, listOf, number, object, oneOf, string } from './fields.ts';
+import { boolean, count, listOf, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 const strings = listOf(string);
 const ok = { type: 'string', const: 'ok' } as const;
@@ -94,6 +94,32 @@ export const GatewayHealth = object(
   ['gatewayOnly', 'store'],
 );
 export type GatewayHealth = types.GatewayHealth;
+
+const when = orNull(time);
+
+/** GET `/v1/health?deep`. */
+export const DeepHealth = object(
+  {
+    status: { type: 'string', enum: ['ok', 'degraded', 'failing'], description: 'Failing without the disk or the database, degraded while a provider fails' },
+    version: string,
+    disk: object({ freeBytes: orNull(count), writeMs: orNull(count), error: orNull(string) }),
+    store: {
+      ...object({ latencyMs: number, isAway: boolean, node: string, nodes: count }),
+      description: 'The database; absent for a folder',
+    },
+    providers: listOf(
+      object({
+        name: string,
+        state: { type: 'string', enum: ['ok', 'failing', 'paused', 'unknown', 'not-set'], description: 'By the last call; unknown without one' },
+        lastOkAt: when,
+        lastFailureAt: when,
+        lastCode: { ...orNull(string), description: 'Of the last failure' },
+      }),
+    ),
+  },
+  ['store'],
+);
+export type DeepHealth = types.DeepHealth;
 
 /** GET `/api/health`. */
 export const ServerHealth = object(

@@ -1,7 +1,7 @@
 // The bodies and answers of `/api` that concern the clients of the gateway: their keys, and the names of models. Pure: no I/O.
 import type * as types from '../types.ts';
 import { Warning } from './chat.ts';
-import { closedObject, count, listOf, money, object, oneOf, orNull, string, time } from './fields.ts';
+import { closedObject, count, listOf, money, object, oneOf, orNull, string, time, withDefault } from './fields.ts';
 
 const tokens = orNull({ type: 'number', minimum: 0 });
 const wholeNumber = orNull({ type: 'integer', minimum: 1 });
@@ -46,12 +46,45 @@ export const ShownKey = object({ name: string, createdAt: time, ...limits });
 export type ShownKey = types.ShownKey;
 
 /** GET `/api/keys`. */
-export const KeyList = object({ keys: listOf(object({ ...ShownKey.properties, ...spent })) });
+export const KeyList = object({
+  keys: listOf(
+    object(
+      {
+        ...ShownKey.properties,
+        ...spent,
+        debugUntil: { type: 'string', description: 'Until when the bodies of its calls are kept, ISO 8601; absent unless it is debugged' },
+      },
+      ['debugUntil'],
+    ),
+  ),
+});
 export type KeyList = types.KeyList;
 
 /** The body of PATCH `/api/keys/{name}`: what changes. */
 export const ChangeKey = { type: 'object', additionalProperties: false, properties: limits } as const;
 export type ChangeKey = types.ChangeKey;
+
+/** How long a key may be debugged. */
+export const MAX_DEBUG_MINUTES = 60;
+/** And how long it is, if nobody says it. */
+export const DEBUG_MINUTES = 15;
+
+/** The body of POST `/api/keys/{name}/debug`. */
+export const DebugKey = closedObject(
+  {
+    minutes: withDefault(DEBUG_MINUTES, {
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_DEBUG_MINUTES,
+      description: 'How long the bodies of its calls are kept',
+    }),
+  },
+  ['minutes'],
+);
+export type DebugKey = types.DebugKey;
+
+/** The answer of POST `/api/keys/{name}/debug`. */
+export const KeyDebugged = object({ success: { type: 'boolean', const: true }, name: string, debugUntil: time });
 
 /** A group of keys: what its keys may spend together. Null means that there is no limit. */
 export const ShownKeyGroup = object({ name: string, ...figures, keys: { ...listOf(string), description: 'The keys that are in it now' } });

@@ -91,6 +91,70 @@ export const GatewayRequest = object(
 );
 export type GatewayRequest = types.GatewayRequest;
 
+/** One attempt at a call. Times in milliseconds from the acceptance of the call. */
+const attempt = object(
+  {
+    sentMs: { type: 'number', minimum: 0 },
+    endedMs: { ...ms, description: 'Null while it is under way' },
+    firstTextMs: { ...ms, description: 'When the first part of its answer came' },
+    credential: { type: 'string', description: 'The label of its key, where the connection has several' },
+    code: { type: 'string', description: 'Why it failed' },
+    upstreamStatus: { type: 'integer', description: 'The HTTP status with which the provider refused it' },
+    next: { ...oneOf(['repeat', 'key']), description: 'What followed: the same once more, or another key' },
+    delayMs: { type: 'number', minimum: 0, description: 'The wait before that' },
+  },
+  ['credential', 'code', 'upstreamStatus', 'next', 'delayMs'],
+);
+
+/** A call of a model, with its attempts. */
+const detail = object(
+  {
+    ...GatewayRequest.properties,
+    kind: { ...oneOf(['chat', 'embeddings', 'forward']), description: '`forward`: in the protocol of the provider, whose bytes go through' },
+    asked: { type: 'string', description: 'The model as the client named it' },
+    path: { type: 'string', description: 'The path that the client called, which says its protocol; absent for blocks' },
+    attempts: { ...listOf(attempt), description: 'The first 20, and the last; empty while it waits for its place' },
+    costUsd: { ...orNull({ type: 'number', minimum: 0 }), description: 'Null until it has ended, without usage, and if its price is not known' },
+  },
+  ['block', 'key', 'credential', 'code', 'path'],
+);
+
+const body = object({
+  text: { type: 'string', description: 'Secrets in it are replaced by [redacted]' },
+  bytes: { ...count, description: 'Of the whole body' },
+  cut: { type: 'boolean', description: 'True if `text` is its beginning alone' },
+});
+
+/** What was sent and answered for one request of a key that is debugged. */
+export const DebuggedBodies = object({
+  requestId: string,
+  at: { ...time, description: 'When its answer had ended. ISO 8601, UTC' },
+  key: string,
+  path: string,
+  status: { type: 'integer', description: 'Of the answer; 0 if the client left before it' },
+  request: body,
+  answer: body,
+});
+export type DebuggedBodies = types.DebuggedBodies;
+
+/** GET `/api/gateway/requests/{id}`. */
+export const GatewayRequestDetail = object(
+  {
+    requestId: string,
+    node: { type: 'string', description: 'With a database, the id of the server that answers; it knows the requests of its own machine alone' },
+    calls: {
+      ...listOf(detail),
+      description: 'Oldest first: one for each model that was asked. Clients may choose ids, so there may be calls of several requests',
+    },
+    bodies: {
+      ...listOf(DebuggedBodies),
+      description: 'What was sent and answered while the key was debugged, the oldest first',
+    },
+  },
+  ['node'],
+);
+export type GatewayRequestDetail = types.GatewayRequestDetail;
+
 /** GET `/api/gateway/requests`. */
 export const GatewayRequests = object({
   live: { ...listOf(GatewayRequest), description: 'Under way, newest first' },

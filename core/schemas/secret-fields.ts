@@ -32,7 +32,8 @@ export function secretField(value: unknown, path = ''): string | undefined {
   return undefined;
 }
 
-function soundsSecret(name: string): boolean {
+/** True for a name that sounds like that of a key. */
+export function soundsSecret(name: string): boolean {
   return SOUNDS_SECRET.test(name.replace(WORD_START, ' ').toLowerCase());
 }
 

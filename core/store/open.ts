@@ -1,11 +1,12 @@
 // Picks the store of a workspace: its folder, or a database. The folder is locked with either, because it has what is of this machine alone: the credentials
 // of providers, the log of the server, and its address for the CLI.
-import { createBus } from '../bus.ts';
+import { type CoreBus, createBus } from '../bus.ts';
 import type { Turn } from './files/fresh-file.ts';
 import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
-import type { GatewayBook, SettingStore } from './port.ts';
+import type { BodyFile, GatewayBook, SettingStore } from './port.ts';
+import type { StoreCheck } from './postgres/check-alone.ts';
 import type { ConnectedStore, ConnectOptions, FolderLock, Store, StoreConnection, StoreOptions } from './store.ts';
 
 /** Where the changes of settings by several processes come one after the other. */
@@ -42,6 +43,12 @@ export async function openStore(options: StoreOptions, database?: ConnectedStore
   }
 }
 
+/** The bodies of calls of debugged keys, for the process that holds the folder. Nothing of it is read or written yet. */
+export async function openDebugFile(workspace: string, bus: CoreBus): Promise<BodyFile> {
+  const { DEBUG_FILE, DebugFile } = await import('./files/file-store.ts');
+  return new DebugFile(workspace, { onFault: (error) => bus.emit('workspace.fault', { what: DEBUG_FILE, error }) });
+}
+
 /** What keys have spent, for a process that may not hold the workspace: nothing is written. */
 export async function readGatewayBook(workspace: string, now?: () => number): Promise<Pick<GatewayBook, 'spent'>> {
   const { GatewayLedger } = await import('./files/file-store.ts');
@@ -57,6 +64,12 @@ export async function readGatewayBook(workspace: string, now?: () => number): Pr
 export async function connectStore(store: string, options?: ConnectOptions): Promise<StoreConnection> {
   const { connectPostgres } = await import('./postgres/postgres-store.ts');
   return connectPostgres(store, options);
+}
+
+/** What is wrong with the database that keeps a workspace. Changes nothing, and needs no server. Rejects with INVALID_REQUEST. */
+export async function checkStore(store: string, options?: ConnectOptions): Promise<StoreCheck> {
+  const { checkPostgres } = await import('./postgres/postgres-store.ts');
+  return checkPostgres(store, options);
 }
 
 /** A database in which a workspace may be kept, before a server uses it. */

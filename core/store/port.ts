@@ -8,11 +8,21 @@ import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { AskedModel, Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
+import type { DebuggedBodies } from '../types.ts';
 import type { Claim } from './claim.ts';
 
 export type * from './claim.ts';
 export type * from './client-book.ts';
 export type * from './setting.ts';
+
+/** Where the bodies of calls of debugged keys are kept, in the folder of the machine. */
+export interface BodyFile {
+  /** Must not throw. */
+  add(bodies: DebuggedBodies): void;
+  of(requestId: string): Promise<readonly DebuggedBodies[]>;
+  keepOnly(keys: Iterable<string>): Promise<void>;
+  remove(): Promise<void>;
+}
 
 /** The new content, or the same object when nothing changes, and the result for the caller. */
 export interface Change<T, R> {

@@ -11,7 +11,7 @@ import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { RecentEvents } from '../event-ring.ts';
 import type { AccountedCall, ClientAccounts, Hold } from '../gateway/account.ts';
-import type { CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
+import type { BodyKeeper, CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
 import type { Meter } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
 import { COUNTED } from '../keys/key-rates.ts';
@@ -30,6 +30,8 @@ export interface PrimaryOptions {
   readonly session: {
     /** Undefined before the workspace is open, once it is closed, and with a database. */
     readonly accounts: (SharedAccounts & ClientAccounts) | undefined;
+    /** Undefined before the workspace is open. */
+    readonly bodies: BodyKeeper | undefined;
     nodes(): Promise<readonly ServerNode[]>;
   };
   readonly passes: Passes;
@@ -206,6 +208,7 @@ class Worker implements Takes<WorkerSays> {
       this.#follows.delete(id);
     },
     log: (lines) => this.#options.onLog(lines),
+    bodies: (bodies) => this.#options.session.bodies?.keep(bodies),
     node: (node) => {
       this.#node = node;
     },
@@ -245,6 +248,12 @@ class Worker implements Takes<WorkerSays> {
       return { live: [...live].sort((one, other) => one.durationMs - other.durationMs), ended: this.#options.meter.ended() };
     },
     endRequest: ({ requestId }) => this.#others.gather.end(requestId),
+    bodies: async ({ requestId }) => (await this.#options.session.bodies?.of(requestId)) ?? [],
+    lookAtKeys: async () => {
+      this.#options.look();
+      await this.#options.session.bodies?.look();
+      return undefined;
+    },
     sync: async () => undefined,
   };
 

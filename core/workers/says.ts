@@ -7,7 +7,7 @@ import type { Window } from '../gateway/meter.ts';
 import type { PricedModel } from '../gateway/pricing.ts';
 import type { GatewayCostsBy, KeyLevels } from '../keys/named-key.ts';
 import type { CostsFilter, PeriodSpend } from '../store/port.ts';
-import type { CostsReport, ServerNode, Usage } from '../types.ts';
+import type { CostsReport, DebuggedBodies, ServerNode, Usage } from '../types.ts';
 
 /** A call of a key with limits that asks for room: what its account must know of it. */
 export interface CallFacts {
@@ -56,6 +56,8 @@ export interface WorkerSays {
     readonly follow: { readonly id: number; readonly since?: number | undefined };
     readonly unfollow: { readonly id: number };
     readonly log: readonly string[];
+    /** Of a key that is debugged. */
+    readonly bodies: DebuggedBodies;
     /** The id of a whole server among those of its database. */
     readonly node: string;
   };
@@ -73,6 +75,9 @@ export interface WorkerSays {
     readonly nodes: readonly [undefined, readonly ServerNode[]];
     readonly calls: readonly [undefined, GatewayCalls];
     readonly endRequest: readonly [{ readonly requestId: string }, boolean];
+    readonly bodies: readonly [{ readonly requestId: string }, readonly DebuggedBodies[]];
+    /** Answered when the bodies of keys that are no longer debugged are deleted. */
+    readonly lookAtKeys: readonly [undefined, undefined];
     /** Answered when all that was said before has its effect. */
     readonly sync: readonly [undefined, undefined];
   };

@@ -8,7 +8,7 @@ import type { CoreBus } from '../bus.ts';
 import { noBlocks } from '../errors.ts';
 import type { Follower, RecentEvents } from '../event-ring.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { EndRequest, GatewayView } from '../gateway/live.ts';
+import type { BodyKeeper, EndRequest, GatewayView } from '../gateway/live.ts';
 import { Prices } from '../gateway/pricing.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { PricedNames } from '../keys/priced-names.ts';
@@ -99,6 +99,12 @@ export class Worker {
     calls: () => this.#link.ask('calls', undefined),
     endElsewhere: (requestId) => this.#link.ask('endRequest', { requestId }),
     addEnd: (end) => void this.#ends.push(end),
+  };
+
+  readonly bodies: BodyKeeper = {
+    keep: (bodies) => this.#link.tell('bodies', bodies),
+    of: (requestId) => this.#link.ask('bodies', { requestId }),
+    look: () => this.#link.ask('lookAtKeys', undefined),
   };
 
   /** The session of a core with these parts. */

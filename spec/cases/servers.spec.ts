@@ -1,12 +1,14 @@
 // Servers that keep one workspace in a database: what is asked of one is done by whichever has the block, once.
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type Core, connectStore } from '../../core/index.ts';
+import { type BlockEntry, type Core, connectStore } from '../../core/index.ts';
 import { createHttpTransport } from '../../transports/http/index.ts';
+import { createWsTransport } from '../../transports/ws/index.ts';
 import { askedOf, endAnswer, type Fact, RUNNABLE, repeatingDaemon, type StartedCore, type StartOptions, sendPiece, startCore } from '../support/blocks.ts';
 import { ask, noPostgres, postgresStore } from '../support/postgres.ts';
 import { storeProxy } from '../support/store-proxy.ts';
 import { until } from '../support/until.ts';
+import { WsClient } from '../support/ws.ts';
 import { type Answerer, sendJson } from '../support/upstream.ts';
 
 /** Servers of one database, each with a folder of its own. */
@@ -112,6 +114,52 @@ t.test('a database', { skip: noPostgres }, async (t) => {
     await b.core.close();
     t.same(await rows(), []);
     while (await isRefused()) await delay(20);
+  });
+
+  t.test('X50: a page behind a balancer that takes turns sees each change of the list', async (t) => {
+    const store = await postgresStore(t);
+    const all: { readonly core: Core; readonly port: number }[] = [];
+    for (const _server of ['a', 'b']) {
+      const { core } = await startCore(t, { store: await connectStore(store) });
+      if (all.length === 0) await core.token?.ensure(); // before the other one looks
+      const transport = createHttpTransport(core);
+      const sockets = createWsTransport(core, transport.server);
+      t.teardown(() => Promise.all([transport.close(), sockets.close()]));
+      all.push({ core, port: Number(new URL(await transport.listen(0, '127.0.0.1')).port) });
+    }
+    const { core } = all[0] as (typeof all)[0];
+    const token = core.token?.reveal() ?? '';
+    for (const name of ['ada', 'bob', 'cleo']) await core.blocks.create({ name, config: RUNNABLE });
+    const shown = new Map<string, unknown>();
+    let seq: number | undefined;
+    /** One connection of the page, with what comes first. */
+    const connect = async (turn: number): Promise<void> => {
+      const { port, core: answering } = all[turn % 2] as (typeof all)[0];
+      const client = await WsClient.connect(t, { port, token });
+      client.send({ type: 'subscribe', fleet: true, ...(seq !== undefined && { since: seq }) });
+      await until('an answer', () => client.frames.some(({ type }) => type === 'fleet'));
+      client.socket.terminate();
+      for (const frame of client.frames.filter(({ type }) => type === 'fleet')) {
+        seq = frame['seq'] as number;
+        const entries = (frame['reset'] === true ? await answering.blocks.list() : frame['changed']) as BlockEntry[];
+        if (frame['reset'] === true) shown.clear();
+        for (const { name, config } of entries) shown.set(name, config?.description);
+        for (const name of frame['gone'] as string[]) shown.delete(name);
+      }
+    };
+    for (let turn = 0; turn < 40; turn += 1) {
+      const changing = (all[(turn >> 1) % 2] as (typeof all)[0]).core.blocks;
+      if (turn === 20) await changing.archive('cleo');
+      else await changing.updateConfig(turn % 3 === 0 ? 'ada' : 'bob', { description: `${turn}` });
+      await connect(turn);
+    }
+    await delay(1200); // each server has looked
+    for (const turn of [0, 1]) await connect(turn);
+    t.same(
+      [...shown].sort(),
+      (await core.blocks.list()).map(({ name, config }) => [name, config?.description]),
+    );
+    t.ok(Math.abs((seq ?? 0) / 1000 - Date.now()) < 600_000, 'a number is a moment, whichever server gives it');
   });
 
   t.test('a list of more than 10,000 blocks is given in pages only', async (t) => {

@@ -18,6 +18,7 @@ t.test('without flags and environment the defaults hold', async (t) => {
     maxConnections: 2000,
     bodyMemoryBytes: 268_435_456,
     drainMs: 3500,
+    metricsOpen: false,
     nodeNotice: true,
     logLevel: 'info',
   });
@@ -46,6 +47,7 @@ t.test('every variable sets its setting', async (t) => {
     BLOCKHOUSE_MAX_CONNECTIONS: '50',
     BLOCKHOUSE_BODY_MEMORY_MIB: '100',
     BLOCKHOUSE_DRAIN_MS: '0',
+    BLOCKHOUSE_METRICS_OPEN: '1',
     BLOCKHOUSE_NODE_NOTICE: 'off',
     BLOCKHOUSE_LOG_LEVEL: 'silent',
     BLOCKHOUSE_LOG_REQUESTS: 'debug',
@@ -66,6 +68,7 @@ t.test('every variable sets its setting', async (t) => {
     maxConnections: 50,
     bodyMemoryBytes: 104_857_600,
     drainMs: 0,
+    metricsOpen: true,
     nodeNotice: false,
     logLevel: 'silent',
     requestLogLevel: 'debug',

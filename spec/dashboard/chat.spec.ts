@@ -32,12 +32,12 @@ t.test('a question stands above its answer and the head says that the block answ
     letGo = resolve;
   });
   const page = await world.page('/ui/blocks/ada', {
-    // The frames of the list never come, so that only the open block knows what it does.
+    // The changes of the list never come, so that only the open block knows what it does.
     prepare: (page) =>
       page.routeWebSocket(/\/api\/ws/, (socket) => {
         const server = socket.connectToServer();
         server.onMessage((message) => {
-          if (!String(message).includes('"type":"fleet"')) socket.send(message);
+          if (!String(message).includes('"type":"fleet"') || String(message).includes('"reset":true')) socket.send(message);
         });
       }),
   });

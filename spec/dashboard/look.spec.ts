@@ -54,6 +54,30 @@ t.test('at 1024 px the list keeps one line of commands, its figures on one line,
   t.match(await page.locator('.tr .c-today').innerText(), /–\s*\$12\.50/);
 });
 
+t.test('at 390 px two changes of a configuration are read and chosen without scrolling sideways, and saved from one line', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada', { description: 'Answers mail of the small team' });
+  const page = await world.page('/ui/blocks/ada/config', { width: 390, height: 844 });
+  await page.getByLabel('What it is for').fill('Answers mail of the whole house');
+  await world.api('PUT', '/api/blocks/ada/config', { description: 'Answers letters of the small team' });
+  const table = page.locator('.conflict table');
+  await table.waitFor();
+  t.same(
+    await page
+      .locator('.conflict, .conflict *, .save-strip')
+      .evaluateAll((all) => all.filter((each) => each.getBoundingClientRect().right > innerWidth).length),
+    0,
+    'nothing is cut off',
+  );
+  t.equal(await page.locator('.conflict .check').count(), 2);
+  const words = await page.locator('.conflict td').evaluateAll((all) => all.map((each) => getComputedStyle(each, '::before').content));
+  t.same(words, ['"Before"', '"Yours"', '"Theirs"']);
+  t.same(await axeFindings(page), []);
+  const strip = await boxes(page, '.save-strip > :not(:first-child)');
+  t.ok(Math.max(...strip.map(({ y }) => y)) - Math.min(...strip.map(({ y }) => y)) < 44, 'the strip is one line');
+});
+
 t.test('at 390 px a long name gives way to the commands of its block, and no button covers code', async (t) => {
   const world = await openWorld(t);
   if (world === undefined) return;

@@ -342,7 +342,70 @@ t.test('what was said is searched from the palette, and each find leads to its b
   await page.getByText('Nothing that was said has all these words.').waitFor();
   await page.getByRole('searchbox').fill('needle');
   await page.locator('.search li a').click();
-  await page.waitForURL('**/ui/blocks/zoe');
+  await page.waitForURL('**/ui/blocks/zoe?at=*');
+  await page.locator('.m.linked', { hasText: 'Needle' }).waitFor();
+  await world.api('POST', '/api/blocks/ada/memory/facts', { text: 'The thimble is blue.' });
+  await world.show(page, '/ui/search?find=thimble');
+  await page.locator('.search li a', { hasText: 'Fact' }).click();
+  await page.locator('.facts-list li.linked:focus', { hasText: 'thimble' }).waitFor();
+  await world.api('DELETE', '/api/blocks/zoe');
+  await world.show(page, '/ui/search?find=needle');
+  await page.locator('.search li a', { hasText: 'archived' }).click();
+  await page.locator('.archive tr.linked:focus', { hasText: 'zoe' }).waitFor();
+});
+
+t.test('the palette knows the parts of the settings, keys, the doctor and the themes', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/blocks/ada');
+  const choose = async (text: string, name: string): Promise<void> => {
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('combobox', { name: 'Find or do…' }).fill(text);
+    await page.getByRole('option', { name }).first().click();
+  };
+  await choose('doctor', 'Doctor');
+  await page.locator('#part-doctor:focus', { hasText: 'Examine the workspace' }).waitFor();
+  await choose('keys prov', 'Keys of the providers');
+  await page.locator('#part-providers:focus').waitFor();
+  await choose('alias', 'Programs');
+  await page.getByRole('button', { name: 'New key…' }).waitFor();
+  await choose('dark', 'Dark theme');
+  t.equal(await page.evaluate(() => document.documentElement.dataset['theme']), 'dark');
+  await world.show(page, '/ui/blocks/ada');
+  await choose('memory', 'ada: Memory');
+  await page.waitForURL('**/ui/blocks/ada/memory');
+});
+
+t.test('Escape asks before it throws away what was typed into a dialog, and closes one without', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await world.block('ada');
+  const page = await world.page('/ui/');
+  const dialog = page.getByRole('dialog', { name: 'New block' });
+  const question = page.getByRole('dialog', { name: 'Throw away what you have typed?' });
+  await page.keyboard.press('n');
+  await dialog.waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('n');
+  const field = dialog.getByRole('textbox', { name: 'Name' });
+  await field.fill('bob');
+  await page.keyboard.press('Escape');
+  await question.waitFor();
+  for (const finding of await axeFindings(page)) t.fail(finding);
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  t.equal(await field.inputValue(), 'bob');
+  t.ok(await field.evaluate((element) => element === document.activeElement), 'and one types on');
+  await page.keyboard.press('Escape');
+  await question.getByRole('button', { name: 'Throw it away' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await page.keyboard.press('n');
+  await field.fill('bob');
+  await field.fill('');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
 });
 
 t.test('costs are of a range of days, with figures, a plot that says why it is empty, and a file', async (t) => {

@@ -82,3 +82,17 @@ t.test('tools of an alias are answered by hand', async (t) => {
   await page.getByRole('button', { name: 'Go on with these results' }).click();
   await page.getByText('It was found.').waitFor();
 });
+
+t.test('an answer in JSON is shown as it came', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const json = '{"text": "*not* a _mark_",\n\n"list": ["- one"]}';
+  world.standIn.onMessage(/./, { content: json });
+  const page = await world.page('/ui/playground');
+  await page.locator('.play-form summary').click();
+  await page.getByLabel('Schema of the answer, as JSON').fill('{"type":"object"}');
+  await ask(page, ['ollama/stand-in'], 'Play');
+  await page.locator('.answer footer', { hasText: 'priced' }).waitFor();
+  t.equal(await page.locator('.answer pre').textContent(), json);
+  t.equal(await page.locator('.answer .prose em').count(), 0);
+});

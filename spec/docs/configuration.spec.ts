@@ -30,5 +30,5 @@ t.test('the example of keys.json is one, and each of its fields is described', a
   const { text, json } = section('keys.json');
   const [key] = KEYS.parse(json.replace('"…"', `"${'A'.repeat(43)}"`)).byName.values();
   t.match(key, { name: 'my-app', usdPerDay: 5, tokensPerDay: null, group: 'team', bounds: [{}, { requestsPerMinute: 300 }] });
-  t.same(named(text).sort(), ['name', 'hash', 'createdAt', ...Object.keys(checkedLimits({}))].sort());
+  t.same(named(text).sort(), ['name', 'hash', 'createdAt', 'debugUntil', ...Object.keys(checkedLimits({}))].sort());
 });

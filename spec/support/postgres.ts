@@ -5,7 +5,7 @@
 // ends-with-us: a shell holds the server, and ends it and removes its data when the pipe from this process closes, however this process ends.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -33,7 +33,9 @@ const SETTINGS = {
   autovacuum: 'off',
   max_wal_size: '256MB',
 };
-const HOLD = `"$@" & pid=$!; cat > /dev/null; kill -QUIT $pid; wait $pid; rm -rf "$FOLDER"`; // ends-with-us
+const HOLD = `"$@" & pid=$!; cat > /dev/null; kill -QUIT $pid; wait $pid; [ -e "$FOLDER/kept" ] || rm -rf "$FOLDER"`; // ends-with-us
+/** What a crash of the database may not lose, a test of crashes needs. */
+const LASTING = { synchronous_commit: 'on', full_page_writes: 'on' };
 
 let server: Promise<string> | undefined;
 
@@ -49,6 +51,70 @@ export async function postgresStore(t: Test): Promise<string> {
   const url = new URL(base);
   url.searchParams.set('schema', schema);
   return url.href;
+}
+
+/** A server of PostgreSQL that one test has for itself, to crash it. */
+export class OwnPostgres {
+  readonly port: number;
+  readonly #folder: string;
+  #holder: ChildProcess | undefined;
+
+  private constructor(folder: string, port: number) {
+    this.#folder = folder;
+    this.port = port;
+  }
+
+  /** Starts; with `primary`, as its standby, which has what the other one had when it was stopped, and follows it. It goes with the test. */
+  static async start(t: Test, primary?: OwnPostgres): Promise<OwnPostgres> {
+    const own = new OwnPostgres(newFolder(), await freePort());
+    t.teardown(() => own.#end());
+    run('cp', ['-R', primary?.data ?? emptyCluster(), own.data]);
+    if (primary !== undefined) {
+      for (const name of ['postmaster.pid', 'postmaster.opts']) rmSync(join(own.data, name), { force: true });
+      appendFileSync(join(own.data, 'postgresql.auto.conf'), `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=postgres'\n`);
+      writeFileSync(join(own.data, 'standby.signal'), '');
+      if (USER.uid !== undefined) chownSync(join(own.data, 'standby.signal'), USER.uid, USER.gid);
+    } else await own.start();
+    return own;
+  }
+
+  get data(): string {
+    return join(this.#folder, 'data');
+  }
+
+  /** A store in a schema that does not exist yet. */
+  get store(): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/postgres?schema=bh_test`;
+  }
+
+  async start(): Promise<void> {
+    rmSync(join(this.data, 'postmaster.pid'), { force: true }); // of one that was ended
+    rmSync(join(this.#folder, 'log'), { force: true });
+    this.#holder = hold(this.#folder, this.data, this.port, LASTING);
+    if (!(await isReady(this.#holder, this.data, 'could not bind')))
+      throw new Error(`PostgreSQL did not start:\n${readFileSync(join(this.#folder, 'log'), 'utf8')}`);
+  }
+
+  /** All its processes end at once, as in a crash (`pg_ctl stop -m immediate`). */
+  async crash(): Promise<void> {
+    const kept = join(this.#folder, 'kept');
+    writeFileSync(kept, '');
+    await endOf(this.#holder);
+    rmSync(kept);
+  }
+
+  async #end(): Promise<void> {
+    await endOf(this.#holder);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function endOf(holder: ChildProcess | undefined): Promise<void> {
+  if (holder === undefined || holder.exitCode !== null) return;
+  const ended = new Promise((resolve) => holder.once('exit', resolve));
+  holder.ref();
+  holder.stdin?.end();
+  await ended;
 }
 
 /** One statement on a connection of its own, for a test that looks at or changes what a store did. `bh.` is the schema of `store`. */
@@ -92,8 +158,7 @@ function makeLinks(): void {
 }
 
 async function startServer(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'blockhouse-postgres-'));
-  if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+  const folder = newFolder();
   const data = join(folder, 'data');
   run('cp', ['-R', emptyCluster(), data]);
   for (let tries = 1; ; tries += 1) {
@@ -101,6 +166,12 @@ async function startServer(): Promise<string> {
     if (await isReady(hold(folder, data, port), data)) return `postgres://postgres@127.0.0.1:${port}/postgres`;
     if (tries === 3) throw new Error(`PostgreSQL did not start:\n${readFileSync(join(folder, 'log'), 'utf8')}`);
   }
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'blockhouse-postgres-'));
+  if (USER.uid !== undefined) chownSync(folder, USER.uid, USER.gid);
+  return folder;
 }
 
 /** made-once. The folder of a cluster without data, which belongs to the user that runs the server. It has its name when it is whole. */
@@ -127,8 +198,8 @@ function run(program: string, args: readonly string[]): void {
   if (status !== 0) throw new Error(`${program} failed: ${error?.message ?? stderr}`);
 }
 
-function hold(folder: string, data: string, port: number): ChildProcess {
-  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+function hold(folder: string, data: string, port: number, more: Readonly<Record<string, string>> = {}): ChildProcess {
+  const settings = Object.entries({ ...SETTINGS, ...more, port: String(port) }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = spawn('sh', ['-c', `(${HOLD}) > "$FOLDER/log" 2>&1`, 'sh', PROGRAM, '-D', data, ...settings], {
     ...USER,
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -141,12 +212,12 @@ function hold(folder: string, data: string, port: number): ChildProcess {
 }
 
 /** False if somebody else has taken the port. The server writes its state into the last line of a file. */
-async function isReady(holder: ChildProcess, data: string): Promise<boolean> {
+async function isReady(holder: ChildProcess, data: string, fatal = 'FATAL'): Promise<boolean> {
   const pidFile = join(data, 'postmaster.pid');
   let wasSeen = false;
   const state = (): string => (existsSync(pidFile) ? readFileSync(pidFile, 'utf8') : '');
   const log = join(dirname(data), 'log');
-  const hasFailed = (): boolean => existsSync(log) && readFileSync(log, 'utf8').includes('FATAL');
+  const hasFailed = (): boolean => existsSync(log) && readFileSync(log, 'utf8').includes(fatal);
   await until('PostgreSQL is ready', () => {
     wasSeen = state().includes('\nready');
     return wasSeen || hasFailed() || holder.exitCode !== null;

@@ -12,13 +12,15 @@ export interface StoreProxy {
   refuse(): void;
   /** From now on everything passes. */
   heal(): void;
+  /** From now on it leads to this database; connections to the one before break. */
+  leadTo(store: string): void;
   /** The next answer of the database that begins with this text after its request is lost with its connection. */
   loseAnswerTo(text: string): void;
 }
 
 /** Listens until the test ends. */
 export async function storeProxy(t: Test, store: string): Promise<StoreProxy> {
-  const { hostname, port } = new URL(store);
+  let { hostname, port } = new URL(store);
   let mode: 'pass' | 'swallow' | 'refuse' = 'pass';
   let lost: string | undefined;
   const sockets = new Set<Socket>();
@@ -70,6 +72,10 @@ export async function storeProxy(t: Test, store: string): Promise<StoreProxy> {
     },
     heal: () => {
       mode = 'pass';
+    },
+    leadTo: (other) => {
+      ({ hostname, port } = new URL(other));
+      cut();
     },
     loseAnswerTo: (text) => {
       lost = text;

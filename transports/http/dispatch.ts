@@ -3,7 +3,7 @@
 // guard-first: version, Host and Origin are checked before anything is read, and the token before a handler runs.
 // one-error-body: everything that is thrown becomes the one error body. Only an INTERNAL_ERROR is logged with its cause.
 // no-leftovers: a connection closes after a request whose body was not read to its end, so that no leftover bytes are parsed as a next request.
-// wrong-base-url: a path without a route takes the key of an application, too, so that a client whose base URL is wrong reads that and not a refusal of its key.
+// wrong-base-url (no-route.ts): a path without a route takes the key of an application, too, so that a client whose base URL is wrong reads that and not a refusal of its key.
 // abort-on-leave: when a client leaves, the work for it is aborted.
 // one-answer: bytes that are not a request get no answer while another answer is open on their connection, because the client would take it for
 //   that answer.
@@ -34,11 +34,13 @@ import { isOwners, TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { Faults } from './error-formats.ts';
 import { type FoundMount, findMount, type Mount } from './mounts.ts';
+import { noRoute } from './no-route.ts';
 import { recordRequest } from './request-log.ts';
 import { Router } from './router.ts';
 import { isPagePath, PAGE_PATH, Page } from './static.ts';
 import { namedOrigins, preflight, readableBy, webOrigin } from './web-origins.ts';
 import { discard, isRead } from './wire/body.ts';
+import { tapOf } from './wire/body-tap.ts';
 import { BODY_PATIENCE_MS, type BodyRoomLimits, bodyRoomOf } from './wire/body-room.ts';
 import { OpenAnswers } from './wire/connection.ts';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits, ImportQueue } from './wire/imports.ts';
@@ -83,11 +85,15 @@ const FLOOD_LOG_MS = 10_000;
 /** Some clients ask for the headers of `/`, without a token, to learn whether a server is there. */
 const IS_THERE: JsonReply = { status: 200, body: undefined };
 
+/** For the path of a request that has no route. */
+const NO_ROUTE = 'none';
 /** What is found out about a request before it is answered. */
 interface Asked {
   rates: RateHeaders | undefined;
   /** True once the token of the workspace, or a session of it, has been seen. */
   isOwner: boolean;
+  /** The path of its route. */
+  route: string;
 }
 
 /** The front of one server: everything between a request of node:http and its handler. */
@@ -179,7 +185,7 @@ export class Front {
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
     let failure: BlockhouseError | undefined;
     let isUnderWay = false;
-    const asked: Asked = { rates: undefined, isOwner: false };
+    const asked: Asked = { rates: undefined, isOwner: false, route: NO_ROUTE };
     const origin = webOrigin(req, this.#webOrigins);
     if (origin !== undefined) for (const [name, value] of Object.entries(readableBy(origin))) res.setHeader(name, value);
     try {
@@ -197,7 +203,10 @@ export class Front {
     }
     if (isUnderWay) this.#underWay -= 1;
     if (this.#draining.signal.aborted) this.#tellIfIdle();
-    recordRequest(this.#log, req, res, requestId, performance.now() - startedAt, failure, this.#requestLogLevel);
+    const durationMs = performance.now() - startedAt;
+    recordRequest(this.#log, req, res, requestId, durationMs, failure, this.#requestLogLevel);
+    const status = failure?.status ?? res.statusCode;
+    this.#core.events.emit('request.served', { requestId, method: req.method ?? '', route: asked.route, status, durationMs });
   }
 
   /** The error in the protocol of the path, or in ours. */
@@ -244,22 +253,28 @@ export class Front {
   #route(req: IncomingMessage, res: ServerResponse, requestId: string, signal: AbortSignal, asked: Asked): Reply | Promise<Reply> {
     const path = targetPath(req);
     const page = this.#page?.answer(req, path);
+    if (page !== undefined) asked.route = PAGE_PATH;
     if (page !== undefined) return 'allow' in page ? this.#notAllowed(req, page.allow, requestId) : page;
     const mount = this.#mounts.length === 0 ? undefined : findMount(this.#mounts, path);
-    if (mount !== undefined) return this.#mounted(mount, req, res, requestId);
+    if (mount !== undefined) return this.#mounted(mount, req, res, requestId, asked);
     const found = this.#router.find(req.method ?? '', path);
     if (found !== undefined && 'allow' in found && req.method === 'OPTIONS')
       return { status: 204, body: undefined, headers: { allow: found.allow.join(', ') } };
     if (path === '/' && req.method === 'HEAD') return IS_THERE;
     if (path === WS_PATH && this.#context.hasWebSocket()) this.#refuseNotUpgraded(req);
-    const isPublic = found !== undefined && 'route' in found && found.route.public === true;
+    const route = found !== undefined && 'route' in found ? found.route : undefined;
+    if (route !== undefined) asked.route = route.path;
+    const isPublic = route?.public === true;
     const key = isPublic ? undefined : this.#admit(req, found === undefined || this.#isGateway(path)); // wrong-base-url
     asked.isOwner = !isPublic && key === undefined;
     if (!isPublic) this.#belongs(res, key === undefined ? 'token' : keyOwner(key.name));
-    if (found === undefined) throw this.#noRoute(path);
+    if (found === undefined) throw noRoute(path, this.#router);
     if ('allow' in found) return this.#notAllowed(req, found.allow, requestId);
     if (key?.hasRates === true) asked.rates = this.#ratesOf(key, found.route.rates);
-    return found.route.handler({ core: this.#core, server: this.#context, req, res, params: found.params, requestId, signal, key, rates: asked.rates });
+    const core = this.#core;
+    const { params } = found;
+    const tap = key?.debugUntil === undefined ? undefined : tapOf({ core, key, res, path, requestId });
+    return found.route.handler({ core, server: this.#context, req, res, path, params, requestId, signal, key, tap, rates: asked.rates });
   }
 
   /** Takes a new connection, which may close another one, or be closed. */
@@ -287,27 +302,14 @@ export class Front {
     return path.startsWith('/v1/') || this.#faults.of(path) !== undefined;
   }
 
-  #noRoute(path: string): BlockhouseError {
-    return new BlockhouseError('NOT_FOUND', `There is no route ${path.slice(0, 200)}${this.#baseUrlHint(path) ?? this.#listHint()}.`);
-  }
-
-  /** wrong-base-url: for a client whose base URL lacks the /v1, or has one too many. */
-  #baseUrlHint(path: string): string | undefined {
-    const [must, meant] = path.startsWith('/v1/v1/') ? ['must not', path.slice('/v1'.length)] : ['must', `/v1${path}`];
-    return this.#router.find('POST', meant) === undefined ? undefined : `; the base URL ${must} end with /v1, so that the path is ${meant.slice(0, 200)}`;
-  }
-
-  #listHint(): string {
-    return this.#router.find('GET', '/openapi.json') === undefined ? '' : '; GET /openapi.json lists the routes';
-  }
-
   #notAllowed(req: IncomingMessage, allow: readonly string[], requestId: string): JsonReply {
     const methods = allow.join(', ');
     const reply = this.#fault(req, new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${req.method}; it supports ${methods}.`), requestId);
     return { ...reply, headers: { ...reply.headers, allow: methods } };
   }
 
-  async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string): Promise<Reply> {
+  async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string, asked: Asked): Promise<Reply> {
+    asked.route = mount.prefix;
     if (!mount.public) this.#assertToken(req);
     for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
     try {

@@ -32,6 +32,7 @@ export function checkMounts(mounts: readonly Mount[], hasPage = false): void {
 
 /** The mount of one path. */
 export interface FoundMount {
+  readonly prefix: string;
   readonly handler: Mount['handler'];
   /** True when the path needs no token. */
   readonly public: boolean;
@@ -43,5 +44,5 @@ export function findMount(mounts: readonly Mount[], path: string): FoundMount | 
   const mount = fitting.sort((a, b) => b.prefix.length - a.prefix.length)[0];
   if (mount === undefined) return undefined;
   const rest = path.slice(mount.prefix.length);
-  return { handler: mount.handler, public: mount.public?.includes(rest === '' ? '/' : rest) ?? false };
+  return { prefix: mount.prefix, handler: mount.handler, public: mount.public?.includes(rest === '' ? '/' : rest) ?? false };
 }

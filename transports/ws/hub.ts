@@ -44,7 +44,10 @@ export class Hub {
     if (endsAt !== undefined) this.#ends.set(peer, endsAt);
     this.#sleep ??= this.#wake(); // idle-is-free
     log.debug({ requestId, sockets: this.size }, 'websocket opened');
+    const openedAt = performance.now();
+    this.#context.core.events.emit('socket.opened', { requestId });
     socket.once('close', (code) => {
+      this.#context.core.events.emit('socket.closed', { requestId, code, durationMs: performance.now() - openedAt });
       this.#peers.delete(peer);
       this.#ends.delete(peer);
       log.debug({ requestId, code, sockets: this.size }, 'websocket closed');

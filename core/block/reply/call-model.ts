@@ -230,7 +230,8 @@ class RunningCall implements CallAccounts, Hold {
   }
 
   /** billed-first. */
-  settle({ usage, code, durationMs, firstTextMs, credential }: CoreEvents['call.finished']): void {
+  settle(end: CoreEvents['call.finished']): void {
+    const { usage, code, durationMs, firstTextMs, credential } = end;
     if (usage === undefined) return;
     const { block, candidate, purpose, messageId } = this.#call;
     const isEndedByUs = code !== undefined && this.text.isCut; // cut-answer
@@ -247,7 +248,10 @@ class RunningCall implements CallAccounts, Hold {
       ttftMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       failed: code !== undefined && !isEndedByUs,
     });
-    this.bill.catch(() => undefined); // the caller gets the failure
+    const note = ({ costUsd }: Bill): void => {
+      end.costUsd = costUsd;
+    };
+    this.bill.then(note, () => undefined); // the caller gets the failure
   }
 
   #take(fragment: string): void {

@@ -192,6 +192,11 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     return this.#options.askedAs;
   }
 
+  /** The path that the client has called. */
+  get path(): string | undefined {
+    return this.#options.path;
+  }
+
   /** The same for all models that are asked for one request. */
   get ofRequest(): object | undefined {
     return this.#options.ofRequest;

@@ -14,6 +14,7 @@ import type { WorkspaceLock } from './lock.ts';
 import { FileMembership, type MembershipOptions } from './membership.ts';
 
 // Together, so that a process that only looks at a ledger loads no further pieces of the program.
+export { DEBUG_FILE, DebugFile } from './debug-file.ts';
 export { GatewayLedger, Ledger };
 
 /** What a store works with. */

@@ -51,6 +51,8 @@ export class PostgresBlockList implements BlockList {
   readonly #stale = new Set<string>();
   #sorted: readonly BlockEntry[] | undefined;
   #since: Date | undefined;
+  /** Of what is known: a database that has restarted may have lost some of it. */
+  #past: number;
   /** told-once: when a block that was read had changed. */
   readonly #told = new Map<number, number>();
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -61,6 +63,7 @@ export class PostgresBlockList implements BlockList {
   constructor(world: BlockWorld, source: EntrySource) {
     this.#world = world;
     this.#source = source;
+    this.#past = world.past();
   }
 
   async counts(): ReturnType<BlockList['counts']> {
@@ -83,7 +86,13 @@ export class PostgresBlockList implements BlockList {
   }
 
   get isStale(): boolean {
-    return this.#stale.size > 0 || this.#since === undefined || this.#world.clock() - this.#lookedAt > LOOK_MS || this.#hourNow() !== this.#hour;
+    return (
+      this.#stale.size > 0 ||
+      this.#since === undefined ||
+      this.#past !== this.#world.past() ||
+      this.#world.clock() - this.#lookedAt > LOOK_MS ||
+      this.#hourNow() !== this.#hour
+    );
   }
 
   async list(): Promise<readonly BlockEntry[]> {
@@ -134,6 +143,7 @@ export class PostgresBlockList implements BlockList {
   /** looks-for-changes. */
   async #renew(): Promise<void> {
     if (!this.isStale) return;
+    if (this.#past !== this.#world.past()) this.#forgetAll();
     const stale = new Set(this.#stale);
     this.#stale.clear();
     const isNewHour = this.#hourNow() !== this.#hour;
@@ -186,6 +196,13 @@ export class PostgresBlockList implements BlockList {
       const found = new Set(rows.map(({ block }) => block));
       for (const block of part) if (!found.has(block)) this.#forget(block);
     }
+  }
+
+  #forgetAll(): void {
+    this.#past = this.#world.past();
+    this.#since = undefined;
+    for (const all of [this.#known, this.#told, this.#names]) all.clear();
+    this.#sorted = undefined;
   }
 
   #forget(block: number): void {

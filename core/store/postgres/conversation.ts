@@ -3,6 +3,7 @@
 // fenced: what only the owner of a block does carries its claim, and is refused with LEASE_LOST when the block is another's.
 // known-entries: the active entries are read again only when their block has changed since. What was read a tenth of a second ago is good, unless this server has
 //   changed them, or another one has told of a change. What is added, begun or ended is changed in them too, if they are of the version before.
+// another-past: the versions of a database that has restarted are not compared with those before, since its last commits may be lost.
 // own-turn: a message that this server has just added to a block where nothing else waits is the next one, and after the last one that waits there is none, so nobody
 //   looks for it while it has the block. Whether it still is, and whether the block is ours, is seen by `begin`.
 // growing-ids: servers have clocks of their own. The block keeps its greatest id, and a smaller one is refused and made again.
@@ -40,6 +41,8 @@ export interface PostgresConversationOptions {
   at(): string;
   /** Monotonic milliseconds. */
   clock?(): number;
+  /** How often the database has restarted. another-past. */
+  past?(): number;
 }
 
 interface Active {
@@ -82,19 +85,37 @@ export class PostgresConversation implements Conversation {
   readonly #at: () => string;
   readonly #ids: EntryIds;
   readonly #clock: () => number;
+  readonly #pastNow: () => number;
+  #past = 0;
   /** known-entries. */
-  #seen: Active | undefined;
+  #known: Active | undefined;
   #reading: Promise<Entries> | undefined;
   #hints = 0;
   /** own-turn. */
   #turn: { readonly next: ChatEntry | undefined; readonly at: number; readonly fence?: number } | undefined;
 
-  constructor({ database, block, at, clock = () => performance.now() }: PostgresConversationOptions) {
+  constructor({ database, block, at, clock = () => performance.now(), past = () => 0 }: PostgresConversationOptions) {
     this.#database = database;
     this.#block = block;
     this.#at = at;
     this.#ids = new EntryIds(() => Date.parse(at()));
     this.#clock = clock;
+    this.#pastNow = past;
+  }
+
+  /** another-past. */
+  get #seen(): Active | undefined {
+    const past = this.#pastNow();
+    if (past !== this.#past) {
+      this.#known = undefined;
+      this.#turn = undefined;
+    }
+    this.#past = past;
+    return this.#known;
+  }
+
+  set #seen(seen: Active) {
+    this.#known = seen;
   }
 
   newId(): string {
@@ -181,7 +202,7 @@ export class PostgresConversation implements Conversation {
       const before = this.#moment();
       const values = [cap, WAITING_BYTES, ...valuesOf(entry), standing?.last_id ?? null];
       const [row] = await this.#run<{ position: number } & Versions>(sql.APPEND, values).catch(unlessThere);
-      if (row === undefined) return this.#known(id, clientId, cap, standing?.last_id);
+      if (row === undefined) return this.#whyNot(id, clientId, cap, standing?.last_id);
       this.#keep(row, before, [storedAs(entry)]);
       if (row.position === 0 && this.#isAlone(before)) this.#turn = { next: storedAs(entry), at: before.at };
       return { entry, position: row.position, isNew: true };
@@ -291,7 +312,7 @@ export class PostgresConversation implements Conversation {
   }
 
   /** Why a message was not added: the earlier one of its clientId, QUEUE_FULL, or undefined where its id was too small, or it is no longer the message after `lastId`. */
-  async #known(id: string, clientId: string | undefined, cap: number, lastId?: string): Promise<Added | undefined> {
+  async #whyNot(id: string, clientId: string | undefined, cap: number, lastId?: string): Promise<Added | undefined> {
     const standing = await this.#standing(clientId);
     if (standing.known) return knownAs(standing);
     if (standing.last_id >= id || (lastId !== undefined && standing.last_id !== lastId)) return undefined;

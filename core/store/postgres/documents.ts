@@ -3,6 +3,7 @@
 // by-revision: a change is applied to the content of one revision, and is stored only while that is the newest; otherwise it is applied again.
 // soon-seen: what was read is good for a second, unless somebody tells that it has changed. A change is always applied to what is stored now.
 // late: what can be made again, as the fill of the window in the memory, is stored half a second later, too, and only while nobody else has changed the document.
+// another-past: what was read from a database that has restarted is nothing to compare with: its last commits may be lost, and their revisions used again.
 // derived: costs and pulse change at once in the memory of the server that changes them, and are stored half a second later, together with those of other blocks.
 import type { BlockConfig } from '../../schemas/block-config.ts';
 import { BlockhouseError, leaseLost } from '../../errors.ts';
@@ -22,6 +23,8 @@ export interface DocumentOptions<T> {
   parse(value: unknown): T;
   /** Monotonic milliseconds. */
   clock(): number;
+  /** How often the database has restarted. another-past. */
+  past?(): number;
   /** After a change of ours is stored, or is as good as stored. `isStored`: other servers see it, too. */
   onChanged(value: T, quiet: boolean, isStored: boolean): void;
   onDamaged(reason: string): void;
@@ -46,7 +49,8 @@ const MOST_TRIES = 100;
 /** A document whose changes are durable. */
 export class PostgresDocument<T> implements Document<T> {
   readonly #options: DocumentOptions<T>;
-  #seen: Seen<T> | undefined;
+  #known: Seen<T> | undefined;
+  #past: number | undefined;
   #seenAt = Number.NEGATIVE_INFINITY;
   /** Not stored yet. late. */
   #late: T | undefined;
@@ -60,6 +64,21 @@ export class PostgresDocument<T> implements Document<T> {
 
   get isBusy(): boolean {
     return this.#busy > 0;
+  }
+
+  /** another-past. */
+  get #seen(): Seen<T> | undefined {
+    const past = this.#options.past?.();
+    if (past !== this.#past) {
+      this.#known = undefined;
+      this.#late = undefined;
+    }
+    this.#past = past;
+    return this.#known;
+  }
+
+  set #seen(seen: Seen<T>) {
+    this.#known = seen;
   }
 
   /** Somebody has changed it. */
@@ -204,7 +223,7 @@ export class PostgresDocument<T> implements Document<T> {
       };
       this.#options.onDamaged(reason);
     }
-    return this.#seen;
+    return this.#known as Seen<T>;
   }
 
   #valueOf({ value, damage }: Seen<T>): T {
@@ -232,6 +251,7 @@ export class DerivedDocument<T> implements Document<T> {
   readonly #isWaiting: () => boolean;
   #value: T | undefined;
   #rev = 0;
+  #past: number | undefined;
   #seenAt = Number.NEGATIVE_INFINITY;
   #loading: Promise<T> | undefined;
 
@@ -249,7 +269,10 @@ export class DerivedDocument<T> implements Document<T> {
 
   /** What was read together with other documents; ours is newer while it waits. */
   take(rev: number, value: unknown): T {
-    if (this.#value !== undefined && (this.#isWaiting() || rev <= this.#rev)) return this.#value;
+    const past = this.#options.past?.();
+    const isNoNewer = rev <= this.#rev && past === this.#past; // another-past
+    if (this.#value !== undefined && (this.#isWaiting() || isNoNewer)) return this.#value;
+    this.#past = past;
     this.#rev = rev;
     this.#seenAt = this.#options.clock();
     this.#value = this.#options.parse(value);

@@ -33,6 +33,8 @@ export interface MembershipOptions {
   readonly before?: readonly string[];
   /** Monotonic milliseconds. */
   readonly clock?: () => number;
+  /** After each renewal. */
+  renewed?(): void;
   /** After a statement: others may have to look. */
   tell?(what: 'wish' | 'released', block: number): void;
   /** Before a block is given back: what this server knows of it is written. */
@@ -65,6 +67,7 @@ export class PostgresMembership implements Membership {
   #others: readonly OtherNode[] = [];
   #renewedAt = Number.NEGATIVE_INFINITY;
   #isDraining = false;
+  #boot = '';
 
   private constructor(database: Database, options: MembershipOptions) {
     const { leaseMs = LEASE_MS, clock = () => performance.now() } = options;
@@ -94,6 +97,11 @@ export class PostgresMembership implements Membership {
   /** True while the lease surely stands. sure-until. */
   get isSure(): boolean {
     return this.#clock() < this.#sureUntil;
+  }
+
+  /** Since when the database runs, as of the last renewal. */
+  get boot(): string {
+    return this.#boot;
   }
 
   /** As of the last look or renewal. drained. */
@@ -136,7 +144,8 @@ export class PostgresMembership implements Membership {
   /** Rejects with STORE_UNREACHABLE. */
   async renew(): Promise<void> {
     if (this.lost.aborted) return;
-    if (!(await this.#lease(RENEW, []))) this.#lose();
+    if (await this.#lease(RENEW, [])) this.#options.renewed?.();
+    else this.#lose();
   }
 
   /** Gives up servers whose lease has ended, and returns their ids. */
@@ -185,11 +194,7 @@ export class PostgresMembership implements Membership {
 
   /** All servers of the workspace. Rejects with STORE_UNREACHABLE. */
   async nodes(): Promise<readonly ServerNode[]> {
-    type Row = { id: string; version: string; url: string | null; started_at: Date; seen_at: Date; alive: boolean; draining: boolean; blocks: number };
-    const rows = await this.#database.query<Row>(NODES, [this.#leaseMs]);
-    return rows.map(({ id, version, url, started_at, seen_at, alive, draining, blocks }) => {
-      return { id, self: id === this.node, version, url, startedAt: started_at.toISOString(), seenAt: seen_at.toISOString(), alive, draining, blocks };
-    });
+    return nodesIn(this.#database, this.#leaseMs, this.node);
   }
 
   /** Asks a server to give its blocks away, or to take some again. False where there is no such server. drained. */
@@ -213,7 +218,11 @@ export class PostgresMembership implements Membership {
 
   async #lease(statement: typeof JOIN, more: readonly unknown[]): Promise<boolean> {
     const before = this.#clock();
-    const [row] = await this.#database.query<{ now: number; others: readonly OtherNode[]; draining: boolean }>(statement, [this.node, this.#leaseMs, ...more]);
+    const [row] = await this.#database.query<{ now: number; boot: string; others: readonly OtherNode[]; draining: boolean }>(statement, [
+      this.node,
+      this.#leaseMs,
+      ...more,
+    ]);
     const after = this.#clock();
     if (row === undefined) return false;
     if (before >= this.#sureUntil) this.#unbrokenSince = before;
@@ -223,6 +232,7 @@ export class PostgresMembership implements Membership {
     this.#others = row.others;
     this.#renewedAt = before;
     this.#isDraining = row.draining;
+    this.#boot = row.boot;
     return true;
   }
 
@@ -246,4 +256,13 @@ export class PostgresMembership implements Membership {
   #claims(rows: readonly Row[]): readonly Claim[] {
     return rows.map(({ block, name, fence }) => ({ block, name, fence, owner: this.node }));
   }
+}
+
+/** All servers of a workspace, as `self` sees them. Rejects with STORE_UNREACHABLE. */
+export async function nodesIn(database: Database, leaseMs = LEASE_MS, self?: string): Promise<readonly ServerNode[]> {
+  type Row = { id: string; version: string; url: string | null; started_at: Date; seen_at: Date; alive: boolean; draining: boolean; blocks: number };
+  const rows = await database.query<Row>(NODES, [leaseMs]);
+  return rows.map(({ id, version, url, started_at, seen_at, alive, draining, blocks }) => {
+    return { id, self: id === self, version, url, startedAt: started_at.toISOString(), seenAt: seen_at.toISOString(), alive, draining, blocks };
+  });
 }

@@ -2,6 +2,8 @@
 //
 // the-database's-clock: what servers compare, such as the times of messages and the days of caps, goes by the clock of the database.
 // joined-again: a server that was given up joins under another id, and goes on with the same parts. What it had is lost; bills and lines that wait are kept.
+// another-past: after a failover, a database may lack its last commits, and use their numbers again. So when the database has restarted, what was read before is compared
+//   with nothing, and is read again. Another timeline is told, because something may be lost then.
 // gone-in-order: what waits is written before the server leaves.
 import { nodeNotFound } from '../../errors.ts';
 import type { Finding, ServerNode } from '../../types.ts';
@@ -11,6 +13,7 @@ import type { ConnectedStore, ConnectOptions, FolderLock, Signals, Store, StoreH
 import { PostgresArchive } from './archive.ts';
 import { PostgresBlocks } from './blocks.ts';
 import { checkDatabase } from './check.ts';
+import { checkPostgres } from './check-alone.ts';
 import { PostgresGatewayBook } from './gateway-book.ts';
 import { PostgresLedger } from './ledger.ts';
 import { LogWriter } from './log-writer.ts';
@@ -27,11 +30,11 @@ import { serversOf, servedText } from './served.ts';
 import { PostgresSettings } from './settings.ts';
 import { PostgresSignals } from './signals/signals.ts';
 import { USE_COPY } from './sql/copy.ts';
-import { LEAVE } from './sql/membership.ts';
+import { LEAVE, TIMELINE } from './sql/membership.ts';
 import type { BlockWorld } from './stored-block.ts';
 
 // Together, so that all of the store is one piece of the program.
-export { migrate, parseStorePlace, planMigrations };
+export { checkPostgres, migrate, parseStorePlace, planMigrations };
 
 /** How a database is reached by a test. */
 export interface PostgresOptions extends ConnectOptions {
@@ -124,12 +127,17 @@ class PostgresStore implements Store {
   readonly #before: string[] = [];
   #joining: Promise<PostgresMembership> | undefined;
   #closing: Promise<void> | undefined;
+  /** another-past. */
+  #boot: string;
+  #past = 0;
+  #timeline: string | undefined;
 
   private constructor(options: PostgresStoreOptions, telling: Database, posts: PostgresSignals, membership: PostgresMembership) {
     this.#options = options;
     this.#telling = telling;
     this.#posts = posts;
     this.#membership = membership;
+    this.#boot = membership.boot;
     const { database, bus } = options;
     const node = (): string => this.#membership.node;
     const now = (): number => this.now();
@@ -151,7 +159,16 @@ class PostgresStore implements Store {
       () => this.#membership,
       (others) => options.addresses?.know(serversOf(others)),
     );
-    const world: BlockWorld = { database, signals: posts, projection: this.#projection, logs: this.#logs, node, now, clock: () => performance.now() };
+    const world: BlockWorld = {
+      database,
+      signals: posts,
+      projection: this.#projection,
+      logs: this.#logs,
+      node,
+      now,
+      clock: () => performance.now(),
+      past: () => this.#past,
+    };
     this.blocks = new PostgresBlocks(world);
     this.archive = new PostgresArchive(world, this.blocks);
     this.search = new PostgresSearch(database);
@@ -188,6 +205,7 @@ class PostgresStore implements Store {
       });
     const posts = await PostgresSignals.open({ database, telling, direct, node: membership.node, onSilent });
     const store: PostgresStore = new PostgresStore(options, telling, posts, membership);
+    store.#timeline = await timelineOf(database);
     membership.start();
     store.#partitions.start();
     return store;
@@ -223,6 +241,7 @@ class PostgresStore implements Store {
     again.start();
     this.#membership = again;
     this.#posts.rejoined(again.node);
+    this.renewed();
     return again;
   }
 
@@ -282,6 +301,29 @@ class PostgresStore implements Store {
     if (failure !== undefined) throw failure;
   }
 
+  /** another-past. */
+  renewed(): void {
+    const { boot } = this.#membership;
+    if (this.#boot === boot) return;
+    this.#boot = boot;
+    this.#past += 1;
+    this.#posts.restarted();
+    void this.#lookAgain();
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { settings, bus, database } = this.#options;
+    await settings.lookAgain().catch(() => {
+      this.#boot = ''; // with the next renewal again
+    });
+    const [before, now] = [this.#timeline, await timelineOf(database)];
+    if (now === undefined || now === before) return;
+    this.#timeline = now;
+    if (before === undefined) return;
+    const error = `another copy of the database has taken over (timeline ${Number.parseInt(now, 16)} after ${Number.parseInt(before, 16)}); what was stored last before that may be lost`;
+    bus.emit('workspace.fault', { what: 'database', error });
+  }
+
   /** What a membership tells others, and does before a block is given back. */
   get parts(): { readonly posts: PostgresSignals; readonly projection: Projection } {
     return { posts: this.#posts, projection: this.#projection };
@@ -295,7 +337,16 @@ function facts(): { readonly version: string; readonly url: null } {
 function membershipOptions({ leaseMs }: PostgresStoreOptions, store: () => PostgresStore): Parameters<typeof PostgresMembership.join>[2] {
   return {
     ...(leaseMs !== undefined && { leaseMs }),
+    renewed: () => store().renewed(),
     tell: (what, block) => store().parts.posts.tell({ what, block }),
     beforeRelease: () => store().parts.projection.flush(),
   };
+}
+
+/** Undefined where the database does not know it. */
+async function timelineOf(database: Database): Promise<string | undefined> {
+  return database.query<{ timeline: string }>(TIMELINE).then(
+    ([row]) => row?.timeline,
+    () => undefined,
+  );
 }

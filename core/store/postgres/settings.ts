@@ -31,6 +31,8 @@ export class PostgresSettings implements SettingStore {
   readonly #timer: NodeJS.Timeout;
   #seenAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
+  /** What is known may be from before the database has restarted. */
+  #isPast = false;
 
   private constructor(database: Database, now: () => number) {
     this.#database = database;
@@ -67,6 +69,13 @@ export class PostgresSettings implements SettingStore {
     return this.#looking;
   }
 
+  /** The database has restarted, and its last commits may be lost: what was known is compared with nothing. Rejects as `look` does. */
+  async lookAgain(): Promise<void> {
+    await this.#looking?.catch(() => undefined); // that one may have been answered before
+    this.#isPast = true;
+    await this.look();
+  }
+
   /** Something may have changed. */
   hint(): void {
     this.look().catch(() => undefined); // the next look is a second away
@@ -83,7 +92,7 @@ export class PostgresSettings implements SettingStore {
     let away: SettingState<T> | undefined;
     const now = (): SettingState<T> => {
       const stored = this.#stored.get(name) ?? NOTHING;
-      if (stored.rev !== seen?.rev) {
+      if (stored !== seen) {
         seen = stored;
         away = undefined;
         state = parsed(stored, codec, state.good);
@@ -122,6 +131,8 @@ export class PostgresSettings implements SettingStore {
     const at = this.#now();
     const rows = await this.#database.query<{ key: string; value: string | null; rev: number }>(SETTINGS, [NAMES]);
     this.#seenAt = Math.max(at, this.#seenAt);
+    if (this.#isPast) this.#stored.clear();
+    this.#isPast = false;
     for (const { key, value, rev } of rows) this.#take(key, { rev, text: value ?? undefined });
   }
 

@@ -28,6 +28,8 @@ export interface BlockWorld {
   now(): number;
   /** Monotonic milliseconds. */
   clock(): number;
+  /** How often the database has restarted since this server began. */
+  past(): number;
 }
 
 /** A block in the database. */
@@ -68,7 +70,7 @@ export class PostgresBlock implements StoredBlock {
       ({ state, status }) => ({ state, status }),
     );
     const { database } = world;
-    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock });
+    this.#entries = new PostgresConversation({ database, block, at, clock: world.clock, past: world.past });
     this.#conversation = toldConversation(this.#entries, (what) => {
       world.projection.touch(block);
       world.signals.tell(what === 'chat' ? { what: 'document', block, kind: what } : { what, block });
@@ -163,7 +165,7 @@ export class PostgresBlock implements StoredBlock {
   }
 
   #options<K extends keyof Omit<BlockContents, 'chat'>>(kind: K, parse: (value: unknown) => BlockContents[K]): DocumentOptions<BlockContents[K]> {
-    const { database, signals, clock } = this.#world;
+    const { database, signals, clock, past } = this.#world;
     const { block, name } = this.#ref;
     return {
       database,
@@ -172,6 +174,7 @@ export class PostgresBlock implements StoredBlock {
       kind,
       parse,
       clock,
+      past,
       onChanged: (value, quiet, isStored) => {
         if (!quiet) this.#listener.onChanged(kind, { own: true, quiet, healed: false });
         if (isStored) signals.tell({ what: 'document', block, kind });

@@ -9,7 +9,7 @@ t.test('costs come as a table, as JSON and for a spreadsheet', async (t) => {
   await on(['send', 'one', '--wait', 'hi']);
   t.match(await on(['costs']), {
     code: 0,
-    stdout: /^BLOCK +CALLS +INPUT +OUTPUT +CACHED +COST\none +1 +3 +2 +0 +1 not counted\ntotal +1 /,
+    stdout: /^BLOCK +CALLS +INPUT +OUTPUT +CACHED +COST\none +1 +3 +2 +0 +1 not priced\ntotal +1 /,
     stderr: /price of one call is unknown/,
   });
   t.match((await on(['costs', 'one'])).stdout, /^MODEL .*\nollama\/m-cloud +1 /);

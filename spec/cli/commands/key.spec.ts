@@ -95,3 +95,22 @@ t.test('of keys that several processes make and revoke at once, none is lost and
   for (const { stdout } of outcomes) if (stdout !== '') t.equal(await statusFor(stdout.trim()), 200);
   for (const key of revoked) t.equal(await statusFor(key), 401);
 });
+
+t.test('a key is debugged for some minutes, which the list says, until it is switched off', async (t) => {
+  const { on } = await openDesk(t);
+  await on(['key', 'new', 'my-app']);
+  t.match(await on(['key', 'debug', 'my-app', '--minutes', '60']), {
+    code: 0,
+    stdout: '',
+    stderr: /^What the calls of my-app send and get is kept until \d\d:\d\d, .*--off/,
+  });
+  t.match(await on(['key', 'ls']), { code: 0, stderr: /^What the calls of my-app send and get is kept until \d\d:\d\d\.\n$/ });
+  t.equal((await on(['key', 'ls', '-q'])).stderr, '');
+  t.match(JSON.parse((await on(['key', 'debug', 'my-app', '--json'])).stdout), { success: true, name: 'my-app', debugUntil: String });
+  t.match(await on(['key', 'debug', 'my-app', '--off']), { code: 0, stdout: '', stderr: /my-app are kept no longer/ });
+  t.equal((await on(['key', 'ls'])).stderr, '');
+  for (const minutes of ['0', '61', 'x', '1.5'])
+    t.match(await on(['key', 'debug', 'my-app', '--minutes', minutes]), { code: 2, stderr: /--minutes must be/ }, minutes);
+  t.match(await on(['key', 'debug', 'my-app', '--minutes', '5', '--off']), { code: 2, stderr: /beside --off/ });
+  t.match(await on(['key', 'debug', 'other']), { code: 2, stderr: /There is no key "other"/ });
+});

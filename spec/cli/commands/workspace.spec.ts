@@ -38,6 +38,14 @@ t.test('without a server, doctor reads the files itself and changes none', async
   t.match(await runHere(t, ['doctor', '--workspace', join(fresh, 'none')]), { code: 5, stderr: /^blockhouse: There is no workspace .*serve/ });
 });
 
+t.test('without a server, doctor looks at the database that keeps the workspace, too', async (t) => {
+  const env = { BLOCKHOUSE_STORE: 'postgres://me:secret@127.0.0.1:1/db' };
+  const away = await runHere(t, ['doctor', '--workspace', t.testdir()], { env });
+  t.match(away, { code: 1, stdout: /^error +database .*ECONNREFUSED.*\n +fix: .*BLOCKHOUSE_STORE.*\n$/, stderr: /0 blocks.*1 finding/ });
+  t.notMatch(away.stdout + away.stderr, 'secret');
+  t.match(JSON.parse((await runHere(t, ['doctor', '--json', '--workspace', t.testdir()], { env })).stdout), { ok: false, findings: [{ severity: 'error' }] });
+});
+
 t.test('doctor --online tries what is configured, with a server and without', async (t) => {
   let status = 200;
   const { on, upstream } = await openDesk(t, (_request, res) => sendJson(res, status === 200 ? { models: [{ name: 'a' }] } : { error: 'broken' }, status));

@@ -264,6 +264,24 @@ t.test('two workers serve one port, under calls of many kinds, until SIGTERM', o
     t.equal((await call('DELETE', '/api/gateway/requests/none')).status, 404);
   });
 
+  await t.test('a key is debugged at all workers at once: each has the bodies and the attempts of all, and one deletes them', async (t) => {
+    const { json } = await call('POST', '/api/keys', { name: 'debugged' });
+    t.match(await call('POST', '/api/keys/debugged/debug', { minutes: 60 }), { status: 200 });
+    const file = join(workspace, 'debug-bodies.jsonl');
+    for (let index = 0; index < 6; index += 1) t.equal((await call('POST', '/v1/chat', CHAT, json['key'] as string)).status, 200);
+    const { ended } = (await call('GET', '/api/gateway/requests')).json as { ended: { requestId: string; key?: string }[] };
+    const ids = ended.filter(({ key }) => key === 'debugged').map(({ requestId }) => requestId);
+    t.equal(ids.length, 6);
+    for (const id of ids)
+      await until(async () => {
+        const { calls, bodies } = (await call('GET', `/api/gateway/requests/${id}`)).json as { calls: { attempts: unknown[] }[]; bodies: unknown[] };
+        return calls[0]?.attempts.length === 1 && bodies.length === 1;
+      }, 'the request is shown with its bodies');
+    t.match(await call('DELETE', '/api/keys/debugged/debug'), { status: 200 });
+    t.notOk(existsSync(file));
+    t.match(await call('DELETE', '/api/keys/debugged'), { status: 200 });
+  });
+
   await t.test('the cap of a key holds over workers under load: what is sent beyond it was under way', async (t) => {
     const before = upstream.requests.length;
     const { key = '' } = (await call('POST', '/api/keys', { name: 'capped', tokensPerDay: 500 })).json as { key: string };

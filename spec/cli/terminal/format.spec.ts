@@ -21,7 +21,7 @@ t.test('a sum has the digits that tell something, and unknown is not free', asyn
 t.test('a sum says how many calls are not in it, and is not 0 where nothing is known', async (t) => {
   t.same(
     [spending(0.31, 0), spending(0, 0), spending(null, 0), spending(0.31, 5), spending(0, 1234), spending(null, 1)],
-    ['$0.31', '$0', '-', '$0.31 + 5 not counted', '1,234 not counted', '1 not counted'],
+    ['$0.31', '$0', '-', '$0.31 + 5 not priced', '1,234 not priced', '1 not priced'],
   );
 });
 

@@ -52,8 +52,8 @@ t.test('calls whose price is not known are told, and never shown as free', async
     { ...KEY, usdPerDay: 5, unpriced: 'refuse' as const, spentToday: { usd: 0, tokens: 0, calls: 0, unpricedCalls: 0 } },
   ];
   const [, some, none, idle] = keyTable(keys, { now: NOW, width: 80, style });
-  t.match(some, /^app +\$0\.50 \+ 5 not counted +\$5\.00 +all/);
-  t.match(none, /^app +5 not counted +\$5\.00 +all/);
+  t.match(some, /^app +\$0\.50 \+ 5 not priced +\$5\.00 +all/);
+  t.match(none, /^app +5 not priced +\$5\.00 +all/);
   t.match(idle, /^app +\$0 +\$5\.00, known prices only +all/);
 });
 

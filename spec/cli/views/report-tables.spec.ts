@@ -20,11 +20,11 @@ t.test('costs end with their sum, and unknown prices are no zero', async (t) => 
     total: { ...bucket, calls: 6, unpricedCalls: 2 },
   };
   t.same(costsTable(report, view), [
-    'MODEL     CALLS   INPUT  OUTPUT  CACHED                   COST',
-    'vendor/m      2  12,345      10       0                  $0.25',
-    'local/n       2  12,345      10       0          2 not counted',
-    'broken/o      2  12,345      10       0                      -',
-    'total         6  12,345      10       0  $0.25 + 2 not counted',
+    'MODEL     CALLS   INPUT  OUTPUT  CACHED                  COST',
+    'vendor/m      2  12,345      10       0                 $0.25',
+    'local/n       2  12,345      10       0          2 not priced',
+    'broken/o      2  12,345      10       0                     -',
+    'total         6  12,345      10       0  $0.25 + 2 not priced',
   ]);
 });
 

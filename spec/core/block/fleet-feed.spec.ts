@@ -120,3 +120,54 @@ t.test('a list that can not be read is told, and tried again', async (t) => {
   await until('the feed tells it', () => told.length > 0);
   t.ok(told[0]?.reset);
 });
+
+t.test('X50: a follower may come back to another server that shares the blocks, and misses nothing', async (t) => {
+  let ms = 1_000_000;
+  const worlds = [0, 1].map(() => ({ list: [entry('a'), entry('b')] as readonly BlockEntry[], isStale: false }));
+  const feeds = worlds.map(
+    (world) =>
+      new FleetFeed({
+        list: async () => {
+          world.isStale = false;
+          return world.list;
+        },
+        isStale: () => world.isStale,
+        onFault: (error) => t.fail(String(error)),
+        sharedNow: () => ms,
+        everyMs: 5,
+      }),
+  );
+  t.teardown(() => {
+    for (const feed of feeds) feed.close();
+  });
+  /** What both have changed; each notices it at its next look. */
+  const change = (list: readonly BlockEntry[]): void => {
+    for (const world of worlds) Object.assign(world, { list, isStale: true });
+  };
+  const told = async (server: number, since?: number): Promise<FleetChanges> => {
+    const all: FleetChanges[] = [];
+    const stop = feeds[server]?.follow((changes) => all.push(changes), since);
+    await until('the feed tells it', () => all.length > 0);
+    stop?.();
+    return all[0] as FleetChanges;
+  };
+  const [first] = [await told(0)];
+  t.match(first, { reset: true, seq: 1_000_000_000 });
+  ms += 500;
+  t.match(await told(1, first?.seq), { reset: true }, 'what a server has not looked at yet is read as a whole');
+  ms += 60_000;
+  const [, b] = worlds[0]?.list as [BlockEntry, BlockEntry];
+  change([entry('a', 1), b]);
+  const atB = await told(1, undefined);
+  ms += 3000;
+  const atA = await told(0, ms * 1000 - 20_000_000);
+  t.match(atA, { reset: false, changed: [{ name: 'a', queue: 1 }] });
+  ms += 100;
+  change([worlds[0]?.list[0] as BlockEntry]);
+  ms += 2000;
+  t.match(await told(1, atA.seq), { reset: false, gone: ['b'], changed: [{ name: 'a' }] }, 'what this one has noticed before, and what neither has told');
+  ms += 60_000;
+  t.match(await told(1, ms * 1000), { reset: false, changed: [], gone: [] }, 'another server has told something that changed nothing here');
+  t.match(await told(1, (ms + 60_000) * 1000), { reset: true }, 'a number that is yet to come is of nobody');
+  t.ok(atA.seq > atB.seq);
+});

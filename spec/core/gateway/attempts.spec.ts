@@ -524,7 +524,17 @@ t.test('the bus hears one end for each start, with what happened between', async
   t.same(facts, [
     { name: 'call.started', ...fact, stream: true },
     { name: 'call.retried', ...fact, attempt: 1, delayMs: 1, code: 'UPSTREAM_FAILED', error: 'busy' },
-    { name: 'call.finished', ...fact, attempts: 2, durationMs: 15, queuedMs: 0, firstTextMs: 5, usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 } },
+    {
+      name: 'call.finished',
+      ...fact,
+      attempts: 2,
+      failed: [{ sentMs: 0, endedMs: 0, code: 'UPSTREAM_FAILED', next: 'repeat', delayMs: 1 }],
+      durationMs: 15,
+      queuedMs: 0,
+      sentMs: 0,
+      firstTextMs: 5,
+      usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+    },
   ]);
 });
 

@@ -158,3 +158,30 @@ t.test('a workspace without keys has no file', async (t) => {
   t.equal(store.find(newKey()), undefined);
   t.equal(existsSync(path), false);
 });
+
+t.test('a key is debugged until a time, which is stored, and no longer than an hour', async (t) => {
+  const { store, path, later } = storeIn(t);
+  await store.create('app');
+  await store.create('gone', { expiresAt: new Date(NOW + 500).toISOString() });
+  t.equal(await store.debug('app', 60), '2026-11-22T13:00:00.000Z');
+  await store.debug('gone', 1);
+  t.same([...store.debugged().keys()], ['app', 'gone']);
+  later();
+  t.same([...store.debugged()], [['app', '2026-11-22T13:00:00.000Z']], 'an expired key is not');
+  await store.change('app', { usdPerDay: 5 });
+  t.equal(store.debugged().size, 1, 'another change leaves it');
+  t.equal(await store.debug('app', 0), undefined);
+  t.equal(store.debugged().size, 0);
+  for (const minutes of [61, -1, 0.5, Number.NaN]) await t.rejects(store.debug('app', minutes), { code: 'INVALID_REQUEST' });
+  await t.rejects(store.debug('other', 5), { code: 'KEY_NOT_FOUND' });
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  file.keys[0].debugUntil = '2026-11-22T13:30:00.000Z';
+  writeFileSync(path, JSON.stringify(file));
+  later();
+  t.equal(store.debugged().size, 0, 'nor by hand');
+  file.keys[0].debugUntil = 'soon';
+  writeFileSync(path, JSON.stringify(file));
+  later();
+  t.throws(() => store.list(), { code: 'WORKSPACE_DAMAGED', message: /debugUntil/ });
+  t.equal(store.debugged().size, 0);
+});

@@ -7,7 +7,6 @@ import { PulseFile, STATES } from '../../../core/schemas/block-pulse.ts';
 import { ANSWER_STATUSES, ChatEntry, USER_STATUSES } from '../../../core/schemas/chat-entry.ts';
 import { CredentialList, SetCredential } from '../../../core/schemas/credentials.ts';
 import { EmbedRequest, MAX_INPUTS } from '../../../core/schemas/embed.ts';
-import { GatewayFigures, GatewayRequests } from '../../../core/schemas/gateway-live.ts';
 import * as schemas from '../../../core/schemas/index.ts';
 import { SessionCode, SessionKey, SessionTicket, SignIn } from '../../../core/schemas/session.ts';
 import { compile, type Validator } from '../../../core/schemas/validate.ts';
@@ -78,11 +77,6 @@ t.test('texts and token ids are inputs, and nothing else', async (t) => {
   }
   t.throws(() => checkEmbed(embedding({ more: 1 })), { message: /more/ });
   t.throws(() => checkEmbed(embedding({ dimensions: 0 })), { message: /^dimensions/ });
-});
-
-t.test('nothing of a message has a place in the figures or the requests', async (t) => {
-  const names = JSON.stringify([GatewayFigures, GatewayRequests]);
-  for (const word of ['"content"', '"text"', 'message"']) t.notOk(names.includes(word), word);
 });
 
 t.test('a code is a text of at most 64 characters, and nothing stands beside it', async (t) => {

@@ -78,7 +78,7 @@ function contrast(one: string, other: string): number {
 t.test('case 48: text has a contrast of 4.5, marks and edges of fields one of 3, in both themes', async (t) => {
   const all = tokens();
   const pairs: [string, string, number][] = [
-    ...['text-1', 'text-2', 'text-3', 'accent', 'ok', 'warn', 'bad'].flatMap((text): [string, string, number][] =>
+    ...['text-1', 'text-2', 'text-3', 'accent', 'ok', 'warn', 'bad', 'code-string', 'code-number', 'code-name'].flatMap((text): [string, string, number][] =>
       ['bg-0', 'bg-1', 'bg-2'].map((ground) => [text, ground, 4.5]),
     ),
     ...['text-1', 'text-2', 'text-3'].map((text): [string, string, number] => [text, 'bg-3', 4.5]),

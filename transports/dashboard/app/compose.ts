@@ -79,7 +79,8 @@ function runBlocks({ session, socket, outbox }: Pick<Services, 'session' | 'sock
     if (session.signIn.value === 'in' && socket.connection.value.state === 'live') void readHalt().catch(() => undefined);
   });
   effect(() => {
-    if (session.signIn.value === 'in') void readFleet().catch(() => undefined); // the list needs no socket
+    // The list needs no socket; with one, the answer to the subscription says that it is to be read.
+    if (session.signIn.value === 'in' && socket.isSettled.value && socket.connection.peek().state !== 'live') void readFleet().catch(() => undefined);
   });
 }
 

@@ -8,7 +8,7 @@ import { commands } from '../base/keys.ts';
 import { tellFailure } from '../base/toast.ts';
 import { changes, isAsleep, rows } from '../data/fleet.ts';
 import { halt, setHalt } from '../data/halt.ts';
-import { blockPath, pathOf } from '../data/route.ts';
+import { blockPath, pathOf, route, TABS } from '../data/route.ts';
 import { hasBlocks } from '../data/server.ts';
 import { session } from '../data/services.ts';
 import { theme } from '../data/settings.ts';
@@ -16,7 +16,7 @@ import { Dialog, showDialog } from '../parts/dialog.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Keys } from '../parts/widgets.tsx';
-import { firstRunText, KEY_WORDS, LABELS, searchForText, WORDS } from '../text/index.ts';
+import { firstRunText, KEY_WORDS, LABELS, PALETTE_PARTS, searchForText, TAB_NAMES, WORDS } from '../text/index.ts';
 import { type PageRow, pages } from './pages.ts';
 
 interface Item {
@@ -132,6 +132,7 @@ function found(text: string): readonly Item[] {
       .filter(({ menu }) => menu !== undefined)
       .map(pageItem),
     ...doItems(),
+    ...partItems(),
   ].flatMap((item, index) => {
     const label = item.label.toLowerCase();
     const all = `${label} ${item.more ?? ''}`.toLowerCase();
@@ -164,6 +165,18 @@ function searchItem(text: string): Item {
 
 function pageItem({ id, name }: PageRow): Item {
   return { label: name, icon: 'link', run: () => navigate(pathOf(id)) };
+}
+
+/** The parts of pages: those of the block that is shown, those of the settings, and the programs. */
+function partItems(): Item[] {
+  const { block } = route.peek();
+  const tabs =
+    block === undefined
+      ? []
+      : TABS.map((tab) => ({ label: `${block}: ${TAB_NAMES[tab]}`, icon: 'block' as const, run: () => navigate(blockPath(block, tab)) }));
+  const parts = Object.entries(PALETTE_PARTS).filter(([id]) => hasBlocks || !['halt', 'notifications'].includes(id));
+  const placeOf = (id: string): string => (id === 'programs' ? pathOf('gateway', { tab: id }) : pathOf('settings', { part: id }));
+  return [...tabs, ...parts.map(([id, [label, more]]) => ({ label, more, icon: 'settings' as const, run: () => navigate(placeOf(id)) }))];
 }
 
 function doItems(): Item[] {

@@ -26,14 +26,14 @@ export interface Point {
   readonly y: number | null;
 }
 
-/** The path through the points, with its gaps. A point that no line goes to or from is a stroke without length, which round ends make a dot. */
+/** The path through the points, with its gaps. A point that no line goes to or from is a short stroke, or it would not be seen. */
 export function pathThrough(points: readonly Point[]): string {
   let before: number | null = null;
   let path = '';
   for (const [index, { x, y }] of points.entries()) {
     if (y !== null) {
       const isAlone = before === null && (points[index + 1]?.y ?? null) === null;
-      path += `${before === null ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}${isAlone ? 'h0' : ''}`;
+      path += isAlone ? `M${(x - 1).toFixed(1)} ${y.toFixed(1)}h2` : `${before === null ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`;
     }
     before = y;
   }

@@ -38,6 +38,11 @@ export function plural(value: number, one: string, many: string): string {
   return `${count(value)} ${plurals.select(value) === 'one' ? one : many}`;
 }
 
+/** `0 %`, `0.4 %`, `75 %`: with a decimal where that says more. */
+export function percent(value: number): string {
+  return `${figure(value)} %`;
+}
+
 /** `$4.11`; `$0.0064` below a cent; null is unknown. */
 export function usd(value: number | null | undefined): string {
   if (value === null || value === undefined) return NONE;

@@ -1,15 +1,13 @@
 // Named upstreams: where each is, whether it could be called, and its keys, which only ever go to the server.
 import type { ChangeEntryKey, DetectedServer, EntryKey, ShownConnection, ShownPreset, VerifyResult } from '../../../core/types.ts';
-import { call, get, post } from './http.ts';
+import { call, get, inOneTurn, post } from './http.ts';
 
 export type Connection = ShownConnection;
 export type ConnectionKey = Connection['keys'][number];
 export type Preset = ShownPreset;
 
 /** The adapters and all others. Rejects with an ApiError. */
-export async function readConnections(): Promise<readonly Connection[]> {
-  return (await get<{ readonly connections: readonly Connection[] }>('/api/connections')).connections;
-}
+export const readConnections = inOneTurn(async () => (await get<{ readonly connections: readonly Connection[] }>('/api/connections')).connections);
 
 /** Rejects with an ApiError. */
 export async function readPresets(): Promise<readonly Preset[]> {

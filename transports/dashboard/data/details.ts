@@ -1,4 +1,4 @@
-// The files of a block for its tabs: read when the tab is shown, and again when the server says that the block has changed.
+// The files of a block for its tabs: read when the server has answered the subscription, and again when it says that the block has changed.
 import type { Signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { timers } from '../base/clock.ts';
@@ -12,18 +12,23 @@ const READ_EVERY_MS = 200;
 
 /** The files of a block, kept right while the component is shown. */
 export function useDetails(name: string): { readonly state: Signal<Loaded<Details>>; reload(): Promise<void> } {
-  const loaded = useLoad(() => get<Details>(blockURL(name)), [name]);
+  const loaded = useLoad(() => get<Details>(blockURL(name)), [name], true);
   useEffect(() => {
     let cancel: (() => void) | undefined;
+    let isAnswered = false;
     const end = socket.follow({
-      begin: () => ({ type: 'subscribe', block: name }),
+      begin() {
+        isAnswered = false;
+        return { type: 'subscribe', block: name };
+      },
       end: () => ({ type: 'unsubscribe', block: name }),
       take(frame) {
-        if (frame['block'] !== name || (frame.type !== 'refresh' && frame.type !== 'gone')) return false;
-        cancel ??= timers.after(READ_EVERY_MS, () => {
+        if (frame['block'] !== name || !['refresh', 'gone', 'error'].includes(frame.type)) return false;
+        cancel ??= timers.after(isAnswered ? READ_EVERY_MS : 0, () => {
           cancel = undefined;
           void loaded.reload();
         });
+        isAnswered = true;
         return true;
       },
     });

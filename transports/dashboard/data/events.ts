@@ -1,6 +1,7 @@
 // What has happened in the workspace: the newest events of the server, and who wants to hear of them.
 import { signal } from '@preact/signals';
 import { isVisible } from '../base/clock.ts';
+import { told } from './fleet.ts';
 import type { Frame } from './frame.ts';
 import { socket } from './services.ts';
 import type { Topic } from './socket.ts';
@@ -27,6 +28,13 @@ let seq: number | undefined;
 /** Whether also those are wanted that happened before this page was opened. */
 let isWhole = false;
 let waiting: Happened[] = [];
+
+let seen = 0;
+
+/** Changes whenever something has happened, here or to a block of any server, and always while that is not known. */
+export function turnOfEvents(): unknown {
+  return socket.connection.peek().state === 'lost' ? {} : seen + told;
+}
 
 /** Calls `listener` for each event until the returned function is called. */
 export function onEvent(listener: Listener): () => void {
@@ -60,6 +68,7 @@ export function readEarlier(): void {
 function takeEvent(frame: Frame): void {
   const event = frame as unknown as Happened;
   if (typeof event.seq === 'number') seq = event.seq;
+  seen += 1;
   if (waiting.length === 0) setTimeout(show, isVisible.peek() ? 100 : 1000);
   waiting.push(typeof event.missed === 'number' ? { seq: seq ?? 0, at: new Date().toISOString(), name: 'missed', data: {}, missed: event.missed } : event);
   for (const listener of listeners) listener(event);

@@ -63,6 +63,9 @@ export const counts = computed(() => {
   return sums;
 });
 
+/** Grows with every change that the server tells, and not when the list is read. */
+export let told = 0;
+
 let seq: number | undefined;
 /** The ETag of the list; undefined once a row has changed. */
 let listTag: string | undefined;
@@ -115,6 +118,7 @@ function takeChanges(frame: Frame): void {
     return;
   }
   if (changed.length + gone.length === 0) return;
+  told += 1;
   listTag = undefined;
   const known = rows.peek();
   const isNew = changed.some(({ name }) => !known.has(name));

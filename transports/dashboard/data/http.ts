@@ -34,6 +34,16 @@ export async function get<T>(path: string, options: Options = {}): Promise<T> {
   return (await call<T>('GET', path, options)).data;
 }
 
+/** Callers of one turn of the event loop share one answer: several fields of a form want the same list. */
+export function inOneTurn<T>(read: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | undefined;
+  return () => {
+    if (asked === undefined) setTimeout(() => (asked = undefined));
+    asked ??= read();
+    return asked;
+  };
+}
+
 /** The data of `POST path`. Rejects with an ApiError. */
 export async function post<T>(path: string, body?: unknown, options: Options = {}): Promise<T> {
   return (await call<T>('POST', path, { ...options, body })).data;

@@ -11,8 +11,15 @@ export interface Loaded<T> {
   readonly at: number;
 }
 
-/** Reads when the component is shown, when `deps` change, when the connection comes back, and when `reload` is called. Answers that come late are dropped. */
-export function useLoad<T>(read: () => Promise<T>, deps: readonly unknown[]): { readonly state: Signal<Loaded<T>>; reload(): Promise<void> } {
+/**
+ * Reads when the component is shown, when `deps` change, when the connection comes back, and when `reload` is called. Answers that come late are dropped. With
+ * `isFollowed`, somebody else calls `reload` when the server has answered the subscription: it is read here only where there is no connection.
+ */
+export function useLoad<T>(
+  read: () => Promise<T>,
+  deps: readonly unknown[],
+  isFollowed = false,
+): { readonly state: Signal<Loaded<T>>; reload(): Promise<void> } {
   const state = useMemo(() => signal<Loaded<T>>({ data: undefined, error: undefined, at: 0 }), []);
   const turn = useMemo(() => ({ last: 0 }), []);
   const reload = async (): Promise<void> => {
@@ -25,10 +32,10 @@ export function useLoad<T>(read: () => Promise<T>, deps: readonly unknown[]): { 
       if (mine === turn.last) state.value = { ...state.peek(), error };
     }
   };
-  const isLive = socket.connection.value.state === 'live';
+  const waits = isFollowed && !(socket.isSettled.value && socket.connection.peek().state !== 'live');
   useEffect(() => {
-    if (isLive || state.peek().at === 0) void reload();
-  }, [...deps, isLive]);
+    if (!waits) void reload();
+  }, [...deps, socket.revivals.value, waits]);
   useEffect(
     () => () => {
       turn.last += 1;

@@ -1,7 +1,7 @@
 // The models that can be called, and what a person may choose from while typing a name.
 import type { PriceList } from '../../../core/types.ts';
 import type { Connection } from './connections.ts';
-import { get } from './http.ts';
+import { get, inOneTurn } from './http.ts';
 
 /** A model of a provider. */
 export interface Model {
@@ -13,9 +13,7 @@ export interface Model {
 const MOST_OPTIONS = 40;
 
 /** Rejects with an ApiError. */
-export async function readModels(): Promise<readonly Model[]> {
-  return (await get<{ readonly models: readonly Model[] }>('/api/models')).models;
-}
+export const readModels = inOneTurn(async () => (await get<{ readonly models: readonly Model[] }>('/api/models')).models);
 
 /** An alias has the name that it was given; a model's own begins with its provider. */
 const isAlias = ({ id, adapter }: Model): boolean => !id.startsWith(`${adapter}/`);

@@ -35,7 +35,7 @@ export interface Details {
 
 /** What a block is followed with. */
 export interface Means {
-  readonly socket: Pick<Socket, 'follow' | 'connection'>;
+  readonly socket: Pick<Socket, 'follow' | 'connection' | 'isSettled'>;
   readonly outbox: Pick<Outbox, 'messages' | 'drop'>;
   readonly isVisible: ReadonlySignal<boolean>;
   readonly timers: Timers;
@@ -98,13 +98,13 @@ export class OpenBlock {
         take: (frame) => frame['block'] === this.name && this.#take(frame),
       }),
       effect(() => {
-        if (socket.connection.value.state === 'live') this.want();
+        // With a connection, the answer to the subscription says that it can be read.
+        if (socket.isSettled.value && socket.connection.value.state !== 'live' && !this.isRead.peek()) this.want();
       }),
       effect(() => {
         if (isVisible.value && this.#isWanted) this.want();
       }),
     ];
-    this.want();
     return () => {
       this.#isOpen = false;
       for (const end of ends) end();

@@ -96,12 +96,15 @@ export function curlOf(origin: string, { path, body }: Request): string {
 /** A running request; its answer changes with each piece. */
 export class Asked {
   readonly answer: Signal<Answer>;
+  /** True if the answer is to be JSON, whose marks are none of Markdown. */
+  readonly isJson: boolean;
   /** Changes once, and not with each piece. */
   readonly isRunning = computed(() => this.answer.value.isRunning);
   readonly #stop = new AbortController();
   readonly #began = performance.now();
 
-  constructor(model: string) {
+  constructor(model: string, isJson: boolean) {
+    this.isJson = isJson;
     this.answer = signal({
       model,
       answeredBy: undefined,

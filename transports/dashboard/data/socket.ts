@@ -3,9 +3,11 @@
 // by-itself: a lost socket is opened again after 0.5, 1, 2, 4, 8, then every 15 s; at once when the page becomes visible, the network comes back, the server
 // answers a request, or somebody asks.
 // asks-anew: each topic says what it has seen last, so that the server sends only what was missed.
+// settled: what is followed is read when the server answers the subscription, and not before, so that nothing is read twice. Where the first connection fails or is
+// slow, it is read without one.
 // found-dead: a ping is sent every 20 s. A socket that leaves a ping unanswered for 24 s is closed, and so is a socket that is silent for 90 s, because then
 // the computer or the tab has slept. Until it is open again, the page says since when its content is old.
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { Timers } from '../base/clock.ts';
 import { ApiError } from './api-error.ts';
 import type { Frame } from './frame.ts';
@@ -30,6 +32,8 @@ export interface Connection {
 }
 
 const DELAYS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
+/** A first connection that takes longer is not waited for. */
+export const PATIENCE_MS = 300;
 const PING_MS = 20_000;
 const ANSWER_MS = 24_000;
 /** Longer than the minute to which browsers stretch the pings of a hidden tab. */
@@ -45,6 +49,10 @@ export interface Line {
 /** The connection to the server, as long as it is wanted. */
 export class Socket {
   readonly connection = signal<Connection>({ state: 'opening', since: 0 });
+  /** settled: whether the first connection is there, or has failed, or is slow. */
+  readonly isSettled = signal(false);
+  /** Grows with each connection after the first one: what is not followed is read again then. */
+  readonly revivals = signal(0);
   readonly #line: Line;
   readonly #timers: Timers;
   readonly #topics = new Set<Topic>();
@@ -84,6 +92,9 @@ export class Socket {
   connect(): void {
     this.#isWanted = true;
     this.#tries = 0;
+    this.#timers.after(PATIENCE_MS, () => {
+      this.isSettled.value = true;
+    });
     void this.#open();
   }
 
@@ -129,6 +140,10 @@ export class Socket {
       this.#heard();
       this.connection.value = { state: 'live', since: this.#timers.now() };
       for (const topic of this.#topics) this.#say(topic.begin()); // asks-anew
+      batch(() => {
+        if (this.isSettled.peek()) this.revivals.value += 1;
+        this.isSettled.value = true;
+      });
       this.#cancelPing = this.#timers.after(PING_MS, () => this.#beat());
     };
     opened.onmessage = ({ data }) => {
@@ -173,6 +188,7 @@ export class Socket {
     const waitMs = Math.max(leastMs, delay * (0.9 + Math.random() * 0.2));
     const { state, since } = this.connection.peek();
     this.connection.value = { state: 'lost', since: state === 'live' ? lastAt : since, nextTryAt: this.#timers.now() + waitMs };
+    this.isSettled.value = true;
     this.#cancelRetry = this.#timers.after(waitMs, () => void this.#open());
   }
 }

@@ -6,6 +6,7 @@ import { archiveBlock, createBlock, deleteArchive, startBlock } from './blocks.t
 import { type Entry, rows } from './fleet.ts';
 import { get } from './http.ts';
 import { blockURL } from './paths.ts';
+import { serverHealth } from './server.ts';
 import { drafts } from './services.ts';
 import { pinned } from './settings.ts';
 
@@ -16,7 +17,7 @@ const NAME = 'stand-in';
 /** Whether the server has the echo provider. It is asked once. */
 export function useStandIn(): boolean {
   useEffect(() => {
-    if (standIn.peek() === undefined) void get<ServerHealth>('/api/health').then(take, () => undefined); // without an answer, a line says so on every page
+    if (standIn.peek() === undefined) void serverHealth().then(take, () => undefined); // without an answer, a line says so on every page
   }, []);
   return standIn.value !== undefined;
 }

@@ -13,6 +13,11 @@ export interface Totals {
   readonly durationP50: number | null;
 }
 
+const NO_CALLS = {
+  ...{ requests: 0, errors: 0, input: 0, output: 0, cached: 0 },
+  ...{ firstTextP50: null, firstTextP95: null, durationP50: null, durationP95: null },
+};
+
 /** Sums. A percentile is the mean of the points' percentiles, weighted by their requests. */
 export function totalsOf(points: readonly GatewayPoint[]): Totals {
   const sum = (name: 'requests' | 'errors' | 'input' | 'output' | 'cached'): number => points.reduce((all, point) => all + point[name], 0);
@@ -47,6 +52,24 @@ const MIN_REQUESTS = 5;
 export function isSparse(points: readonly Pick<Totals, 'requests'>[]): boolean {
   const busy = points.filter(({ requests }) => requests > 0);
   return busy.reduce((sum, { requests }) => sum + requests, 0) < MIN_REQUESTS * busy.length;
+}
+
+/** The figures as they are at a time when no call was made since they were read: their series go on without requests. */
+export function advanced(figures: GatewayFigures, nowMs: number): GatewayFigures {
+  const moved = figures.adapters.map((adapter) => ({ ...adapter, series: advancedSeries(adapter.series, nowMs) }));
+  return { ...figures, adapters: moved };
+}
+
+function advancedSeries(series: readonly GatewayPoint[], nowMs: number): readonly GatewayPoint[] {
+  const [at, last] = [series.at(-2), series.at(-1)].map((point) => Date.parse(point?.at ?? ''));
+  const step = (last ?? Number.NaN) - (at ?? Number.NaN);
+  const passed = Math.floor((nowMs - (last ?? Number.NaN)) / step);
+  if (!(passed > 0) || last === undefined) return series;
+  const empty = Array.from({ length: Math.min(passed, series.length) }, (_, index) => ({
+    ...NO_CALLS,
+    at: new Date(last + (Math.max(0, passed - series.length) + index + 1) * step).toISOString(),
+  }));
+  return [...series.slice(empty.length), ...empty];
 }
 
 /** The providers whose series have points, and the times of these points. */

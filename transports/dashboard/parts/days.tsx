@@ -27,6 +27,8 @@ interface DaysProps {
 /** Both sides of the drawing, which is stretched to its place. */
 const SIZE = 600;
 const HEADROOM = 16 / 15;
+/** A day with calls is seen, however little they cost. */
+const MIN_BAR = 8;
 
 /** The newest days up to today, oldest first; a day without an entry is a gap. Each bar has its numbers as a title; the table beside it has them as text. */
 export function Days({ days, cap = null }: DaysProps) {
@@ -37,6 +39,7 @@ export function Days({ days, cap = null }: DaysProps) {
   const width = SIZE / dates.length;
   const top = (most === 0 ? 1 : most) * HEADROOM;
   const y = (cost: number): number => SIZE - (cost / top) * SIZE;
+  const barTop = ({ cost }: Day): number => Math.min(SIZE - MIN_BAR, y(cost ?? 0));
   return (
     <figure class="over-time days">
       <div class="area">
@@ -46,13 +49,7 @@ export function Days({ days, cap = null }: DaysProps) {
           ))}
           {shown.map((each) => (
             <g key={each.day}>
-              <rect
-                class="day-bar"
-                x={(dates.indexOf(each.day) + 0.1) * width}
-                width={width * 0.8}
-                y={y(each.cost ?? 0)}
-                height={Math.max(5, SIZE - y(each.cost ?? 0))}
-              />
+              <rect class="day-bar" x={(dates.indexOf(each.day) + 0.1) * width} width={width * 0.8} y={barTop(each)} height={SIZE - barTop(each)} />
               <rect class="hit" x={dates.indexOf(each.day) * width} width={width} y="0" height={SIZE}>
                 <title>{dayText(each)}</title>
               </rect>

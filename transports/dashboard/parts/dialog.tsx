@@ -47,7 +47,10 @@ interface DialogProps {
   readonly onSubmit?: () => unknown;
 }
 
-/** A dialog with a title. Escape closes it, and so does a press beside it, unless something was typed: that is not lost by a slip. A wrong field takes the focus. */
+/**
+ * A dialog with a title. Escape closes it, and so does a press beside it. What was typed is not lost by a slip: then Escape asks, and a press beside it does nothing. A wrong
+ * field takes the focus.
+ */
 export function Dialog({ title, close, children, footer, bare = false, staysOpen = false, onSubmit }: DialogProps) {
   const box = useRef<HTMLDivElement>(null);
   const isTyped = useRef(staysOpen);
@@ -66,14 +69,10 @@ export function Dialog({ title, close, children, footer, bare = false, staysOpen
     if (event.key === 'Escape') {
       event.stopPropagation();
       event.preventDefault();
-      close();
+      if (bare || !isFilled(box.current, isTyped.current)) close();
+      else void ask({ title: WORDS.discardTitle, text: WORDS.discardText, does: WORDS.discard, danger: true }).then((isSure) => isSure && close());
     }
-    if (event.key !== 'Tab') return;
-    const list = [...(box.current?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])].filter((each) => each.offsetParent !== null);
-    const edge = event.shiftKey ? list[0] : list.at(-1);
-    if (document.activeElement !== edge && document.activeElement !== box.current) return;
-    event.preventDefault();
-    (event.shiftKey ? list.at(-1) : list[0])?.focus();
+    if (event.key === 'Tab') turnAtEdge(box.current, event);
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: a press beside the dialog closes it, as its button and Escape do
@@ -95,16 +94,34 @@ export function Dialog({ title, close, children, footer, bare = false, staysOpen
           }}
         >
           {!bare && (
-            <header>
+            // biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: a header is no control, and that of a dialog is none of the page
+            <header role="none">
               <h2 class="grow">{title}</h2>
               <Button label={WORDS.close} icon="close" iconOnly kind="quiet" run={close} />
             </header>
           )}
           <div class={bare ? '' : 'body'}>{children}</div>
-          {footer !== undefined && <footer>{footer}</footer>}
+          {footer !== undefined && <footer role="none">{footer}</footer>}
         </form>
       </div>
     </div>
+  );
+}
+
+/** The focus stays in the dialog: after the last element comes the first. */
+function turnAtEdge(box: HTMLElement | null, event: KeyboardEvent): void {
+  const list = [...(box?.querySelectorAll<HTMLElement>(FOCUSABLE) ?? [])].filter((each) => each.offsetParent !== null);
+  const edge = event.shiftKey ? list[0] : list.at(-1);
+  if (document.activeElement !== edge && document.activeElement !== box) return;
+  event.preventDefault();
+  (event.shiftKey ? list.at(-1) : list[0])?.focus();
+}
+
+/** True if something was typed and is there. */
+function isFilled(box: HTMLElement | null, isTyped: boolean): boolean {
+  return (
+    isTyped &&
+    [...(box?.querySelectorAll<HTMLInputElement>('textarea, input:not([type="checkbox"], [type="radio"])') ?? [])].some(({ value }) => value.trim() !== '')
   );
 }
 

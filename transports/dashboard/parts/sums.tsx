@@ -1,7 +1,7 @@
 // What calls have used and cost, as a table.
 import type { ComponentChildren } from 'preact';
 import type { CostBucket } from '../../../core/types.ts';
-import { count, NONE } from '../base/format.ts';
+import { count } from '../base/format.ts';
 import { costsText } from '../text/costs.ts';
 import { Table } from './table.tsx';
 import { Sum } from './widgets.tsx';
@@ -38,14 +38,13 @@ interface RowProps {
 }
 
 function Row({ name, sums: { calls, input, output, cacheRead = 0, costUsd, unpricedCalls }, hasCached, isTotal = false }: RowProps) {
-  const cached = cacheRead === 0 ? NONE : count(cacheRead);
   return (
     <tr>
       <td class={isTotal ? 'b' : 'break'}>{name}</td>
       <td class="num end">{count(calls)}</td>
       <td class="num end">{count(input)}</td>
       <td class="num end">{count(output)}</td>
-      {hasCached && <td class="num end">{isTotal ? '' : cached}</td>}
+      {hasCached && <td class="num end">{isTotal ? '' : count(cacheRead)}</td>}
       <td class={`num end${isTotal ? ' b' : ''}`}>
         <Sum usd={costUsd} uncounted={unpricedCalls} />
       </td>

@@ -80,7 +80,7 @@ export const panelText = {
   tokens: 'Tokens',
   cost: 'Cost',
   at: 'At',
-  unpriced: 'no known price',
+  unpriced: 'not priced',
   noCall: 'No answer yet.',
   fails: 'If it fails',
   noFallback: 'There is no other model to fall back to.',

@@ -1,5 +1,5 @@
 // Words of connections: named upstreams beside the five providers, and their keys.
-import { clock, count, NONE, plural } from '../base/format.ts';
+import { clock, count, NONE, percent, plural } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 import type { Connection, ConnectionKey, Preset } from '../data/connections.ts';
 
@@ -103,7 +103,7 @@ export function atWorkText({ inFlight, maxInFlight }: ConnectionKey): string {
 
 /** `75 %`; unknown before the first call. */
 export function shareText(share: number | null): string {
-  return share === null ? NONE : `${Math.round(share * 100)} %`;
+  return share === null ? NONE : percent(share * 100);
 }
 
 /** What is known of the key of a service before one is typed. */

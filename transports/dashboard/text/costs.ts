@@ -1,5 +1,5 @@
 // Words of spending, of one block and of all.
-import { count, plural, usd } from '../base/format.ts';
+import { count, percent, plural, usd } from '../base/format.ts';
 import { ownOf } from '../base/own.ts';
 
 export const costsText = {
@@ -80,7 +80,7 @@ export function eachText(row: { readonly calls: number; readonly costUsd: number
 
 /** `4 % of today`. */
 export function shareOfTodayText(part: number, whole: number): string {
-  return whole > 0 ? `${Math.round((part / whole) * 100)} % of today` : '';
+  return whole > 0 ? `${percent((part / whole) * 100)} of today` : '';
 }
 
 /** The models of calls without a price. */

@@ -11,11 +11,23 @@ export const KEY_WORDS = {
   select: 'Select',
   selectDown: 'Select downwards',
   selectUp: 'Select upwards',
-  startOrStop: 'Start or stop',
+  startOrStop: 'Start or stop the block',
   message: 'Message',
   budget: 'Budget',
   pin: 'Pin',
   allKeys: 'All keys',
+} as const;
+
+/** What the palette finds within pages: the name, and further words. The first six are parts of the settings. */
+export const PALETTE_PARTS = {
+  providers: ['Keys of the providers', 'Settings: set, replace, remove'],
+  connections: ['Connections', 'Settings: services and servers, with their keys'],
+  halt: ['Kill switch', 'Settings: halt and release model calls'],
+  doctor: ['Doctor', 'Settings: examine the workspace'],
+  notifications: ['Notifications', 'Settings: of what needs you'],
+  browser: ['This browser', 'Settings: theme, keys of the keyboard, sign out'],
+  about: ['About this server', 'Settings: version, licences'],
+  programs: ['Programs', 'Gateway: keys, caps, aliases'],
 } as const;
 
 /** Names of parts of pages, and of small buttons. */

@@ -13,7 +13,7 @@ export const pricesText = {
   output: 'Out',
   cacheRead: 'From cache',
   from: 'From',
-  uncounted: 'Not counted',
+  uncounted: 'Not priced',
   set: 'Set price…',
   change: 'Change…',
   add: 'Set a price…',
@@ -79,7 +79,7 @@ export const billText = {
   amounts: { usd: 'USD', input: 'In', output: 'Out' },
   ours: 'Ours',
   theirs: 'Theirs',
-  uncounted: 'Not counted',
+  uncounted: 'Not priced',
 } as const;
 
 /** `41 lines of openai agree, 1 differs.` */

@@ -12,7 +12,7 @@ import { passedOver, planOf } from './model-plan.ts';
 export const embedWith =
   (read: ReadEmbeddings, fields: RequestFields, anyType = false) =>
   async (context: RouteContext): Promise<Reply<object>> => {
-    const { core, signal, requestId, key, req, res } = context;
+    const { core, signal, requestId, path, key, req, res } = context;
     const { value, bytes } = await readCompatibleBody(context, anyType);
     if (key !== undefined) assertMayAsk(key, fields, value);
     const request = read(value);
@@ -24,7 +24,7 @@ export const embedWith =
       try {
         const response = await core.embed(
           { ...request.embed, ...target },
-          { signal, requestId, key: key?.name, askedAs: request.model, repeats: index === targets.length - 1, ofRequest: res, headers: req.headers },
+          { signal, requestId, path, key: key?.name, askedAs: request.model, repeats: index === targets.length - 1, ofRequest: res, headers: req.headers },
         );
         return ok(request.answer(response), headersOf(target, request.warnings, undefined, over));
       } catch (error) {

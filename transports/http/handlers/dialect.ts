@@ -192,7 +192,7 @@ async function streamed<E>(job: Job<E>, target: Candidate): Promise<typeof STREA
 }
 
 async function ask<E>(
-  { context: { core, signal, requestId, key, req, res }, turn, conversation }: Job<E>,
+  { context: { core, signal, requestId, path, key, req, res }, turn, conversation }: Job<E>,
   request: DialectRequest<E>,
   { adapter, model, isLast, askedAs }: Candidate,
   sink: StreamSink,
@@ -201,6 +201,7 @@ async function ask<E>(
     return await core.pipe(Object.assign({ adapter, model }, request.chat), sink, {
       signal,
       requestId,
+      path,
       key: key?.name,
       askedAs,
       leavesTokenLimit: true,

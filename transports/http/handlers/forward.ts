@@ -38,7 +38,7 @@ const FRAMES = { done: () => '', keepAlive: () => COMMENT };
 /** The answer of the provider, its own error answer included. Rejects with a BlockhouseError. */
 export async function forward(forwarding: Forwarding, context: RouteContext): Promise<Reply<object>> {
   const { target, request, headers, broken, conversation } = forwarding;
-  const { core, signal, requestId, key, res, server, rates } = context;
+  const { core, signal, requestId, path, key, res, server, rates } = context;
   const writer =
     broken === undefined ? undefined : new SseWriter(res, requestId, server.sse, { frames: { ...FRAMES, error: broken }, headers: () => headers, rates });
   const answer = new Answer(writer, headers);
@@ -46,6 +46,7 @@ export async function forward(forwarding: Forwarding, context: RouteContext): Pr
     await core.forward(target.adapter, target.model, request, answer, {
       signal,
       requestId,
+      path,
       key: key?.name,
       askedAs: target.askedAs,
       repeats: target.isLast,

@@ -74,7 +74,7 @@ export const end = async (context: RouteContext) => {
   return ok({ success: true as const, message: `The request ${requestId} is ended.` });
 };
 
-function underWay(
+export function underWay(
   { requestId, adapter, model, caller, key, credential, phase, queuedMs, firstTextMs, durationMs, usage }: CallState,
   now: number,
 ): GatewayRequest {
@@ -94,7 +94,7 @@ function underWay(
   };
 }
 
-function over({ at, fact }: EndedCall): GatewayRequest {
+export function over({ at, fact }: EndedCall): GatewayRequest {
   const { requestId, adapter, model, caller, key, credential, queuedMs, firstTextMs, durationMs, usage, code } = fact;
   return {
     requestId,
@@ -113,6 +113,6 @@ function over({ at, fact }: EndedCall): GatewayRequest {
   };
 }
 
-function rounded(ms: number | undefined): number | null {
+export function rounded(ms: number | undefined): number | null {
   return ms === undefined ? null : Math.round(ms);
 }

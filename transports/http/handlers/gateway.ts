@@ -14,6 +14,8 @@ import {
   toBlockhouseError,
   type VerifyRequest,
 } from '../../../core/index.ts';
+import { bearerToken } from '../../guard.ts';
+import { TOKEN_HINT, wrongTokensOf } from '../../wrong-tokens.ts';
 import { CHAT_BODY_BYTES, OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { framesShowing } from '../wire/chat-frames.ts';
 import { queryValue } from '../wire/query.ts';
@@ -23,13 +25,22 @@ import { SseWriter } from '../wire/sse.ts';
 import { listedFor } from './client-model.ts';
 
 /** `{status: "ok", version, adapters, store, gatewayOnly?}`; `adapters` are the registered ids. Fails with STORE_UNREACHABLE when the database has not answered for a lease. */
-export const health = ({ core }: RouteContext) => {
+export const health = async (context: RouteContext) => {
+  const { core, req } = context;
+  if (queryValue(req, 'deep') !== undefined) return deepHealth(context);
   const { isAway = false, ...database } = core.storeHealth ?? {};
   if (isAway) throw new BlockhouseError('STORE_UNREACHABLE', 'The database has not answered for the length of a lease.', { retryAfterMs: RETRY_AFTER_MS });
   const store = { kind: core.store, ...database };
   return ok({ status: 'ok', version: core.version, adapters: core.adapterIds(), store, ...(core.gatewayOnly && { gatewayOnly: true }) });
 };
 const RETRY_AFTER_MS = 1000;
+
+/** Names connections, so it is for the owner alone. 503 if the disk or the database can't be used. */
+async function deepHealth({ core, req }: RouteContext) {
+  wrongTokensOf(core).assertRight(core, req, bearerToken(req), TOKEN_HINT);
+  const body = await core.deepHealth();
+  return { status: body.status === 'failing' ? 503 : 200, body };
+}
 
 /** `{adapters}`: the metadata of each. */
 export const adapters = ({ core }: RouteContext) => ok({ adapters: core.adapters() });
@@ -64,8 +75,8 @@ export const chat = async (context: RouteContext): Promise<Reply<ChatResponse>> 
   const bareName = nameBesides(context, body);
   const askedAs = bareName === undefined ? undefined : await ifItMeans(context, bareName);
   if (isObject(body) && (body['stream'] === true || isObject(body['stream']))) return streamChat(context, body, askedAs);
-  const { core, signal, requestId, key, req } = context;
-  return ok(await core.chat(body as ChatRequest, { signal, requestId, key: key?.name, askedAs, headers: req.headers }));
+  const { core, signal, requestId, path, key, req } = context;
+  return ok(await core.chat(body as ChatRequest, { signal, requestId, path, key: key?.name, askedAs, headers: req.headers }));
 };
 
 /** The model as the request names it, where the list of the key does not have its full name: it may have the name without its provider. */
@@ -100,7 +111,7 @@ function assertMayConfigure(key: NamedKey, body: unknown): void {
 
 /** Not an async function: a suspended one takes more memory than everything else that an idle stream needs here. */
 function streamChat(
-  { core, server, req, res, signal, requestId, key, rates }: RouteContext,
+  { core, server, req, res, signal, requestId, path, key, rates }: RouteContext,
   body: unknown,
   askedAs: string | undefined,
 ): Promise<typeof STREAMED> {
@@ -115,5 +126,5 @@ function streamChat(
     writer.fail(forCaller(failure, key));
     throw failure; // an open stream has its error frame already; the server only logs this
   };
-  return core.pipe(body, writer, { signal, requestId, key: key?.name, askedAs, headers: req.headers }).then(finish, fail);
+  return core.pipe(body, writer, { signal, requestId, path, key: key?.name, askedAs, headers: req.headers }).then(finish, fail);
 }

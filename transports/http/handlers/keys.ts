@@ -6,16 +6,19 @@ import {
   type Core,
   type CreateKey,
   compile,
+  type DebugKey,
   type KeySpend,
   type KeyStore,
   type SetKeyGroup,
   schemas,
   type Validator,
 } from '../../../core/index.ts';
+import { bearerToken } from '../../guard.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { ok, some } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
 
+const checkDebug: Validator<DebugKey> = compile(schemas.DebugKey);
 const checkKey: Validator<CreateKey> = compile(schemas.CreateKey);
 
 const checkChange: Validator<ChangeKey> = compile(schemas.ChangeKey);
@@ -24,8 +27,13 @@ const checkGroup: Validator<SetKeyGroup> = compile(schemas.SetKeyGroup);
 /** `{keys}`: limits, what each has spent today, this week and this month, and the day of its last use. */
 export const list = async ({ core }: RouteContext) => {
   const keys = storeOf(core).list();
-  return ok({ keys: await Promise.all(keys.map(async (key) => ({ ...key, ...(await spentBy(core, 'key', key.name)) }))) });
+  const debugged = storeOf(core).debugged();
+  return ok({ keys: await Promise.all(keys.map(async (key) => ({ ...key, ...(await spentBy(core, 'key', key.name)), ...debugOf(debugged.get(key.name)) }))) });
 };
+
+function debugOf(debugUntil: string | undefined): { readonly debugUntil?: string } {
+  return debugUntil === undefined ? {} : { debugUntil };
+}
 
 /** `{groups}`: the same of groups. */
 export const groups = async ({ core }: RouteContext) => {
@@ -77,7 +85,30 @@ export const removeGroup = async (context: RouteContext) => {
 export const revoke = async (context: RouteContext) => {
   const name = param(context, 'name');
   if (!(await storeOf(context.core).revoke(name))) throw new BlockhouseError('KEY_NOT_FOUND', `There is no key ${JSON.stringify(name.slice(0, 64))}.`);
+  await context.core.bodies?.look();
   return ok({ success: true, message: `The key ${name} is revoked.` });
+};
+
+/** `{success, name, debugUntil}`, for the token of the workspace alone. Fails with KEY_FORBIDDEN for a session key, and with KEY_NOT_FOUND. */
+export const debug = async (context: RouteContext) => {
+  const { core, req } = context;
+  if (core.token?.matches(bearerToken(req) ?? '') !== true)
+    throw new BlockhouseError('KEY_FORBIDDEN', 'Only the token of the workspace lets the bodies of calls be kept; `blockhouse token` prints it.');
+  const body = (await readJsonBody(context, OTHER_BODY_BYTES, true)) ?? {};
+  checkDebug(body);
+  const name = param(context, 'name');
+  const debugUntil = (await storeOf(core).debug(name, body.minutes ?? schemas.DEBUG_MINUTES)) ?? '';
+  await core.bodies?.look();
+  return ok({ success: true as const, name, debugUntil });
+};
+
+/** `{success, message}`; what was kept is deleted. Fails with KEY_NOT_FOUND. */
+export const endDebug = async (context: RouteContext) => {
+  const { core } = context;
+  const name = param(context, 'name');
+  await storeOf(core).debug(name, 0);
+  await core.bodies?.look();
+  return ok({ success: true, message: `The bodies of the calls of ${name} are kept no longer; those that were are deleted.` });
 };
 
 /** Throws SHUTTING_DOWN. */

@@ -90,6 +90,18 @@ export const GATEWAY_EXAMPLES = {
     summary: 'The gateway is up',
     value: { status: 'ok', version: '0.1.0', adapters: ['openai', 'ollama'], store: { kind: 'files' } },
   },
+  ServerLookedAt: {
+    of: 'DeepHealth',
+    summary: 'One provider fails',
+    value: {
+      status: 'degraded',
+      version: '0.1.0',
+      disk: { freeBytes: 53_687_091_200, writeMs: 4, error: null },
+      providers: [
+        { name: 'openai', state: 'failing', lastOkAt: '2026-11-23T08:00:00.000Z', lastFailureAt: '2026-11-23T08:10:00.000Z', lastCode: 'UPSTREAM_FAILED' },
+      ],
+    },
+  },
   Adapters: { of: 'AdapterList', summary: 'One provider', value: { adapters: [OLLAMA] } },
   Models: { of: 'ModelList', summary: 'Two models', value: { provider: 'ollama', models: ['gemma4:latest', 'qwen3:8b'], count: 2 } },
   CheckWithKey: { of: 'VerifyRequest', summary: 'A key that is not stored', value: { config: { apiKey: 'a-key-of-yours' } } },

@@ -28,6 +28,7 @@ const INLINE = [
   'CredentialSource',
   'Cure',
   'CurrentTask',
+  'DebuggedBodies',
   'EmbedRequest',
   'EmbedResponse',
   'EntryError',

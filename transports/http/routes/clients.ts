@@ -51,6 +51,28 @@ export const CLIENT_ROUTES = {
     errors: ['KEY_NOT_FOUND', 'WORKSPACE_DAMAGED', ...DISK],
     handler: keys.revoke,
   },
+  'POST /api/keys/:name/debug': {
+    id: 'debugKey',
+    tag: 'Clients',
+    summary: 'Keep bodies of calls of a key',
+    description:
+      'Keeps what the calls of a key send and get, masked and bounded, until the time ends, for `GET /api/gateway/requests/{id}`. Again, it sets another end. For the token of the workspace alone.',
+    params: { name: 'Name of the key' },
+    body: body('DebugKey', false),
+    answers: { 200: json('KeyDebugged', 'Until when they are kept.') },
+    errors: ['KEY_NOT_FOUND', 'KEY_FORBIDDEN', ...WRITE],
+    handler: keys.debug,
+  },
+  'DELETE /api/keys/:name/debug': {
+    id: 'endDebugKey',
+    tag: 'Clients',
+    summary: 'Keep no bodies of calls',
+    description: 'Deletes the bodies that were kept, and keeps no further ones. Does nothing for a key that is not debugged.',
+    params: { name: 'Name of the key' },
+    answers: { 200: json('Done', 'They are deleted.') },
+    errors: ['KEY_NOT_FOUND', 'WORKSPACE_DAMAGED', ...DISK],
+    handler: keys.endDebug,
+  },
   'GET /api/key-groups': {
     id: 'listKeyGroups',
     tag: 'Clients',

@@ -1,6 +1,7 @@
 // The routes of the gateway's figures and requests.
 import { WINDOWS } from '../../../core/index.ts';
 import * as live from '../handlers/gateway-live.ts';
+import { detail } from '../handlers/gateway-request.ts';
 import { json } from '../openapi/parts.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
@@ -23,6 +24,17 @@ export const GATEWAY_LIVE_ROUTES = {
     description: 'The requests to models that are under way, and the last 500 that have ended, of clients and of blocks.',
     answers: { 200: json('GatewayRequests', 'The requests.') },
     handler: live.requests,
+  },
+  'GET /api/gateway/requests/:id': {
+    id: 'gatewayRequest',
+    tag: 'Server',
+    summary: 'One request to models',
+    description:
+      'The models that were asked for one request, each with its attempts, times, tokens and cost; and while its key is debugged, what was sent and answered. Known of the requests of the list.',
+    params: { id: 'Id of the request' },
+    answers: { 200: json('GatewayRequestDetail', 'The request.') },
+    errors: ['NOT_FOUND'],
+    handler: detail,
   },
   'DELETE /api/gateway/requests/:id': {
     id: 'endGatewayRequest',

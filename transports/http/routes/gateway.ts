@@ -1,6 +1,6 @@
 // The routes of `/v1`: the public gateway.
 import * as gateway from '../handlers/gateway.ts';
-import { BODY, body, json, UPSTREAM } from '../openapi/parts.ts';
+import { BODY, body, either, json, UPSTREAM } from '../openapi/parts.ts';
 import { ref } from '../openapi/schemas.ts';
 import type { RouteEntry, RouteKey } from '../wire/route.ts';
 
@@ -12,10 +12,15 @@ export const GATEWAY_ROUTES = {
     id: 'gatewayHealth',
     tag: 'Gateway',
     summary: 'Health of the gateway',
-    description: 'Says that the server is up, its version, and which providers it has. For load balancers and smoke tests. Asks nobody, so it is quick.',
+    description:
+      'Says that the server is up, its version, and which providers it has. For load balancers and smoke tests. Asks nobody, so it is quick. With `deep`, which needs the token of the workspace, it looks at the disk and the database, and says how the last call of each provider has ended.',
     public: true,
-    answers: { 200: json('GatewayHealth', 'The server is up.') },
-    errors: ['STORE_UNREACHABLE'],
+    query: { deep: { schema: { type: 'string' }, description: 'Present, with or without a value, for the deep look' } },
+    answers: {
+      200: either(json('GatewayHealth', 'The server is up.'), json('DeepHealth', 'With `deep`: it works, or nothing but a provider fails.')),
+      503: either(json('ErrorReport', '`STORE_UNREACHABLE`, as below.'), json('DeepHealth', "With `deep`: the disk or the database can't be used.")),
+    },
+    errors: ['STORE_UNREACHABLE', 'UNAUTHORIZED', 'TOO_MANY_ATTEMPTS'],
     handler: gateway.health,
   },
   'GET /v1/adapters': {

@@ -21,7 +21,7 @@ import { hasRoom, nextTurn, sharedTurn } from '../../../core/base/next-turn.ts';
 import { ReusedTimer } from '../../../core/base/reused-timer.ts';
 import { BlockhouseError, invalidRequest, type NamedKey } from '../../../core/index.ts';
 import { BodyShare, FREE_BODY_BYTES } from './body-room.ts';
-import type { ServerContext } from './route.ts';
+import type { RouteContext, ServerContext } from './route.ts';
 
 const MIB = 1024 * 1024;
 /** The largest body of `POST /v1/chat`, in bytes. */
@@ -60,6 +60,7 @@ interface Exchange {
   readonly res: ServerResponse;
   readonly server: Pick<ServerContext, 'bodyStallMs' | 'bodies'>;
   readonly key?: NamedKey | undefined;
+  readonly tap?: RouteContext['tap'];
 }
 
 /**
@@ -121,7 +122,12 @@ function receiveJson(exchange: Exchange, limit: number, anyType = false): Promis
     if (anyType) assertNotEncoded(req);
     else assertCharset(assertType(req, 'application/json'));
   }
-  return receive(exchange, limit);
+  const { tap } = exchange;
+  if (tap === undefined) return receive(exchange, limit);
+  return receive(exchange, limit).then((bytes) => {
+    tap.request(bytes);
+    return bytes;
+  });
 }
 
 /** Throws when the headers alone show that the body is missing, has another media type than `type`, or is longer than `limit` bytes. */

@@ -41,8 +41,12 @@ export interface RouteContext {
   /** The decoded parts of the path that the route names with `:`. */
   readonly params: Readonly<Record<string, string>>;
   readonly requestId: string;
+  /** The path that the client has called. */
+  readonly path: string;
   /** The key that the client has presented; undefined for the token of the workspace, and on public routes. */
   readonly key: NamedKey | undefined;
+  /** Set for a request of a key that is debugged: gets its body. */
+  readonly tap?: { request(bytes: Uint8Array): void } | undefined;
   /** Set for a key with limits by the minute. */
   readonly rates?: RateHeaders | undefined;
   /** Fires when the client leaves before its answer is complete. */

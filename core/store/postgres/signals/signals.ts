@@ -137,6 +137,11 @@ export class PostgresSignals {
     this.#listener.reconnect();
   }
 
+  /** The database has restarted: what is shown is read again. */
+  restarted(): void {
+    this.#gap();
+  }
+
   /** After a commit: others may have to look. collected. */
   tell(told: Told): void {
     const { what } = told;

@@ -1,6 +1,6 @@
 // The statements of servers and of the blocks that they have. All times are the database's. Pure: no I/O.
-/** The time, and the other servers that live. $1 the server. */
-const STATE = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now,
+/** The time, since when this database runs, and the other servers that live. $1 the server. */
+const STATE = `(extract(epoch from clock_timestamp()) * 1000)::float8 as now, pg_postmaster_start_time()::text as boot,
   (select coalesce(json_agg(json_build_object('id', o.id, 'version', o.version, 'url', o.url, 'served', s.value)), '[]')
     from bh.node o left join bh.setting s on s.key = 'served.' || o.id where o.id <> $1 and o.expires_at > clock_timestamp()) as others`;
 
@@ -125,3 +125,6 @@ with n as (update bh.node set url = $2 where id = $1 returning id),
 o as (delete from bh.setting where key like 'served.%' and not exists (select from bh.node where key = 'served.' || id))
 insert into bh.setting (key, value) select 'served.' || id, $3::text from n on conflict (key) do update set value = excluded.value`,
 };
+
+/** The history that the database writes: another one begins where a standby takes over, or a backup is restored. A database of another kind may not know. */
+export const TIMELINE = { name: 'timeline', text: 'select left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline' };

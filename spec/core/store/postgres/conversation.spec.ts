@@ -94,6 +94,20 @@ async function countersAgree(t: Test, { ask }: Pick<Migrated, 'ask'>): Promise<v
 }
 
 t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
+  t.test('X10: a version from before the database has restarted is compared with nothing', async (t) => {
+    const { ask, block, a } = await servers(t);
+    let [past, ms] = [0, 0];
+    const conversation = new PostgresConversation({ database: a.database, block, at: () => new Date().toISOString(), past: () => past, clock: () => ms });
+    const shown = async (): Promise<string[]> => (await conversation.entries()).map(({ content }) => content);
+    await conversation.append(message('lost'));
+    t.same(await shown(), ['lost']);
+    await ask("update bh.message set content = 'another with its number'");
+    ms += 5000;
+    t.same(await shown(), ['lost'], 'nothing has changed since that version');
+    past += 1;
+    t.same(await shown(), ['another with its number']);
+  });
+
   t.test('the work of an owner is refused without a claim, and with an old one', async (t) => {
     const { a, b, block, ask } = await servers(t);
     const old = a.conversation(block, await a.take(block));

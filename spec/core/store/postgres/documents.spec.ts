@@ -39,6 +39,24 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     }
   });
 
+  t.test('X10: of a database that has lost its last commits, what is older now is read again and may be changed', async (t) => {
+    const world = await migrated(t);
+    let past = 0;
+    let ms = 0;
+    const options = { ...(await optionsIn(world)), past: () => past, clock: () => ms };
+    const [durable, derived] = [new PostgresDocument(options), new DerivedDocument(options, { store: () => undefined, isWaiting: () => false })];
+    for (const n of [0, 1, 2]) t.equal(await durable.update(plusOne), n);
+    t.same([await durable.read(), await derived.read()], [{ n: 3 }, { n: 3 }]);
+    await world.ask('update bh.document set value = \'{"n":7}\', rev = 2');
+    ms += 5000;
+    t.same([await durable.read(), await derived.read()], [{ n: 3 }, { n: 3 }], 'two reads may come in another order');
+    past += 1;
+    ms += 5000;
+    t.same([await durable.read(), await derived.read()], [{ n: 7 }, { n: 7 }]);
+    t.equal(await durable.update(plusOne), 7);
+    t.same(await world.ask('select value, rev::int from bh.document'), [{ value: { n: 8 }, rev: 3 }]);
+  });
+
   t.test('a change with a claim is refused when another server has the block, and one without a block has none', async (t) => {
     const world = await migrated(t);
     const options = await optionsIn(world);

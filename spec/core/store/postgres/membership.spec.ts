@@ -1,9 +1,11 @@
 import t, { type Test } from 'tap';
 import type { Claim } from '../../../../core/store/port.ts';
 import { PostgresMembership as Membership, type MembershipOptions } from '../../../../core/store/postgres/membership.ts';
-import type { Database } from '../../../../core/store/postgres/pool.ts';
+import { assertMigrated } from '../../../../core/store/postgres/migrate.ts';
+import { parseStorePlace } from '../../../../core/store/postgres/place.ts';
+import { Database } from '../../../../core/store/postgres/pool.ts';
 import { type Migrated, migrated } from '../../../support/migrated.ts';
-import { noPostgres } from '../../../support/postgres.ts';
+import { ask, noPostgres, OwnPostgres } from '../../../support/postgres.ts';
 
 const FACTS = { version: '1.0.0', url: null };
 const join = (database: Database, options?: MembershipOptions): Promise<Membership> => Membership.join(database, FACTS, options);
@@ -90,6 +92,32 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.equal(await dead.release(claim as never, { state: 'idle', dueAt: null }), false);
     await t.rejects(dead.look(1), { code: 'LEASE_LOST' });
     t.not((await join(database)).node, dead.node);
+  });
+
+  t.test('X8: after a restart of the database nobody is given up for a lease', async (t) => {
+    const own = await OwnPostgres.start(t);
+    const database = await Database.open(parseStorePlace(own.store), { connections: 1 });
+    await assertMigrated(database);
+    let ms = 0;
+    const [silent, living] = [await join(database, { leaseMs: 60_000 }), await join(database, { leaseMs: 60_000, clock: () => ms })];
+    const boot = living.boot;
+    await own.crash();
+    await own.start();
+    ms = 30_000;
+    while (
+      !(await living.renew().then(
+        () => true,
+        () => false,
+      ))
+    )
+      await new Promise((done) => setTimeout(done, 50));
+    t.not(living.boot, boot);
+    await ask(own.store, "update bh.node set expires_at = clock_timestamp() - interval '1 h' where id = $1", [silent.node]);
+    ms = 60_000; // its own renewals went through for a lease
+    t.strictSame(await living.reap(), []);
+    await silent.renew();
+    t.equal(silent.lost.aborted, false);
+    await database.close();
   });
 
   t.test('a lease that has ended, but was not given up, is renewed', async (t) => {

@@ -34,6 +34,25 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     t.strictSame(keys.now(), { good: 5, fault: undefined }, 'what is older replaces nothing');
   });
 
+  t.test('X10: of a database that has lost its last commits, what is older now is taken, and may be changed', async (t) => {
+    const { database, ask } = await migrated(t);
+    const settings = await PostgresSettings.open(database);
+    t.teardown(() => settings.close());
+    const told: unknown[] = [];
+    const [keys, models] = [settings.open('keys', NUMBER, ({ good }) => told.push(good)), settings.open('models', NUMBER, () => undefined)];
+    for (const n of [5, 6]) await keys.update(() => n);
+    await models.update(() => 1);
+    await ask("update bh.setting set value = '4', rev = 1 where key = 'keys'");
+    await ask("delete from bh.setting where key = 'models'");
+    const again = settings.lookAgain();
+    t.equal(keys.now().good, 6, 'until the look is answered');
+    await again;
+    t.same([keys.now().good, models.now().good], [4, 0]);
+    await keys.update(() => 7);
+    t.match(await ask("select value, rev::int from bh.setting where key = 'keys'"), [{ value: '7', rev: 2 }]);
+    t.same(told, [0, 5, 6, 4, 7]);
+  });
+
   t.test('without a first look there are no settings', async (t) => {
     const { openByProxy } = await migrated(t);
     const { database, proxy } = await openByProxy();

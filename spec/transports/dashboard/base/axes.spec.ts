@@ -32,11 +32,11 @@ t.test('marks of time are at whole steps of this place, between the two times', 
   t.ok(timeMarks(from, from + 400 * 86_400_000, 3).marks.length <= 3, 'also of a year');
 });
 
-t.test('a path has the gaps of its points, and a point alone is a dot', async (t) => {
+t.test('a path has the gaps of its points, and a point alone is a short stroke', async (t) => {
   const path = pathThrough([null, 1, 2, null, 3, null, 4, 5].map((y, x) => ({ x, y })));
-  t.equal(path, 'M1.0 1.0L2.0 2.0M4.0 3.0h0M6.0 4.0L7.0 5.0');
+  t.equal(path, 'M1.0 1.0L2.0 2.0M3.0 3.0h2M6.0 4.0L7.0 5.0');
   t.equal(pathThrough([]), '');
-  t.equal(pathThrough([{ x: 3, y: 0 }]), 'M3.0 0.0h0');
+  t.equal(pathThrough([{ x: 3, y: 0 }]), 'M2.0 0.0h2');
 });
 
 t.test('layers stand on each other, and what is not known adds nothing', async (t) => {

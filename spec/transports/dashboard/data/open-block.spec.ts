@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { signal } from '@preact/signals';
+import { type Signal, signal } from '@preact/signals';
 import t from 'tap';
 import type { ChatEntry, ChatHistory } from '../../../../core/types.ts';
 import { ApiError } from '../../../../transports/dashboard/data/api-error.ts';
@@ -22,7 +22,8 @@ const entry = (id: string, more: Partial<ChatEntry> = {}): ChatEntry => ({
 /** A server with one block, whose answers can be held back, and a browser that draws when the test says so. */
 class Rig {
   readonly clock = new ManualClock();
-  readonly connection = signal<Connection>({ state: 'live', since: 0 });
+  readonly connection: Signal<Connection>;
+  readonly isSettled = signal(true);
   readonly isVisible = signal(true);
   readonly messages = signal<readonly Outgoing[]>([]);
   readonly dropped: string[] = [];
@@ -38,12 +39,16 @@ class Rig {
   readonly open: OpenBlock;
   readonly close: () => void;
 
-  constructor() {
+  constructor(connection: Connection = { state: 'live', since: 0 }) {
+    this.connection = signal(connection);
+    this.isSettled.value = connection.state !== 'opening';
     this.open = new OpenBlock('ada', {
       socket: {
         connection: this.connection,
+        isSettled: this.isSettled,
         follow: (topic) => {
           this.topics.add(topic);
+          if (this.connection.peek().state === 'live') topic.take({ type: 'refresh', block: 'ada' }); // the server's answer
           return () => this.topics.delete(topic);
         },
       },
@@ -218,6 +223,7 @@ t.test('never-emptied: a failure stands beside what is shown, and afterwards all
   rig.failure = undefined;
   rig.asked.length = 0;
   rig.connection.value = { state: 'live', since: 1 };
+  rig.frame({}); // the answer to the subscription
   await rig.pass(300);
   t.equal(rig.open.error.value, undefined);
   t.notMatch(rig.asked.join(), '"', 'no tag of an answer that was perhaps not shown');
@@ -312,4 +318,25 @@ t.test('where versions are folded away, older entries are read until there is so
   rig.open.showVersion('170');
   t.match(lines.value.at(-1), { entry: { id: '170' }, versions: { at: 0, isSeen: false } });
   rig.close();
+});
+
+t.test('a block is read once the server has answered the subscription; without a connection, when that is known', async (t) => {
+  const rig = new Rig({ state: 'opening', since: 0 });
+  await rig.pass(10_000);
+  t.equal(rig.reads, 0, 'nothing is read twice, so nothing is read before');
+  rig.connection.value = { state: 'live', since: 1 };
+  rig.isSettled.value = true;
+  await rig.pass(10_000);
+  t.equal(rig.reads, 0);
+  rig.frame({});
+  await rig.pass(0);
+  t.equal(rig.reads, 1);
+  rig.close();
+  const alone = new Rig({ state: 'lost', since: 0 });
+  await alone.pass(0);
+  t.equal(alone.reads, 1, 'the socket is lost');
+  alone.connection.value = { state: 'opening', since: 0 };
+  await alone.pass(10_000);
+  t.equal(alone.reads, 1, 'each try of the socket is no reason to read');
+  alone.close();
 });

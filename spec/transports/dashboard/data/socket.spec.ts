@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ApiError } from '../../../../transports/dashboard/data/api-error.ts';
-import { Socket, type Topic } from '../../../../transports/dashboard/data/socket.ts';
+import { PATIENCE_MS, Socket, type Topic } from '../../../../transports/dashboard/data/socket.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
 /** One connection, from the side of the server. */
@@ -223,3 +223,36 @@ t.test('whoever signs out has no socket, and gets none when the ticket comes lat
   t.equal(tickets(), 2);
   t.not(state(), 'lost');
 });
+
+t.test(
+  'settled: a first connection settles without a second reading; one that fails or is slow is not waited for, and counts as one that came back',
+  async (t) => {
+    const quick = begun();
+    quick.socket.connect();
+    t.equal(quick.socket.isSettled.value, false);
+    const said: unknown[] = [];
+    quick.socket.isSettled.subscribe((is) => is && said.push(quick.connections[0]?.said.length));
+    quick.socket.follow(numbered('a').topic);
+    await quick.accept();
+    t.strictSame(said, [1], 'what is followed is asked for before');
+    t.equal(quick.socket.revivals.value, 0);
+    quick.connections[0]?.end();
+    quick.clock.pass(1000);
+    await quick.accept();
+    t.equal(quick.socket.revivals.value, 1);
+
+    const failing = begun();
+    failing.failures.push(new ApiError('The server does not answer.', { status: 0, code: 'NO_ANSWER' }));
+    failing.socket.connect();
+    await turn();
+    t.equal(failing.socket.isSettled.value, true);
+
+    const slow = begun();
+    slow.socket.connect();
+    await turn();
+    slow.clock.pass(PATIENCE_MS);
+    t.equal(slow.socket.isSettled.value, true);
+    await slow.accept();
+    t.equal(slow.socket.revivals.value, 1, 'what was read without it is read again');
+  },
+);

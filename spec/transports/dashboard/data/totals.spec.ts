@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { GatewayFigures, GatewayPoint } from '../../../../core/types.ts';
-import { isSparse, joined, overall, totalsOf } from '../../../../transports/dashboard/data/totals.ts';
+import { advanced, isSparse, joined, overall, totalsOf } from '../../../../transports/dashboard/data/totals.ts';
 
 const point = (at: string, requests: number, firstTextP50: number | null): GatewayPoint => ({
   at,
@@ -45,4 +45,23 @@ t.test('few requests are counted: a rate of them would be that of one', async (t
   t.notOk(isSparse(points(0, 0, 40, 0)), 'but not a rush');
   t.notOk(isSparse(points(5, 6, 4, 5)));
   t.notOk(isSparse(points(0, 0)));
+});
+
+t.test('figures that nobody called since go on without requests, in the same steps and of the same length', async (t) => {
+  const figures = { window: '15m', adapters } as GatewayFigures;
+  const until = (time: string): readonly (readonly [string, number])[] =>
+    (advanced(figures, Date.parse(`2026-11-23T${time}Z`)).adapters[0]?.series ?? []).map(({ at, requests }) => [at.slice(11, 19), requests]);
+  t.strictSame(until('08:01:59'), [
+    ['08:00:00', 1],
+    ['08:01:00', 3],
+  ]);
+  t.strictSame(until('08:02:30'), [
+    ['08:01:00', 3],
+    ['08:02:00', 0],
+  ]);
+  t.strictSame(until('09:10:00'), [
+    ['09:09:00', 0],
+    ['09:10:00', 0],
+  ]);
+  t.same(advanced(figures, Date.parse('2026-11-23T09:00:00Z')).adapters[1]?.series, [], 'what was never called has no series');
 });

@@ -21,6 +21,17 @@ const STREAM = { ...CHAT, stream: true };
 const QUICK = { http: { sse: { openAfterMs: 20, keepAliveMs: 20 } } };
 const silent: Answerer = () => undefined;
 
+t.test('GET /v1/health?deep is for the owner alone, and looks', async (t) => {
+  const server = await startServer(t);
+  t.equal((await server.call('GET', '/v1/health?deep', { token: false })).status, 401);
+  const key = await server.core.keys?.create('app');
+  t.equal((await server.call('GET', '/v1/health?deep=1', { token: false, headers: { authorization: `Bearer ${key}` } })).status, 401);
+  t.match(await server.call('GET', '/v1/health?deep'), {
+    status: 200,
+    json: { status: 'ok', disk: { error: null }, providers: [{ name: 'ollama', state: 'unknown' }] },
+  });
+});
+
 t.test('GET /v1/health tells status, version and the adapter ids, and no more', async (t) => {
   const server = await startServer(t);
   t.strictSame((await server.call('GET', '/v1/health', { token: false })).json, {

@@ -3,11 +3,12 @@ import { useState } from 'preact/hooks';
 import type { ArchiveInfo, ArchiveList } from '../../../../core/types.ts';
 import { navigate } from '../../base/address.ts';
 import { bytes, count, NONE, usd } from '../../base/format.ts';
+import { useReveal } from '../../base/reveal.ts';
 import { tell } from '../../base/toast.ts';
 import { deleteArchive, restoreBlock } from '../../data/blocks.ts';
 import { call, get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
-import { blockPath } from '../../data/route.ts';
+import { blockPath, route } from '../../data/route.ts';
 import { FormDialog, showDialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/fields.tsx';
 import { Menu } from '../../parts/menu.tsx';
@@ -72,6 +73,8 @@ export default function Archive() {
 }
 
 function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(): Promise<void> }) {
+  const linked = route.value.query.get('at') ?? undefined;
+  useReveal(linked && `archive-${linked}`, true);
   if (list.length === 0) return <Empty text={archiveText.none} />;
   return (
     <Table
@@ -87,7 +90,7 @@ function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(
       isBare
     >
       {list.map((info) => (
-        <tr key={info.archiveName}>
+        <tr key={info.archiveName} id={`archive-${info.archiveName}`} class={info.archiveName === linked ? 'linked' : ''} tabIndex={-1}>
           <td>
             <b class="b">{info.originalName}</b> <span class="t2 wide">{info.description}</span>
           </td>
@@ -96,7 +99,7 @@ function Rows({ list, reload }: { readonly list: readonly ArchiveInfo[]; reload(
           </td>
           <td class="end num wide">{info.sizeBytes === undefined ? NONE : bytes(info.sizeBytes)}</td>
           <td class="end num wide">{info.totals?.calls === undefined ? NONE : count(info.totals.calls)}</td>
-          <td class="end num wide">{usd(info.totals?.totalCost)}</td>
+          <td class="end num wide">{usd(info.totals?.calls === 0 ? 0 : info.totals?.totalCost)}</td>
           <td class="end">
             <span class="row">
               <span class="grow" />

@@ -41,7 +41,7 @@ const PAGES: Readonly<Record<Tab, ComponentType<TabProps>>> = {
 };
 
 const START = { label: WORDS.start, icon: 'play' } as const;
-const STOP = { label: WORDS.stop, icon: 'stop' } as const;
+const STOP = { label: WORDS.stop, icon: 'power' } as const;
 
 /** The page. */
 export default function Block() {

@@ -5,6 +5,7 @@ import { serverNow } from '../../base/clock.ts';
 import { usd } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
 import { saveAs } from '../../base/save-as.ts';
+import { turnOfEvents } from '../../data/events.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
@@ -38,7 +39,7 @@ export default function Costs() {
   const layers = STACKED.find((each) => each === by) ?? 'connection';
   const report = useLoad(() => get<CostsReport>(path(by, days)), [source, by, from, to]);
   const stacked = useLoad(() => get<CostsReport>(path(`day-${layers}`, days)), [source, layers, from, to]);
-  usePoll(() => Promise.all([report.reload(), stacked.reload()]), READ_EVERY_MS, [source, by, from, to]);
+  usePoll(() => Promise.all([report.reload(), stacked.reload()]), READ_EVERY_MS, [source, by, from, to], turnOfEvents);
   const { data, error } = report.state.value;
   const spent = stacked.state.value.data;
   return (

@@ -3,6 +3,7 @@ import type { CostsReport } from '../../../../core/types.ts';
 import { serverNow } from '../../base/clock.ts';
 import { count, usd } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
+import { turnOfEvents } from '../../data/events.ts';
 import { changes, rows } from '../../data/fleet.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
@@ -17,7 +18,7 @@ export function CostFigures({ isOfBlocks, path }: { readonly isOfBlocks: boolean
   const month = useLoad(() => get<CostsReport>(path('day', `${today.slice(0, 8)}01`)), [isOfBlocks, today]);
   const models = useLoad(() => get<CostsReport>(path('model', today)), [isOfBlocks, today]);
   const purposes = useLoad(() => (isOfBlocks ? get<CostsReport>(path('purpose', today)) : Promise.resolve(undefined)), [isOfBlocks, today]);
-  usePoll(() => Promise.all([month.reload(), models.reload(), purposes.reload()]), READ_EVERY_MS, [isOfBlocks, today]);
+  usePoll(() => Promise.all([month.reload(), models.reload(), purposes.reload()]), READ_EVERY_MS, [isOfBlocks, today], turnOfEvents);
   const { total, rows: days } = month.state.value.data ?? {};
   if (total === undefined || days === undefined) return null;
   const spent = days.find(({ key }) => key === today);

@@ -37,7 +37,7 @@ export default function Events() {
         <Filter field={field} label={eventsText.filter} hint={eventsText.filterHint} value={text.value} />
         <Button
           label={isHeld ? eventsText.go + (isNew.value > 0 ? ` (${newText(isNew.value)})` : '') : eventsText.pause}
-          icon={isHeld ? 'play' : 'stop'}
+          icon={isHeld ? 'play' : 'pause'}
           run={() => {
             held.value = isHeld ? undefined : events.value;
           }}

@@ -1,7 +1,6 @@
 // First steps: each is done when the fact is true, not when a button was pressed.
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ServerHealth } from '../../../../core/types.ts';
 import { newBlock } from '../../actions/new-block.tsx';
 import { endStandIn } from '../../actions/stand-in.tsx';
 import { navigate } from '../../base/address.ts';
@@ -10,9 +9,9 @@ import { useKeys } from '../../base/keys.ts';
 import { readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { changes, rows } from '../../data/fleet.ts';
-import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { blockPath, pathOf } from '../../data/route.ts';
+import { serverHealth } from '../../data/server.ts';
 import { isStandIn, makeStandIn, useStandIn } from '../../data/stand-in.ts';
 import { Detect } from '../../parts/detect.tsx';
 import { Icon, Logo } from '../../parts/icon.tsx';
@@ -108,7 +107,7 @@ export default function FirstRun() {
 
 /** What this is, and which server. */
 function Greeting({ title }: { readonly title: string }) {
-  const { data } = useLoad(() => get<ServerHealth>('/api/health'), []).state.value;
+  const { data } = useLoad(serverHealth, []).state.value;
   return (
     <section>
       <Logo size={26} />

@@ -55,7 +55,7 @@ export function FleetRow({ row, index, isCurrent, isSelected, toggle, focus }: R
         <span class="sr">{count(activity.reduce((sum, answers) => sum + answers, 0))}</span>
       </span>
       <span role="gridcell" class={`num end${queue === 0 ? ' t3' : ''}`}>
-        {queue === 0 ? '–' : count(queue)}
+        {count(queue)}
       </span>
       <span role="gridcell" class="num end t2 c-last">
         <Ago at={lastMessageAt} />

@@ -1,16 +1,18 @@
 // What the gateway does: its providers, its figures, its requests.
-import { signal, useSignal } from '@preact/signals';
+import { computed, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { GatewayFigures } from '../../../../core/types.ts';
+import { now } from '../../base/clock.ts';
 import { setQuery } from '../../base/address.ts';
-import { clockSeconds, count, NONE } from '../../base/format.ts';
+import { clockSeconds, count, duration, NONE, percent } from '../../base/format.ts';
 import { usePoll } from '../../base/poll.ts';
 import { type Connection, readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
+import { turnOfEvents } from '../../data/events.ts';
 import { readFigures, readRequests, WINDOWS } from '../../data/gateway.ts';
 import { useLoad } from '../../data/load.ts';
 import { pathOf, route } from '../../data/route.ts';
-import { totalsOf } from '../../data/totals.ts';
+import { advanced, totalsOf } from '../../data/totals.ts';
 import { ConnectionKeys } from '../../parts/connection-keys.tsx';
 import { Segments } from '../../parts/fields.tsx';
 import { Mark } from '../../parts/mark.tsx';
@@ -23,6 +25,9 @@ import { Requests } from './requests.tsx';
 
 const FIGURES_EVERY_MS = 5000;
 const REQUESTS_EVERY_MS = 1000;
+/** Figures that were not read again for so long still hold: nothing was called. */
+const QUIET_MS = 3 * FIGURES_EVERY_MS;
+const shownUntil = computed(() => Math.floor(now.value / FIGURES_EVERY_MS) * FIGURES_EVERY_MS);
 
 /** The page: what goes through it, and the programs that ask. */
 export default function Gateway() {
@@ -82,9 +87,12 @@ function Activity() {
   const connections = useLoad(readConnections, []);
   const requests = useLoad(readRequests, []);
   const shown = useSignal<'live' | 'ended' | 'failed'>('live');
-  usePoll(() => Promise.all([figures.reload(), connections.reload()]), FIGURES_EVERY_MS, [window]);
-  usePoll(requests.reload, REQUESTS_EVERY_MS, []);
-  const { data, error } = figures.state.value;
+  usePoll(() => Promise.all([figures.reload(), connections.reload()]), FIGURES_EVERY_MS, [window], turnOfEvents);
+  // A request that is under way changes without an event.
+  usePoll(requests.reload, REQUESTS_EVERY_MS, [], () => ((requests.state.peek().data?.live.length ?? 0) > 0 ? {} : turnOfEvents()));
+  const { data: read, error } = figures.state.value;
+  const at = shownUntil.value;
+  const data = read && (at - figures.state.value.at > QUIET_MS ? advanced(read, at) : read);
   const keys = providers.state.value.data;
   useEffect(() => {
     const atWork = data?.adapters.reduce((sum, adapter) => sum + adapter.atWork, 0) ?? 0;
@@ -177,13 +185,13 @@ function ProviderRow({ adapter, isReady: ready, credential, connection, isUnfold
             {count(atWork)} <Bar part={atWork} whole={limits.concurrency} tone="live" /> <span class="t3">{count(limits.concurrency)}</span>
           </span>
         </td>
-        <td class="num end">{waiting === 0 ? NONE : count(waiting)}</td>
+        <td class={`num end${waiting === 0 ? ' t3' : ''}`}>{count(waiting)}</td>
         <td>
           <Spark values={thinned(series.map(({ requests }) => requests))} tone={share > 5 ? 'bad' : ''} />
         </td>
-        <td class="num end">{inSeconds(totals.firstTextP50)}</td>
-        <td class="num end">{inSeconds(totals.durationP50)}</td>
-        <td class={`num end${share > 5 ? ' bad' : ''}`}>{totals.requests === 0 ? NONE : `${share < 10 ? share.toFixed(1) : Math.round(share)} %`}</td>
+        <td class="num end">{duration(totals.firstTextP50)}</td>
+        <td class="num end">{duration(totals.durationP50)}</td>
+        <td class={`num end${share > 5 ? ' bad' : ''}`}>{totals.requests === 0 ? NONE : percent(share)}</td>
       </tr>
       {isUnfolded && connection !== undefined && (
         <tr>

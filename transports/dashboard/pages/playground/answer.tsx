@@ -28,7 +28,7 @@ export function AnswerColumn({ asked, goOn }: { readonly asked: Asked; goOn(resu
             <p class="plain t2">{reasoning}</p>
           </details>
         )}
-        <Markdown source={text} />
+        <Markdown source={asked.isJson && text !== '' ? `\`\`\`json\n${text}${isRunning ? '' : '\n```'}` : text} />
         {toolCalls.map(({ id, name, arguments: given }) => (
           <section key={id} class="tool">
             <p>

@@ -41,7 +41,7 @@ function usePlayground() {
     keepQuestion(question.value);
   };
   const begin = (model: string, turns: readonly ChatMessage[]): Column => {
-    const asked = new Asked(model);
+    const asked = new Asked(model, question.peek().schema.trim() !== '');
     void asked.run(requestTo(model, turns));
     return { model, asked, turns };
   };

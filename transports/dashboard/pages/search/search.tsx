@@ -80,9 +80,8 @@ function Found({ result: { hits, complete, unreadable } }: { readonly result: Se
 
 function Hit({ hit }: { readonly hit: SearchHit }) {
   const { block, archive, by, at } = hit;
-  const tab = by === 'message' || by === 'answer' ? 'chat' : 'memory';
   return (
-    <a href={archive === null ? blockPath(block, tab) : pathOf('archive')}>
+    <a href={placeOf(hit)}>
       <span class="row sm">
         <b class="b">{block}</b>
         {archive !== null && <span class="t3">{searchText.archived}</span>}
@@ -95,6 +94,12 @@ function Hit({ hit }: { readonly hit: SearchHit }) {
       <p class="break">{marked(hit)}</p>
     </a>
   );
+}
+
+/** The line of the chat or of the memory; of an archived block, its row in the archive. */
+function placeOf({ block, archive, by, id }: SearchHit): string {
+  if (archive !== null) return pathOf('archive', { at: archive });
+  return blockPath(block, by === 'message' || by === 'answer' ? 'chat' : 'memory', { at: id ?? by });
 }
 
 /** The excerpt with its words marked. */

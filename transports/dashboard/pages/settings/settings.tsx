@@ -1,17 +1,18 @@
 // Settings of the server, and of this browser.
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { DoctorReport, ServerHealth } from '../../../../core/types.ts';
+import type { DoctorReport } from '../../../../core/types.ts';
 import { askHalt } from '../../actions/halt-dialog.tsx';
 import { duration } from '../../base/format.ts';
 import { singleKeys } from '../../base/keys.ts';
+import { useReveal } from '../../base/reveal.ts';
 import { namedOnly, readConnections } from '../../data/connections.ts';
 import { readProviders } from '../../data/credentials.ts';
 import { halt, setHalt } from '../../data/halt.ts';
 import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { route } from '../../data/route.ts';
-import { hasBlocks } from '../../data/server.ts';
+import { askedAt, hasBlocks, serverHealth } from '../../data/server.ts';
 import { session } from '../../data/services.ts';
 import { readAloud, sendWith, theme } from '../../data/settings.ts';
 import { Dialog, showDialog } from '../../parts/dialog.tsx';
@@ -32,6 +33,8 @@ export default function Settings() {
   const connections = useLoad(readConnections, []);
   const { data, error } = providers.state.value;
   const { data: all } = connections.state.value;
+  const part = route.value.query.get('part') ?? undefined;
+  useReveal(part && `part-${part}`, data !== undefined && all !== undefined);
   const reload = async (): Promise<void> => void (await Promise.all([providers.reload(), connections.reload()]));
   return (
     <>
@@ -40,7 +43,7 @@ export default function Settings() {
       </header>
       <div class="page">
         <div class="settings">
-          <Section title={settingsText.providers} lead={settingsText.providersLead}>
+          <Section id="providers" title={settingsText.providers} lead={settingsText.providersLead}>
             {error !== undefined && <Problem error={error} />}
             {data !== undefined && (
               <Providers
@@ -52,7 +55,7 @@ export default function Settings() {
               />
             )}
           </Section>
-          <Section title={connectionsText.title} lead={connectionsText.lead}>
+          <Section id="connections" title={connectionsText.title} lead={connectionsText.lead}>
             {connections.state.value.error !== undefined && <Problem error={connections.state.value.error} />}
             {data !== undefined && all !== undefined && (
               <Connections
@@ -64,22 +67,22 @@ export default function Settings() {
             )}
           </Section>
           {hasBlocks && (
-            <Section title={settingsText.halt} lead={settingsText.haltLead}>
+            <Section id="halt" title={settingsText.halt} lead={settingsText.haltLead}>
               <Halt />
             </Section>
           )}
-          <Section title={settingsText.doctor} lead={settingsText.doctorLead}>
+          <Section id="doctor" title={settingsText.doctor} lead={settingsText.doctorLead}>
             <Doctor />
           </Section>
           {hasBlocks && (
-            <Section title={notifyText.title} lead={notifyText.lead}>
+            <Section id="notifications" title={notifyText.title} lead={notifyText.lead}>
               <Notifications />
             </Section>
           )}
-          <Section title={settingsText.browser}>
+          <Section id="browser" title={settingsText.browser}>
             <Browser />
           </Section>
-          <Section title={settingsText.about}>
+          <Section id="about" title={settingsText.about}>
             <About />
           </Section>
         </div>
@@ -88,9 +91,17 @@ export default function Settings() {
   );
 }
 
-function Section({ title, lead, children }: { readonly title: string; readonly lead?: string; readonly children: ComponentChildren }) {
+interface SectionProps {
+  /** What `?part=` in an address names. */
+  readonly id: string;
+  readonly title: string;
+  readonly lead?: string;
+  readonly children: ComponentChildren;
+}
+
+function Section({ id, title, lead, children }: SectionProps) {
   return (
-    <section>
+    <section id={`part-${id}`} tabIndex={-1}>
       <h2>{title}</h2>
       {lead !== undefined && <p class="t2">{lead}</p>}
       {children}
@@ -227,7 +238,7 @@ function Check({ label, value }: { readonly label: string; readonly value: Signa
 }
 
 function About() {
-  const { state } = useLoad(() => get<ServerHealth>('/api/health'), []);
+  const { state } = useLoad(serverHealth, []);
   const { data } = state.value;
   return (
     <>
@@ -237,7 +248,7 @@ function About() {
         <dt>{settingsText.serverAddress}</dt>
         <dd class="num">{location.host}</dd>
         <dt>{settingsText.uptime}</dt>
-        <dd class="num">{data === undefined ? '' : duration(data.uptimeSeconds * 1000)}</dd>
+        <dd class="num">{data === undefined ? '' : duration(data.uptimeSeconds * 1000 + Date.now() - askedAt)}</dd>
       </dl>
       <p>
         <a class="link" href="/ui/licences.txt" target="_blank" rel="noreferrer" download="licences.txt">

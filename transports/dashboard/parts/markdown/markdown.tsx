@@ -96,7 +96,7 @@ class Block extends Component<{ readonly piece: Piece }> {
 
 function draw(node: MdNode): ComponentChildren {
   if (typeof node === 'string') return <>{steadyPieces(node)}</>;
-  if (node.tag === 'pre') return <Code code={String(node.children[0] ?? '')} language={node.language} />;
+  if (node.tag === 'pre') return <Code code={String(node.children[0] ?? '')} language={node.language} isClosed={node.isClosed === true} />;
   if (node.tag === 'table') return <div class="scroll table">{h('table', null, ...drawn(node))}</div>;
   if (node.tag === 'a')
     return (
@@ -113,10 +113,19 @@ function drawn({ children }: MdElement): readonly ComponentChildren[] {
   return children.map(draw);
 }
 
+interface CodeProps {
+  readonly code: string;
+  readonly language: string | undefined;
+  readonly isClosed: boolean;
+}
+
 /** A block of code with its language and a button that copies it. */
-function Code({ code, language }: { readonly code: string; readonly language: string | undefined }) {
+function Code({ code, language = '', isClosed }: CodeProps) {
   const [isWhole, setWhole] = useState(false);
+  const element = useRef<HTMLElement>(null);
   const shown = isWhole ? code : linesOf(code);
+  const isColoured = isClosed && shown.length <= MAX_CHARACTERS && COLOURED.test(language);
+  useEffect(() => (isColoured && element.current !== null ? coloured(element.current, language) : undefined), [isColoured && shown, language]);
   return (
     <div class="code">
       <div class="code-head">
@@ -125,7 +134,7 @@ function Code({ code, language }: { readonly code: string; readonly language: st
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: code that is wider than the page is scrolled by keys */}
       <pre tabIndex={0}>
-        <code>{steadyPieces(shown)}</code>
+        <code ref={element}>{steadyPieces(shown)}</code>
       </pre>
       {shown.length < code.length && (
         <p class="row rest">
@@ -135,4 +144,23 @@ function Code({ code, language }: { readonly code: string; readonly language: st
       )}
     </div>
   );
+}
+
+/** The languages with colours. */
+const COLOURED = /^([cm]?[jt]sx?|(java|type)script|py(thon)?|bash|sh|zsh|shell|console|json[c5]?|html|xml|svg|s?css|less|sql|go(lang)?|ya?ml)$/i;
+
+/** Colours come when their code is there; without it, the text stays plain. */
+function coloured(element: Element, language: string): () => void {
+  let undo: (() => void) | undefined;
+  let isGone = false;
+  import('./colours.ts').then(
+    ({ colour }) => {
+      if (!isGone) undo = colour(element, language);
+    },
+    () => undefined,
+  );
+  return () => {
+    isGone = true;
+    undo?.();
+  };
 }

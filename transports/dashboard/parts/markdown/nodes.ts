@@ -15,6 +15,8 @@ export interface MdElement {
   readonly tag: TextTag | ItemTag;
   readonly href?: string;
   readonly language?: string;
+  /** Of code whose end has come. */
+  readonly isClosed?: true;
   readonly start?: number;
   readonly align?: 'left' | 'center' | 'right';
   readonly children: readonly MdNode[];
@@ -24,6 +26,7 @@ export interface MdElement {
 const DEEPEST = 24;
 /** A paragraph of more parts is shown as several. */
 const PARAGRAPH_PARTS = 16;
+const FENCE_AT_END = /\n {0,3}(?:`{3,}|~{3,})[ \t]*\n*$/;
 const HEADINGS = ['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const;
 
 /** The nodes of a token; none for space. */
@@ -43,9 +46,9 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   blockquote: (token, depth) => [element('blockquote', inner(token, depth))],
   hr: () => [element('hr', [])],
   code(token) {
-    const { text, lang } = token as Tokens.Code;
+    const { text, lang, raw } = token as Tokens.Code;
     const language = lang?.match(/^\S+/)?.[0];
-    return [{ tag: 'pre', ...(language !== undefined && { language }), children: [text] }];
+    return [{ tag: 'pre', ...(language !== undefined && { language }), ...(FENCE_AT_END.test(raw) && { isClosed: true }), children: [text] }];
   },
   list(token, depth) {
     const { ordered, start, items } = token as Tokens.List;

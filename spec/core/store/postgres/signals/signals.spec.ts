@@ -189,8 +189,8 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
         await delay(20);
       }
     };
-    const unwatch = signals.watch(block);
     await world.ask("insert into bh.document (block_id, kind, value) values ($1, 'config', '{}'), ($1, 'memory', '{}')", [block]);
+    const unwatch = signals.watch(block);
     await told({ what: 'document', kind: 'memory' }, "update bh.document set rev = rev + 1 where block_id = $1 and kind = 'memory'");
     t.notOk(
       hints.some((hint) => hint.what === 'document' && hint.kind === 'config'),

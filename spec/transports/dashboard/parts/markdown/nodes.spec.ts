@@ -66,6 +66,13 @@ t.test('tables, lists with their first number, tasks and code have their parts',
   t.match(nodes('```ts title=x\na < b\n```'), [{ tag: 'pre', language: 'ts', children: ['a < b'] }]);
 });
 
+t.test('code is closed when its end has come', async (t) => {
+  for (const closed of ['```ts\na\n```', '```ts\na\n  ``` \n\n', '~~~js\n~~~', '````md\n```\n````'])
+    t.match(nodes(closed), [{ tag: 'pre', isClosed: true }], closed);
+  for (const open of ['```ts\na', '```ts', '```ts\na ```', '```ts\n    ```']) t.notOk((nodes(open)[0] as { isClosed?: true }).isClosed, open);
+  t.match(JSON.stringify(nodes('- one\n\n  ```ts\n  a\n  ```')), /"isClosed":true/);
+});
+
 t.test('entities are the characters that they name, but not in code', async (t) => {
   t.strictSame(nodes('a &lt; b &amp;&#33; &nope; `&lt;`'), [{ tag: 'p', children: ['a < b &! &nope; ', { tag: 'code', children: ['&lt;'] }] }]);
 });

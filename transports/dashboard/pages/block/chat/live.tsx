@@ -9,11 +9,19 @@ import { Button, Problem } from '../../../parts/widgets.tsx';
 import { againText, chatText, fullText, waitsText } from '../../../text/block.ts';
 import { Plain } from './entry.tsx';
 
+interface WaitingProps {
+  readonly block: string;
+  readonly entry: ChatEntry;
+  /** How many messages are before it. */
+  readonly before: number;
+  readonly isLinked: boolean;
+}
+
 /** A message that waits for its turn. */
-export function Waiting({ block, entry, before }: { readonly block: string; readonly entry: ChatEntry; readonly before: number }) {
+export function Waiting({ block, entry, before, isLinked }: WaitingProps) {
   const { id, content, error, nextAttemptAt } = entry;
   return (
-    <article class="m waits" data-line data-entry={id} tabIndex={-1}>
+    <article class={`m waits ${isLinked ? 'linked' : ''}`} id={`entry-${id}`} data-line data-entry={id} tabIndex={-1}>
       <Mark state="stopped" named={false} />
       <span class="grow clip" title={content.slice(0, 500)}>
         {content.slice(0, 500)}

@@ -94,7 +94,7 @@ function Lines({ open, range: { lines, from, to }, linked, askable, edit }: Line
         return [
           ...(day === undefined ? [] : [<Day key={`day ${line.key}`} name={day} />]),
           ...(from + index === cardAt ? [card] : []),
-          <LineView key={line.key} line={line} open={open} isLinked={line.kind === 'entry' && line.entry.id === linked} askable={askable} edit={edit} />,
+          <LineView key={line.key} line={line} open={open} isLinked={'entry' in line && line.entry.id === linked} askable={askable} edit={edit} />,
         ];
       })}
       {cardAt === lines.length && to === lines.length && card}
@@ -122,7 +122,7 @@ interface LineProps {
 
 function LineView({ line, open, isLinked, askable, edit }: LineProps) {
   if (line.kind === 'sending') return <Sending message={line.message} edit={edit} />;
-  if (line.kind === 'waiting') return <Waiting block={open.name} entry={line.entry} before={line.before} />;
+  if (line.kind === 'waiting') return <Waiting block={open.name} entry={line.entry} before={line.before} isLinked={isLinked} />;
   if (line.kind === 'reply') return <EntryView open={open} entry={undefined} isLinked={isLinked} />;
   const { entry, versions } = line;
   const isLast = askable !== undefined && (entry === askable.shown || entry.replyTo === askable.shown.id);

@@ -20,10 +20,12 @@ export function Config({ name }: { readonly name: string }) {
   const schema = useLoad(readSchema, []);
   const details = useDetails(name);
   const rev = details.state.value.data?.config.rev;
-  const stored = useLoad(async (): Promise<Read> => {
+  const isRead = rev !== undefined || details.state.value.error !== undefined;
+  const stored = useLoad(async (): Promise<Read | undefined> => {
+    if (!isRead) return undefined; // each revision once
     const { data, etag } = await call<{ readonly config: Values }>('GET', blockURL(name, '/config'));
     return { config: data.config, etag };
-  }, [name, rev]);
+  }, [name, rev, isRead]);
   const { data, error } = stored.state.value;
   const shape = schema.state.value.data;
   if (data === undefined || shape === undefined)

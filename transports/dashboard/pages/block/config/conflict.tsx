@@ -36,9 +36,11 @@ export function Conflict({ base, mine, theirs, settle }: ConflictProps) {
             <th scope="row" class="b">
               {fieldLabel(path)}
             </th>
-            <td class="num break t3">{shown(valueAt(base, path))}</td>
+            <td class="num break t3" data-head={configText.before}>
+              {shown(valueAt(base, path))}
+            </td>
             {SIDES.map((side) => (
-              <td key={side} class="num break">
+              <td key={side} class="num break" data-head={side === 'mine' ? configText.yours : configText.theirs}>
                 <label class="check">
                   <input
                     type="radio"

@@ -13,7 +13,9 @@ import { actorName, historyText, stateName } from '../../../text/index.ts';
 export function History({ name }: { readonly name: string }) {
   const details = useDetails(name);
   const transitions = details.state.value.data?.pulse.transitions ?? [];
-  const { state } = useLoad(() => readWhy(name), [name, transitions.at(-1)?.at, details.state.value.error]);
+  const { data: files, error: fault } = details.state.value;
+  const isRead = files !== undefined || fault !== undefined;
+  const { state } = useLoad(async () => (isRead ? readWhy(name) : undefined), [name, isRead, transitions.at(-1)?.at, fault]);
   const { data, error } = state.value;
   return (
     <div class="page">

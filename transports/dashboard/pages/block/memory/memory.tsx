@@ -3,11 +3,13 @@ import { useState } from 'preact/hooks';
 import type { BlockMemory, Compaction, Fact } from '../../../../../core/types.ts';
 import { count, NONE, usd } from '../../../base/format.ts';
 import { compareLines } from '../../../base/lines.ts';
+import { useReveal } from '../../../base/reveal.ts';
 import { tell, tellFailure } from '../../../base/toast.ts';
 import { useDetails } from '../../../data/details.ts';
 import { call, post } from '../../../data/http.ts';
 import type { Details } from '../../../data/open-block.ts';
 import { blockURL } from '../../../data/paths.ts';
+import { route } from '../../../data/route.ts';
 import { Field } from '../../../parts/fields.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { Ago, Button, Problem } from '../../../parts/widgets.tsx';
@@ -19,6 +21,8 @@ import { OverTime } from './over-time.tsx';
 export function Memory({ name }: { readonly name: string }) {
   const { state, reload } = useDetails(name);
   const { data, error } = state.value;
+  const linked = route.value.query.get('at') ?? undefined;
+  useReveal(linked && `memory-${linked}`, data !== undefined);
   return (
     <div class="page">
       {error !== undefined && <Problem error={error} />}
@@ -110,7 +114,7 @@ function Facts({ name, details: { memory }, reload }: PartProps) {
       <p class="sm t2">{memory.facts.length === 0 ? memoryText.noFacts : memoryText.factsLead}</p>
       <ul class="facts-list">
         {memory.facts.map((fact) => (
-          <li key={fact.id}>
+          <li key={fact.id} id={`memory-${fact.id}`} class={fact.id === route.value.query.get('at') ? 'linked' : ''} tabIndex={-1}>
             <span class="grow break">{fact.text}</span>
             {!fact.pinned && <span class="chip">{memoryText.loose}</span>}
             <span class="t3 num">

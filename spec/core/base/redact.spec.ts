@@ -1,5 +1,5 @@
 import t from 'tap';
-import { redact, redactJson } from '../../../adapters/shared/redact.ts';
+import { redact, redactJson } from '../../../core/base/redact.ts';
 
 t.test('shapes of keys are taken out, whoever wrote them', async (t) => {
   const table: [string, string][] = [

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { RecentMap } from '../../../adapters/shared/recent-map.ts';
+import { RecentMap } from '../../../core/base/recent-map.ts';
 
 t.test('the 256 entries that were set last are kept', async (t) => {
   const map = new RecentMap<number>();

@@ -4,7 +4,7 @@
 //   hexadecimal, and in base64, also twice.
 // no-half: the beginning of a secret at the end of a text is removed, too, because the text may have been cut there, and so is half of one anywhere.
 // linear: the work grows as the text does. A provider writes the text, and a key of an application may make it quote one.
-import { tryParseJson } from '../../core/base/json.ts';
+import { tryParseJson } from './json.ts';
 import { joined, type Range, type Reading, rangeIn, readingsOf, withoutCutEscape } from './readings.ts';
 import { RecentMap } from './recent-map.ts';
 
@@ -15,10 +15,11 @@ const KEY_SHAPES = [
   /\bAIza[0-9A-Za-z_-]{20,}/g,
   /\b(AKIA|ASIA)[0-9A-Z]{12,}/g,
   /\bBearer\s+(?=[^\s"']*\d)[^\s"']{8,}/gi, // a digit tells a token from "Bearer authentication"
+  /\bbh[ks]?_[A-Za-z0-9_-]{24,}/g, // ours
   /([?&](key|X-Amz-Signature|X-Amz-Security-Token)=)[^&\s"']+/gi,
 ];
 /** A look that most texts need only: what has a shape has one of these. */
-const MAY_HAVE_SHAPE = /[spr]k-|AIza|AKIA|ASIA|Bearer\s|[?&](?:key|X-Amz)/i;
+const MAY_HAVE_SHAPE = /[spr]k-|\bbh[ks]?_|AIza|AKIA|ASIA|Bearer\s|[?&](?:key|X-Amz)/i;
 /** A shorter text is no secret that could be told from words, nor has it the shape of a key. */
 const SHORTEST = 4;
 /** Shorter ones may stand in other letters, in base64 or between spaces by chance. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { joined, rangeIn, readingsOf, withoutCutEscape } from '../../../adapters/shared/readings.ts';
+import { joined, rangeIn, readingsOf, withoutCutEscape } from '../../../core/base/readings.ts';
 
 t.test('a text is read with its escapes resolved, up to three times over', async (t) => {
   const texts = (text: string) => [...readingsOf(text)].map((reading) => reading.text);

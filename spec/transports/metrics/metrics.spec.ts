@@ -1,0 +1,201 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import WebSocket from 'ws';
+import { createAdapters } from '../../../adapters/index.ts';
+import type { Mount } from '../../../transports/http/index.ts';
+import { createMetrics } from '../../../transports/metrics/index.ts';
+import { createWsTransport } from '../../../transports/ws/index.ts';
+import { createBlock, RUNNABLE } from '../../support/block-calls.ts';
+import { readScrape, sumOf, oneOf } from '../../support/observability/scrape.ts';
+import { CHAT, startServer as startBare, type TestServer, type TestServerOptions } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
+import { type Answerer, sendJson } from '../../support/upstream.ts';
+
+const USAGE = { prompt_tokens: 1000, completion_tokens: 50, total_tokens: 1050, prompt_tokens_details: { cached_tokens: 400 } };
+const COMPLETION = {
+  id: 'x',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello' } }],
+  usage: USAGE,
+};
+
+const scrape = async (server: TestServer) => readScrape((await server.call('GET', '/metrics')).text);
+
+/** A server with its metrics. */
+async function startServer(t: Test, { isOpen = false, ...options }: TestServerOptions & { isOpen?: boolean } = {}): Promise<TestServer> {
+  const mounts: Mount[] = [];
+  const server = await startBare(t, { ...options, http: { mounts } });
+  mounts.push(createMetrics(server.core, { isOpen }));
+  return server;
+}
+
+/** A server with the connection `gpu`, whose model m has a price. */
+async function startPriced(t: Test, answer: Answerer, options: TestServerOptions = {}): Promise<TestServer> {
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, answer, ...options });
+  const gpu = { adapter: 'openai', api: 'chat', baseURL: `${server.upstream.url}/v1`, models: { m: { price: { input: 1, output: 10, cacheRead: 0.1 } } } };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ gpu }), { mode: 0o600 });
+  return server;
+}
+
+t.test('the metrics are for the token alone, unless they are open for all', async (t) => {
+  const server = await startServer(t);
+  t.equal((await server.call('GET', '/metrics', { token: false })).status, 401);
+  const key = await server.core.keys?.create('app');
+  t.match(await server.call('GET', '/metrics', { token: false, headers: { authorization: `Bearer ${key}` } }), { status: 401 });
+  t.match(await server.call('GET', '/metrics'), { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } });
+  const open = await startServer(t, { isOpen: true });
+  t.equal((await open.call('GET', '/metrics', { token: false })).status, 200);
+  t.equal((await open.call('GET', '/api/keys', { token: false })).status, 401, 'nothing else is');
+});
+
+t.test('both formats say the same and can be read by a strict reader', async (t) => {
+  const server = await startPriced(t, (_request, res) => sendJson(res, COMPLETION));
+  await server.call('POST', '/v1/chat', { body: { ...CHAT, adapter: 'gpu', model: 'm' } });
+  const prometheus = await scrape(server);
+  const { text, headers } = await server.call('GET', '/metrics', { headers: { accept: 'application/openmetrics-text; version=1.0.0' } });
+  t.equal(headers['content-type'], 'application/openmetrics-text; version=1.0.0; charset=utf-8');
+  const open = readScrape(text, 'openmetrics');
+  for (const name of ['blockhouse_calls_total', 'blockhouse_tokens_total', 'blockhouse_cost_usd_total'])
+    t.equal(sumOf(open, name), sumOf(prometheus, name), name);
+});
+
+t.test('calls, tokens and costs are those of the ledger, whatever became of the calls', async (t) => {
+  let count = 0;
+  const server = await startPriced(
+    t,
+    ({ body }, res) => {
+      count += 1;
+      if (body.includes('"hang"')) return;
+      if (body.includes('"cut"')) {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        res.write(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hel' } }] })}\n\n`);
+        setImmediate(() => res.destroy());
+      } else if (body.includes('"flaky"') && count % 2 === 1) res.writeHead(500).end('{}');
+      else if (body.includes('"wrong"')) res.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}');
+      else sendJson(res, COMPLETION);
+    },
+    { retries: 2, random: () => 0 },
+  );
+  const chat = (content: string, more: object = {}) =>
+    server.call('POST', '/v1/chat', { body: { adapter: 'gpu', model: 'm', messages: [{ role: 'user', content }], ...more } });
+  await server.call('POST', '/api/keys', { body: { name: 'app', tokensPerDay: 1_000_000 } });
+  for (const content of ['hi', 'flaky', 'wrong', 'flaky']) await chat(content);
+  await chat('cut', { stream: true });
+  await chat('hi', { model: 'unpriced' });
+  await server.call('POST', '/v1/chat/completions', { body: { model: 'gpu/m', messages: [{ role: 'user', content: 'hi' }] } });
+  const hanging = server.open('POST', '/v1/chat', { body: { adapter: 'gpu', model: 'm', messages: [{ role: 'user', content: 'hang' }] } });
+  hanging.on('error', () => undefined);
+  await until('the call is under way', () => server.core.liveCalls().some(({ phase }) => phase === 'sent'));
+  hanging.destroy();
+  await until('it has ended', () => server.core.liveCalls().length === 0);
+
+  const metrics = await scrape(server);
+  const ledger = (await server.core.accounts?.costs('model'))?.total;
+  t.equal(sumOf(metrics, 'blockhouse_tokens_total', { type: 'input' }), ledger?.input);
+  t.equal(sumOf(metrics, 'blockhouse_tokens_total', { type: 'output' }), ledger?.output);
+  t.equal(sumOf(metrics, 'blockhouse_tokens_total', { type: 'cache_read' }), 5 * 400);
+  t.ok(Math.abs(sumOf(metrics, 'blockhouse_cost_usd_total') - (ledger?.costUsd ?? 0)) < 1e-12);
+  t.equal(sumOf(metrics, 'blockhouse_unpriced_calls_total'), ledger?.unpricedCalls);
+  t.equal(sumOf(metrics, 'blockhouse_calls_total'), 8);
+  t.equal(sumOf(metrics, 'blockhouse_calls_total', { status: 'cancelled' }), 1);
+  t.equal(sumOf(metrics, 'blockhouse_calls_total', { path: '/v1/chat/completions', status: 'ok' }), 1);
+  t.equal(sumOf(metrics, 'blockhouse_call_errors_total', { code: 'UPSTREAM_REJECTED' }), 1);
+  t.equal(sumOf(metrics, 'blockhouse_retries_total'), sumOf(metrics, 'blockhouse_attempts_total') - 8);
+  t.equal(sumOf(metrics, 'blockhouse_attempts_total'), server.upstream.requests.length);
+});
+
+t.test('requests are counted by their route, and one that a client makes up has none', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'helper');
+  for (const path of ['/api/blocks/helper', '/api/blocks/nobody', '/made/up', '/made/up/too']) await server.call('GET', path);
+  await server.call('PATCH', '/api/health');
+  const metrics = await scrape(server);
+  t.equal(oneOf(metrics, 'blockhouse_http_requests_total', { route: '/api/blocks/:name', status: '200' }), 1);
+  t.equal(oneOf(metrics, 'blockhouse_http_requests_total', { route: '/api/blocks/:name', status: '404' }), 1);
+  t.equal(oneOf(metrics, 'blockhouse_http_requests_total', { route: 'none', method: 'GET', status: '404' }), 2);
+  t.equal(oneOf(metrics, 'blockhouse_http_request_duration_seconds_count', { route: '/api/blocks/:name' }), 2);
+  t.notOk((await server.call('GET', '/metrics')).text.includes('made'));
+});
+
+t.test('a method that a client makes up makes no series', async (t) => {
+  const server = await startServer(t);
+  for (const method of ['PROPFIND', 'MKCOL', 'PURGE', 'LOCK']) await server.call(method, '/api/health');
+  const metrics = await scrape(server);
+  t.same(new Set(metrics.get('blockhouse_http_requests_total')?.samples.map(({ labels }) => labels['method'])), new Set(['other']));
+});
+
+t.test('blocks are counted by state, and their messages by outcome', async (t) => {
+  const server = await startServer(t);
+  await createBlock(server, 'asleep');
+  await createBlock(server, 'awake', RUNNABLE);
+  await server.call('POST', '/api/blocks/awake/start');
+  const sent = await server.call('POST', '/api/blocks/awake/chat?wait=60', { body: { message: 'hi' } });
+  t.equal(sent.status, 200, sent.text);
+  await server.call('POST', '/api/blocks/asleep/chat', { body: { message: 'anybody there?' } });
+  const metrics = await scrape(server);
+  t.equal(oneOf(metrics, 'blockhouse_blocks', { state: 'stopped' }), 1);
+  t.equal(sumOf(metrics, 'blockhouse_blocks'), 2);
+  t.equal(oneOf(metrics, 'blockhouse_blocks_running'), 1);
+  t.equal(oneOf(metrics, 'blockhouse_messages_total', { outcome: 'done' }), 1);
+  t.equal(oneOf(metrics, 'blockhouse_messages_queued_total'), 2);
+  t.equal(oneOf(metrics, 'blockhouse_messages_waiting'), 1);
+  t.ok((oneOf(metrics, 'blockhouse_oldest_waiting_message_seconds') ?? 0) > 0);
+  t.equal(sumOf(metrics, 'blockhouse_calls_total', { path: 'block' }), 1);
+  await server.call('DELETE', '/api/blocks/asleep');
+  t.equal(oneOf(await scrape(server), 'blockhouse_oldest_waiting_message_seconds'), 0, 'what is archived waits no longer');
+});
+
+t.test('what keys have spent stands beside their caps', async (t) => {
+  const server = await startPriced(t, (_request, res) => sendJson(res, COMPLETION));
+  const { key } = (await server.call('POST', '/api/keys', { body: { name: 'app', usdPerDay: 5, tokensPerMonth: 9000 } })).json as { key: string };
+  await server.call('POST', '/api/keys', { body: { name: 'free' } });
+  await server.call('POST', '/v1/chat', { token: false, headers: { authorization: `Bearer ${key}` }, body: { ...CHAT, adapter: 'gpu', model: 'm' } });
+  const metrics = await scrape(server);
+  t.equal(oneOf(metrics, 'blockhouse_key_cap', { key: 'app', unit: 'usd', period: 'day' }), 5);
+  t.equal(oneOf(metrics, 'blockhouse_key_spent', { key: 'app', unit: 'tokens', period: 'month' }), 1050);
+  t.equal(oneOf(metrics, 'blockhouse_key_spent', { key: 'app', unit: 'usd', period: 'day' }), sumOf(metrics, 'blockhouse_cost_usd_total'));
+  t.notOk(metrics.get('blockhouse_key_cap')?.samples.some(({ labels }) => labels['key'] === 'free'));
+});
+
+t.test('a connection says how busy it is, and which of its keys are used', async (t) => {
+  const server = await startServer(t, { adapters: createAdapters(), env: {}, retries: 0, answer: (_request, res) => void res.writeHead(401).end('{}') });
+  const keys = [
+    { label: 'a', apiKey: 'key-of-a' },
+    { label: 'b', apiKey: 'key-of-b' },
+  ];
+  const gpu = { adapter: 'openai', api: 'chat', baseURL: `${server.upstream.url}/v1`, keys, limits: { inFlight: 7 } };
+  writeFileSync(join(server.workspace, 'auth.json'), JSON.stringify({ gpu }), { mode: 0o600 });
+  await server.call('POST', '/v1/chat', { body: { ...CHAT, adapter: 'gpu', model: 'm' } });
+  const metrics = await scrape(server);
+  t.equal(oneOf(metrics, 'blockhouse_queue_places', { connection: 'gpu' }), 7);
+  t.equal(oneOf(metrics, 'blockhouse_provider_paused', { connection: 'gpu' }), 0);
+  t.ok((oneOf(metrics, 'blockhouse_connection_keys', { connection: 'gpu', state: 'refused' }) ?? 0) > 0);
+  t.equal(sumOf(metrics, 'blockhouse_connection_keys', { connection: 'gpu' }), 2);
+  t.notOk((await server.call('GET', '/metrics')).text.includes('key-of'));
+});
+
+t.test('WebSockets are counted while they are open', async (t) => {
+  const server = await startServer(t);
+  const sockets = createWsTransport(server.core, server.transport.server, {});
+  t.teardown(() => sockets.close());
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/api/ws`, { headers: { authorization: `Bearer ${server.token}` } });
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  t.equal(oneOf(await scrape(server), 'blockhouse_websockets_open'), 1);
+  socket.close();
+  await new Promise((resolve) => socket.once('close', resolve));
+  t.equal(oneOf(await scrape(server), 'blockhouse_websockets_open'), 0);
+  t.equal(oneOf(await scrape(server), 'blockhouse_websockets_opened_total'), 1);
+});
+
+t.test('the process says how it is; the delay of its loop from the second scrape on', async (t) => {
+  const server = await startServer(t);
+  const first = await scrape(server);
+  t.equal(first.has('nodejs_eventloop_lag_p99_seconds'), false, 'it needs a timer, which nobody has asked for before');
+  const second = await scrape(server);
+  t.ok(second.has('nodejs_eventloop_lag_p99_seconds'));
+  t.ok((oneOf(second, 'process_cpu_seconds_total') ?? 0) > 0);
+  t.equal(oneOf(second, 'blockhouse_info', { version: server.core.version, store: 'files' }), 1);
+});

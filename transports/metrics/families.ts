@@ -1,0 +1,219 @@
+// The one table of metrics: what each is called, what it says, and by what it is told apart. The answer of `GET /metrics`, docs/observability.md, the panels and
+// the alert rules in docs/observability/ are made from it. Pure: no I/O.
+//
+// Names and units are those of Prometheus (base units, `_total` of counters); what the semantic conventions of OpenTelemetry for generative AI define, times
+// to the first token and for each further one among it, has their edges of buckets.
+// one-process: all figures are of the process that answers, since its start.
+
+/** How a value behaves: a counter only grows, a gauge is as it is now, a histogram counts values by their size. */
+export type FamilyKind = 'counter' | 'gauge' | 'histogram';
+
+/** One metric. */
+export interface Family {
+  /** As it is scraped. */
+  readonly name: string;
+  readonly kind: FamilyKind;
+  /** One sentence. */
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** The upper edges of the buckets of a histogram, ascending, without infinity. */
+  readonly edges?: readonly number[];
+}
+
+/** Seconds: `gen_ai.client.operation.duration`. */
+const OPERATION_EDGES = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92] as const;
+/** Seconds: `gen_ai.server.time_to_first_token`. */
+const FIRST_TOKEN_EDGES = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] as const;
+/** Seconds: `gen_ai.server.time_per_output_token`. */
+const OUTPUT_TOKEN_EDGES = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5] as const;
+/** Seconds that a call waits for its place. */
+const WAIT_EDGES = [0.001, 0.01, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+/** Seconds of a request: `http.server.request.duration`. */
+const REQUEST_EDGES = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] as const;
+
+const CALL_LABELS = ['connection', 'model', 'path', 'status'] as const;
+
+/** Every metric, by the name that our own code has for it. */
+export const FAMILIES = {
+  info: {
+    name: 'blockhouse_info',
+    kind: 'gauge',
+    help: 'Always 1; its labels say the version, the store and the server among those of a database.',
+    labels: ['version', 'store', 'node'],
+  },
+
+  requests: {
+    name: 'blockhouse_http_requests_total',
+    kind: 'counter',
+    help: 'HTTP requests that were answered, by the path of their route and their status; a path without a route is "none".',
+    labels: ['method', 'route', 'status'],
+  },
+  requestSeconds: {
+    name: 'blockhouse_http_request_duration_seconds',
+    kind: 'histogram',
+    help: 'From the head of a request to the end of its answer, streams included.',
+    labels: ['route'],
+    edges: REQUEST_EDGES,
+  },
+  sockets: { name: 'blockhouse_websockets_open', kind: 'gauge', help: 'WebSockets that are open.', labels: [] },
+  socketsOpened: { name: 'blockhouse_websockets_opened_total', kind: 'counter', help: 'WebSockets that were opened.', labels: [] },
+
+  calls: {
+    name: 'blockhouse_calls_total',
+    kind: 'counter',
+    help: 'Calls to models that have ended, by the path that the client called ("block" for a message of a block) and by how they ended: ok, error or cancelled.',
+    labels: CALL_LABELS,
+  },
+  callSeconds: {
+    name: 'blockhouse_call_duration_seconds',
+    kind: 'histogram',
+    help: 'From the acceptance of a call to its end, with all its attempts.',
+    labels: CALL_LABELS,
+    edges: OPERATION_EDGES,
+  },
+  firstTokenSeconds: {
+    name: 'blockhouse_call_time_to_first_token_seconds',
+    kind: 'histogram',
+    help: 'From the acceptance of a call to the first text of its answer.',
+    labels: CALL_LABELS,
+    edges: FIRST_TOKEN_EDGES,
+  },
+  outputTokenSeconds: {
+    name: 'blockhouse_call_time_per_output_token_seconds',
+    kind: 'histogram',
+    help: 'From the first text of an answer to its end, for each output token after the first.',
+    labels: CALL_LABELS,
+    edges: OUTPUT_TOKEN_EDGES,
+  },
+  callErrors: {
+    name: 'blockhouse_call_errors_total',
+    kind: 'counter',
+    help: 'Calls to models that failed, by the code of their error (docs/errors.md).',
+    labels: ['connection', 'code'],
+  },
+  attempts: { name: 'blockhouse_attempts_total', kind: 'counter', help: 'Attempts that were sent to a provider.', labels: ['connection'] },
+  retries: {
+    name: 'blockhouse_retries_total',
+    kind: 'counter',
+    help: 'Attempts that failed and were followed by another one, by the code of their error.',
+    labels: ['connection', 'code'],
+  },
+  waitSeconds: {
+    name: 'blockhouse_queue_wait_seconds',
+    kind: 'histogram',
+    help: 'From the acceptance of a call until it has its place at the provider.',
+    labels: ['connection'],
+    edges: WAIT_EDGES,
+  },
+  tokens: {
+    name: 'blockhouse_tokens_total',
+    kind: 'counter',
+    help: 'Tokens of calls to models, by type: input with what was cached, output, and of the input what was read from the cache or written to it.',
+    labels: ['connection', 'model', 'type'],
+  },
+  cost: {
+    name: 'blockhouse_cost_usd_total',
+    kind: 'counter',
+    help: 'What calls have cost, of clients and of blocks, as the ledgers have it, in USD.',
+    labels: ['connection', 'model', 'payer'],
+  },
+  unpriced: {
+    name: 'blockhouse_unpriced_calls_total',
+    kind: 'counter',
+    help: 'Calls with usage whose price is not known, so that no cap in USD counts them.',
+    labels: ['connection', 'model', 'payer'],
+  },
+
+  running: { name: 'blockhouse_queue_running', kind: 'gauge', help: 'Attempts at a provider that run now, streams included.', labels: ['connection'] },
+  waiting: { name: 'blockhouse_queue_waiting', kind: 'gauge', help: 'Calls that wait for a place at a provider now.', labels: ['connection'] },
+  places: { name: 'blockhouse_queue_places', kind: 'gauge', help: 'How many attempts may run at a provider at the same time.', labels: ['connection'] },
+  paused: {
+    name: 'blockhouse_provider_paused',
+    kind: 'gauge',
+    help: '1 while a provider is not called by anybody, because its calls fail; else 0.',
+    labels: ['connection'],
+  },
+  pausedCallers: {
+    name: 'blockhouse_provider_paused_callers',
+    kind: 'gauge',
+    help: 'Callers and models that are paused at a provider, which is called for others.',
+    labels: ['connection'],
+  },
+  keys: {
+    name: 'blockhouse_connection_keys',
+    kind: 'gauge',
+    help: 'Keys of a connection with several, by their state; only "ready" ones are used.',
+    labels: ['connection', 'state'],
+  },
+  streaming: { name: 'blockhouse_streams_open', kind: 'gauge', help: 'Calls whose answer is on its way now.', labels: [] },
+
+  blocks: { name: 'blockhouse_blocks', kind: 'gauge', help: 'Blocks of the workspace, by state; left out above 10,000.', labels: ['state'] },
+  blocksRunning: { name: 'blockhouse_blocks_running', kind: 'gauge', help: 'Blocks whose messages are answered.', labels: [] },
+  attention: { name: 'blockhouse_blocks_need_attention', kind: 'gauge', help: 'Blocks that need a person; left out above 10,000.', labels: [] },
+  messages: { name: 'blockhouse_messages_total', kind: 'counter', help: 'Messages of blocks that have their outcome.', labels: ['outcome'] },
+  queued: { name: 'blockhouse_messages_queued_total', kind: 'counter', help: 'Messages that blocks were sent.', labels: [] },
+  oldestWait: {
+    name: 'blockhouse_oldest_waiting_message_seconds',
+    kind: 'gauge',
+    help: 'For how long the oldest message that came to this process waits for its answer to begin; 0 without one.',
+    labels: [],
+  },
+  waitingMessages: {
+    name: 'blockhouse_messages_waiting',
+    kind: 'gauge',
+    help: 'Messages that wait for an answer; left out above 10,000 blocks.',
+    labels: [],
+  },
+  compactions: {
+    name: 'blockhouse_compactions_total',
+    kind: 'counter',
+    help: 'Windows of memories that were moved, by outcome.',
+    labels: ['outcome', 'trigger'],
+  },
+
+  keySpent: {
+    name: 'blockhouse_key_spent',
+    kind: 'gauge',
+    help: 'What a named key with a cap has spent in the present day, week or month (UTC), in USD or tokens.',
+    labels: ['key', 'unit', 'period'],
+  },
+  keyCap: { name: 'blockhouse_key_cap', kind: 'gauge', help: 'The caps of named keys, in USD or tokens.', labels: ['key', 'unit', 'period'] },
+
+  storeSeconds: {
+    name: 'blockhouse_store_latency_seconds',
+    kind: 'gauge',
+    help: 'How long the database took for the last renewal of the lease; only with a database.',
+    labels: [],
+  },
+  storeAway: {
+    name: 'blockhouse_store_away',
+    kind: 'gauge',
+    help: '1 while the database has not answered for the length of a lease; only with a database.',
+    labels: [],
+  },
+  faults: { name: 'blockhouse_workspace_faults_total', kind: 'counter', help: 'What could not be written or watched in the background.', labels: [] },
+
+  cpuSeconds: { name: 'process_cpu_seconds_total', kind: 'counter', help: 'Processor time of the process, of user and system.', labels: [] },
+  residentBytes: { name: 'process_resident_memory_bytes', kind: 'gauge', help: 'Memory of the process.', labels: [] },
+  startSeconds: { name: 'process_start_time_seconds', kind: 'gauge', help: 'When the process has started, in seconds of the epoch.', labels: [] },
+  heapUsedBytes: { name: 'nodejs_heap_size_used_bytes', kind: 'gauge', help: 'What is used of the heap.', labels: [] },
+  heapTotalBytes: { name: 'nodejs_heap_size_total_bytes', kind: 'gauge', help: 'The size of the heap.', labels: [] },
+  externalBytes: { name: 'nodejs_external_memory_bytes', kind: 'gauge', help: 'Memory beside the heap, such as buffers.', labels: [] },
+  loopP50: {
+    name: 'nodejs_eventloop_lag_p50_seconds',
+    kind: 'gauge',
+    help: 'The delay of the event loop since the last scrape, median; from the second scrape on.',
+    labels: [],
+  },
+  loopP99: { name: 'nodejs_eventloop_lag_p99_seconds', kind: 'gauge', help: 'The same, of which 1 in 100 is longer.', labels: [] },
+  loopMax: { name: 'nodejs_eventloop_lag_max_seconds', kind: 'gauge', help: 'The same, the longest.', labels: [] },
+  loopBusy: {
+    name: 'nodejs_eventloop_utilization_ratio',
+    kind: 'gauge',
+    help: 'How much of the time since the last scrape the event loop was busy, 0 to 1.',
+    labels: [],
+  },
+} as const satisfies Readonly<Record<string, Family>>;
+
+/** Our own name of a metric. */
+export type FamilyKey = keyof typeof FAMILIES;

@@ -1,0 +1,282 @@
+// The figures of one process for those who watch it from outside: counted from the facts of the bus, and read from the core when somebody asks.
+//
+// no-text: no figure and no label has a word of a prompt or an answer, nor a key; of clients it has the names of keys that the owner gave, of models those that answer.
+// in-turns: a scrape lets others run after some samples, however many there are.
+// lazy-delay: the delay of the event loop is measured from the first scrape on, because that needs a timer.
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { Core, CoreEvents, ShownConnection } from '../../core/index.ts';
+import { CallFigures } from './call-figures.ts';
+import { Exposition, type Format, type LabelValues } from './exposition.ts';
+import { FAMILIES, type FamilyKey } from './families.ts';
+import { Counts, Histogram, Shelves } from './series.ts';
+
+type Samples = Iterable<readonly [LabelValues, number | Histogram]>;
+
+/** Clients may make up others. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const OTHER = 'other';
+/** All blocks are listed for a scrape up to here. */
+const MOST_LISTED = 10_000;
+/** in-turns. */
+const LINES_IN_A_TURN = 1000;
+const NS = 1e9;
+const PERIODS = ['day', 'week', 'month'] as const;
+
+/** The figures of the servers of one core. */
+export class Metrics {
+  readonly #core: Core;
+  readonly #labels: Readonly<Record<string, string>>;
+  readonly #calls = new CallFigures();
+  /** By route: of method and status. */
+  readonly #requests = new Shelves(() => ({ byOutcome: new Shelves(() => ({ count: 0 })), seconds: new Histogram(FAMILIES.requestSeconds) }));
+  readonly #messages = new Counts();
+  readonly #compactions = new Counts();
+  /** When the messages came that wait, by their ids, the oldest first. */
+  readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
+  #queued = 0;
+  #sockets = 0;
+  #socketsOpened = 0;
+  #faults = 0;
+  #delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
+  #loop = performance.eventLoopUtilization();
+
+  /** `labels` are those of every sample. */
+  constructor(core: Core, labels: Readonly<Record<string, string>> = {}) {
+    this.#core = core;
+    this.#labels = labels;
+    const { events } = core;
+    events.on('call.finished', (fact) => this.#calls.finished(fact));
+    events.on('call.retried', (fact) => this.#calls.retried(fact));
+    events.on('call.counted', ({ provider, model, usage, costUsd, error }) => {
+      if (usage !== null) this.#calls.paid('client', { connection: provider, model, costUsd, hasSucceeded: error === null });
+    });
+    events.on('call.billed', ({ provider, model, costUsd }) => this.#calls.paid('block', { connection: provider, model, costUsd, hasSucceeded: true }));
+    events.on('request.served', (fact) => this.#served(fact));
+    events.on('socket.opened', () => {
+      this.#sockets += 1;
+      this.#socketsOpened += 1;
+    });
+    events.on('socket.closed', () => {
+      this.#sockets -= 1;
+    });
+    events.on('message.queued', ({ block, id }) => {
+      this.#queued += 1;
+      this.#waiting.set(id, { block, at: performance.now() });
+    });
+    events.on('message.started', ({ id }) => this.#waiting.delete(id));
+    events.on('message.finished', ({ id, status }) => {
+      this.#waiting.delete(id);
+      this.#messages.add(status);
+    });
+    events.on('block.archived', ({ block }) => this.#forget(block));
+    events.on('memory.compacted', ({ outcome, trigger }) => this.#compactions.add(`${outcome}\n${trigger}`));
+    events.on('workspace.fault', () => {
+      this.#faults += 1;
+    });
+  }
+
+  /** The text of one scrape. */
+  async text(format: Format): Promise<string> {
+    const text = new Exposition(format, this.#labels);
+    let told = 0;
+    for await (const [key, samples] of this.#families()) {
+      text.family(FAMILIES[key], samples);
+      if (text.length - told < LINES_IN_A_TURN) continue;
+      told = text.length;
+      await new Promise(setImmediate); // in-turns
+    }
+    return text.text();
+  }
+
+  async *#families(): AsyncGenerator<readonly [FamilyKey, Samples]> {
+    yield* this.#ofServer();
+    yield* this.#ofCalls();
+    yield* this.#ofConnections();
+    yield* await this.#ofBlocks();
+    yield* await this.#ofKeys();
+    yield* this.#ofStore();
+    yield* this.#ofProcess();
+  }
+
+  *#ofServer(): Generator<readonly [FamilyKey, Samples]> {
+    const { version, store, storeHealth } = this.#core;
+    const requests = this.#requests;
+    yield ['info', [[[version, store, storeHealth?.node ?? ''], 1]]];
+    yield ['requests', counted()];
+    yield ['requestSeconds', timed()];
+    yield ['sockets', one(this.#sockets)];
+    yield ['socketsOpened', one(this.#socketsOpened)];
+
+    function* counted(): Generator<[LabelValues, number]> {
+      for (const [route, { byOutcome }] of requests.entries())
+        for (const [outcome, { count }] of byOutcome.entries()) {
+          const [method = '', status = ''] = outcome.split(' ');
+          yield [[method, route, status], count];
+        }
+    }
+    function* timed(): Generator<[LabelValues, Histogram]> {
+      for (const [route, { seconds }] of requests.entries()) yield [[route], seconds];
+    }
+  }
+
+  *#ofCalls(): Generator<readonly [FamilyKey, Samples]> {
+    const calls = this.#calls;
+    yield ['calls', calls.calls()];
+    yield ['callSeconds', calls.seconds()];
+    yield ['firstTokenSeconds', calls.firstToken()];
+    yield ['outputTokenSeconds', calls.outputToken()];
+    yield ['callErrors', calls.errors()];
+    yield ['attempts', calls.attempts()];
+    yield ['retries', calls.retries()];
+    yield ['waitSeconds', calls.wait()];
+    yield ['tokens', calls.tokens()];
+    yield ['cost', calls.cost()];
+    yield ['unpriced', calls.unpriced()];
+  }
+
+  *#ofConnections(): Generator<readonly [FamilyKey, Samples]> {
+    const connections = this.#core.connections.list();
+    const each = (value: (connection: ShownConnection) => number): Samples => connections.map((connection) => [[connection.name], value(connection)]);
+    yield ['running', each(({ atWork }) => atWork)];
+    yield ['waiting', each(({ waiting }) => waiting)];
+    yield ['places', each(({ limits }) => limits.inFlight)];
+    yield ['paused', each(({ breaker }) => (breaker === 'open' ? 1 : 0))];
+    yield ['pausedCallers', each(({ name }) => this.#core.load(name).paused.length)];
+    yield ['keys', keyStates(connections)];
+    yield ['streaming', one(this.#core.liveCalls().filter(({ phase }) => phase === 'streaming').length)];
+  }
+
+  async #ofBlocks(): Promise<(readonly [FamilyKey, Samples])[]> {
+    const core = this.#core;
+    const counted: (readonly [FamilyKey, Samples])[] = [
+      ['messages', pairsOf(this.#messages)],
+      ['queued', one(this.#queued)],
+      ['compactions', pairsOf(this.#compactions)],
+      ['oldestWait', one(this.#oldestWait())],
+    ];
+    if (!core.started || core.gatewayOnly) return [];
+    const { blocks, monitorsRunning } = await core.blocks.counts();
+    const running = ['blocksRunning', one(monitorsRunning)] as const;
+    if (blocks > MOST_LISTED) return [running, ...counted];
+    const states = new Counts();
+    let attention = 0;
+    let waiting = 0;
+    for (const entry of await core.blocks.list()) {
+      states.add(entry.state);
+      if (entry.attention) attention += 1;
+      waiting += entry.queue;
+    }
+    return [['blocks', pairsOf(states)], running, ['attention', one(attention)], ['waitingMessages', one(waiting)], ...counted];
+  }
+
+  /** Only keys with caps. */
+  async #ofKeys(): Promise<(readonly [FamilyKey, Samples])[]> {
+    const { keys, accounts } = this.#core;
+    if (keys === undefined || accounts === undefined) return [];
+    const spent: [LabelValues, number][] = [];
+    const caps: [LabelValues, number][] = [];
+    for (const key of keys.list()) {
+      const all = capsOf(key);
+      if (all.length === 0) continue;
+      const sums = await accounts.spent('key', key.name);
+      for (const { unit, period, cap } of all) {
+        spent.push([[key.name, unit, period], unit === 'usd' ? sums[period].usd : sums[period].tokens]);
+        caps.push([[key.name, unit, period], cap]);
+      }
+    }
+    return [
+      ['keySpent', spent],
+      ['keyCap', caps],
+    ];
+  }
+
+  *#ofStore(): Generator<readonly [FamilyKey, Samples]> {
+    const { storeHealth } = this.#core;
+    if (storeHealth !== undefined) {
+      yield ['storeSeconds', one(storeHealth.latencyMs / 1000)];
+      yield ['storeAway', one(storeHealth.isAway ? 1 : 0)];
+    }
+    yield ['faults', one(this.#faults)];
+  }
+
+  *#ofProcess(): Generator<readonly [FamilyKey, Samples]> {
+    const { user, system } = process.cpuUsage();
+    const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+    yield ['cpuSeconds', one((user + system) / 1e6)];
+    yield ['residentBytes', one(rss)];
+    yield ['startSeconds', one(performance.timeOrigin / 1000)];
+    yield ['heapUsedBytes', one(heapUsed)];
+    yield ['heapTotalBytes', one(heapTotal)];
+    yield ['externalBytes', one(external)];
+    const loop = performance.eventLoopUtilization();
+    yield ['loopBusy', one(performance.eventLoopUtilization(loop, this.#loop).utilization)];
+    this.#loop = loop;
+    const delay = this.#delay;
+    if (delay === undefined) {
+      this.#delay = monitorEventLoopDelay({ resolution: 20 }); // lazy-delay
+      this.#delay.enable();
+      return;
+    }
+    yield ['loopP50', one(delay.percentile(50) / NS)];
+    yield ['loopP99', one(delay.percentile(99) / NS)];
+    yield ['loopMax', one(delay.max / NS)];
+    delay.reset();
+  }
+
+  #served({ method, route, status, durationMs }: CoreEvents['request.served']): void {
+    const { byOutcome, seconds } = this.#requests.of(route);
+    byOutcome.of(`${METHODS.has(method) ? method : OTHER} ${status}`).count += 1;
+    seconds.observe(durationMs / 1000);
+  }
+
+  #oldestWait(): number {
+    for (const { at } of this.#waiting.values()) return (performance.now() - at) / 1000;
+    return 0;
+  }
+
+  #forget(block: string): void {
+    for (const [id, waiting] of this.#waiting) if (waiting.block === block) this.#waiting.delete(id);
+  }
+}
+
+function one(value: number): Samples {
+  return [[[], value]];
+}
+
+function* pairsOf(counts: Counts): Generator<[LabelValues, number]> {
+  for (const [label, count] of counts.entries()) yield [label.split('\n'), count];
+}
+
+interface Caps {
+  readonly usdPerDay: number | null;
+  readonly usdPerWeek: number | null;
+  readonly usdPerMonth: number | null;
+  readonly tokensPerDay: number | null;
+  readonly tokensPerMonth: number | null;
+}
+
+function capsOf({
+  usdPerDay,
+  usdPerWeek,
+  usdPerMonth,
+  tokensPerDay,
+  tokensPerMonth,
+}: Caps): { unit: 'usd' | 'tokens'; period: (typeof PERIODS)[number]; cap: number }[] {
+  const all = [
+    { unit: 'usd', period: 'day', cap: usdPerDay },
+    { unit: 'usd', period: 'week', cap: usdPerWeek },
+    { unit: 'usd', period: 'month', cap: usdPerMonth },
+    { unit: 'tokens', period: 'day', cap: tokensPerDay },
+    { unit: 'tokens', period: 'month', cap: tokensPerMonth },
+  ] as const;
+  return all.flatMap(({ unit, period, cap }) => (cap === null ? [] : [{ unit, period, cap }]));
+}
+
+const KEY_STATES = ['ready', 'cooling', 'refused', 'empty', 'unset', 'elsewhere'] as const;
+
+function* keyStates(connections: readonly ShownConnection[]): Generator<[LabelValues, number]> {
+  for (const { name, keys } of connections) {
+    if (keys.length < 2) continue;
+    for (const state of KEY_STATES) yield [[name, state], keys.filter((key) => key.state === state).length];
+  }
+}
