@@ -5,7 +5,7 @@
 import { assertOpen, never } from '../base/abort.ts';
 import type { CoreBus } from '../bus.ts';
 import { invalidRequest, toBlockhouseError } from '../errors.ts';
-import type { Adapter, AdapterCall } from '../ports.ts';
+import type { Adapter } from '../ports.ts';
 import { type ModelList, VerifyRequest, type VerifyResult } from '../schemas/adapter.ts';
 import type { ChatConfig } from '../schemas/chat.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
@@ -13,7 +13,8 @@ import type { ClientAccounts } from './account.ts';
 import type { CallOptions } from './call-options.ts';
 import { keyCaller } from './calls/call.ts';
 import type { CallSettings } from './call-settings.ts';
-import { offeredIds, ServedModels } from './connections/served-models.ts';
+import { keyFaultOf, type KeyState } from './connections/key-state.ts';
+import { type AskedCall, type Asks, offeredIds, ServedModels } from './connections/served-models.ts';
 import type { Destinations } from './destinations.ts';
 import type { AdapterRegistry } from './registry.ts';
 
@@ -63,7 +64,7 @@ export class Questions {
     if (adapter.connection !== undefined) {
       const list = async () => {
         await this.#settings.ready(adapter);
-        return (await adapter.listServed?.(this.#checkedCall(adapter, options))) ?? [];
+        return askWithKeys(this.#checkedCall(adapter, options), async (call) => (await adapter.listServed?.(call)) ?? []);
       };
       const ids = this.#bounded(adapter, offeredIds(this.#settings.endpointOf(adapter), await this.ask(adapter, options, list)));
       return { provider: adapter.id, models: [...ids], count: ids.length };
@@ -77,7 +78,7 @@ export class Questions {
     const adapter = this.#registry.inUrl(name);
     const endpoint = this.#settings.endpointOf(adapter);
     const ready = async () => this.#settings.ready(adapter);
-    const served = await this.#served.of(adapter, ready, (signal) => this.configuredCall(adapter, undefined, signal));
+    const served = await this.#served.of(adapter, ready, (signal) => this.configuredCall(adapter, undefined, signal), askWithKeys);
     const shown = this.#shown.get(adapter);
     if (shown !== undefined && shown.served === served && shown.endpoint === endpoint) return shown.ids;
     const ids = this.#bounded(adapter, offeredIds(endpoint, served));
@@ -160,7 +161,7 @@ export class Questions {
     const probe = async (): Promise<VerifyResult> => {
       try {
         await this.#settings.ready(adapter);
-        const detail = await adapter.verify(this.configuredCall(adapter, body.config, signal));
+        const detail = await askWithKeys(this.configuredCall(adapter, body.config, signal), (call) => adapter.verify(call));
         return { provider: adapter.id, ok: true, detail: key === undefined ? detail : 'The provider answers.' };
       } catch (error) {
         const failure = toBlockhouseError(error);
@@ -173,17 +174,30 @@ export class Questions {
   }
 
   /** With a key that can be used, if there are several. Throws ADAPTER_NOT_CONFIGURED, SHUTTING_DOWN (closed-is-closed) or INVALID_REQUEST. */
-  configuredCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AdapterCall {
+  configuredCall(adapter: Adapter, config: ChatConfig | undefined, signal: AbortSignal): AskedCall {
     assertOpen(this.#options.closing);
     const call = this.#settings.configured(adapter, config, signal);
-    const ready = call.keys?.ring.ready();
+    const [ready] = call.keys?.ring.byReadiness() ?? [];
     if (ready !== undefined && call.keys !== undefined) call.settings = call.keys.settingsOf(ready);
     return call;
   }
 
   /** Like `configuredCall`, but a credential may be missing. */
-  #checkedCall(adapter: Adapter, options: CallOptions): AdapterCall {
+  #checkedCall(adapter: Adapter, options: CallOptions): AskedCall {
     assertOpen(this.#options.closing);
     return this.#settings.checked(adapter, undefined, options.signal ?? never());
   }
 }
+
+/** With one key after the other, if there are several and the server refuses them. */
+const askWithKeys: Asks = (call, question) => {
+  const { keys } = call;
+  const [first, ...others] = keys?.ring.byReadiness() ?? [];
+  if (keys === undefined || first === undefined) return question(call);
+  const ask = (state: KeyState) => question({ ...call, settings: keys.settingsOf(state) });
+  const askNext = (state: KeyState) => (error: unknown) => {
+    if (keyFaultOf(toBlockhouseError(error)) === undefined) throw error;
+    return ask(state);
+  };
+  return others.reduce((answer, state) => answer.catch(askNext(state)), ask(first));
+};

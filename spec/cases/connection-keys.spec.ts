@@ -337,6 +337,21 @@ t.test('a check of the connection, and its list, use a key that works', async (t
   t.match((await rig.call('GET', '/v1/models')).text, 'gpu/z');
 });
 
+t.test('a check and a list try the next key where the first one is refused, and say so if all are', async (t) => {
+  const refusing =
+    (labels: string): Answerer =>
+    (request, res, index) =>
+      labels.includes(labelOf(request)) ? sendJson(res, { error: { message: 'Incorrect API key', code: 'invalid_api_key' } }, 401) : hello(request, res, index);
+  const [some, none] = [await rigWith(t, refusing('ab')), await rigWith(t, refusing('abc'))];
+  t.match((await some.call('GET', '/v1/models')).text, 'gpu/z', 'before any call has been made');
+  t.match((await some.call('GET', '/v1/adapters/gpu/models')).json, { models: ['z'] });
+  t.match((await some.call('POST', '/v1/adapters/gpu/verify')).json, { ok: true });
+  t.match(await none.call('GET', '/v1/adapters/gpu/models'), { status: 502, json: { code: 'UPSTREAM_AUTH' } });
+  t.match((await none.call('POST', '/v1/adapters/gpu/verify')).json, { ok: false, detail: /Incorrect API key/ });
+  t.same(none.upstream.requests.map(labelOf), ['a', 'b', 'c', 'a', 'b', 'c']);
+  t.notMatch((await none.call('GET', '/v1/models')).text, 'gpu/z');
+});
+
 t.test('a connection whose keys may have three calls at a time lets the fourth wait in its line', async (t) => {
   const open: (() => void)[] = [];
   const rig = await rigWith(t, (request, res, index) => void open.push(() => void hello(request, res, index)), {

@@ -118,6 +118,15 @@ t.test('a call without a known price is no free one: the costs say so, and lead 
   t.match(price, { input: 1_000_000, output: 1_000_000 });
   await row.getByRole('button', { name: 'Remove' }).click();
   await row.getByText('not known').waitFor();
+  await page.getByRole('button', { name: 'Set a price…' }).click();
+  const model = dialog.getByRole('combobox', { name: 'Model' });
+  await model.fill('oll');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  t.equal(await model.inputValue(), 'ollama/', 'the provider first, then its models');
+  t.same(await axeFindings(page), []);
+  await model.fill('gpu/*');
+  t.equal(await model.inputValue(), 'gpu/*', 'any other name can be typed');
 });
 
 t.test('a bill is chosen as a file, and what differs from the calls is shown beside them', async (t) => {

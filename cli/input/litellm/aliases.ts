@@ -63,7 +63,11 @@ function targetsOf(name: string, members: readonly Deployment[], connectionOf: R
     if (!hasWeights && isDrawn && params['rpm'] !== undefined) book.changed(`${place}.rpm`, 'the weight in the alias; limits per minute are those of a key');
     if (params['weight'] === undefined || book.has(`${place}.weight`)) continue;
     if (isDrawn) book.taken(`${place}.weight`, 'the weight in the alias');
-    else book.left(`${place}.weight`, 'There is one model to ask, or the models of another order are drawn by weight.');
+    else
+      book.left(
+        `${place}.weight`,
+        targets.length === 1 ? 'The name has one model, so none is drawn.' : 'Only the models of the first order that has several are drawn by weight.',
+      );
   }
   return targets.slice(0, MAX_TARGETS);
 }

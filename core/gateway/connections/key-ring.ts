@@ -69,10 +69,12 @@ export class KeyRing {
     this.#wake();
   }
 
-  /** A key that could be used now; the first one where none can. */
-  ready(): KeyState | undefined {
+  /** Those that could be used now first, each in the order of the entry. */
+  byReadiness(): KeyState[] {
     const now = this.#now();
-    return this.#states.find((state) => state.shown(now).fault === undefined) ?? this.#states[0];
+    const [ready, paused]: [KeyState[], KeyState[]] = [[], []];
+    for (const state of this.#states) (state.shown(now).fault === undefined ? ready : paused).push(state);
+    return [...ready, ...paused];
   }
 
   /**

@@ -3,6 +3,7 @@
 import { type Endpoint, isOffered } from '../../auth/endpoint.ts';
 import { toBlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, ListedModel, UpstreamTimeouts } from '../../ports.ts';
+import type { EntryKeys } from './key-rings.ts';
 
 const KEEP_MS = 600_000;
 /** A server that was started a moment ago is found soon. */
@@ -19,6 +20,14 @@ interface Known {
   list?: readonly ListedModel[];
 }
 
+/** A call that may have several keys to choose from. */
+export type AskedCall = AdapterCall & { readonly keys?: EntryKeys | undefined };
+
+/** How a question is asked: once, or with one key after the other. */
+export type Asks = <T>(call: AskedCall, question: (call: AdapterCall) => Promise<T>) => Promise<T>;
+
+const askOnce: Asks = (call, question) => question(call);
+
 /** The lists by connection: an object that is another one after each change of auth.json, which forgets them. */
 export class ServedModels {
   readonly #now: () => number;
@@ -30,11 +39,11 @@ export class ServedModels {
   }
 
   /** What the server of a connection lists; nothing if it does not answer, or `ready`, which gets its key, rejects. Rejects for a defect of ours alone. */
-  of(adapter: Adapter, ready: () => Promise<void>, makeCall: (signal: AbortSignal) => AdapterCall): Promise<readonly ListedModel[]> {
+  of(adapter: Adapter, ready: () => Promise<void>, makeCall: (signal: AbortSignal) => AskedCall, asks: Asks = askOnce): Promise<readonly ListedModel[]> {
     const known = this.#known.get(adapter);
     if (known !== undefined && known.until > this.#now()) return known.models;
     const made: Known = {
-      models: this.#ask(adapter, ready, makeCall).then(([list, keepMs]) => this.#keep(made, list, keepMs)),
+      models: this.#ask(adapter, ready, makeCall, asks).then(([list, keepMs]) => this.#keep(made, list, keepMs)),
       until: Number.POSITIVE_INFINITY,
     };
     this.#known.set(adapter, made);
@@ -55,12 +64,14 @@ export class ServedModels {
   async #ask(
     adapter: Adapter,
     ready: () => Promise<void>,
-    makeCall: (signal: AbortSignal) => AdapterCall,
+    makeCall: (signal: AbortSignal) => AskedCall,
+    asks: Asks,
   ): Promise<readonly [list: readonly ListedModel[], keepMs: number]> {
     try {
       await ready();
       const call = makeCall(AbortSignal.timeout(PATIENCE_MS));
-      return [(await adapter.listServed?.({ ...call, timeouts: TIMEOUTS })) ?? NONE, KEEP_MS];
+      const list = async (each: AdapterCall) => (await adapter.listServed?.({ ...each, timeouts: TIMEOUTS })) ?? NONE;
+      return [await asks(call, list), KEEP_MS];
     } catch (error) {
       if (toBlockhouseError(error).code === 'INTERNAL_ERROR') throw error;
       return [NONE, KEEP_FAILURE_MS]; // the call of a model says what is wrong

@@ -4,7 +4,6 @@ import { useId } from 'preact/hooks';
 import { setQuery } from '../base/address.ts';
 import { readConnections } from '../data/connections.ts';
 import { useLoad } from '../data/load.ts';
-import { modelNames, readModels } from '../data/models.ts';
 import { Keys } from './widgets.tsx';
 
 interface FieldProps {
@@ -63,22 +62,12 @@ export function TextField({ value, set, input, ...field }: TextFieldProps) {
   );
 }
 
-/** The models that can be called, for an input with this list; those of one provider or connection with `of`. */
-export function ModelList({ id, of }: { readonly id: string; readonly of?: string | undefined }) {
-  const { data = [] } = useLoad(readModels, []).state.value;
-  return <Choices id={id} names={modelNames(data, of)} />;
-}
-
 /** The providers and connections, for an input with this list. */
 export function ConnectionList({ id }: { readonly id: string }) {
   const { data = [] } = useLoad(readConnections, []).state.value;
-  return <Choices id={id} names={data.map(({ name }) => name)} />;
-}
-
-function Choices({ id, names }: { readonly id: string; readonly names: readonly string[] }) {
   return (
     <datalist id={id}>
-      {names.map((name) => (
+      {data.map(({ name }) => (
         <option key={name} value={name} />
       ))}
     </datalist>

@@ -6,7 +6,8 @@ import { get } from '../../data/http.ts';
 import { useLoad } from '../../data/load.ts';
 import { KINDS, type PricedRow, priceOf, priceRows, readPrices, removePrice, setPrice, type TypedPrice, typedPrice } from '../../data/prices.ts';
 import { FormDialog, showDialog } from '../../parts/dialog.tsx';
-import { ModelList, Segments, TextField } from '../../parts/fields.tsx';
+import { Field, Segments, TextField } from '../../parts/fields.tsx';
+import { ModelPicker } from '../../parts/model-picker.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Button, Problem } from '../../parts/widgets.tsx';
 import { priceFromText, priceRemovedText, priceSetText, pricesText, rateText, uncountedCallsText, wrongPriceText } from '../../text/index.ts';
@@ -89,27 +90,28 @@ function PriceForm({ begin, close, reload }: { readonly begin: TypedPrice; reado
     close();
     await reload();
   };
-  const field = (name: Exclude<keyof TypedPrice, 'kind'>, label: string, help?: string, list?: string) => (
+  const field = (name: Exclude<keyof TypedPrice, 'kind' | 'model'>, label: string, help?: string) => (
     <TextField
       label={label}
       help={help}
       wrong={wrongPriceText(name, wrong)}
       value={typed[name]}
       set={(text) => setTyped({ ...typed, [name]: text.trim() })}
-      input={list === undefined ? { inputMode: 'decimal' } : { list }}
+      input={name === 'like' ? {} : { inputMode: 'decimal' }}
     />
   );
   return (
     <FormDialog title={pricesText.title} text={pricesText.lead} does={pricesText.save} close={close} act={act}>
-      {field('model', pricesText.model, pricesText.modelHelp, 'priced-models')}
-      <ModelList id="priced-models" />
+      <Field label={pricesText.model} help={pricesText.modelHelp} wrong={wrongPriceText('model', wrong)}>
+        {(props) => <ModelPicker props={props} value={typed.model} set={(model) => setTyped({ ...typed, model })} />}
+      </Field>
       <Segments
         label={pricesText.kind}
         options={KINDS.map((kind) => [kind, pricesText.kinds[kind]])}
         value={typed.kind}
         choose={(kind) => setTyped({ ...typed, kind })}
       />
-      {typed.kind === 'like' && field('like', pricesText.like, pricesText.likeHelp, 'none')}
+      {typed.kind === 'like' && field('like', pricesText.like, pricesText.likeHelp)}
       {typed.kind === 'rates' && (
         <div class="terms">
           {field('input', pricesText.input)}
