@@ -41,3 +41,28 @@ t.test('an excerpt has the first word and marks for all that stand in it', async
   t.match(marked(`${'😀'.repeat(100)}here${'😀'.repeat(300)}`, 'here'), /^…(?:😀)+\[here\](?:😀)+…$/u, 'no character is cut in two');
   t.equal(marked('no such word', 'other'), 'no such word');
 });
+
+t.test('an excerpt looks at few characters one by one, however long the text is', async (t) => {
+  const { toLowerCase } = String.prototype;
+  t.teardown(() => (String.prototype.toLowerCase = toLowerCase));
+  let looks = 0;
+  String.prototype.toLowerCase = function (this: string) {
+    looks += 1;
+    return toLowerCase.call(this);
+  };
+  for (const [text, word] of [
+    [`${'x '.repeat(50_000)}here${' y'.repeat(50_000)}`, 'here'],
+    ['é'.repeat(100_000), 'e'],
+    ['😀'.repeat(50_000), 'none'],
+  ] as const)
+    excerptOf(text, [word]);
+  t.ok(looks < 30_000, `${looks}`);
+});
+
+t.test('what stands at the edge of a piece of a long text is found', async (t) => {
+  for (let before = 4000; before < 4200; before += 7) {
+    const { excerpt, marks } = excerptOf(`${'x'.repeat(before)}needle in 😀${'y'.repeat(9000)}`, ['needle in 😀']);
+    t.match(excerpt, /^…x{60}needle in 😀y{168}…$/u);
+    t.same(marks, [[61, 73]]);
+  }
+});
