@@ -175,12 +175,7 @@ export class Sessions {
 
   /** True for a ticket that was not used and is not late. */
   async redeem(ticket: string): Promise<boolean> {
-    return this.isOfToken(ticket) && (await this.#passes.take('ticket', ticket.slice(0, ticket.indexOf('.')))) && this.isOfToken(ticket);
-  }
-
-  /** True for a ticket that was made under the present token, used or not. */
-  isOfToken(ticket: string): boolean {
-    return this.#isMarked(ticket);
+    return this.#isMarked(ticket) && (await this.#passes.take('ticket', ticket.slice(0, ticket.indexOf('.')))) && this.#isMarked(ticket);
   }
 
   /** With 128 bits of the signature. */

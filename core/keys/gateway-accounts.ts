@@ -17,6 +17,7 @@ import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway
 import type { CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
+import { FailedLines } from './failed-lines.ts';
 import { KeyPlaces } from './key-places.ts';
 import { type KeyRates, RateLimits, type TakenTokens } from './key-rates.ts';
 import type { KeyStore } from './key-store.ts';
@@ -57,12 +58,14 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #rates: RateLimits;
   readonly #places = new KeyPlaces();
   readonly #unbilled = new UnbilledModels();
+  readonly #failed: FailedLines;
 
   constructor(options: GatewayAccountsOptions) {
     this.#options = options;
     this.#names = new PricedNames(options.gateway, options.monotonic);
     this.#rates = new RateLimits(options.monotonic);
     this.#held = new HeldCalls(options.ledger, this.#tell);
+    this.#failed = new FailedLines((call) => options.ledger.record(call), options.monotonic);
   }
 
   check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined {
@@ -159,6 +162,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
 
   async costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
+    this.#failed.flush();
     return reportCosts(this.#options.ledger.lines(), by, filter);
   }
 
@@ -175,6 +179,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   async close(): Promise<void> {
     this.#held.close();
     await Promise.all(this.#pricing);
+    this.#failed.flush();
     await this.#options.ledger.close();
   }
 
@@ -253,7 +258,8 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       error: code,
     };
     end.costUsd = costUsd;
-    this.#options.ledger.record(call, noted);
+    const isAlone = this.#failed.linesOf(call) === 1; // others-stay (failed-lines.ts)
+    this.#options.ledger.record(isAlone ? call : { ...call, calls: 0 }, noted);
     this.#options.bus.emit('call.counted', { requestId, key, provider: adapter, model, usage, costUsd, error: code });
   }
 

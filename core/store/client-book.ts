@@ -51,6 +51,8 @@ export interface GatewayCall {
   readonly error: ErrorCode | null;
   /** Set if the call had a line of its own in the journal. */
   readonly id?: string | undefined;
+  /** For how many calls its line is, which have all cost nothing: 1 if absent; 0 for a call that a later line has, too. */
+  readonly calls?: number | undefined;
 }
 
 /** A call that is about to be sent, or under way, or whose end the ledger does not have yet; with the counts that apply if it never settles. */

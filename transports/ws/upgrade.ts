@@ -15,7 +15,7 @@ import { BlockhouseError, type Core, invalidRequest, toBlockhouseError } from '.
 import { assertOwnHost, inboundRequestId, targetPath } from '../guard.ts';
 import type { TransportLog } from '../log.ts';
 import { answerRaw, openAnswer } from '../raw-answer.ts';
-import { isRepeated, isStillOwners, wrongTokensOf } from '../wrong-tokens.ts';
+import { isRepeated, wrongTokensOf } from '../wrong-tokens.ts';
 import { HTTP_ONLY_PATHS, WS_PATH, WS_TICKET_HINT, WS_TOKEN_HINT, wsTicket, wsToken } from '../ws-path.ts';
 import { withoutUpgrade } from './hand-back.ts';
 import { MAX_MESSAGE_BYTES, MAX_MESSAGE_FRAMES, MAX_MESSAGE_PIECES, type WsLimits } from './limits.ts';
@@ -90,7 +90,6 @@ export class Door {
       const endsAt = await this.#assertKnown(req);
       if (socket.destroyed) return; // its client has left meanwhile
       this.#assertRoom(req);
-      this.#assertStillKnown(req);
       this.#handshake.handleUpgrade(req, socket, head, (webSocket) => this.#context.onSocket(webSocket, this.#idOf(req), endsAt));
     } catch (error) {
       this.#refuse(req, socket, toBlockhouseError(error));
@@ -110,14 +109,6 @@ export class Door {
     if (ticket === undefined) wrongTokensOf(core).assertRight(core, req, wsToken(req), WS_TOKEN_HINT);
     else if ((await core.sessions?.redeem(ticket)) !== true) wrongTokensOf(core).refuse(req, WS_TICKET_HINT);
     return core.sessions?.endOf(ticket ?? wsToken(req) ?? '');
-  }
-
-  /** At once before the handshake: a rotation that is seen from now on closes the socket, one that was seen before could not. */
-  #assertStillKnown(req: IncomingMessage): void {
-    const { core } = this.#context;
-    const ticket = wsTicket(req);
-    const isRight = ticket === undefined ? isStillOwners(core, wsToken(req) ?? '') : core.sessions?.isOfToken(ticket) === true;
-    if (!isRight) throw new BlockhouseError('UNAUTHORIZED', ticket === undefined ? WS_TOKEN_HINT : WS_TICKET_HINT);
   }
 
   /** At once before the handshake, so that no two sockets take the last place. */

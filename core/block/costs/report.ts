@@ -11,6 +11,8 @@ export type CostLine = Pick<LedgerLine, 'at' | 'provider' | 'credential' | 'mode
   readonly block?: string;
   readonly key?: string | null;
   readonly error?: string | null;
+  /** For how many calls the line is; 1 if absent. */
+  readonly calls?: number | undefined;
 };
 
 /** The row of calls without a key of their own: those with the token of the workspace. */
@@ -54,7 +56,8 @@ export async function reportCosts(lines: AsyncIterable<CostLine>, by: CostsRepor
     if (block !== undefined && line.block !== block) continue;
     const day = line.at.slice(0, 10);
     if (day < from || (to !== undefined && day > to)) continue;
-    const one = line.usage === null && line.error != null ? { ...emptyBucket(), calls: 1 } : bucketOf(line.usage, line.costUsd);
+    const { calls = 1 } = line;
+    const one = line.usage === null && line.error != null ? { ...emptyBucket(), calls } : { ...bucketOf(line.usage, line.costUsd), calls };
     const key = KEY_OF[by](line);
     buckets.set(key, addBucket(buckets.get(key) ?? emptyBucket(), one));
     total = addBucket(total, one);

@@ -131,6 +131,7 @@ export class PostgresGatewayBook implements GatewayBook {
   /** Counts a call at once, and writes its line soon. */
   record(call: GatewayCall, noted?: OpenCall): void {
     if (noted !== undefined) this.#open.delete(noted.id);
+    if (call.calls === 0) return;
     this.#answers.count(call);
     this.#count(this.#waiting.add(call));
     this.#writeSoon();

@@ -7,7 +7,7 @@ import type { GatewayCall } from '../port.ts';
 /** A line, and the number that it has on its server. */
 export interface GatewayLine {
   readonly n: number;
-  readonly call: Omit<GatewayCall, 'id'>;
+  readonly call: Omit<GatewayCall, 'id' | 'calls'>;
   readonly tokens: number;
   /** More than one where calls were added up. */
   readonly calls: number;
@@ -49,7 +49,7 @@ export class GatewayLines {
   }
 
   /** Adds a call, and returns its line. */
-  add({ id: _id, ...call }: GatewayCall): GatewayLine {
+  add({ id: _id, calls = 1, ...call }: GatewayCall): GatewayLine {
     const { costUsd, leastUsd = null, usage, error } = call;
     const unpriced = usage !== null && costUsd === null && leastUsd === null ? 1 : 0;
     this.#last += 1;
@@ -57,8 +57,8 @@ export class GatewayLines {
       n: this.#last,
       call,
       tokens: Math.min(Math.ceil(countable(usage?.totalTokens)), MOST_TOKENS),
-      calls: 1,
-      failed: error === null ? 0 : 1,
+      calls,
+      failed: error === null ? 0 : calls,
       unpriced,
     };
     if (this.#lines.length < this.#most) this.#lines.push(line);
@@ -155,11 +155,13 @@ export interface CallRow {
   readonly duration_ms: number;
   readonly error: GatewayCall['error'];
   readonly credential: string | null;
+  /** More than one where calls were added up. */
+  readonly calls: number;
 }
 
 /** The call of a row. */
 export function callOf(row: CallRow): GatewayCall {
-  const { at, request_id: requestId, key, grp, provider, credential, model, usage, cost_usd: costUsd, least_usd: leastUsd, error } = row;
+  const { at, request_id: requestId, key, grp, provider, credential, model, usage, cost_usd: costUsd, least_usd: leastUsd, error, calls } = row;
   const times = { firstTextMs: row.first_text_ms, durationMs: row.duration_ms };
   return {
     at: at.toISOString(),
@@ -174,5 +176,6 @@ export function callOf(row: CallRow): GatewayCall {
     ...(leastUsd !== null && { leastUsd }),
     ...times,
     error,
+    ...(calls > 1 && { calls }),
   };
 }

@@ -92,6 +92,25 @@ t.test('one-token: what a process makes that has not seen a new token yet is goo
   t.equal(await worker.redeem(ticket), false);
 });
 
+t.test('one-token: a ticket opens nothing if the token is replaced while another process takes it', async (t) => {
+  const world = { token: 'one' };
+  const sign = (text: string): string => createHmac('sha256', world.token).update(text).digest('base64url');
+  const kept = new LocalPasses({ sign });
+  const passes = {
+    add: kept.add.bind(kept),
+    holderOf: kept.holderOf.bind(kept),
+    take: async (...given: Parameters<LocalPasses['take']>) => {
+      const isTaken = await kept.take(...given);
+      world.token = 'two';
+      return isTaken;
+    },
+  };
+  const sessions = new Sessions({ sign }, Date.now, passes);
+  t.equal(await sessions.redeem((await sessions.newTicket()).text), false);
+  world.token = 'one';
+  await t.rejects(sessions.exchange((await sessions.newCode()).text), { code: 'UNAUTHORIZED' }, 'a code makes no session either');
+});
+
 t.test('one-token: nothing is made for a secret that is wrong by the time at which it is signed', async (t) => {
   let signs = Number.POSITIVE_INFINITY;
   const sign = (text: string): string => {

@@ -314,6 +314,19 @@ t.test('the books close when the calls that have ended are in them with their pr
   t.match(JSON.parse(readFileSync(join(workspace, 'gateway-ledger.jsonl'), 'utf8')), { usage, costUsd: Number });
 });
 
+t.test('a key that asks in vain again and again does not push the lines of others out of the ledger, and each of its calls counts in reports', async (t) => {
+  const fails: Step = () => Promise.reject(new BlockhouseError('UPSTREAM_REJECTED', 'There is no such model.'));
+  const { core } = await coreWith(t, { steps: [fails], retries: 0 });
+  await core.keys?.create('app', { tokensPerDay: 100_000 });
+  for (let call = 0; call < 300; call += 1) t.not(await codeOf(core.chat({ ...REQUEST, model: `m${call}` }, APP)), 'ok');
+  t.match((await core.accounts?.costs('key'))?.rows, [{ key: 'app', calls: 300, costUsd: null, unpricedCalls: 0 }]);
+  t.match(await spent(core), { calls: 0, tokens: 0 });
+  await core.close();
+  const text = readFileSync(join(core.workspace ?? '', 'gateway-ledger.jsonl'), 'utf8');
+  t.ok(text.trim().split('\n').length <= 110, `${text.split('\n').length} lines`);
+  t.equal(readFileSync(join(core.workspace ?? '', 'gateway-open.jsonl'), 'utf8'), '', 'none is under way');
+});
+
 t.test('a book that other servers share is asked before each call, also one that is sent at once, with what that call may use', async (t) => {
   const key = namedKey({ name: 'app', hash: 'x', createdAt: '', ...checkedLimits({ usdPerDay: 10, tokensPerDay: 10_000 }) });
   const gateway = { pricedAs: () => ({ provider: 'own', model: 'm', rates: { input: 1, output: 10 } }) };

@@ -129,7 +129,7 @@ export class GatewayLedger implements GatewayBook {
   record(call: GatewayCall, noted?: OpenCall): void {
     const id = noted === undefined ? call.id : this.#journal.end(noted, call);
     this.#spent.count(call, this.#unwritten); // counted-at-once
-    if (!this.#waiting.add(lineOf(call, id))) this.#isIncomplete = true;
+    if (call.calls !== 0 && !this.#waiting.add(lineOf(call, id))) this.#isIncomplete = true;
     if (id !== undefined) this.#ended.push(id);
     this.#timer ??= setTimeout(() => void this.#queue.add(() => this.#write()), WRITE_EVERY_MS).unref(); // few-writes
   }

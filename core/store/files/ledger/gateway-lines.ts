@@ -11,13 +11,13 @@ import { SpendDays } from '../../parts/spend-days.ts';
  * could not be read again, and its call would count for nothing. `id` is that of its line in the journal, if it has one.
  */
 export function lineOf(
-  { at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, firstTextMs, durationMs, error }: GatewayCall,
+  { at, requestId, key, group, provider, credential, model, usage, costUsd, leastUsd, firstTextMs, durationMs, error, calls }: GatewayCall,
   id?: string,
 ): string {
   return (
     `{"at":"${at}","requestId":${quoted(requestId)},"key":${key === null ? null : quoted(key)}${group === undefined ? '' : `,"group":${quoted(group)}`},"provider":${quoted(provider)}${credential === undefined ? '' : `,"credential":${quoted(credential)}`},"model":${quoted(model)},` +
     `"usage":${usage === null ? null : usageText(usage)},"costUsd":${costUsd}${typeof leastUsd === 'number' ? `,"leastUsd":${leastUsd}` : ''},"firstTextMs":${firstTextMs},"durationMs":${durationMs},` +
-    `"error":${error === null ? null : quoted(error)}${id === undefined ? '' : `,"id":${quoted(id)}`}}\n`
+    `"error":${error === null ? null : quoted(error)}${calls === undefined ? '' : `,"calls":${calls}`}${id === undefined ? '' : `,"id":${quoted(id)}`}}\n`
   );
 }
 
@@ -44,9 +44,10 @@ export function parseCall(line: string): GatewayCall | undefined {
   return isObject(value) && isCall(value) ? (value as unknown as GatewayCall) : undefined;
 }
 
-function isCall({ at, key, group, provider, model, costUsd, usage }: Record<string, unknown>): boolean {
+function isCall({ at, key, group, provider, model, costUsd, usage, calls }: Record<string, unknown>): boolean {
   return (
     isTime(at) &&
+    (calls === undefined || (Number.isSafeInteger(calls) && (calls as number) > 0)) &&
     (group === undefined || typeof group === 'string') &&
     typeof provider === 'string' &&
     typeof model === 'string' &&

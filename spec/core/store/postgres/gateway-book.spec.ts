@@ -52,6 +52,19 @@ t.test('PostgreSQL', { skip: noPostgres }, async (t) => {
     ]);
   });
 
+  t.test('a line for several calls comes back as such, and a call that is in another line has none', async (t) => {
+    const { database, ask } = await migrated(t);
+    const book = await bookOn(t, database);
+    const failed = { usage: null, costUsd: null, error: 'UPSTREAM_FAILED' as const };
+    book.record(callOf('many', { ...failed, calls: 7 }));
+    book.record(callOf('one', { ...failed, calls: 0 }));
+    const lines: GatewayCall[] = [];
+    for await (const line of book.lines()) lines.push(line);
+    t.strictSame(lines, [callOf('many', { ...failed, calls: 7 })]);
+    t.strictSame(await ask('select calls::int, failed::int, unpriced::int from bh.gateway_day'), [{ calls: 7, failed: 7, unpriced: 0 }]);
+    t.match((await book.spent('key', 'app')).day, { calls: 0 });
+  });
+
   t.test('lines are written by themselves', async (t) => {
     const { database, ask } = await migrated(t);
     (await bookOn(t, database)).record(callOf('1'));

@@ -42,6 +42,9 @@ t.test('a line is the JSON of its call, whatever the names in it', async (t) => 
   }
   const bare = call({ key: null, usage: null, costUsd: null, firstTextMs: null, error: 'CANCELLED' });
   t.same(parseCall(lineOf(bare)), bare);
+  const several = { ...bare, calls: 7 };
+  t.same(parseCall(lineOf(several)), several);
+  for (const calls of [-7, 0.5, Number.MAX_VALUE]) t.equal(parseCall(lineOf({ ...bare, calls })), undefined, `${calls} calls`);
 });
 
 t.test('what is no call is left out', async (t) => {
