@@ -3,8 +3,6 @@
 // growing-pause: the first worker in a row that dies is replaced at once, the next ones after a pause that doubles, up to ten seconds.
 // an-end: when no worker is left and five in a row could not start, the server ends with what the last one said.
 // all-heard: a worker counts as gone only after all that it has sent was read, since that may be what its last calls have used.
-// handed-over: node:cluster keeps a connection until the worker that it has handed it to says that it has it, and forgets it with a worker that dies before. So it is
-//   closed here: its client is told at once that it is broken, as those are whose connections the worker had.
 // one-port: the system is asked for a free port here, and not by the workers: one that is started when all others have died has to listen where they did.
 // no-orphans: a worker whose primary is gone ends: at once where the primary keeps the account of its calls, else as after SIGTERM.
 import cluster, { type Worker } from 'node:cluster';
@@ -102,7 +100,6 @@ export class WorkerPool {
         (message) => worker.send(message, () => undefined),
       ),
     );
-    const closeHanded = handovers(worker);
     worker.on('error', () => undefined); // of a message to one that dies; `exit` reports its end
     worker.on('message', (message: unknown) => {
       if (!isWord(message)) return;
@@ -114,7 +111,6 @@ export class WorkerPool {
     });
     const ended = Promise.race([closed(worker), unborn]).then(([code, signal]) => {
       gone(); // all-heard
-      closeHanded();
       this.#running.delete(worker);
       const wasReady = this.#ready.delete(worker);
       if (this.#isStopping) return;
@@ -162,20 +158,6 @@ function closed({ process: child }: Worker): Promise<readonly unknown[]> {
   return new Promise((resolve) => {
     child.once('close', (...how: unknown[]) => resolve(how));
   });
-}
-
-/** Notes which connections are being handed to a worker. The returned function closes those that it has not taken. handed-over. */
-function handovers({ process: child }: Worker): () => void {
-  const handed = new Map<unknown, { close(): void }>();
-  const send = child.send.bind(child) as (...all: unknown[]) => boolean;
-  child.send = (message: unknown, handle?: unknown, ...more: unknown[]): boolean => {
-    if (isObject(message) && message['cmd'] === 'NODE_CLUSTER' && message['act'] === 'newconn') handed.set(message['seq'], handle as { close(): void });
-    return send(message, handle, ...more);
-  };
-  child.on('internalMessage', (message: unknown) => isObject(message) && handed.delete(message['ack']));
-  return () => {
-    for (const handle of handed.values()) handle.close();
-  };
 }
 
 /** A port that nobody has now. one-port. Rejects with the system's own error. */
