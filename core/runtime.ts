@@ -332,7 +332,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
       if (workspace === undefined || settings === undefined) throw new Error('This check needs a workspace: createCore({ workspace, … }).');
       const { findings, ...rest } = await (session?.isOpen === true && options.gatewayOnly !== true
         ? session.blocks.check()
-        : checkOffline(workspace, gateway));
+        : (await import('./block/doctor-offline.ts')).examineOffline(workspace, gateway));
       const spentToday = await todaysSpending(workspace, session?.accounts, options.clock);
       const ofKeys = await keyFindings(settings, { ...uncounted, spentToday });
       return { ...rest, ok: rest.ok && ofKeys.every(({ severity }) => severity !== 'error'), findings: [...findings, ...ofKeys] };
@@ -389,11 +389,6 @@ function assemble(options: CoreOptions, worker?: Worker) {
     },
   };
   return { core, passes, look, session, database };
-}
-
-async function checkOffline(workspace: string, gateway: Gateway): Promise<DoctorReport> {
-  const { examineOffline } = await import('./block/doctor-offline.ts');
-  return examineOffline(workspace, gateway);
 }
 
 type Session = WorkspaceSession | WorkerSession | undefined;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { BlockhouseError } from '../../errors.ts';
 import type { Finding } from '../../types.ts';
 import { halfCopy, parseNote } from '../parts/copy-note.ts';
-import type { ConnectOptions } from '../store.ts';
+import type { ConnectOptions, StoreCheck } from '../store.ts';
 import { checkDatabase } from './check.ts';
 import { nodesIn } from './membership.ts';
 import { isWithoutSchema, pendingMigrations } from './migrate.ts';
@@ -13,13 +13,6 @@ import { Listener } from './signals/listener.ts';
 import { NOTE } from './sql/copy.ts';
 import { COUNTS } from './sql/blocks.ts';
 import { NOTIFY } from './sql/signals.ts';
-
-/** What the doctor finds in a database without a server. */
-export interface StoreCheck {
-  /** How many there are. */
-  readonly blocks: number;
-  readonly findings: readonly Finding[];
-}
 
 const HEARS_MS = 3000;
 
