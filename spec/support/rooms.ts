@@ -105,6 +105,7 @@ export const FILE_STORE_USERS: Readonly<Record<string, string>> = {
   'core/auth/credentials.ts': 'auth.json is of one machine with any store',
   'core/auth/preset-file.ts': 'presets.json stands beside auth.json',
   'core/auth/price-file.ts': 'prices.json stands beside auth.json',
+  'core/deep-health.ts': 'the disk is of one machine with any store',
   'core/block/doctor.ts': 'the doctor looks at files',
   'core/block/doctor-offline.ts': 'the doctor looks at files',
   'core/block/doctor-workspace.ts': 'the doctor looks at files',
