@@ -56,3 +56,18 @@ t.test('a flood of events is told as how many were left out, not one by one', as
   const missed = told.reduce((sum, event) => sum + ('missed' in event ? event.missed : 1), 0);
   t.equal(missed, 5000, 'together they are all');
 });
+
+t.test('no-echo: requests and sockets are no events for those who follow, and make no hole', async (t) => {
+  const bus = createBus();
+  const ring = new EventRing(bus);
+  const told: Happened[] = [];
+  t.teardown(ring.follow((event) => told.push(event)));
+  bus.emit('block.created', { block: 'a' });
+  bus.emit('socket.opened', { requestId: 'r' });
+  bus.emit('request.served', { requestId: 'r', method: 'GET', route: '/api/blocks', status: 200, durationMs: 1 });
+  bus.emit('socket.closed', { requestId: 'r', code: 1000, durationMs: 1 });
+  bus.emit('block.created', { block: 'b' });
+  t.match(told, [{ data: { block: 'a' } }, { data: { block: 'b' } }]);
+  const [one, other] = told as unknown as [{ seq: number }, { seq: number }];
+  t.equal(other.seq, one.seq + 1);
+});

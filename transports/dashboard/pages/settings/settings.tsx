@@ -27,8 +27,8 @@ import { Notifications } from './notifications.tsx';
 
 const NEW_TOKEN = 'blockhouse token --new-token';
 
-/** The page. */
-export default function Settings() {
+/** What the server has, and the part of the page that the address names. */
+function useSettings() {
   const providers = useLoad(readProviders, []);
   const connections = useLoad(readConnections, []);
   const { data, error } = providers.state.value;
@@ -36,6 +36,12 @@ export default function Settings() {
   const part = route.value.query.get('part') ?? undefined;
   useReveal(part && `part-${part}`, data !== undefined && all !== undefined);
   const reload = async (): Promise<void> => void (await Promise.all([providers.reload(), connections.reload()]));
+  return { connections, data, error, all, reload };
+}
+
+/** The page. */
+export default function Settings() {
+  const { connections, data, error, all, reload } = useSettings();
   return (
     <>
       <header class="top">
