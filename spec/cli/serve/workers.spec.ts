@@ -172,6 +172,22 @@ t.test('workers of a workspace in a database are whole servers', noPostgres ? { 
     t.match(await ask(store, 'select status from bh.message where reply_to = $1', [lastId]), [{ status: 'done' }], 'what was under way has ended');
   });
 
+  await t.test('a key is debugged at all of them, and the primary keeps and deletes the bodies', async (t) => {
+    const { call, workspace } = await whole(t, friendlyDaemon);
+    const { json } = await call('POST', '/api/keys', { name: 'debugged' });
+    t.match(await call('POST', '/api/keys/debugged/debug'), { status: 200 });
+    const file = join(workspace, 'debug-bodies.jsonl');
+    const shown = async (): Promise<number> => {
+      t.equal((await call('POST', '/v1/chat', CHAT, json['key'] as string)).status, 200);
+      const { ended } = (await call('GET', '/api/gateway/requests')).json as { ended: { requestId: string; key?: string }[] };
+      const [id] = ended.filter(({ key }) => key === 'debugged').map(({ requestId }) => requestId);
+      return ((await call('GET', `/api/gateway/requests/${id}`)).json['bodies'] as unknown[] | undefined)?.length ?? 0;
+    };
+    await until(async () => (await shown()) === 1, 'a worker has noticed it, and any shows the bodies');
+    t.match(await call('DELETE', '/api/keys/debugged/debug'), { status: 200 });
+    await until(() => !existsSync(file), 'they are deleted');
+  });
+
   await t.test('when the primary is killed its workers end in order, and the next server goes on at once', async (t) => {
     const held = heldDaemon();
     const { call, workers, workspace, upstream, store, child } = await whole(t, held.answer);
