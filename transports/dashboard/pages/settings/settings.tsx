@@ -66,27 +66,36 @@ export default function Settings() {
               />
             )}
           </Section>
-          {hasBlocks && (
-            <Section id="halt" title={settingsText.halt} lead={settingsText.haltLead}>
-              <Halt />
-            </Section>
-          )}
-          <Section id="doctor" title={settingsText.doctor} lead={settingsText.doctorLead}>
-            <Doctor />
-          </Section>
-          {hasBlocks && (
-            <Section id="notifications" title={notifyText.title} lead={notifyText.lead}>
-              <Notifications />
-            </Section>
-          )}
-          <Section id="browser" title={settingsText.browser}>
-            <Browser />
-          </Section>
-          <Section id="about" title={settingsText.about}>
-            <About />
-          </Section>
+          <Further />
         </div>
       </div>
+    </>
+  );
+}
+
+/** The sections below those of keys and connections. */
+function Further() {
+  return (
+    <>
+      {hasBlocks && (
+        <Section id="halt" title={settingsText.halt} lead={settingsText.haltLead}>
+          <Halt />
+        </Section>
+      )}
+      <Section id="doctor" title={settingsText.doctor} lead={settingsText.doctorLead}>
+        <Doctor />
+      </Section>
+      {hasBlocks && (
+        <Section id="notifications" title={notifyText.title} lead={notifyText.lead}>
+          <Notifications />
+        </Section>
+      )}
+      <Section id="browser" title={settingsText.browser}>
+        <Browser />
+      </Section>
+      <Section id="about" title={settingsText.about}>
+        <About />
+      </Section>
     </>
   );
 }
