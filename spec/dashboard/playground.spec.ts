@@ -92,7 +92,7 @@ t.test('an answer in JSON is shown as it came', async (t) => {
   await page.locator('.play-form summary').click();
   await page.getByLabel('Schema of the answer, as JSON').fill('{"type":"object"}');
   await ask(page, ['ollama/stand-in'], 'Play');
-  await page.locator('.answer footer', { hasText: 'priced' }).waitFor();
+  await page.locator('.answer footer', { hasText: 'end_turn' }).waitFor();
   t.equal(await page.locator('.answer pre').textContent(), json);
   t.equal(await page.locator('.answer .prose em').count(), 0);
 });
