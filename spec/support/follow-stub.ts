@@ -57,6 +57,7 @@ export class SocketDouble extends EventEmitter {
   readonly frames: Record<string, unknown>[] = [];
   readonly said: string[] = [];
   stalled = false;
+  isPaused = false;
   #buffered = 0;
 
   get bufferedAmount(): number {
@@ -77,9 +78,13 @@ export class SocketDouble extends EventEmitter {
     this.said.push(`close ${code} ${reason}`);
   }
 
-  /** Nothing is heard any more. */
+  /** What was read before is still heard. */
   pause(): void {
-    this.removeAllListeners('message');
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
   }
 
   terminate(): void {

@@ -4,9 +4,12 @@
 // refresh-first: a subscription is answered by one refresh before any other frame about its block. A client that reads the
 // block after that refresh misses no change.
 // always-answered: every message is answered or closes the connection of its sender, and affects no other client.
+// in-turns: while a turn has no more room for messages, those of further clients wait until their turn comes, one client after the other, and no more are read: each
+//   may send hundreds at once, and there may be a thousand clients.
 // clean-end: after the end of a connection none of its subscriptions and timers is left.
 import type { WebSocket } from 'ws';
 import { isObject, tryParseJson } from '../../core/base/json.ts';
+import { hasRoom, nextTurn } from '../../core/base/next-turn.ts';
 import {
   BlockhouseError,
   type Blocks,
@@ -40,6 +43,8 @@ export interface PeerContext {
   readonly requestId: string;
 }
 
+type Turns = Readonly<{ hasRoom: typeof hasRoom; nextTurn: typeof nextTurn }>;
+
 interface Subscription {
   readonly batch: Batch;
   readonly stop: StopFollowing;
@@ -48,6 +53,7 @@ interface Subscription {
 /** The server's side of one WebSocket. */
 export class Peer {
   readonly #socket: WebSocket;
+  readonly #turns: Turns;
   readonly #context: PeerContext;
   readonly #outbox: Outbox;
   readonly #messages: Allowance;
@@ -57,9 +63,14 @@ export class Peer {
   readonly #following = new Map<string, () => void>();
   #answered = true;
   #ending = false;
+  /** in-turns: what has been read and waits; undefined while nothing need wait. */
+  #late: (readonly [data: Buffer, isBinary: boolean])[] | undefined;
+  #readsNoMore = false;
 
-  constructor(socket: WebSocket, context: PeerContext) {
+  /** `turns` are those of the process; a test has its own. */
+  constructor(socket: WebSocket, context: PeerContext, turns: Turns = { hasRoom, nextTurn }) {
     this.#socket = socket;
+    this.#turns = turns;
     this.#context = context;
     const { limits, clock, log, requestId } = context;
     const line = {
@@ -108,11 +119,18 @@ export class Peer {
   /** Closes and stops reading: reading the flood that is still arriving would delay other clients. `ws` then ends the connection after `closeMs`. */
   #stopReading(reason: string): void {
     this.close(CLOSE.policyViolation, reason);
+    this.#readsNoMore = true;
     this.#socket.pause();
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
     if (!this.#mayGoOn()) return;
+    if (this.#late === undefined) this.#take(data, isBinary);
+    else this.#late.push([data, isBinary]);
+  }
+
+  #take(data: Buffer, isBinary: boolean): void {
+    if (this.#ending) return;
     if (isBinary) {
       this.close(CLOSE.unsupportedData, 'Send text frames, not binary ones.');
       return;
@@ -128,9 +146,25 @@ export class Peer {
   /** Counts a message. False when the connection is ending, also because this message was one too many. */
   #mayGoOn(): boolean {
     if (this.#ending) return false;
-    if (this.#messages.take()) return true;
+    if (this.#messages.take()) {
+      this.#giveWay();
+      return true;
+    }
     this.#stopReading('Too many messages.');
     return false;
+  }
+
+  /** in-turns. */
+  #giveWay(): void {
+    if (this.#late !== undefined || this.#turns.hasRoom()) return;
+    this.#late = [];
+    this.#socket.pause();
+    void this.#turns.nextTurn('websockets').then(() => {
+      const late = this.#late ?? [];
+      this.#late = undefined;
+      for (const [data, isBinary] of late) this.#take(data, isBinary);
+      if (!this.#readsNoMore) this.#socket.resume();
+    });
   }
 
   #handle(text: string): void {

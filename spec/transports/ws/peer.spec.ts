@@ -1,4 +1,5 @@
 import t from 'tap';
+import { nextTurn } from '../../../core/base/next-turn.ts';
 import { EventRing } from '../../../core/event-ring.ts';
 import { createBus, type ReplyStep } from '../../../core/index.ts';
 import { DEFAULT_LIMITS, type WsLimits } from '../../../transports/ws/limits.ts';
@@ -7,18 +8,22 @@ import { FollowStub, SocketDouble } from '../../support/follow-stub.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import type { LogLine } from '../../support/server.ts';
 
-function create(blocks: FollowStub, limits: Partial<WsLimits> = {}) {
+function create(blocks: FollowStub, limits: Partial<WsLimits> = {}, hasRoom = () => true) {
   const socket = new SocketDouble();
   const clock = new ManualClock();
   const log: LogLine[] = [];
   const at = (level: LogLine['level']) => (fields: object, message: string) => void log.push({ level, fields: fields as Record<string, unknown>, message });
-  const peer = new Peer(socket.asWebSocket(), {
-    core: { blocks, recent: new EventRing(createBus()) },
-    clock,
-    limits: { ...DEFAULT_LIMITS, ...limits },
-    log: { debug: at('debug'), info: at('info'), error: at('error') },
-    requestId: 'req_1',
-  });
+  const peer = new Peer(
+    socket.asWebSocket(),
+    {
+      core: { blocks, recent: new EventRing(createBus()) },
+      clock,
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      log: { debug: at('debug'), info: at('info'), error: at('error') },
+      requestId: 'req_1',
+    },
+    { hasRoom, nextTurn },
+  );
   return { socket, clock, log, peer };
 }
 
@@ -207,6 +212,26 @@ t.test('too many messages, of whatever kind, end the connection; a steady pace d
     for (let i = 0; i < 1000; i += 1) say(socket);
     t.equal(socket.said.length, 1, 'and is not spoken to any more');
   }
+});
+
+t.test('clients whose messages take longer than a turn has room for have turns one after the other', async (t) => {
+  let isFull = false;
+  const client = (limits?: Partial<WsLimits>): SocketDouble => create(new FollowStub(), limits, () => !isFull).socket;
+  const [one, other, flooding] = [client(), client(), client({ messageBurst: 1 })];
+  one.hear({ type: 'ping' });
+  t.equal(one.isPaused, false, 'a turn has room');
+  isFull = true;
+  for (const socket of [one, other, flooding]) socket.hear({ type: 'ping' });
+  t.strictSame([one.isPaused, other.isPaused], [true, true]);
+  t.strictSame([one.frames.length, other.frames.length], [1, 0], 'what was read waits');
+  flooding.hear({ type: 'ping' });
+  await nextTurn('another');
+  t.strictSame([one.isPaused, other.isPaused], [false, true]);
+  t.strictSame([one.frames.length, other.frames.length], [2, 0]);
+  await nextTurn('another');
+  t.strictSame([other.isPaused, other.frames.length], [false, 1]);
+  await nextTurn('another');
+  t.strictSame([flooding.isPaused, flooding.frames.length], [true, 0], 'who is cut off for a flood is not read again');
 });
 
 t.test('100,000 messages that must be refused end the connection', async (t) => {
