@@ -5,8 +5,8 @@ import type { Turn } from './files/fresh-file.ts';
 import { useCopy } from './files/copy-note.ts';
 import { WorkspaceLock } from './files/lock.ts';
 import { FileSettings } from './files/settings.ts';
-import type { BodyFile, GatewayBook, SettingStore } from './port.ts';
-import type { ConnectedStore, ConnectOptions, FolderLock, Store, StoreCheck, StoreConnection, StoreOptions } from './store.ts';
+import type { BodyFile, GatewayBook, SettingStore, StoreCheck } from './port.ts';
+import type { ConnectedStore, ConnectOptions, FolderLock, Store, StoreConnection, StoreOptions } from './store.ts';
 
 /** Where the changes of settings by several processes come one after the other. */
 export type { Turn };

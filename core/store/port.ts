@@ -8,7 +8,7 @@ import type { BlockPulse, QueueCounts } from '../schemas/block-pulse.ts';
 import type { Usage } from '../schemas/chat.ts';
 import type { MessageFound } from '../schemas/chat-api.ts';
 import type { AskedModel, Channel, ChatEntry, EntryError } from '../schemas/chat-entry.ts';
-import type { DebuggedBodies } from '../types.ts';
+import type { DebuggedBodies, Finding } from '../types.ts';
 import type { Claim } from './claim.ts';
 
 export type * from './claim.ts';
@@ -319,4 +319,11 @@ export interface Stored {
 export interface LogRange {
   readonly before?: number | undefined;
   readonly maxBytes?: number | undefined;
+}
+
+/** What the doctor finds in a database without a server. */
+export interface StoreCheck {
+  /** How many blocks there are. */
+  readonly blocks: number;
+  readonly findings: readonly Finding[];
 }

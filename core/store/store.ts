@@ -300,13 +300,6 @@ export interface ConnectOptions {
   readonly isTrial?: boolean | undefined;
 }
 
-/** What the doctor finds in a database without a server. */
-export interface StoreCheck {
-  /** How many blocks there are. */
-  readonly blocks: number;
-  readonly findings: readonly Finding[];
-}
-
 /** A database that answers and has the schema, as programs hold it. */
 export interface StoreConnection {
   readonly kind: 'postgres';

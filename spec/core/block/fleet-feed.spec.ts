@@ -156,7 +156,7 @@ t.test('X50: a follower may come back to another server that shares the blocks, 
   ms += 500;
   t.match(await told(1, first?.seq), { reset: true }, 'what a server has not looked at yet is read as a whole');
   ms += 60_000;
-  const [, b] = worlds[0]?.list as [BlockEntry, BlockEntry];
+  const [, b] = (worlds[0] as (typeof worlds)[number]).list as [BlockEntry, BlockEntry];
   change([entry('a', 1), b]);
   const atB = await told(1, undefined);
   ms += 3000;
