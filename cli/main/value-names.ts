@@ -36,6 +36,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--like': 'model',
   '--limit': 'count',
   '--max-tokens': 'count',
+  '--minutes': 'count',
   '--model': 'model',
   '--models': 'pattern',
   '--ollama-port': 'port',

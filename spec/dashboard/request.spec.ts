@@ -41,7 +41,7 @@ t.test('a click on a request leads to it: attempts with their causes, times, tok
   const main = page.locator('main');
   await main.getByText('UPSTREAM_FAILED, 503 · again after').waitFor();
   t.equal(await main.locator('.attempts li').count(), 2);
-  for (const text of ['web-app', 'ollama/stand-in', '/v1/chat (chat)', '2 attempts', 'Not priced']) t.ok((await main.innerText()).includes(text), text);
+  for (const text of ['web-app', 'ollama/stand-in', '/v1/chat (chat)', '2 attempts', '$0.00']) t.ok((await main.innerText()).includes(text), text);
   t.equal(await main.locator('.attempts li').nth(1).locator('.bars i').count(), 3);
   const bodies = await main.locator('.bodies pre').allInnerTexts();
   t.match(bodies[0], /^\{\n {2}"adapter": "ollama",/, 'readable JSON');

@@ -527,6 +527,7 @@ t.test('the bus hears one end for each start, with what happened between', async
     {
       name: 'call.finished',
       ...fact,
+      stream: true,
       attempts: 2,
       failed: [{ sentMs: 0, endedMs: 0, code: 'UPSTREAM_FAILED', next: 'repeat', delayMs: 1 }],
       durationMs: 15,

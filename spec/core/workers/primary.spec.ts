@@ -135,8 +135,8 @@ t.test('lines of a log come to the primary, and events of all workers to each', 
   for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   t.same(lines, ['one\n', 'two\n']);
   await codeOf(workers[1].core.chat(REQUEST));
-  await until('the end is told', () => seen.includes('call.finished'));
-  t.same(seen, ['call.started', 'call.finished']);
+  await until('its line in the ledger is told', () => seen.includes('call.counted'));
+  t.same(seen, ['call.started', 'call.finished', 'call.counted']);
   stop();
 });
 

@@ -18,7 +18,7 @@ const SPENT = { spentToday: SPEND, spentThisWeek: SPEND, spentThisMonth: SPEND, 
 const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };
 const WARNING = {
   field: 'usdPerDay',
-  message: 'This cap does not count calls of ollama/gemma4, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well.',
+  message: 'This cap does not count calls of ollama/gpt-oss:120b-cloud, because their price is not known; set tokensPerDay (`--tokens-per-day`) as well.',
 };
 const TARGETS = ['google/gemini-3.8-flash', 'ollama/gemma4'];
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { CLIENT_EXAMPLES } from '../../../../transports/http/openapi/examples-clients.ts';
 import { startServer } from '../../../support/server.ts';
+import { type Answerer, sendJson } from '../../../support/upstream.ts';
 
 const {
   ChangeKey,
@@ -19,7 +20,8 @@ const {
 } = CLIENT_EXAMPLES;
 
 t.test('real answers about keys have the fields of the examples', async (t) => {
-  const server = await startServer(t);
+  const answer: Answerer = (_request, res) => sendJson(res, { models: [{ name: 'gpt-oss:120b-cloud' }] }); // one that is passed on, so that its price is not known
+  const server = await startServer(t, { answer });
   const created = await server.call('POST', '/api/keys', { body: CreateKey.value });
   t.strictSame(Object.keys(created.json), Object.keys(KeyCreated.value));
   const [key] = (await server.call('GET', '/api/keys')).json['keys'] as object[];
