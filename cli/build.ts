@@ -11,7 +11,7 @@ import { licencesOf } from '../transports/dashboard/licences.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'dist/cli'));
-const KEPT_APART = ['@aws-sdk/*', '@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'pg', 'ws'];
+const KEPT_APART = ['@aws-sdk/*', '@opentelemetry/*', '@pydantic/genai-prices', 'ajv', 'chokidar', 'modern-tar', 'pg', 'ws'];
 /** CommonJS packages load the modules of Node with `require`. */
 const BANNER = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 

@@ -22,6 +22,7 @@ import {
   type StoreConnection,
 } from '../core/index.ts';
 import type { HttpTransport } from '../transports/http/index.ts';
+import type { Telemetry } from '../transports/telemetry/index.ts';
 import { nodeNotice } from './serve/node-notice.ts';
 import { givenToken, withSecretFiles } from './serve/secret-files.ts';
 import { parseFlags } from './serve/serve-flags.ts';
@@ -69,11 +70,12 @@ export async function startServer(flags: Flags, env: Environment = process.env):
   const log = createLogger(config.logLevel, process.stderr, file);
   logFacts(core, log);
   try {
+    const observed = await observe(core, config, log, parts, { env });
     // The lock comes first: a second server must not touch the workspace of the first one.
     await inWorkspace(config, () => core.start());
     file.open();
     await inWorkspace(config, async () => core.token?.ensure(givenToken(env)));
-    const served = await serveCore(core, config, log, parts);
+    const served = await serveCore(core, config, log, parts, observed);
     await core.announce(served.url);
     const close = async (): Promise<void> => {
       await served.close();
@@ -92,13 +94,12 @@ async function serveCore(
   core: Core,
   config: ProcessConfig,
   log: Logger,
-  { createBareTransport, createHttpTransport, createMetrics, createWsTransport }: typeof import('./server-parts.ts'),
-  worker?: string,
+  { createBareTransport, createHttpTransport, createWsTransport }: typeof import('./server-parts.ts'),
+  { metrics, telemetry }: Observed,
 ): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
-  const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes, metricsOpen } = config;
+  const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes } = config;
   const { requestLogLevel = process.stderr.isTTY ? 'info' : 'debug' } = config;
   const bodies = { bytes: bodyMemoryBytes };
-  const metrics = createMetrics(core, { isOpen: metricsOpen, ...(worker !== undefined && { labels: { worker } }) });
   const dashboard = DASHBOARDS.map((folder) => new URL(folder, import.meta.url)).find((folder) => existsSync(new URL('manifest.json', folder)));
   const transport = createHttpTransport(core, {
     allowRemote,
@@ -106,12 +107,13 @@ async function serveCore(
     publicOrigin,
     dashboard,
     mounts: [metrics],
+    trace: telemetry?.trace,
     log,
     requestLogLevel,
     maxConnections,
     bodies,
   });
-  const bare = createBareTransport(core, { log, requestLogLevel, maxConnections, bodies });
+  const bare = createBareTransport(core, { trace: telemetry?.trace, log, requestLogLevel, maxConnections, bodies });
   const sockets = createWsTransport(core, transport.server, { allowRemote, publicOrigin, log });
   const url = await transport.listen(config.port, config.host).catch(async (error: unknown) => {
     throw new CliError('place', await listenFault(config.host, config.port, '--port or BLOCKHOUSE_PORT', error as NodeJS.ErrnoException), error);
@@ -123,6 +125,7 @@ async function serveCore(
   const close = async (): Promise<void> => {
     await Promise.all([transport.close(), bare.close(), sockets.close(), core.stop()]);
     await core.close();
+    await telemetry?.close(FAREWELL_MS);
   };
   return { url, hasPage: dashboard !== undefined, ...(ollamaUrl !== undefined && { ollamaUrl }), close };
 }
@@ -184,8 +187,9 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
     const file = new parts.SentLog(sendLines);
     const log = parts.createLogger(config.logLevel, process.stderr, file);
     if (store !== undefined) parts.logFacts(core, log);
+    const observed = await observe(core, config, log, parts, { env: process.env, worker: own.id });
     await start();
-    const served = await serveCore(core, config, log, parts, own.id);
+    const served = await serveCore(core, config, log, parts, observed);
     await core.announce(served.url);
     own.ready(served);
     prepareSoon(core);
@@ -202,6 +206,25 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
   } finally {
     own.leave();
   }
+}
+
+interface Observed {
+  readonly metrics: ReturnType<typeof import('./server-parts.ts')['createMetrics']>;
+  readonly telemetry: Telemetry | undefined;
+}
+
+/** Counts from now on, and loads what exports that, if a collector is named. Rejects with INVALID_REQUEST for settings that can't be used, and where packages are missing. */
+async function observe(
+  core: Core,
+  { metricsOpen, hasCollector }: ProcessConfig,
+  log: Logger,
+  { createMetrics }: Pick<typeof import('./server-parts.ts'), 'createMetrics'>,
+  { env, worker }: { readonly env: Environment; readonly worker?: string },
+): Promise<Observed> {
+  const metrics = createMetrics(core, { isOpen: metricsOpen, ...(worker !== undefined && { labels: { worker } }) });
+  if (!hasCollector) return { metrics, telemetry: undefined };
+  const { startTelemetry } = await import('../transports/telemetry/index.ts');
+  return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics }) };
 }
 
 const LOOPBACK = '127.0.0.1';
@@ -286,6 +309,7 @@ async function coreOptions(config: ProcessConfig, env: Environment = process.env
     timeouts: config.timeouts,
     monitorCalls: config.monitorCalls,
     gatewayOnly: config.gatewayOnly === true,
+    tracesProviders: config.tracesProviders,
   };
 }
 

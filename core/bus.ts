@@ -15,6 +15,8 @@ interface CallFact {
   readonly caller?: string | undefined;
   /** The name of the client's key, as `CallOptions.key` says. */
   readonly key?: string | undefined;
+  /** The span that the call belongs to, as the header `traceparent` of W3C Trace Context names it; absent if its request has none. */
+  readonly traceparent?: string | undefined;
 }
 
 /** An attempt that failed. Milliseconds from the acceptance of its call. */
@@ -32,6 +34,8 @@ export interface FailedAttempt {
   readonly next?: 'repeat' | 'key';
   /** The wait before it. */
   readonly delayMs?: number;
+  /** The id of the span that its provider was given; absent unless providers get one. */
+  readonly spanId?: string | undefined;
 }
 
 interface DestinationFact {
@@ -106,6 +110,10 @@ export type CoreEvents = {
     readonly code?: ErrorCode | undefined;
     /** The label of the key of the connection that the last attempt was made with; absent for a connection with one. */
     readonly credential?: string | undefined;
+    /** The message of a block that it was to answer. */
+    readonly messageId?: string | undefined;
+    /** The id of the span that its provider was given for the last attempt; absent unless providers get one. */
+    readonly spanId?: string | undefined;
   };
   /** A call of a client stands in the ledger of the gateway: one for each `call.finished` of a client, as its line has it. */
   'call.counted': {
@@ -131,6 +139,8 @@ export type CoreEvents = {
     /** Of the answer; 499 where the client left before there was one. */
     readonly status: number;
     readonly durationMs: number;
+    /** Of its span; absent unless traces are exported. */
+    readonly traceparent?: string | undefined;
   };
   /** A WebSocket was opened by the request of this id. */
   'socket.opened': { readonly requestId: string };
@@ -198,7 +208,7 @@ export type CoreEvents = {
   /** An archived block was permanently deleted. */
   'archive.removed': { readonly archiveName: ArchiveInfo['archiveName'] };
   /** A message is on disk and is waiting for its answer. */
-  'message.queued': MessageFact & { readonly channel: ChatEntry['channel'] };
+  'message.queued': MessageFact & { readonly channel: ChatEntry['channel']; readonly traceparent?: string | undefined };
   /** An attempt at answering a message has begun. */
   'message.started': MessageFact & { readonly attempt: number; readonly provider: string; readonly model: string };
   /** A message has its outcome: one for each message, unless the message is retried. `code` is set if it failed. */

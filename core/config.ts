@@ -63,6 +63,10 @@ export interface ProcessConfig {
   readonly drainMs: number;
   /** Whether metrics need no token. */
   readonly metricsOpen: boolean;
+  /** True if traces or metrics may have to be exported over OTLP. */
+  readonly hasCollector: boolean;
+  /** True if providers are to know the trace of a request. */
+  readonly tracesProviders: boolean;
   /** Whether the log says that the running Node gets no security fixes any more. */
   readonly nodeNotice: boolean;
   readonly logLevel: LogLevel;
@@ -140,10 +144,18 @@ export function resolveProcessConfig(flags: Flags, env: Environment): ProcessCon
     bodyMemoryBytes: bodyMemory(text('BLOCKHOUSE_BODY_MEMORY_MIB')),
     drainMs: integer('BLOCKHOUSE_DRAIN_MS', text('BLOCKHOUSE_DRAIN_MS'), 0, 3_600_000) ?? DEFAULT_DRAIN_MS,
     metricsOpen: text('BLOCKHOUSE_METRICS_OPEN') === '1',
+    hasCollector: hasCollector(text),
+    tracesProviders: hasCollector(text) && text('BLOCKHOUSE_TRACE_PROVIDERS') === '1',
     nodeNotice: choice('BLOCKHOUSE_NODE_NOTICE', text, ['on', 'off'] as const, 'on') === 'on',
     logLevel: choice('BLOCKHOUSE_LOG_LEVEL', text, LOG_LEVELS, 'info'),
     ...(text('BLOCKHOUSE_LOG_REQUESTS') !== undefined && { requestLogLevel: choice('BLOCKHOUSE_LOG_REQUESTS', text, REQUEST_LOG_LEVELS, 'debug') }),
   });
+}
+
+/** True if traces or metrics may have to be exported: the variables of OpenTelemetry name a collector. */
+function hasCollector(text: (name: string) => string | undefined): boolean {
+  if (text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return false;
+  return ['', '_TRACES', '_METRICS'].some((signal) => text(`OTEL_EXPORTER_OTLP${signal}_ENDPOINT`) !== undefined);
 }
 
 /** A shell expands `~` only at the start of a word, and not in `--workspace=~/x`. Throws for an empty name: it would be the current folder. */

@@ -26,6 +26,8 @@ export interface CoreOptions extends WorkspaceOptions {
   readonly timeouts?: Partial<UpstreamTimeouts>;
   /** The most retries of a failed attempt, 0 to 2; the default is 2. */
   readonly retries?: number;
+  /** True if providers get the trace of a request, in the header `traceparent`. */
+  readonly tracesProviders?: boolean;
 }
 
 const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
@@ -38,6 +40,7 @@ const OPTION_NAMES: Readonly<Record<keyof CoreOptions, true>> = {
   queue: true,
   timeouts: true,
   retries: true,
+  tracesProviders: true,
   gatewayOnly: true,
   monitorCalls: true,
   now: true,

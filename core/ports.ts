@@ -75,6 +75,8 @@ export interface AdapterCall {
   readonly until?: AbortSignal | undefined;
   /** Given for a host that may be a server like this one: how many of them the call has passed with this one. The adapter sends it as `x-blockhouse-hop`. */
   readonly hop?: number | undefined;
+  /** Given if the provider is to know the trace of the request. The adapter sends it as the header `traceparent`. */
+  readonly traceparent?: string | undefined;
 }
 
 /** What an attempt at a chat request gets in addition. */
@@ -223,6 +225,8 @@ export interface Adapter {
   readonly defaultModel: string;
   /** The name of this provider in the price data; absent when it has no prices. */
   readonly pricesAs?: string;
+  /** The name of this provider in the conventions of OpenTelemetry for generative AI (`gen_ai.provider.name`); absent if it is the id. */
+  readonly genAiProvider?: string;
   /**
    * The name in the price data of the model that a call reaches; undefined if the price of such a call is not known. Without this member, every model has
    * the name that requests give it. Must not do I/O or throw.

@@ -254,6 +254,7 @@ function assemble(options: CoreOptions, worker?: Worker) {
     accounts: sessionAccounts(() => session?.accounts),
     ownAddresses,
     retries: options.retries ?? RETRY_LIMIT,
+    tracesProviders: options.tracesProviders ?? false,
     now: options.now ?? (() => performance.now()),
     random: options.random ?? Math.random,
     newRequestId,

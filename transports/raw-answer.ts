@@ -42,3 +42,9 @@ export function answerRaw(socket: Duplex, failure: BlockhouseError, requestId: s
 export function openAnswer(socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): ServerResponse | undefined {
   return socket._httpMessage ?? undefined;
 }
+
+/** True when the bytes come after a complete request that is not answered yet. Otherwise they belong to the open request, which is refused with them. */
+export function isInAnotherAnswer(socket: Duplex): boolean {
+  const open = openAnswer(socket);
+  return open !== undefined && (open.headersSent || open.req.complete);
+}

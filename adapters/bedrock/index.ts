@@ -23,6 +23,7 @@ export function createBedrock(authorizer = new Authorizer()): Adapter {
     authRequired: true,
     defaultModel: DEFAULT_MODEL,
     pricesAs: 'aws',
+    genAiProvider: 'aws.bedrock',
     pricedModel,
     isOwnAddress: isOwnEndpoint,
     envVars: [],

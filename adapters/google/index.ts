@@ -36,6 +36,7 @@ export function createGoogle(): Adapter {
     authRequired: true,
     defaultModel: 'gemini-3.8-flash',
     pricesAs: 'google',
+    genAiProvider: 'gcp.gemini',
     pricedModel,
     envVars: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY', 'GOOGLE_GEMINI_BASE_URL'],
     settings: {

@@ -87,6 +87,7 @@ function adapterOf(provider: Provider, upstream: Upstream): Adapter {
     authRequired: provider.authRequired,
     defaultModel: provider.defaultModel,
     ...(provider.pricesAs !== undefined && { pricesAs: provider.pricesAs }),
+    ...(provider.genAiProvider !== undefined && { genAiProvider: provider.genAiProvider }),
     ...(provider.pricedModel !== undefined && { pricedModel: provider.pricedModel.bind(provider) }),
     ...(provider.isOwnAddress !== undefined && { isOwnAddress: provider.isOwnAddress.bind(provider) }),
     ...(provider.readsCost !== undefined && { readsCost: provider.readsCost }),
@@ -219,6 +220,7 @@ function send(upstream: Upstream, provider: Provider, call: AdapterCall, request
   const sendWith = (headers: Record<string, string>): Promise<void> => {
     for (const name in headers) request.headers[name] ??= headers[name] ?? '';
     if (call.hop !== undefined) request.headers['x-blockhouse-hop'] = String(call.hop);
+    if (call.traceparent !== undefined) request.headers['traceparent'] = call.traceparent;
     if (endpoint !== undefined) addHeaders(request.headers, endpoint, call.settings);
     return upstream.send(call, request, handler);
   };

@@ -86,6 +86,8 @@ export interface Provider {
   readonly defaultModel: string;
   /** The provider's name in the price data, if it is listed there. */
   readonly pricesAs?: string;
+  /** See `Adapter.genAiProvider`. */
+  readonly genAiProvider?: string;
   /** See `Adapter.pricedModel`. */
   pricedModel?(call: PricedCall): string | undefined;
   /** See `Adapter.isOwnAddress`. */

@@ -126,9 +126,9 @@ export interface Blocks {
   reset(name: string, options?: { readonly hard?: boolean }): Promise<{ readonly message: string; readonly cleared: readonly string[] }>;
   /**
    * Queues a message. Rejects with QUEUE_FULL if the queue of the block is full. The same `clientId` again does not queue a second message, as long as
-   * the first one is active or among the last 20,000 archived messages with a clientId.
+   * the first one is active or among the last 20,000 archived messages with a clientId. `traceparent` is the span of the request that sends it, for events.
    */
-  post(name: string, body: PostMessage, channel: Channel): Promise<ChatReceipt>;
+  post(name: string, body: PostMessage, channel: Channel, traceparent?: string): Promise<ChatReceipt>;
   /**
    * The active entries, oldest first. With `page`, entries of the whole conversation, archived ones included; an empty page is the end of it.
    * Rejects with MESSAGE_NOT_FOUND if the page refers to an entry that does not exist.
@@ -143,7 +143,7 @@ export interface Blocks {
    * the conversation as an earlier version, which models no longer see once the new one is answered. Rejects with WRONG_STATE if a message came after it
    * or it has no outcome yet, with MESSAGE_NOT_FOUND, and like `post`.
    */
-  askAgain(name: string, messageId: string, body: AskAgain, channel: Channel): Promise<ChatReceipt>;
+  askAgain(name: string, messageId: string, body: AskAgain, channel: Channel, traceparent?: string): Promise<ChatReceipt>;
   /** All versions of a message that was asked again, the oldest first. `messageId` is the id of any of them or of its answer. Rejects with MESSAGE_NOT_FOUND. */
   versions(name: string, messageId: string): Promise<MessageVersions>;
   /**

@@ -27,8 +27,9 @@ export function chatOperations(
   autoStart: (block: Block) => Promise<void>,
 ): Pick<Blocks, 'post' | 'askAgain' | 'history' | 'lastStep' | 'message' | 'versions' | 'cancel' | 'retry'> {
   return {
-    post: (name, body, channel) => change(name, (block) => post(block, body, channel, autoStart)),
-    askAgain: (name, messageId, body, channel) => change(name, (block) => askAgain(world, block, { messageId, body, channel }, autoStart)),
+    post: (name, body, channel, traceparent) => change(name, (block) => post(block, { body, channel, traceparent }, autoStart)),
+    askAgain: (name, messageId, body, channel, traceparent) =>
+      change(name, (block) => askAgain(world, block, { messageId, body, channel, traceparent }, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
     lastStep: async (name) => (await blocks.find(name)).lastStep,
     message: async (name, messageId) => (await blocks.find(name)).files.conversation.message(messageId),
@@ -39,31 +40,35 @@ export function chatOperations(
 }
 
 /** Queues a message, which is on disk when it resolves. A known `clientId` gives its earlier message, even if that is archived. */
-async function post(block: Block, body: unknown, channel: Channel, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
+async function post(block: Block, { body, channel, traceparent }: Posted, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
   checkPost(body);
   const { message, clientId } = body;
   if (message.trim() === '') throw invalidRequest('message', 'must not be blank');
-  return queue(block, { content: message, channel, clientId }, autoStart);
+  return queue(block, { content: message, channel, clientId }, autoStart, traceparent);
 }
 
-interface Again {
-  readonly messageId: string;
+interface Posted {
   readonly body: unknown;
   readonly channel: Channel;
+  readonly traceparent: string | undefined;
+}
+
+interface Again extends Posted {
+  readonly messageId: string;
 }
 
 /** Queues the last message again, with another text or for another model where the body says so. Its earlier version and the answer to that stay in the conversation. */
 async function askAgain(
   world: WorkspaceContext,
   block: Block,
-  { messageId, body, channel }: Again,
+  { messageId, body, channel, traceparent }: Again,
   autoStart: (block: Block) => Promise<void>,
 ): Promise<ChatReceipt> {
   checkAgain(body);
   const { message, clientId } = body;
   if (message?.trim() === '') throw invalidRequest('message', 'must not be blank');
   const asks = askedModel(world.gateway, body, await block.files.config.read());
-  return queue(block, { content: message, channel, clientId, again: { id: messageId, asks } }, autoStart);
+  return queue(block, { content: message, channel, clientId, again: { id: messageId, asks } }, autoStart, traceparent);
 }
 
 /** Throws INVALID_REQUEST, or what the provider still needs. */
@@ -102,7 +107,12 @@ async function versions(block: Block, id: string): Promise<MessageVersions> {
   return { versions: all };
 }
 
-async function queue(block: Block, message: Omit<MessageToAppend, 'cap'>, autoStart: (block: Block) => Promise<void>): Promise<ChatReceipt> {
+async function queue(
+  block: Block,
+  message: Omit<MessageToAppend, 'cap'>,
+  autoStart: (block: Block) => Promise<void>,
+  traceparent: string | undefined,
+): Promise<ChatReceipt> {
   const { name } = block;
   const {
     queue: { cap },
@@ -112,7 +122,7 @@ async function queue(block: Block, message: Omit<MessageToAppend, 'cap'>, autoSt
   const standing = await block.standing();
   if ('archivedId' in added) return archivedReceipt(name, standing, added.archivedId);
   const { entry, position, isNew } = added;
-  if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel: entry.channel });
+  if (isNew) block.world.bus.emit('message.queued', { block: name, id: entry.id, channel: entry.channel, traceparent });
   const startsNow = isWanted && !standing.isRunning;
   if (startsNow) await autoStart(block);
   const now = startsNow ? await block.standing() : standing;

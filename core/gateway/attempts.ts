@@ -12,6 +12,7 @@ import type { ResolvedSettings } from '../auth/settings.ts';
 import { assertOpen, callerLeft, sleep } from '../base/abort.ts';
 import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
+import { spanWithin } from '../base/traceparent.ts';
 import type { CoreBus, FailedAttempt } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
@@ -34,6 +35,8 @@ export interface AttemptsOptions {
   readonly bus: CoreBus;
   /** Repetitions of a failed attempt at most; 0 for none. */
   readonly retries: number;
+  /** True if providers get the trace of a request. */
+  readonly tracesProviders?: boolean | undefined;
   /** Fires when the gateway closes. */
   readonly closing: AbortSignal;
   /** Milliseconds, monotonic. */
@@ -65,6 +68,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   /** The attempt that is being made. */
   #attempt: Attempt<T> | undefined;
   #wasMade = false; // an attempt was made since the call last asked for a place
+  /** Of the last attempt, where providers get the trace. */
+  #spanId: string | undefined;
   /** Set where its connection has several keys. */
   #turns: KeyTurns | undefined;
   /** Undefined if nothing limits the call. */
@@ -144,14 +149,14 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. Throws what `CallAccounts.accept` throws. */
   run<R>(resultOf: (answered: T) => R): Promise<R> {
     const { bus, live } = this.#options;
-    const { kind, requestId, adapter, model, reader, caller, key } = this.#call;
+    const { kind, requestId, adapter, model, reader, caller, key, traceparent } = this.#call;
     try {
       this.#hold = this.#accounts?.accept(this);
     } catch (error) {
       this.#destination.leave();
       throw error;
     }
-    bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, stream: reader !== undefined });
+    bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, traceparent, stream: reader !== undefined });
     this.#place = live.add(this);
     if (this.#hold?.readsOn === true) this.#readOn = new ReadOn();
     const result = this.#next(0, resultOf);
@@ -186,6 +191,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       attempts: this.#count,
       failed: this.#failed,
       credential: this.#turns?.label,
+      spanId: this.#spanId,
     };
   }
 
@@ -262,7 +268,15 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#sentAt = this.#options.now();
     this.#attempt = attempt;
     if (prepared.countsHops) prepared.hop = this.#call.hop;
+    if (this.#options.tracesProviders === true) this.#addTrace(prepared);
     return attempt.make(prepared);
+  }
+
+  #addTrace(prepared: ConfiguredCall): void {
+    if (this.#call.traceparent === undefined) return;
+    const span = spanWithin(this.#call.traceparent);
+    this.#spanId = span.spanId;
+    prepared.traceparent = span.traceparent;
   }
 
   #makeKeyed(prepared: ConfiguredCall, keys: EntryKeys): Promise<T> {
@@ -315,8 +329,8 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   #tellRetry({ code, message }: BlockhouseError, attempt: number, delayMs: number, next: FailedAttempt['next'] = 'repeat'): void {
     Object.assign(this.#failed?.at(-1) ?? {}, { next, delayMs });
-    const { kind, requestId, adapter, model, caller } = this.#call;
-    this.#options.bus.emit('call.retried', { kind, requestId, adapter: adapter.id, model, caller, attempt, delayMs, code, error: message });
+    const { kind, requestId, adapter, model, caller, traceparent } = this.#call;
+    this.#options.bus.emit('call.retried', { kind, requestId, adapter: adapter.id, model, caller, traceparent, attempt, delayMs, code, error: message });
   }
 
   /** Milliseconds before the next attempt; undefined if there is no next attempt. */

@@ -18,6 +18,8 @@ export interface CallPast {
   readonly attempts: number;
   readonly failed: readonly FailedAttempt[] | undefined;
   readonly credential: string | undefined;
+  /** Of the last attempt, where providers get the trace. */
+  readonly spanId?: string | undefined;
 }
 
 /** A call that may ask so many keys of a connection tells of the first ones. */
@@ -25,10 +27,10 @@ const MAX_TOLD = 20;
 
 /** One that has just failed. */
 export function failedAttempt(failure: BlockhouseError, firstTextAt: number | undefined, past: CallPast, now: number): FailedAttempt {
-  const { startedAt, sentAt = now, credential } = past;
+  const { startedAt, sentAt = now, credential, spanId } = past;
   const { code, upstreamStatus } = failure;
   const firstTextMs = since(startedAt, firstTextAt);
-  return { sentMs: sentAt - startedAt, endedMs: now - startedAt, firstTextMs, credential, code, upstreamStatus };
+  return { sentMs: sentAt - startedAt, endedMs: now - startedAt, firstTextMs, credential, code, upstreamStatus, ...(spanId !== undefined && { spanId }) };
 }
 
 /** How far a call has come. */
@@ -61,8 +63,8 @@ export function stateOf(
 
 /** All of a call that has ended. */
 export function finishedFact(
-  { kind, requestId, adapter, model, tier, caller, key, askedAs, path, reader }: Call<AttemptResult>,
-  { startedAt, placedAt, sentAt, firstTextAt, attempts, failed, credential }: CallPast,
+  { kind, requestId, adapter, model, tier, caller, key, askedAs, path, reader, traceparent, messageId }: Call<AttemptResult>,
+  { startedAt, placedAt, sentAt, firstTextAt, attempts, failed, credential, spanId }: CallPast,
   end: Pick<CoreEvents['call.finished'], 'address' | 'usage' | 'code'> & { readonly now: number },
 ): CoreEvents['call.finished'] {
   return {
@@ -75,6 +77,7 @@ export function finishedFact(
     stream: reader !== undefined,
     caller,
     key,
+    traceparent,
     address: end.address,
     tier: tier === undefined ? undefined : keptText(tier),
     usage: end.usage,
@@ -87,6 +90,8 @@ export function finishedFact(
     sentMs: since(startedAt, sentAt),
     firstTextMs: since(startedAt, firstTextAt),
     credential,
+    messageId,
+    spanId,
   };
 }
 

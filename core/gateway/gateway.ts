@@ -47,7 +47,7 @@ import { promptFor, withinFacts } from './support.ts';
 import { countTokens } from './token-count.ts';
 
 /** What a gateway works with. */
-export interface GatewayOptions {
+export interface GatewayOptions extends Pick<AttemptsOptions, 'retries' | 'tracesProviders' | 'now' | 'random'> {
   readonly adapters: readonly Adapter[];
   readonly credentials: CredentialStore | undefined;
   readonly env: Environment;
@@ -66,11 +66,6 @@ export interface GatewayOptions {
   readonly filedPrices?: FiledPrices | undefined;
   /** Where this process serves the gateway; no call goes there. */
   readonly ownAddresses?: OwnAddresses;
-  /** Repetitions of a failed attempt at most; 0 for none. */
-  readonly retries: number;
-  /** Milliseconds, monotonic. */
-  readonly now: () => number;
-  readonly random: () => number;
   readonly newRequestId: () => string;
 }
 
@@ -105,7 +100,7 @@ export class Gateway {
   #closed: Promise<unknown> | undefined;
 
   constructor(options: GatewayOptions) {
-    const { adapters, bus, retries, now, random, accounts } = options;
+    const { adapters, bus, retries, tracesProviders, now, random, accounts } = options;
     this.#options = options;
     this.#settings = new CallSettings({ ...options, commands: new KeyCommands(now), rings: new KeyRings({ bus, now }), services: serviceOrigins(adapters) });
     const presets = new PresetFile(options.workspace, presetsOf(adapters), now);
@@ -132,7 +127,8 @@ export class Gateway {
       closing: this.#closing.signal,
     });
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for its next attempt
-    this.#attemptsOptions = { settings: this.#settings, bus, retries, closing: this.#closing.signal, now, random, live: this.#live, accounts };
+    const fixed = { retries, tracesProviders, now, random };
+    this.#attemptsOptions = { ...fixed, settings: this.#settings, bus, closing: this.#closing.signal, live: this.#live, accounts };
   }
 
   /** The ids of the adapters with a provider, in the order of their registration. */

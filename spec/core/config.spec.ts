@@ -19,6 +19,8 @@ t.test('without flags and environment the defaults hold', async (t) => {
     bodyMemoryBytes: 268_435_456,
     drainMs: 3500,
     metricsOpen: false,
+    hasCollector: false,
+    tracesProviders: false,
     nodeNotice: true,
     logLevel: 'info',
   });
@@ -48,6 +50,8 @@ t.test('every variable sets its setting', async (t) => {
     BLOCKHOUSE_BODY_MEMORY_MIB: '100',
     BLOCKHOUSE_DRAIN_MS: '0',
     BLOCKHOUSE_METRICS_OPEN: '1',
+    BLOCKHOUSE_TRACE_PROVIDERS: '1',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces',
     BLOCKHOUSE_NODE_NOTICE: 'off',
     BLOCKHOUSE_LOG_LEVEL: 'silent',
     BLOCKHOUSE_LOG_REQUESTS: 'debug',
@@ -69,6 +73,8 @@ t.test('every variable sets its setting', async (t) => {
     bodyMemoryBytes: 104_857_600,
     drainMs: 0,
     metricsOpen: true,
+    hasCollector: true,
+    tracesProviders: true,
     nodeNotice: false,
     logLevel: 'silent',
     requestLogLevel: 'debug',
@@ -164,4 +170,12 @@ t.test('a public origin is one origin, as a browser writes it; the flag wins', a
   const wrong = ['blocks.example', 'https://blocks.example/', 'https://blocks.example/ui', 'https://Blocks.example', 'https://a.example,https://b.example'];
   for (const text of [...wrong, 'https://blocks.example:443', 'https://user@blocks.example', 'ftp://blocks.example', 'null', '*'])
     t.throws(() => resolveProcessConfig({ publicOrigin: text }, {}), /--public-origin or BLOCKHOUSE_PUBLIC_ORIGIN must be written as a browser sends it/, text);
+});
+
+t.test('a collector is named by any of three variables, and not where the kit is disabled', async (t) => {
+  const has = (env: Record<string, string>): boolean => resolveProcessConfig({}, env).hasCollector;
+  for (const signal of ['', '_TRACES', '_METRICS']) t.equal(has({ [`OTEL_EXPORTER_OTLP${signal}_ENDPOINT`]: 'http://c.example' }), true);
+  t.equal(has({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c.example', OTEL_SDK_DISABLED: 'TRUE' }), false);
+  t.equal(has({ OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }), false);
+  t.equal(resolveProcessConfig({}, { BLOCKHOUSE_TRACE_PROVIDERS: '1' }).tracesProviders, false, 'without one, nobody has the spans');
 });

@@ -29,7 +29,7 @@ import { prefixed } from '../../core/base/kept-text.ts';
 import { letNewcomersIn } from '../../core/base/next-turn.ts';
 import { assertOwnHost, bearerToken, gatewayTokens, inboundRequestId, targetPath } from '../guard.ts';
 import { STDERR_LOG, type TransportLog } from '../log.ts';
-import { answerRaw, COMMON_HEADERS, openAnswer } from '../raw-answer.ts';
+import { answerRaw, COMMON_HEADERS, isInAnotherAnswer } from '../raw-answer.ts';
 import { isOwners, TOKEN_HINT, wrongTokensOf } from '../wrong-tokens.ts';
 import { WS_PATH, WS_TOKEN_HINT, wsToken } from '../ws-path.ts';
 import { Faults } from './error-formats.ts';
@@ -64,6 +64,8 @@ export interface FrontOptions {
   readonly allowRemote?: boolean;
   /** Origins of web pages that may call `/v1/*` from a browser, as a browser writes them: `https://app.example`. The default is none. */
   readonly webOrigins?: Iterable<string>;
+  /** Begins the span of a request, writes it into the header `traceparent` of the request, and returns that. */
+  readonly trace?: ((req: IncomingMessage) => string | undefined) | undefined;
   /** Without a log, failures go to stderr. */
   readonly log?: TransportLog | undefined;
   /** The level at which a served request is logged. The default is `debug`. */
@@ -111,6 +113,7 @@ export class Front {
   readonly #router: Router<Route>;
   readonly #faults: Faults;
   readonly #context: ServerContext;
+  readonly #trace: FrontOptions['trace'];
   readonly #requestLogLevel: RequestLogLevel;
   readonly #onIdle: (() => void)[] = [];
   readonly #draining = new AbortController();
@@ -124,6 +127,7 @@ export class Front {
     this.#faults = new Faults(routes);
     this.#core = core;
     this.#log = options.log ?? STDERR_LOG;
+    this.#trace = options.trace;
     this.#requestLogLevel = options.requestLogLevel ?? 'debug';
     this.#mounts = options.mounts ?? [];
     this.#allowRemote = options.allowRemote ?? false;
@@ -180,6 +184,7 @@ export class Front {
   /** Never rejects. */
   async #serve(req: IncomingMessage, res: ServerResponse, refusal: BlockhouseError | undefined): Promise<void> {
     const startedAt = performance.now();
+    const traceparent = this.#trace?.(req);
     const requestId = inboundRequestId(req) ?? this.#core.newRequestId();
     const signal = this.answers.add(req.socket, res, requestId); // abort-on-leave
     res.on('error', (error) => this.#log.debug({ requestId, error: error.message }, 'connection broke while an answer was being sent'));
@@ -206,7 +211,8 @@ export class Front {
     const durationMs = performance.now() - startedAt;
     recordRequest(this.#log, req, res, requestId, durationMs, failure, this.#requestLogLevel);
     const status = failure?.status ?? res.statusCode;
-    this.#core.events.emit('request.served', { requestId, method: req.method ?? '', route: asked.route, status, durationMs });
+    const { method = '' } = req;
+    this.#core.events.emit('request.served', { requestId, method, route: asked.route, status, durationMs, traceparent });
   }
 
   /** The error in the protocol of the path, or in ours. */
@@ -392,9 +398,3 @@ export class Front {
 }
 
 const keyOwner = prefixed('key ');
-
-/** True when the bytes come after a complete request that is not answered yet. Otherwise they belong to the open request, which is refused with them. */
-function isInAnotherAnswer(socket: Duplex): boolean {
-  const open = openAnswer(socket);
-  return open !== undefined && (open.headersSent || open.req.complete);
-}

@@ -55,6 +55,12 @@ export const FAMILIES = {
     labels: ['route'],
     edges: REQUEST_EDGES,
   },
+  spansDropped: {
+    name: 'blockhouse_spans_dropped_total',
+    kind: 'counter',
+    help: 'Spans that did not reach the collector, by reason: queue_full, export_failed or shutdown; only with traces over OTLP.',
+    labels: ['reason'],
+  },
   sockets: { name: 'blockhouse_websockets_open', kind: 'gauge', help: 'WebSockets that are open.', labels: [] },
   socketsOpened: { name: 'blockhouse_websockets_opened_total', kind: 'counter', help: 'WebSockets that were opened.', labels: [] },
 

@@ -24,6 +24,7 @@ export function createMetrics(core: Core, { isOpen, labels }: MetricsOptions) {
     return text;
   };
   return {
+    metrics,
     prefix: '/metrics',
     public: isOpen ? ['/'] : [],
     handler: async ({ method, url, headers }: IncomingMessage, res: ServerResponse): Promise<void> => {

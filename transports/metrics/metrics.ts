@@ -7,7 +7,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import type { Core, CoreEvents, ShownConnection } from '../../core/index.ts';
 import { CallFigures } from './call-figures.ts';
 import { Exposition, type Format, type LabelValues } from './exposition.ts';
-import { FAMILIES, type FamilyKey } from './families.ts';
+import { FAMILIES, type Family, type FamilyKey } from './families.ts';
 import { Counts, Histogram, Shelves } from './series.ts';
 
 type Samples = Iterable<readonly [LabelValues, number | Histogram]>;
@@ -26,12 +26,16 @@ const PERIODS = ['day', 'week', 'month'] as const;
 /** The figures of the servers of one core. */
 export class Metrics {
   readonly #core: Core;
-  readonly #labels: Readonly<Record<string, string>>;
+  /** For who counts further figures. An export over OTLP that imported them would be a further file of each start. */
+  readonly tools = { Histogram, Shelves, operationEdges: FAMILIES.callSeconds.edges } as const;
+  /** What every sample is labelled with. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly #calls = new CallFigures();
   /** By route: of method and status. */
   readonly #requests = new Shelves(() => ({ byOutcome: new Shelves(() => ({ count: 0 })), seconds: new Histogram(FAMILIES.requestSeconds) }));
   readonly #messages = new Counts();
   readonly #compactions = new Counts();
+  readonly #droppedSpans = new Counts();
   /** When the messages came that wait, by their ids, the oldest first. */
   readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
   #queued = 0;
@@ -44,7 +48,7 @@ export class Metrics {
   /** `labels` are those of every sample. */
   constructor(core: Core, labels: Readonly<Record<string, string>> = {}) {
     this.#core = core;
-    this.#labels = labels;
+    this.labels = labels;
     const { events } = core;
     events.on('call.finished', (fact) => this.#calls.finished(fact));
     events.on('call.retried', (fact) => this.#calls.retried(fact));
@@ -78,7 +82,7 @@ export class Metrics {
 
   /** The text of one scrape. */
   async text(format: Format): Promise<string> {
-    const text = new Exposition(format, this.#labels);
+    const text = new Exposition(format, this.labels);
     let told = 0;
     for await (const [key, samples] of this.#families()) {
       text.family(FAMILIES[key], samples);
@@ -87,6 +91,16 @@ export class Metrics {
       await new Promise(setImmediate); // in-turns
     }
     return text.text();
+  }
+
+  /** All figures, for another form than text. The samples of a family must be read before the next one is asked for. */
+  async *families(): AsyncGenerator<readonly [Family, Samples]> {
+    for await (const [key, samples] of this.#families()) yield [FAMILIES[key], samples];
+  }
+
+  /** So many spans have not reached the collector; none says that some might. */
+  dropSpans(reason: string, count: number): void {
+    this.#droppedSpans.add(reason, count);
   }
 
   async *#families(): AsyncGenerator<readonly [FamilyKey, Samples]> {
@@ -105,6 +119,7 @@ export class Metrics {
     yield ['info', [[[version, store, storeHealth?.node ?? ''], 1]]];
     yield ['requests', counted()];
     yield ['requestSeconds', timed()];
+    yield ['spansDropped', pairsOf(this.#droppedSpans)];
     yield ['sockets', one(this.#sockets)];
     yield ['socketsOpened', one(this.#socketsOpened)];
 

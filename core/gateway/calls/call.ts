@@ -1,6 +1,7 @@
 // A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
 import { createHash } from 'node:crypto';
 import { prefixed } from '../../base/kept-text.ts';
+import { traceparentIn } from '../../base/traceparent.ts';
 import type { CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
@@ -92,6 +93,8 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
   readonly hasOutput: boolean = true;
   /** Who has to share places and is paused for its own failures: a key, a block, or all programs with the token. */
   readonly client: string;
+  /** The span that it belongs to, if its request names one. */
+  readonly traceparent: string | undefined;
   readonly #options: CallOptions;
   #promptHash: string | undefined;
   #conversation: string | undefined;
@@ -104,6 +107,7 @@ export abstract class Call<T extends AttemptResult> implements Sourced {
     this.requestId = requestId;
     this.client = clientOf(options);
     this.#options = options;
+    this.traceparent = traceparentIn(options.headers);
   }
 
   /** What may say which conversation the call belongs to: the request, and the headers besides; undefined for a call that is none. */

@@ -104,7 +104,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
     this.#usage = new ForwardedUsage(() => call.inputTokens());
   }
 
-  make({ settings, egress, timeouts, signal, until, hop }: AdapterCall): Promise<AttemptResult> {
+  make({ settings, egress, timeouts, signal, until, hop, traceparent }: AdapterCall): Promise<AttemptResult> {
     const { adapter, request } = this.#call;
     const fail = (error: unknown): never => {
       this.fail(
@@ -115,7 +115,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
       throw error;
     };
     try {
-      const done = adapter.forward?.({ settings, egress, timeouts, signal, until, hop, request, sink: this }) ?? Promise.resolve();
+      const done = adapter.forward?.({ settings, egress, timeouts, signal, until, hop, traceparent, request, sink: this }) ?? Promise.resolve();
       return done.then(this.#finish, fail);
     } catch (error) {
       return fail(error);

@@ -1,5 +1,6 @@
 // Handlers of `/api/blocks/:name/chat`: messages to a block and their answers. Without a query, the history has the active entries; a page
 // can also have archived ones.
+import { traceparentIn } from '../../../core/base/traceparent.ts';
 import type { AskAgain, Channel, ChatAnswer, ChatEntry, ChatReceipt, HistoryPage, MessageFound, PostMessage } from '../../../core/index.ts';
 import { OTHER_BODY_BYTES, readJsonBody } from '../wire/body.ts';
 import { tagged } from '../wire/etag.ts';
@@ -20,11 +21,13 @@ const OUTCOMES: Partial<Record<ChatEntry['status'], string>> = {
  * besides when the message has its outcome in time, and 202 without them when it has not.
  */
 export const post = (context: RouteContext): Promise<Reply<ChatAnswer>> =>
-  queued(context, (body, channel) => context.core.blocks.post(param(context, 'name'), body as PostMessage, channel));
+  queued(context, (body, channel) => context.core.blocks.post(param(context, 'name'), body as PostMessage, channel, traceparentIn(context.req.headers)));
 
 /** The same for the last message that is asked again. Fails with WRONG_STATE for any other one. */
 export const again = (context: RouteContext): Promise<Reply<ChatAnswer>> =>
-  queued(context, (body, channel) => context.core.blocks.askAgain(param(context, 'name'), param(context, 'id'), body as AskAgain, channel));
+  queued(context, (body, channel) =>
+    context.core.blocks.askAgain(param(context, 'name'), param(context, 'id'), body as AskAgain, channel, traceparentIn(context.req.headers)),
+  );
 
 async function queued(context: RouteContext, queue: (body: unknown, channel: Channel) => Promise<ChatReceipt>): Promise<Reply<ChatAnswer>> {
   const wait = waitOf(context);

@@ -1,0 +1,57 @@
+import t from 'tap';
+import { readOtlpSettings } from '../../../transports/telemetry/settings.ts';
+
+const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+
+t.test('an address exports both, and the defaults are those of the specification', async (t) => {
+  t.strictSame(readOtlpSettings(ENDPOINT), {
+    traces: { protocol: 'http/protobuf', takesParents: true, queue: { most: 2048, batch: 512, delayMs: 5000, timeoutMs: 30_000 } },
+    metrics: { protocol: 'http/protobuf', everyMs: 60_000, timeoutMs: 30_000 },
+  });
+  t.strictSame(readOtlpSettings({}), { traces: undefined, metrics: undefined });
+});
+
+t.test('each of the two can be left out, and have variables of its own', async (t) => {
+  t.match(readOtlpSettings({ ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none' }), { traces: undefined, metrics: {} });
+  t.match(readOtlpSettings({ ...ENDPOINT, OTEL_METRICS_EXPORTER: 'none' }), { traces: {}, metrics: undefined });
+  t.match(readOtlpSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c.example/t' }), { traces: {}, metrics: undefined });
+  t.match(readOtlpSettings({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'https://c.example/m' }), { traces: undefined, metrics: {} });
+  t.match(readOtlpSettings({ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/protobuf' }), {
+    traces: { protocol: 'http/json' },
+    metrics: { protocol: 'http/protobuf' },
+  });
+  t.match(
+    readOtlpSettings({
+      ...ENDPOINT,
+      OTEL_BSP_MAX_QUEUE_SIZE: '100',
+      OTEL_BSP_SCHEDULE_DELAY: '0',
+      OTEL_METRIC_EXPORT_INTERVAL: '5000',
+      OTEL_PROPAGATORS: 'b3',
+    }),
+    { traces: { queue: { most: 100, batch: 100, delayMs: 0 }, takesParents: false }, metrics: { everyMs: 5000 } },
+  );
+  t.match(
+    readOtlpSettings({ ...ENDPOINT, OTEL_TRACES_EXPORTER: '', OTEL_EXPORTER_OTLP_PROTOCOL: ' ' }),
+    { traces: { protocol: 'http/protobuf' } },
+    'empty is not set',
+  );
+});
+
+t.test('what this server does not do is said with the name of the variable', async (t) => {
+  const cases: [env: Record<string, string>, message: RegExp][] = [
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /^OTEL_TRACES_EXPORTER must be otlp or none/],
+    [{ OTEL_METRICS_EXPORTER: 'prometheus' }, /^OTEL_METRICS_EXPORTER must be otlp or none/],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /^OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf or http\/json; .*port 4318/],
+    [{ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'x' }, /^OTEL_EXPORTER_OTLP_TRACES_PROTOCOL must be http\/protobuf or http\/json\.$/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'user:secret@host' }, /^OTEL_EXPORTER_OTLP_ENDPOINT must be the address of a collector/],
+    [{ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'collector' }, /^OTEL_EXPORTER_OTLP_METRICS_ENDPOINT must be/],
+    [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, /^OTEL_TRACES_SAMPLER must be one of always_on, /],
+    [{ OTEL_TRACES_SAMPLER_ARG: '2' }, /^OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/],
+    [{ OTEL_BSP_MAX_QUEUE_SIZE: '-1' }, /^OTEL_BSP_MAX_QUEUE_SIZE must be a whole number of 1 or more/],
+    [{ OTEL_METRIC_EXPORT_INTERVAL: '1e3' }, /^OTEL_METRIC_EXPORT_INTERVAL must be a whole number/],
+  ];
+  for (const [env, message] of cases) {
+    t.throws(() => readOtlpSettings({ ...ENDPOINT, ...env }), { code: 'INVALID_REQUEST', message }, JSON.stringify(env));
+    t.throws(() => readOtlpSettings({ ...ENDPOINT, ...env }), { message: /^(?!.*secret)/ });
+  }
+});

@@ -1,0 +1,47 @@
+// The names of attributes. Those of the semantic conventions (1.45) stand as they do in https://opentelemetry.io/docs/specs/semconv/; a test holds them against the package that has
+// them all. Ours begin with `blockhouse.`. Pure: no I/O.
+
+/** Of the conventions for HTTP, errors and generative AI. */
+export const CONVENTION = {
+  method: 'http.request.method',
+  originalMethod: 'http.request.method_original',
+  resend: 'http.request.resend_count',
+  status: 'http.response.status_code',
+  route: 'http.route',
+  path: 'url.path',
+  scheme: 'url.scheme',
+  address: 'server.address',
+  port: 'server.port',
+  error: 'error.type',
+  operation: 'gen_ai.operation.name',
+  provider: 'gen_ai.provider.name',
+  agent: 'gen_ai.agent.name',
+  requestModel: 'gen_ai.request.model',
+  stream: 'gen_ai.request.stream',
+  firstChunk: 'gen_ai.response.time_to_first_chunk',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  cacheRead: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWrite: 'gen_ai.usage.cache_creation.input_tokens',
+  tokenType: 'gen_ai.token.type',
+} as const;
+
+/** Of our own, where the conventions have nothing. */
+export const OWN = {
+  requestId: 'blockhouse.request_id',
+  connection: 'blockhouse.connection',
+  /** The label of the key of the connection. */
+  credential: 'blockhouse.credential',
+  /** The name of the client's key. */
+  key: 'blockhouse.key',
+  asked: 'blockhouse.asked_model',
+  attempt: 'blockhouse.attempt',
+  next: 'blockhouse.retry.next',
+  delay: 'blockhouse.retry.delay_ms',
+  cost: 'blockhouse.cost_usd',
+  block: 'blockhouse.block',
+  message: 'blockhouse.message_id',
+  channel: 'blockhouse.channel',
+  outcome: 'blockhouse.outcome',
+  trigger: 'blockhouse.trigger',
+} as const;

@@ -1,0 +1,135 @@
+// The spans of calls to models: the wait for a place, and each attempt, with the times of the fact that tells the end of the call (built-late).
+import type { Attributes } from '@opentelemetry/api';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import type { TraceParent } from '../../core/base/traceparent.ts';
+import type { Core, CoreEvents } from '../../core/index.ts';
+import { CONVENTION, OWN } from './attributes.ts';
+import type { Noted, SpanFactory } from './spans.ts';
+import type { Tracing } from './tracing.ts';
+import type { Upstreams } from './upstreams.ts';
+
+type Finished = CoreEvents['call.finished'];
+
+/** A shorter wait is none. */
+const LEAST_WAIT_MS = 1;
+
+/** What the conventions call the operation of a call. */
+export function operationOf({ kind, path }: Pick<Finished, 'kind' | 'path'>): 'chat' | 'embeddings' | 'text_completion' {
+  if (kind === 'embeddings' || path?.endsWith('/embeddings') === true) return 'embeddings';
+  return path === '/v1/completions' ? 'text_completion' : 'chat';
+}
+
+/** The spans of calls. */
+export class CallSpans {
+  /** `parentOf` says to what a call belongs that began at this time; undefined if that is not recorded. */
+  constructor(
+    { events }: Pick<Core, 'events'>,
+    { factory, clock, note }: Tracing,
+    upstreams: Upstreams,
+    parentOf: (fact: Finished, from: number) => TraceParent | undefined,
+  ) {
+    events.on('call.finished', (fact) => {
+      const to = clock.now();
+      const parent = parentOf(fact, to - fact.durationMs);
+      if (parent !== undefined) note(new CallRecord(factory, upstreams, fact, parent, to));
+    });
+  }
+}
+
+/** One call. */
+class CallRecord implements Noted {
+  readonly count: number;
+  readonly #factory: SpanFactory;
+  readonly #upstreams: Upstreams;
+  readonly #fact: Finished;
+  readonly #parent: TraceParent;
+  readonly #to: number;
+  readonly #hasWaited: boolean;
+  readonly #hasLast: boolean;
+
+  constructor(factory: SpanFactory, upstreams: Upstreams, fact: Finished, parent: TraceParent, to: number) {
+    const { attempts, failed, sentMs, code, queuedMs = fact.durationMs } = fact;
+    const known = failed?.length ?? 0;
+    this.#hasWaited = queuedMs >= LEAST_WAIT_MS;
+    this.#hasLast = sentMs !== undefined && (code === undefined || attempts > known);
+    this.count = known + (this.#hasWaited ? 1 : 0) + (this.#hasLast ? 1 : 0);
+    this.#factory = factory;
+    this.#upstreams = upstreams;
+    this.#fact = fact;
+    this.#parent = parent;
+    this.#to = to;
+  }
+
+  spans(): ReadableSpan[] {
+    const { attempts, failed = [], sentMs = 0, firstTextMs, stream, durationMs, credential, code, spanId } = this.#fact;
+    const from = this.#to - durationMs;
+    const spans: ReadableSpan[] = [];
+    if (this.#hasWaited) spans.push(this.#waited(from));
+    for (const [index, failure] of failed.entries()) {
+      const attributes = this.#attributes(failure.credential, index + 1);
+      if (failure.upstreamStatus !== undefined) attributes[CONVENTION.status] = failure.upstreamStatus;
+      if (failure.next !== undefined) attributes[OWN.next] = failure.next;
+      if (failure.delayMs !== undefined) attributes[OWN.delay] = failure.delayMs;
+      if (index + 1 === attempts) withOutcome(attributes, this.#fact);
+      spans.push(this.#attempt({ from: from + failure.sentMs, to: from + failure.endedMs, attributes, code: failure.code, id: failure.spanId }));
+    }
+    if (!this.#hasLast) return spans;
+    const attributes = withOutcome(this.#attributes(credential, attempts), this.#fact);
+    if (firstTextMs !== undefined && stream === true) attributes[CONVENTION.firstChunk] = (firstTextMs - sentMs) / 1000;
+    spans.push(this.#attempt({ from: from + sentMs, to: this.#to, attributes, code, id: spanId }));
+    return spans;
+  }
+
+  #waited(from: number): ReadableSpan {
+    const { requestId, adapter, attempts, code, durationMs, queuedMs = durationMs } = this.#fact;
+    const attributes = { [OWN.requestId]: requestId, [OWN.connection]: adapter };
+    const [parent, own] = [this.#parent, this.#factory.within(this.#parent)];
+    return this.#factory.make({ name: 'queue', kind: 'INTERNAL', own, parent, from, to: from + queuedMs, attributes, code: attempts === 0 ? code : undefined });
+  }
+
+  #attempt({ id, ...parts }: Attempt): ReadableSpan {
+    const [parent, own] = [this.#parent, this.#factory.within(this.#parent, id)];
+    return this.#factory.make({ ...parts, name: `${operationOf(this.#fact)} ${this.#fact.model}`, kind: 'CLIENT', own, parent });
+  }
+
+  #attributes(credential: string | undefined, attempt: number): Attributes {
+    const fact = this.#fact;
+    const { provider, address, port } = this.#upstreams.of(fact.adapter, fact.address);
+    const attributes: Attributes = {
+      [CONVENTION.operation]: operationOf(fact),
+      [CONVENTION.provider]: provider,
+      [CONVENTION.requestModel]: fact.model,
+      [OWN.requestId]: fact.requestId,
+      [OWN.connection]: fact.adapter,
+      [OWN.attempt]: attempt,
+    };
+    if (address !== undefined) attributes[CONVENTION.address] = address;
+    if (port !== undefined) attributes[CONVENTION.port] = port;
+    if (fact.stream === true) attributes[CONVENTION.stream] = true;
+    if (fact.asked !== undefined && fact.asked !== fact.model) attributes[OWN.asked] = fact.asked;
+    if (fact.key !== undefined) attributes[OWN.key] = fact.key;
+    if (credential !== undefined) attributes[OWN.credential] = credential;
+    if (attempt > 1) attributes[CONVENTION.resend] = attempt - 1;
+    return attributes;
+  }
+}
+
+interface Attempt {
+  readonly from: number;
+  readonly to: number;
+  readonly attributes: Attributes;
+  readonly code: string | undefined;
+  readonly id: string | undefined;
+}
+
+/** What is known of the whole call stands at its last attempt. */
+function withOutcome(attributes: Attributes, { usage, costUsd }: Finished): Attributes {
+  if (usage !== undefined) {
+    attributes[CONVENTION.inputTokens] = usage.inputTokens;
+    attributes[CONVENTION.outputTokens] = usage.outputTokens;
+    if (usage.cacheReadTokens !== undefined) attributes[CONVENTION.cacheRead] = usage.cacheReadTokens;
+    if (usage.cacheWriteTokens !== undefined) attributes[CONVENTION.cacheWrite] = usage.cacheWriteTokens;
+  }
+  if (typeof costUsd === 'number') attributes[OWN.cost] = costUsd;
+  return attributes;
+}

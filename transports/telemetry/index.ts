@@ -1,0 +1,118 @@
+// Traces and metrics for a collector of OpenTelemetry, over OTLP. Loaded only where a variable names one; the packages are the user's choice.
+//
+// never-in-the-way: a collector that is slow or away costs spans, which are counted, and one line of the log in a minute.
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Core, Environment } from '../../core/index.ts';
+import type { TransportLog } from '../log.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { BlockSpans } from './block-spans.ts';
+import { CallSpans } from './call-spans.ts';
+import { SpanClock } from './clock.ts';
+import { GenAiFigures } from './gen-ai-figures.ts';
+import { MetricPush } from './metric-push.ts';
+import { loadPackages, type Loaders, type Packages } from './packages.ts';
+import { type OtlpSettings, readOtlpSettings } from './settings.ts';
+import { DROP_REASONS, SpanQueue } from './span-queue.ts';
+import { recorded, SpanFactory } from './spans.ts';
+import { RequestSpans, type Tracing } from './tracing.ts';
+import { Upstreams } from './upstreams.ts';
+
+/** What `startTelemetry` needs. */
+export interface TelemetryOptions {
+  readonly env: Environment;
+  readonly log: Pick<TransportLog, 'error'>;
+  /** Those of the server. */
+  readonly metrics: Metrics;
+  /** For tests. */
+  readonly loaders?: Loaders | undefined;
+}
+
+/** Traces and metrics that are exported. */
+export interface Telemetry {
+  /** Begins the span of a request; undefined if traces are not exported. */
+  readonly trace: ((req: IncomingMessage) => string) | undefined;
+  /** Exports what waits, for `ms` at most. Never rejects. */
+  close(ms: number): Promise<void>;
+}
+
+const LOG_EVERY_MS = 60_000;
+/** A collector may send a whole page as its error. */
+const MAX_ERROR = 200;
+const SERVICE = 'blockhouse';
+
+/** Rejects with INVALID_REQUEST for a variable that says nothing we know, and where packages are missing. */
+export async function startTelemetry(core: Core, { env, log, metrics, loaders }: TelemetryOptions): Promise<Telemetry> {
+  const settings = readOtlpSettings(env);
+  if (settings.traces === undefined && settings.metrics === undefined) return { trace: undefined, close: async () => undefined };
+  const packages = await loadPackages(settings, loaders);
+  logProblems(packages.api, log);
+  const { defaultResource, detectResources, envDetector, resourceFromAttributes } = packages.resources;
+  const own = resourceFromAttributes({ 'service.name': SERVICE, 'service.version': core.version, 'service.instance.id': randomUUID() });
+  const resource = defaultResource()
+    .merge(own)
+    .merge(detectResources({ detectors: [envDetector] }));
+  const shared = { env, resource, upstreams: new Upstreams(core), metrics, scope: { name: SERVICE, version: core.version } };
+  const tracing = startTracing(core, packages, settings, shared, problemsOf(log, 'spans could not be exported'));
+  const push = startMetrics(core, packages, settings, shared, problemsOf(log, 'metrics could not be exported'));
+  return {
+    trace: tracing?.trace,
+    close: async (ms) => void (await Promise.all([tracing?.queue.shutdown(ms), push?.shutdown(ms)])),
+  };
+}
+
+interface Shared {
+  readonly env: Environment;
+  readonly resource: ReturnType<Packages['resources']['defaultResource']>;
+  readonly upstreams: Upstreams;
+  readonly metrics: Metrics;
+  readonly scope: { readonly name: string; readonly version: string };
+}
+
+function startTracing(core: Core, { api, sdk, newSpanExporter }: Packages, { traces }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {
+  if (traces === undefined || newSpanExporter === undefined) return undefined;
+  const { resource, upstreams, metrics, scope } = shared;
+  for (const reason of DROP_REASONS) metrics.dropSpans(reason, 0);
+  const queue = new SpanQueue(newSpanExporter(), traces.queue, { dropped: (reason, count) => metrics.dropSpans(reason, count), failed });
+  const factory = new SpanFactory(api, sdk, shared.env, resource, scope);
+  const tracing: Tracing = { clock: new SpanClock(), factory, note: (noted) => queue.add(noted) };
+  const { begin } = new RequestSpans(core, tracing, traces.takesParents);
+  const blocks = new BlockSpans(core, tracing, () => metrics.dropSpans('queue_full', 1));
+  new CallSpans(core, tracing, upstreams, (fact, from) => {
+    if (fact.traceparent !== undefined) return recorded(fact.traceparent);
+    return fact.caller === undefined ? undefined : blocks.parentOf(fact, from);
+  });
+  return { trace: begin, queue };
+}
+
+function startMetrics(core: Core, { newMetricExporter }: Packages, { metrics: settings }: OtlpSettings, shared: Shared, failed: (error: Error) => void) {
+  if (settings === undefined || newMetricExporter === undefined) return undefined;
+  const { resource, upstreams, metrics, scope } = shared;
+  return new MetricPush({
+    ...settings,
+    metrics,
+    genAi: new GenAiFigures(core, upstreams, metrics.tools),
+    exporter: newMetricExporter(),
+    resource,
+    scope,
+    failed,
+  });
+}
+
+/** What the packages find wrong with variables and answers. */
+function logProblems({ diag, DiagLogLevel }: Packages['api'], log: TelemetryOptions['log']): void {
+  const say = (message: string): void => log.error({ problem: message.slice(0, MAX_ERROR) }, 'OpenTelemetry');
+  const silent = (): void => undefined;
+  diag.setLogger({ error: say, warn: say, info: silent, debug: silent, verbose: silent }, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+}
+
+/** never-in-the-way. */
+function problemsOf(log: TelemetryOptions['log'], message: string): (error: Error) => void {
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    const now = performance.now();
+    if (now - toldAt < LOG_EVERY_MS) return;
+    toldAt = now;
+    log.error({ error: error.message.slice(0, MAX_ERROR) }, message);
+  };
+}

@@ -1,0 +1,82 @@
+// The packages of OpenTelemetry, which only those install who export traces or metrics. Loaded when a server starts that has a collector.
+import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { invalidRequest } from '../../core/index.ts';
+import type { OtlpProtocol, OtlpSettings } from './settings.ts';
+
+/** What is exported of the process at one moment: the argument of the exporters of metrics. */
+export type ResourceMetrics = Parameters<InstanceType<typeof import('@opentelemetry/exporter-metrics-otlp-proto').OTLPMetricExporter>['export']>[0];
+
+/** What exports metrics. */
+export interface MetricExporter {
+  export(metrics: ResourceMetrics, done: (result: { readonly code: number; readonly error?: Error }) => void): void;
+}
+
+type TracePackage = Promise<{ readonly OTLPTraceExporter: new () => SpanExporter }>;
+type MetricPackage = Promise<{ readonly OTLPMetricExporter: new () => MetricExporter }>;
+
+/** How each package is loaded. */
+export interface Loaders {
+  api(): Promise<typeof import('@opentelemetry/api')>;
+  resources(): Promise<Pick<typeof import('@opentelemetry/resources'), 'defaultResource' | 'detectResources' | 'envDetector' | 'resourceFromAttributes'>>;
+  sdk(): Promise<typeof import('@opentelemetry/sdk-trace-base')>;
+  readonly traces: Readonly<Record<OtlpProtocol, () => TracePackage>>;
+  readonly metrics: Readonly<Record<OtlpProtocol, () => MetricPackage>>;
+}
+
+/** From where they are installed; other ones are for tests. */
+const LOADERS: Loaders = {
+  api: () => import('@opentelemetry/api'),
+  resources: () => import('@opentelemetry/resources'),
+  sdk: () => import('@opentelemetry/sdk-trace-base'),
+  traces: { 'http/protobuf': () => import('@opentelemetry/exporter-trace-otlp-proto'), 'http/json': () => import('@opentelemetry/exporter-trace-otlp-http') },
+  metrics: {
+    'http/protobuf': () => import('@opentelemetry/exporter-metrics-otlp-proto'),
+    'http/json': () => import('@opentelemetry/exporter-metrics-otlp-http'),
+  },
+};
+
+/** The versions are the newest that run on Node 20. */
+const INSTALL =
+  'npm install @opentelemetry/api@1.9 @opentelemetry/resources@2 @opentelemetry/sdk-trace-base@2 @opentelemetry/exporter-trace-otlp-proto@0.223 @opentelemetry/exporter-metrics-otlp-proto@0.223';
+const INSTALL_JSON = 'npm install @opentelemetry/exporter-trace-otlp-http@0.223 @opentelemetry/exporter-metrics-otlp-http@0.223';
+
+/** The packages that are needed. */
+export interface Packages {
+  readonly api: Awaited<ReturnType<Loaders['api']>>;
+  readonly resources: Awaited<ReturnType<Loaders['resources']>>;
+  readonly sdk: Awaited<ReturnType<Loaders['sdk']>>;
+  /** Undefined if traces are not exported. */
+  newSpanExporter: (() => SpanExporter) | undefined;
+  newMetricExporter: (() => MetricExporter) | undefined;
+}
+
+/** Rejects with INVALID_REQUEST, which names the command, if one is not installed. */
+export async function loadPackages({ traces, metrics }: OtlpSettings, loaders: Loaders = LOADERS): Promise<Packages> {
+  const protocols = [traces?.protocol, metrics?.protocol];
+  try {
+    const [api, resources, sdk, ofTraces, ofMetrics] = await Promise.all([
+      loaders.api(),
+      loaders.resources(),
+      loaders.sdk(),
+      traces && loaders.traces[traces.protocol](),
+      metrics && loaders.metrics[metrics.protocol](),
+    ]);
+    return {
+      api,
+      resources,
+      sdk,
+      newSpanExporter: ofTraces && (() => new ofTraces.OTLPTraceExporter()),
+      newMetricExporter: ofMetrics && (() => new ofMetrics.OTLPMetricExporter()),
+    };
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw invalidRequest(
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+      `names a collector, which needs packages of OpenTelemetry; install them with \`${commandFor(protocols)}\``,
+    );
+  }
+}
+
+function commandFor(protocols: readonly (OtlpProtocol | undefined)[]): string {
+  return protocols.includes('http/json') ? `${INSTALL} && ${INSTALL_JSON}` : INSTALL;
+}
