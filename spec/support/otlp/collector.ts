@@ -1,12 +1,11 @@
-// A collector of OpenTelemetry for one test: a server of node:http that decodes what it gets with the official definitions, which lie beside this file as
-// https://github.com/open-telemetry/opentelemetry-proto has them (commit ac2c4b5d, Apache-2.0).
+// A collector of OpenTelemetry for one test: a server of node:http that decodes what it gets with the official definitions, as an earlier release of OpenTelemetry's own
+// package has them compiled (`otlp-definitions`).
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import protobuf from 'protobufjs';
+import DEFINITIONS from 'otlp-definitions/build/src/generated/root.js';
 import type { Test } from 'tap';
 
 export type Value = string | number | boolean | readonly Value[];
@@ -26,8 +25,6 @@ export interface ReceivedSpan {
   readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
   /** True unless it is in order. */
   readonly hasFailed: boolean;
-  /** True if its parent is in another process. */
-  readonly isRemote: boolean;
   readonly resource: Attributes;
 }
 
@@ -88,7 +85,6 @@ interface WireSpan {
   readonly attributes?: readonly KeyValue[];
   readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly status?: { readonly code?: string | number };
-  readonly flags?: number;
 }
 interface WirePoint {
   readonly attributes?: readonly KeyValue[];
@@ -124,19 +120,17 @@ interface MetricRequest {
 const KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];
 const TEMPORALITIES = ['UNSPECIFIED', 'DELTA', 'CUMULATIVE'];
 const ERROR = 2;
-const IS_REMOTE = 0x200;
 
-function definitions(): protobuf.Root {
-  const root = new protobuf.Root();
-  root.resolvePath = (_origin, target) => join(import.meta.dirname, target);
-  const services = ['trace/v1/trace_service', 'metrics/v1/metrics_service'].map((path) => `opentelemetry/proto/collector/${path}.proto`);
-  return root.loadSync(services, { keepCase: false });
+interface Message {
+  decode(bytes: Uint8Array): object;
+  toObject(message: object, options: object): object;
 }
 
-const ROOT = definitions();
+const { collector } = (DEFINITIONS as unknown as { opentelemetry: { proto: { collector: Record<'trace' | 'metrics', { v1: Record<string, Message> }> } } })
+  .opentelemetry.proto;
 const TYPES = {
-  '/v1/traces': ROOT.lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest'),
-  '/v1/metrics': ROOT.lookupType('opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest'),
+  '/v1/traces': collector.trace.v1['ExportTraceServiceRequest'] as Message,
+  '/v1/metrics': collector.metrics.v1['ExportMetricsServiceRequest'] as Message,
 };
 
 /** Of protobuf, ids are bytes; in JSON they are hexadecimal. */
@@ -175,7 +169,6 @@ function spansOf(request: TraceRequest): ReceivedSpan[] {
         attributes: attributesOf(span.attributes),
         links: (span.links ?? []).map(({ traceId, spanId }) => ({ traceId, spanId })),
         hasFailed: Number(span.status?.code ?? 0) === ERROR,
-        isRemote: ((span.flags ?? 0) & IS_REMOTE) !== 0,
         resource: attributesOf(resource?.attributes),
       })),
     ),
