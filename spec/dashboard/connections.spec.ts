@@ -121,6 +121,7 @@ t.test('a call without a known price is no free one: the costs say so, and lead 
   await page.getByRole('button', { name: 'Set a price…' }).click();
   const model = dialog.getByRole('combobox', { name: 'Model' });
   await model.fill('oll');
+  await page.getByRole('option', { name: /^ollama\/(?: |$)/ }).waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   t.equal(await model.inputValue(), 'ollama/', 'the provider first, then its models');

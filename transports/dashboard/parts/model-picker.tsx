@@ -26,9 +26,11 @@ function usePicker({ value, of, isProvider = false, hasAliases = false, set }: P
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
-  const models = useLoad(readModels, []).state.value.data ?? [];
-  const connections = useLoad(readConnections, []).state.value.data ?? [];
-  const options = optionsFor({ models, connections, text: value, of, isProvider, hasAliases });
+  const [ofModels, ofConnections] = [useLoad(readModels, []).state.value, useLoad(readConnections, []).state.value];
+  const { data: connections = [] } = ofConnections;
+  const isRead = [ofModels, ofConnections].every(({ data, error }) => data !== undefined || error !== undefined);
+  // One of both alone would put another name where the finger or the arrow already goes.
+  const options = isRead ? optionsFor({ models: ofModels.data ?? [], connections, text: value, of, isProvider, hasAliases }) : [];
   const shown = isOpen && document.activeElement === field.current;
   const active = shown ? options[at] : undefined;
   const take = (index: number): void => {
