@@ -69,6 +69,8 @@ class ConnectionFigures {
 export class CallFigures {
   readonly #connections = new Shelves(() => new ConnectionFigures());
   #models = 0;
+  /** Most calls are of the same model as the last one, and to compare a name is faster than to look for it. */
+  #recent: { readonly adapter: string; readonly model: string; readonly figures: ModelFigures } | undefined;
 
   finished(fact: Finished): void {
     const { adapter, code, usage, queuedMs, attempts } = fact;
@@ -77,7 +79,7 @@ export class CallFigures {
     if (queuedMs !== undefined) connection.wait.observe(queuedMs / 1000);
     const status = code === undefined ? 'ok' : code === 'CANCELLED' ? 'cancelled' : 'error';
     if (status === 'error') connection.errors.add(code as string);
-    const model = this.#modelOf(connection, fact.model, code === undefined);
+    const model = this.#recentModel(connection, fact);
     const path = fact.path ?? (fact.key === undefined && fact.caller !== undefined ? 'block' : 'program');
     const byStatus = model.paths.find(path) ?? model.paths.of(model.paths.isFull ? OTHER : path);
     byStatus.of(status).add(fact);
@@ -99,6 +101,14 @@ export class CallFigures {
     const place = PAYERS.indexOf(payer);
     if (costUsd === null) unpriced[place] = (unpriced[place] ?? 0) + 1;
     else cost[place] = (cost[place] ?? 0) + costUsd;
+  }
+
+  #recentModel(connection: ConnectionFigures, { adapter, model, code }: Finished): ModelFigures {
+    const recent = this.#recent;
+    if (recent !== undefined && recent.model === model && recent.adapter === adapter) return recent.figures;
+    const figures = this.#modelOf(connection, model, code === undefined);
+    if (connection.models.find(model) === figures) this.#recent = { adapter, model, figures };
+    return figures;
   }
 
   /** bounded. */

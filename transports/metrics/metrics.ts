@@ -31,8 +31,8 @@ export class Metrics {
   /** What every sample is labelled with. */
   readonly labels: Readonly<Record<string, string>>;
   readonly #calls = new CallFigures();
-  /** By route: of method and status. */
-  readonly #requests = new Shelves(() => ({ byOutcome: new Shelves(() => ({ count: 0 })), seconds: new Histogram(FAMILIES.requestSeconds) }));
+  /** By route: by method, by status. */
+  readonly #requests = new Shelves(() => ({ methods: new Shelves(() => new Map<number, number>()), seconds: new Histogram(FAMILIES.requestSeconds) }));
   readonly #messages = new Counts();
   readonly #compactions = new Counts();
   readonly #droppedSpans = new Counts();
@@ -124,11 +124,8 @@ export class Metrics {
     yield ['socketsOpened', one(this.#socketsOpened)];
 
     function* counted(): Generator<[LabelValues, number]> {
-      for (const [route, { byOutcome }] of requests.entries())
-        for (const [outcome, { count }] of byOutcome.entries()) {
-          const [method = '', status = ''] = outcome.split(' ');
-          yield [[method, route, status], count];
-        }
+      for (const [route, { methods }] of requests.entries())
+        for (const [method, statuses] of methods.entries()) for (const [status, count] of statuses) yield [[method, route, String(status)], count];
     }
     function* timed(): Generator<[LabelValues, Histogram]> {
       for (const [route, { seconds }] of requests.entries()) yield [[route], seconds];
@@ -240,8 +237,9 @@ export class Metrics {
   }
 
   #served({ method, route, status, durationMs }: CoreEvents['request.served']): void {
-    const { byOutcome, seconds } = this.#requests.of(route);
-    byOutcome.of(`${METHODS.has(method) ? method : OTHER} ${status}`).count += 1;
+    const { methods, seconds } = this.#requests.of(route);
+    const statuses = methods.of(METHODS.has(method) ? method : OTHER);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
     seconds.observe(durationMs / 1000);
   }
 
