@@ -31,6 +31,7 @@ t.test('the last message is edited and asked again, the earlier version stays to
   await page.keyboard.press('Control+Enter');
   await page.getByText('Because of the sun.').waitFor();
   await page.getByText('2 of 2', { exact: true }).waitFor();
+  await page.locator('[aria-live="polite"]', { hasText: 'Answer complete' }).waitFor({ state: 'attached' }); // what is said later takes its place
   t.equal(await page.getByText('Because of the air.').count(), 0, 'one version is shown');
   t.strictSame(await question(page).allTextContents(), ['Why is the sky red at noon?']);
   t.strictSame(await axeFindings(page), []);
