@@ -316,7 +316,7 @@ export class Front {
 
   async #mounted(mount: FoundMount, req: IncomingMessage, res: ServerResponse, requestId: string, asked: Asked): Promise<Reply> {
     asked.route = mount.prefix;
-    if (!mount.public) this.#assertToken(req);
+    if (!mount.public) this.#admit(req, false);
     for (const [name, value] of Object.entries({ ...COMMON_HEADERS, 'x-request-id': requestId })) res.setHeader(name, value);
     try {
       await mount.handler(req, res);

@@ -199,6 +199,13 @@ export const FAMILIES = {
   },
   faults: { name: 'blockhouse_workspace_faults_total', kind: 'counter', help: 'What could not be written or watched in the background.', labels: [] },
 
+  unread: {
+    name: 'blockhouse_metrics_unread',
+    kind: 'gauge',
+    help: '1 for a part of these figures (connections, blocks or keys) that could not be read within two seconds, so that its metrics are missing; else 0.',
+    labels: ['part'],
+  },
+
   cpuSeconds: { name: 'process_cpu_seconds_total', kind: 'counter', help: 'Processor time of the process, of user and system.', labels: [] },
   residentBytes: { name: 'process_resident_memory_bytes', kind: 'gauge', help: 'Memory of the process.', labels: [] },
   startSeconds: { name: 'process_start_time_seconds', kind: 'gauge', help: 'When the process has started, in seconds of the epoch.', labels: [] },
@@ -211,8 +218,8 @@ export const FAMILIES = {
     help: 'The delay of the event loop since the last scrape, median; from the second scrape on.',
     labels: [],
   },
-  loopP99: { name: 'nodejs_eventloop_lag_p99_seconds', kind: 'gauge', help: 'The same, of which 1 in 100 is longer.', labels: [] },
-  loopMax: { name: 'nodejs_eventloop_lag_max_seconds', kind: 'gauge', help: 'The same, the longest.', labels: [] },
+  loopP99: { name: 'nodejs_eventloop_lag_p99_seconds', kind: 'gauge', help: 'The delay of the event loop since the last scrape, 99th percentile.', labels: [] },
+  loopMax: { name: 'nodejs_eventloop_lag_max_seconds', kind: 'gauge', help: 'The longest delay of the event loop since the last scrape.', labels: [] },
   loopBusy: {
     name: 'nodejs_eventloop_utilization_ratio',
     kind: 'gauge',

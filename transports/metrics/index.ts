@@ -1,11 +1,13 @@
 // The metrics of a server, as routes that its HTTP transport serves: `GET /metrics` for Prometheus.
 //
-// Who can come: whoever has the token of the workspace; with `isOpen` everybody who reaches the port. What they can choose: the format. What it costs: a text whose
+// Who can come: who has the token of the workspace; with `isOpen` everybody who reaches the port. What they can choose: the format. What it costs: a text whose
 // length the names of models, connections, keys and states set, all of them bounded; one is made at a time, and who asks meanwhile gets the same.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Core } from '../../core/index.ts';
+import { BlockhouseError, type Core } from '../../core/index.ts';
 import { CONTENT_TYPES, type Format, formatOf } from './exposition.ts';
 import { Metrics } from './metrics.ts';
+
+const PATH = '/metrics';
 
 export interface MetricsOptions {
   /** Needs no token. */
@@ -25,11 +27,14 @@ export function createMetrics(core: Core, { isOpen, labels }: MetricsOptions) {
   };
   return {
     metrics,
-    prefix: '/metrics',
+    prefix: PATH,
     public: isOpen ? ['/'] : [],
     handler: async ({ method, url, headers }: IncomingMessage, res: ServerResponse): Promise<void> => {
-      if (method !== 'GET' && method !== 'HEAD') return void res.writeHead(405, { allow: 'GET, HEAD' }).end();
-      if (url?.split('?')[0] !== '/metrics') return void res.writeHead(404).end();
+      if (url?.split('?')[0] !== PATH) throw new BlockhouseError('NOT_FOUND', `There is no route below ${PATH}.`);
+      if (method !== 'GET' && method !== 'HEAD') {
+        res.setHeader('allow', 'GET, HEAD');
+        throw new BlockhouseError('METHOD_NOT_ALLOWED', `This path does not support ${method}; it supports GET, HEAD.`);
+      }
       const format = formatOf(headers.accept);
       const text = Buffer.from(await textOf(format));
       res.writeHead(200, { 'content-type': CONTENT_TYPES[format], 'content-length': text.length, 'cache-control': 'no-store' });

@@ -1,16 +1,17 @@
 // The figures of one process for those who watch it from outside: counted from the facts of the bus, and read from the core when somebody asks.
 //
-// no-text: no figure and no label has a word of a prompt or an answer, nor a key; of clients it has the names of keys that the owner gave, of models those that answer.
+// no-text: no figure and no label has a word of a prompt or an answer, nor a key. A client shows as the name of its key, and a model by its name once it has answered.
 // in-turns: a scrape lets others run after some samples, however many there are.
-// lazy-delay: the delay of the event loop is measured from the first scrape on, because that needs a timer.
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+// told-missing: what can't be read is left out and named by a metric of its own. Who watches learns most when something is broken.
 import type { Core, CoreEvents, ShownConnection } from '../../core/index.ts';
 import { CallFigures } from './call-figures.ts';
 import { Exposition, type Format, type LabelValues } from './exposition.ts';
 import { FAMILIES, type Family, type FamilyKey } from './families.ts';
+import { ProcessFigures } from './process-figures.ts';
 import { Counts, Histogram, Shelves } from './series.ts';
 
 type Samples = Iterable<readonly [LabelValues, number | Histogram]>;
+type Families = readonly (readonly [FamilyKey, Samples])[];
 
 /** Clients may make up others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
@@ -19,8 +20,8 @@ const OTHER = 'other';
 const MOST_LISTED = 10_000;
 /** in-turns. */
 const LINES_IN_A_TURN = 1000;
-/** How often the event loop is looked at. */
-const LOOK_MS = 20;
+/** Scrapers usually wait for ten seconds. */
+const PATIENCE_MS = 2000;
 const PERIODS = ['day', 'week', 'month'] as const;
 
 /** The figures of the servers of one core. */
@@ -36,19 +37,27 @@ export class Metrics {
   readonly #messages = new Counts();
   readonly #compactions = new Counts();
   readonly #droppedSpans = new Counts();
+  readonly #process = new ProcessFigures();
   /** When the messages came that wait, by their ids, the oldest first. */
   readonly #waiting = new Map<string, { readonly block: string; readonly at: number }>();
   #queued = 0;
   #sockets = 0;
   #socketsOpened = 0;
   #faults = 0;
-  #delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
-  #loop = performance.eventLoopUtilization();
+
+  /** What must be read first, which may fail or take long. */
+  readonly #parts: Readonly<Record<string, () => Promise<Families>>> = {
+    connections: async () => [...this.#ofConnections()],
+    blocks: () => this.#ofBlocks(),
+    keys: () => this.#ofKeys(),
+  };
+  readonly #patienceMs: number;
 
   /** `labels` are those of every sample. */
-  constructor(core: Core, labels: Readonly<Record<string, string>> = {}) {
+  constructor(core: Core, labels: Readonly<Record<string, string>> = {}, patienceMs = PATIENCE_MS) {
     this.#core = core;
     this.labels = labels;
+    this.#patienceMs = patienceMs;
     const { events } = core;
     events.on('call.finished', (fact) => this.#calls.finished(fact));
     events.on('call.retried', (fact) => this.#calls.retried(fact));
@@ -106,11 +115,17 @@ export class Metrics {
   async *#families(): AsyncGenerator<readonly [FamilyKey, Samples]> {
     yield* this.#ofServer();
     yield* this.#ofCalls();
-    yield* this.#ofConnections();
-    yield* await this.#ofBlocks();
-    yield* await this.#ofKeys();
+    yield* this.#ofMessages();
+    const unread: [LabelValues, number][] = [];
+    const isAway = this.#core.storeHealth?.isAway === true;
+    for (const [part, read] of Object.entries(this.#parts)) {
+      const families = await readWithin(this.#patienceMs, isAway && part !== 'connections' ? undefined : read);
+      unread.push([[part], families === undefined ? 1 : 0]);
+      if (families !== undefined) yield* families;
+    }
+    yield ['unread', unread]; // told-missing
     yield* this.#ofStore();
-    yield* this.#ofProcess();
+    yield* this.#process.families();
   }
 
   *#ofServer(): Generator<readonly [FamilyKey, Samples]> {
@@ -159,18 +174,19 @@ export class Metrics {
     yield ['streaming', one(this.#core.liveCalls().filter(({ phase }) => phase === 'streaming').length)];
   }
 
-  async #ofBlocks(): Promise<(readonly [FamilyKey, Samples])[]> {
+  *#ofMessages(): Generator<readonly [FamilyKey, Samples]> {
+    yield ['messages', pairsOf(this.#messages)];
+    yield ['queued', one(this.#queued)];
+    yield ['compactions', pairsOf(this.#compactions)];
+    yield ['oldestWait', one(this.#oldestWait())];
+  }
+
+  async #ofBlocks(): Promise<Families> {
     const core = this.#core;
-    const counted: (readonly [FamilyKey, Samples])[] = [
-      ['messages', pairsOf(this.#messages)],
-      ['queued', one(this.#queued)],
-      ['compactions', pairsOf(this.#compactions)],
-      ['oldestWait', one(this.#oldestWait())],
-    ];
     if (!core.started || core.gatewayOnly) return [];
     const { blocks, monitorsRunning } = await core.blocks.counts();
     const running = ['blocksRunning', one(monitorsRunning)] as const;
-    if (blocks > MOST_LISTED) return [running, ...counted];
+    if (blocks > MOST_LISTED) return [running];
     const states = new Counts();
     let attention = 0;
     let waiting = 0;
@@ -179,11 +195,11 @@ export class Metrics {
       if (entry.attention) attention += 1;
       waiting += entry.queue;
     }
-    return [['blocks', pairsOf(states)], running, ['attention', one(attention)], ['waitingMessages', one(waiting)], ...counted];
+    return [['blocks', pairsOf(states)], running, ['attention', one(attention)], ['waitingMessages', one(waiting)]];
   }
 
   /** Only keys with caps. */
-  async #ofKeys(): Promise<(readonly [FamilyKey, Samples])[]> {
+  async #ofKeys(): Promise<Families> {
     const { keys, accounts } = this.#core;
     if (keys === undefined || accounts === undefined) return [];
     const spent: [LabelValues, number][] = [];
@@ -212,30 +228,6 @@ export class Metrics {
     yield ['faults', one(this.#faults)];
   }
 
-  *#ofProcess(): Generator<readonly [FamilyKey, Samples]> {
-    const { user, system } = process.cpuUsage();
-    const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
-    yield ['cpuSeconds', one((user + system) / 1e6)];
-    yield ['residentBytes', one(rss)];
-    yield ['startSeconds', one(performance.timeOrigin / 1000)];
-    yield ['heapUsedBytes', one(heapUsed)];
-    yield ['heapTotalBytes', one(heapTotal)];
-    yield ['externalBytes', one(external)];
-    const loop = performance.eventLoopUtilization();
-    yield ['loopBusy', one(performance.eventLoopUtilization(loop, this.#loop).utilization)];
-    this.#loop = loop;
-    const delay = this.#delay;
-    if (delay === undefined) {
-      this.#delay = monitorEventLoopDelay({ resolution: LOOK_MS }); // lazy-delay
-      this.#delay.enable();
-      return;
-    }
-    yield ['loopP50', one(lateSeconds(delay.percentile(50)))];
-    yield ['loopP99', one(lateSeconds(delay.percentile(99)))];
-    yield ['loopMax', one(lateSeconds(delay.max))];
-    delay.reset();
-  }
-
   #served({ method, route, status, durationMs }: CoreEvents['request.served']): void {
     const { methods, seconds } = this.#requests.of(route);
     const statuses = methods.of(METHODS.has(method) ? method : OTHER);
@@ -253,9 +245,16 @@ export class Metrics {
   }
 }
 
-/** Of the time between two looks, what is too much. */
-function lateSeconds(nanoseconds: number): number {
-  return Math.max(0, nanoseconds / 1e9 - LOOK_MS / 1000);
+/** Undefined if it fails or is not there in time; told-missing. */
+async function readWithin(ms: number, read: (() => Promise<Families>) | undefined): Promise<Families | undefined> {
+  if (read === undefined) return undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  const families = await Promise.race([read().catch(() => undefined), late]);
+  clearTimeout(timer);
+  return families;
 }
 
 function one(value: number): Samples {

@@ -127,6 +127,7 @@ export const ROWS: readonly Row[] = [
       ),
       plot('Delay of the event loop', 's', [of('loopP50'), '{{instance}} p50'], [of('loopP99'), '{{instance}} p99'], [of('loopMax'), '{{instance}} longest']),
       plot('Database', 's', [of('storeSeconds'), '{{instance}}'], [of('storeAway'), '{{instance}} away']),
+      plot('Figures that could not be read', 'short', [`max by (instance, part) (${of('unread')})`, '{{instance}} {{part}}']),
       plot('Faults of the workspace', 'short', [rate('faults', 'instance'), '{{instance}}']),
       plot('Up since', 'dateTimeFromNow', [`${of('startSeconds')} * 1000`, '{{instance}}'], [`${of('info')} * 0`, '{{instance}} {{version}} {{store}}']),
     ],

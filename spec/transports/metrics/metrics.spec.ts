@@ -4,7 +4,9 @@ import t, { type Test } from 'tap';
 import WebSocket from 'ws';
 import { createAdapters } from '../../../adapters/index.ts';
 import type { Mount } from '../../../transports/http/index.ts';
+import { type Core, BlockhouseError } from '../../../core/index.ts';
 import { createMetrics } from '../../../transports/metrics/index.ts';
+import { Metrics } from '../../../transports/metrics/metrics.ts';
 import { createWsTransport } from '../../../transports/ws/index.ts';
 import { createBlock, RUNNABLE } from '../../support/block-calls.ts';
 import { readScrape, sumOf, oneOf } from '../../support/observability/scrape.ts';
@@ -44,7 +46,12 @@ t.test('the metrics are for the token alone, unless they are open for all', asyn
   const server = await startServer(t);
   t.equal((await server.call('GET', '/metrics', { token: false })).status, 401);
   const key = await server.core.keys?.create('app');
-  t.match(await server.call('GET', '/metrics', { token: false, headers: { authorization: `Bearer ${key}` } }), { status: 401 });
+  t.match(await server.call('GET', '/metrics', { token: false, headers: { authorization: `Bearer ${key}` } }), {
+    status: 403,
+    json: { code: 'KEY_FORBIDDEN' },
+  });
+  t.match(await server.call('POST', '/metrics'), { status: 405, headers: { allow: 'GET, HEAD' }, json: { code: 'METHOD_NOT_ALLOWED' } });
+  t.match(await server.call('GET', '/metrics/x'), { status: 404, json: { code: 'NOT_FOUND' } });
   t.match(await server.call('GET', '/metrics'), { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } });
   const open = await startServer(t, { isOpen: true });
   t.equal((await open.call('GET', '/metrics', { token: false })).status, 200);
@@ -198,4 +205,28 @@ t.test('the process says how it is; the delay of its loop from the second scrape
   t.ok(second.has('nodejs_eventloop_lag_p99_seconds'));
   t.ok((oneOf(second, 'process_cpu_seconds_total') ?? 0) > 0);
   t.equal(oneOf(second, 'blockhouse_info', { version: server.core.version, store: 'files' }), 1);
+});
+
+t.test('what can not be read is left out and named, and all else is told: an alert must not fail with what it watches', async (t) => {
+  const server = await startServer(t);
+  const broken = (parts: Partial<Core>): Core => new Proxy(server.core, { get: (core, name) => Reflect.get(name in parts ? parts : core, name) as unknown });
+  const scraped = async (core: Core) => readScrape(await new Metrics(core, {}, 20).text('prometheus'));
+  const never = new Promise<never>(() => undefined);
+  const storeHealth = { latencyMs: 9, node: 'n1', nodes: 2, draining: false, isAway: true };
+  const counts = (): Promise<never> => Promise.reject(new BlockhouseError('STORE_UNREACHABLE', 'The database does not answer.'));
+  const list = (): never => {
+    throw new BlockhouseError('WORKSPACE_DAMAGED', 'keys.json is damaged.');
+  };
+  for (const [parts, missing] of [
+    [{ blocks: { counts } }, { blocks: 1, keys: 0, connections: 0 }],
+    [{ blocks: { counts: () => never } }, { blocks: 1, keys: 0, connections: 0 }],
+    [{ keys: { list } }, { blocks: 0, keys: 1, connections: 0 }],
+    [{ connections: { list } }, { blocks: 0, keys: 0, connections: 1 }],
+    [{ storeHealth }, { blocks: 1, keys: 1, connections: 0 }],
+  ] as const) {
+    const metrics = await scraped(broken(parts as unknown as Partial<Core>));
+    t.same(Object.fromEntries(Object.keys(missing).map((part) => [part, oneOf(metrics, 'blockhouse_metrics_unread', { part })])), missing);
+    t.ok((oneOf(metrics, 'process_resident_memory_bytes') ?? 0) > 0);
+  }
+  t.equal(oneOf(await scraped(broken({ storeHealth } as Partial<Core>)), 'blockhouse_store_away'), 1);
 });
