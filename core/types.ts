@@ -1416,7 +1416,9 @@ export interface Quirks {
   /** False for a server that refuses `stream_options` */
   readonly streamUsage?: boolean;
   /** How reasoning is asked for */
-  readonly reasoning?: 'effort' | 'openrouter' | 'thinking' | 'enabled' | 'enable_thinking' | 'template' | 'none';
+  readonly reasoning?: 'effort' | 'openrouter' | 'thinking' | 'thinking_effort' | 'enabled' | 'enable_thinking' | 'template' | 'none';
+  /** The efforts that the server takes; the nearest is sent in place of another */
+  readonly efforts?: readonly ('none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max')[];
   /** The field of every assistant message in which its reasoning goes back */
   readonly reasoningBack?: 'none' | 'reasoning_content';
   /** Options that are left out, each with a warning */
@@ -1425,6 +1427,10 @@ export interface Quirks {
   readonly strictTools?: boolean;
   /** False for a server without the role `developer` */
   readonly developerRole?: boolean;
+  /** False for a server that refuses `name` in messages */
+  readonly messageNames?: boolean;
+  /** True for a server that wants messages of the user and of the assistant in turn; neighbours are joined */
+  readonly alternatingRoles?: boolean;
   /** The word for a tool choice that makes the model call a tool */
   readonly toolChoiceRequired?: 'required' | 'any' | 'auto';
   /** `alnum9`: ids of calls have nine letters or digits */

@@ -14,7 +14,7 @@ export const PRESETS: Presets = {
     baseURL: 'https://api.groq.com/openai/v1',
     variable: 'GROQ_API_KEY',
     prices: 'groq',
-    quirks: { drop: ['logprobs', 'topLogprobs'] },
+    quirks: { drop: ['logprobs', 'topLogprobs'], messageNames: false },
     source: 'D: the page of Groq on OpenAI compatibility (logprobs, messages[].name and n above 1 get 400); I: vercel/ai#1651, Portkey#1338 (x_groq.usage)',
   },
   mistral: {
@@ -35,8 +35,9 @@ export const PRESETS: Presets = {
     baseURL: 'https://api.deepseek.com',
     variable: 'DEEPSEEK_API_KEY',
     prices: 'deepseek',
-    quirks: { reasoning: 'thinking', reasoningBack: 'reasoning_content' },
-    source: 'R: prompt_cache_hit_tokens, thinking.type; I: kimi-cli#2141, openclaw#73417 (reasoning_content on every assistant message)',
+    quirks: { reasoning: 'thinking_effort', reasoningBack: 'reasoning_content' },
+    source:
+      'R: prompt_cache_hit_tokens; D: api-docs.deepseek.com (thinking.type and reasoning_effort, read on 2026-11-28); I: kimi-cli#2141, openclaw#73417 (reasoning_content on every assistant message)',
   },
   xai: {
     baseURL: 'https://api.x.ai/v1',
@@ -91,8 +92,8 @@ export const PRESETS: Presets = {
     baseURL: 'https://api.perplexity.ai',
     variable: 'PERPLEXITY_API_KEY',
     prices: 'perplexity',
-    quirks: { list: false },
-    source: 'I: pipecat#4862 (no tools), api-discussion#265 (roles must alternate); K: no list',
+    quirks: { list: false, alternatingRoles: true },
+    source: 'I: pipecat#4862 (no tools), api-discussion#265, opencode#9416 (roles must alternate); K: no list',
   },
   nvidia: {
     baseURL: 'https://integrate.api.nvidia.com/v1',
@@ -124,7 +125,8 @@ export const PRESETS: Presets = {
     baseURL: 'https://api.cohere.ai/compatibility/v1',
     variable: 'COHERE_API_KEY',
     prices: 'cohere',
-    source: 'R: effort none or high',
+    quirks: { efforts: ['none', 'high'] },
+    source: 'R: effort none or high (the documentation of Cohere says the same on 2026-11-28: cohere-developer-experience#650)',
   },
   nebius: { baseURL: 'https://api.tokenfactory.nebius.com/v1', variable: 'NEBIUS_API_KEY', source: 'R: reasoning_effort' },
   siliconflow: {

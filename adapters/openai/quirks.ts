@@ -7,10 +7,11 @@ import { editMembers } from '../../core/base/json-edit.ts';
 import type { Endpoint, ForwardedRequest, Prompt, PromptOptions, Quirks, ResolvedSettings, Warning } from '../../core/index.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { CALL_ID } from './request-parts.ts';
-import type { ChatCompletionsRequest } from './schema.ts';
+import type { ChatCompletionsRequest, ChatMessage, ChatPart } from './schema.ts';
 
 type Droppable = NonNullable<Quirks['drop']>[number];
 type Reasoning = NonNullable<PromptOptions['reasoning']>;
+type Effort = NonNullable<Reasoning['effort']>;
 
 const NONE: Quirks = {};
 /** What an option is called on the wire. */
@@ -35,6 +36,8 @@ const WIRE_NAMES: Readonly<Record<Droppable, readonly string[]>> = {
 const LIMITS = ['max_tokens', 'max_completion_tokens'] as const;
 /** Nine letters or digits. */
 const ALNUM9 = /^[a-zA-Z0-9]{9}$/;
+/** From the least to the most. */
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 const IMAGE_TYPES: ReadonlySet<unknown> = new Set(['image_url', 'input_image']);
 
 /** The quirks of the server that these settings lead to. */
@@ -67,11 +70,29 @@ export function applyQuirks(body: ChatCompletionsRequest, quirks: Quirks, reason
   }
   if (streamUsage === false) delete body.stream_options;
   if (body.tool_choice === 'required' && toolChoiceRequired !== undefined) body.tool_choice = toolChoiceRequired as 'required';
-  if (reasoning === undefined || !hasOwnReasoning(quirks)) return [];
+  if (reasoning === undefined) return [];
+  if (!hasOwnReasoning(quirks)) return nearestEffortIn(body, quirks);
   delete body.reasoning_effort;
   const { fields, warnings } = reasoningFields(quirks.reasoning, reasoning);
   Object.assign(body, fields);
   return warnings;
+}
+
+/** Leaves an effort that the server takes. */
+function nearestEffortIn(body: ChatCompletionsRequest, { efforts }: Quirks): readonly Warning[] {
+  const asked = body.reasoning_effort;
+  const taken = nearestEffort(asked, efforts);
+  if (taken === undefined || taken === asked) return [];
+  body.reasoning_effort = taken;
+  return [{ field: 'config.reasoning.effort', message: `This server does not take ${asked}, so ${taken} was sent.` }];
+}
+
+/** The effort that the server takes in place of this one: `none` for none alone. Undefined for a word of the client's own. */
+function nearestEffort(asked: unknown, efforts: Quirks['efforts']): Effort | undefined {
+  const at = EFFORTS.indexOf(asked as Effort);
+  if (at < 0 || efforts === undefined) return undefined;
+  const distance = (effort: Effort): number => Math.abs(EFFORTS.indexOf(effort) - at) + ((effort === 'none') === (asked === 'none') ? 0 : EFFORTS.length);
+  return efforts.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
 /** True if reasoning is not asked for by an effort alone. */
@@ -96,6 +117,11 @@ function reasoningFields(style: Quirks['reasoning'], { effort, budgetTokens }: R
       return { fields: { reasoning: budgetTokens === undefined ? { effort } : { max_tokens: budgetTokens } }, warnings: [] };
     case 'thinking':
       return { fields: { thinking: { type: isOn ? 'enabled' : 'disabled' } }, warnings: [...switched, ...noBudget] };
+    case 'thinking_effort':
+      return {
+        fields: { thinking: { type: isOn ? 'enabled' : 'disabled' }, ...(isOn && effort !== undefined && { reasoning_effort: effort }) },
+        warnings: noBudget,
+      };
     case 'enabled':
       return { fields: { reasoning: { enabled: isOn } }, warnings: [...switched, ...noBudget] };
     case 'enable_thinking':
@@ -117,6 +143,29 @@ function nineOf(id: string): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 9);
 }
 
+/** The messages for a server that wants them to alternate between the user and the assistant: neighbours of one role are one message. */
+export function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
+  const joined: ChatMessage[] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (last?.role === 'user' && message.role === 'user') last.content = joinedContent(last.content, message.content);
+    else if (last?.role === 'assistant' && message.role === 'assistant' && last.tool_calls === undefined) {
+      joined[joined.length - 1] = { ...message, content: [last.content, message.content].filter(Boolean).join('\n\n') };
+    } else joined.push({ ...message });
+  }
+  return joined;
+}
+
+type UserContent = string | ChatPart[];
+
+function joinedContent(one: UserContent, other: UserContent): UserContent {
+  return typeof one === 'string' && typeof other === 'string' ? `${one}\n\n${other}` : [...partsOf(one), ...partsOf(other)];
+}
+
+function partsOf(content: UserContent): ChatPart[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
 /** The header in which the cache key of a conversation goes. */
 export function sessionHeader({ sessionHeader: name }: Quirks, key: unknown): Record<string, string> {
   return name !== undefined && typeof key === 'string' && /^[\x21-\x7e]{1,256}$/.test(key) ? { [name]: key } : {};
@@ -124,15 +173,17 @@ export function sessionHeader({ sessionHeader: name }: Quirks, key: unknown): Re
 
 /** True for a request whose messages the server would refuse, or that asks a model for something that it lacks: it is translated (top-level-only). */
 export function mustTranslate(endpoint: Endpoint, model: string, fields: Readonly<Record<string, unknown>>): boolean {
-  const { reasoningBack, callIds, developerRole, strictTools, images } = endpoint.quirks;
+  const { reasoningBack, callIds, developerRole, strictTools, images, messageNames, alternatingRoles } = endpoint.quirks;
   if (strictTools === false && asArray(fields['tools']).some((tool) => asObject(asObject(tool)['function'])['strict'] === true)) return true;
   const needsReasoning = reasoningBack === 'reasoning_content';
   const needsIds = callIds === 'alnum9';
   const noImages = (images ?? endpoint.factsOf(model)?.images) === false;
-  if (!needsReasoning && !needsIds && developerRole !== false && !noImages) return false;
-  return asArray(fields['messages']).some((entry) => {
+  if (!needsReasoning && !needsIds && developerRole !== false && !noImages && messageNames !== false && alternatingRoles !== true) return false;
+  return asArray(fields['messages']).some((entry, index, all) => {
     const message = asObject(entry);
     const { role } = message;
+    if (messageNames === false && message['name'] !== undefined) return true;
+    if (alternatingRoles === true && index > 0 && role !== 'tool' && asObject(all[index - 1])['role'] === role) return true;
     if (needsReasoning && role === 'assistant' && typeof message['reasoning_content'] !== 'string') return true;
     if (developerRole === false && role === 'developer') return true;
     if (needsIds && [message['tool_call_id'], ...asArray(message['tool_calls']).map((call) => asObject(call)['id'])].some(isForeignId)) return true;
@@ -172,9 +223,11 @@ export function editForwarded(
   }
   const effort = fields['reasoning_effort'];
   if (hasOwnReasoning(quirks) && quirks.reasoning !== 'none' && typeof effort === 'string') {
-    drop.push('reasoning_effort');
-    for (const [name, value] of Object.entries(reasoningFields(quirks.reasoning, { effort: effort as 'low' }).fields))
-      if (fields[name] === undefined) set[name] = JSON.stringify(value);
+    const { reasoning_effort: kept, ...others } = reasoningFields(quirks.reasoning, { effort: effort as Effort }).fields;
+    if (kept === undefined) drop.push('reasoning_effort');
+    for (const [name, value] of Object.entries(others)) if (fields[name] === undefined) set[name] = JSON.stringify(value);
   }
+  const taken = nearestEffort(effort, quirks.efforts);
+  if (taken !== undefined && taken !== effort) set['reasoning_effort'] = JSON.stringify(taken);
   return { body: editMembers(body, { set, rename, drop }, commas), headers: sessionHeader(quirks, fields['prompt_cache_key']) };
 }

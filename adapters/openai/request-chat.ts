@@ -6,7 +6,7 @@ import { toChatParts } from './content.ts';
 import { endpointURL, isOwnHost } from './endpoint.ts';
 import { isReasoningModel } from './models.ts';
 import { chatOptions } from './options.ts';
-import { applyQuirks, callIdsOf, hasOwnReasoning, quirksOf, sessionHeader } from './quirks.ts';
+import { alternating, applyQuirks, callIdsOf, hasOwnReasoning, quirksOf, sessionHeader } from './quirks.ts';
 import { warningsFor } from './request-parts.ts';
 import type { ChatCompletionsRequest, ChatMessage, ChatTool } from './schema.ts';
 
@@ -19,7 +19,7 @@ export function buildChatRequest({ model, prompt, settings, stream }: ChatContex
   const limit = prompt.maxTokens ?? prompt.defaultMaxTokens;
   const body: ChatCompletionsRequest = {
     model,
-    messages: toMessages(prompt, quirks),
+    messages: quirks.alternatingRoles === true ? alternating(toMessages(prompt, quirks)) : toMessages(prompt, quirks),
     ...(prompt.tools.length > 0 && { tools: prompt.tools.map(toTool) }),
     // OpenAI's reasoning models refuse the old name, and many other servers don't know the new one. Only OpenAI knows `store`.
     ...(isOwn && { store: false }),

@@ -447,7 +447,7 @@ t.test('18: deepseek: hits are counted, and reasoning goes back with every messa
     sendJson(res, { choices: [{ index: 0, message: { role: 'assistant', content: 'a', reasoning_content: 'because' }, finish_reason: 'stop' }], usage }),
   );
   t.match((await gpu.chat('gpu', 'z', { config: { reasoning: { effort: 'high' } } })).json, { usage: { inputTokens: 12, cacheReadTokens: 8 } });
-  t.match(gpu.sent(), { thinking: { type: 'enabled' }, reasoning_effort: undefined });
+  t.match(gpu.sent(), { thinking: { type: 'enabled' }, reasoning_effort: 'high' });
   const messages = [
     ...MESSAGES,
     { role: 'assistant', content: 'a', reasoning_content: 'because' },

@@ -1,5 +1,14 @@
 import t from 'tap';
-import { applyQuirks, callIdsOf, editForwarded, forwardWarnings, mustTranslate, sessionHeader, withoutDropped } from '../../../adapters/openai/quirks.ts';
+import {
+  alternating,
+  applyQuirks,
+  callIdsOf,
+  editForwarded,
+  forwardWarnings,
+  mustTranslate,
+  sessionHeader,
+  withoutDropped,
+} from '../../../adapters/openai/quirks.ts';
 import type { ChatCompletionsRequest } from '../../../adapters/openai/schema.ts';
 import { endpointOf, type ForwardedRequest, type Prompt, type PromptOptions, type Quirks } from '../../../core/index.ts';
 
@@ -31,6 +40,9 @@ t.test('reasoning is asked for in the words of the server, and what it has no wo
     ['openrouter', { budgetTokens: 5 }, { reasoning: { max_tokens: 5 } }, []],
     ['thinking', { effort: 'none' }, { thinking: { type: 'disabled' } }, []],
     ['thinking', { effort: 'high' }, { thinking: { type: 'enabled' } }, ['config.reasoning.effort']],
+    ['thinking_effort', { effort: 'high' }, { thinking: { type: 'enabled' }, reasoning_effort: 'high' }, []],
+    ['thinking_effort', { effort: 'none' }, { thinking: { type: 'disabled' } }, []],
+    ['thinking_effort', { budgetTokens: 5 }, { thinking: { type: 'enabled' } }, ['config.reasoning.budgetTokens']],
     ['enabled', { budgetTokens: 5 }, { reasoning: { enabled: true } }, ['config.reasoning.budgetTokens']],
     ['enable_thinking', { budgetTokens: 5 }, { enable_thinking: true, thinking_budget: 5 }, []],
     ['enable_thinking', { budgetTokens: 0 }, { enable_thinking: false }, []],
@@ -48,6 +60,51 @@ t.test('reasoning is asked for in the words of the server, and what it has no wo
   }
   const usual = bodyWith({ reasoning_effort: 'low', max_tokens: 5, stream_options: { include_usage: true }, tool_choice: 'required' });
   t.same([applyQuirks(usual, {}, { effort: 'low' }), usual.reasoning_effort, usual.max_tokens], [[], 'low', 5], 'without quirks, nothing changes');
+});
+
+t.test('where a server takes some efforts alone, the nearest is sent, and none only for none', async (t) => {
+  const efforts = ['none', 'high'] as const;
+  for (const [asked, sent] of [
+    ['none', 'none'],
+    ['minimal', 'high'],
+    ['low', 'high'],
+    ['high', 'high'],
+    ['max', 'high'],
+  ] as const) {
+    const body = bodyWith({ reasoning_effort: asked });
+    const warnings = applyQuirks(body, { efforts }, { effort: asked });
+    t.equal(body.reasoning_effort, sent, asked);
+    t.equal(warnings.length, asked === sent ? 0 : 1, asked);
+    const passed = editForwarded({ efforts }, forwarded({ reasoning_effort: asked })).body.toString();
+    t.same(JSON.parse(passed), { reasoning_effort: sent }, `${asked} in bytes that pass`);
+  }
+  const own = forwarded({ reasoning_effort: 'own word' });
+  t.equal(editForwarded({ efforts }, own).body, own.body, "a word that is none of ours is the server's to refuse");
+  t.equal(editForwarded({ efforts: ['low', 'medium'] }, forwarded({ reasoning_effort: 'none' })).body.toString(), '{"reasoning_effort":"low"}');
+});
+
+t.test('neighbours of one role are joined for a server that wants roles to alternate, and nothing of them is lost', async (t) => {
+  const image = { type: 'image_url' as const, image_url: { url: 'data:,' } };
+  const call = { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } };
+  t.same(
+    alternating([
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'a' },
+      { role: 'user', content: 'b' },
+      { role: 'user', content: [image] },
+      { role: 'assistant', content: 'x' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: '1' },
+      { role: 'tool', tool_call_id: 'd', content: '2' },
+    ]),
+    [
+      { role: 'system', content: 's' },
+      { role: 'user', content: [{ type: 'text', text: 'a\n\nb' }, image] },
+      { role: 'assistant', content: 'x', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: '1' },
+      { role: 'tool', tool_call_id: 'd', content: '2' },
+    ],
+  );
 });
 
 t.test('ids of calls become ids that the server takes, the same for the same call', async (t) => {
@@ -73,6 +130,10 @@ t.test('a request whose messages would have to change is translated', async (t) 
     [{ strictTools: false }, { tools: [{ function: { strict: true } }] }, true],
     [{ images: false }, { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, true],
     [{ images: false }, { messages: 'odd', tools: 5 }, false],
+    [{ messageNames: false }, { messages: [{ role: 'user', name: 'ada' }] }, true],
+    [{ messageNames: false }, { messages: [{ role: 'user' }, { role: 'user' }] }, false],
+    [{ alternatingRoles: true }, { messages: [{ role: 'user' }, { role: 'user' }] }, true],
+    [{ alternatingRoles: true }, { messages: [{ role: 'user', name: 'ada' }, { role: 'assistant' }, { role: 'tool' }, { role: 'tool' }] }, false],
   ] as const)
     t.equal(needs(quirks, fields), wanted, JSON.stringify([quirks, fields]));
   t.equal(needs({}, { messages: [{ content: [{ type: 'image_url' }] }] }, { m: { images: false } }), true);
@@ -86,6 +147,8 @@ t.test('a request that passes is edited in its top-level members alone', async (
     thinking: { type: 'disabled' },
     messages: [{ reasoning_effort: 1 }],
   });
+  t.same(edited({ reasoning: 'thinking_effort' }, { reasoning_effort: 'high' }), { reasoning_effort: 'high', thinking: { type: 'enabled' } });
+  t.same(edited({ reasoning: 'thinking_effort' }, { reasoning_effort: 'none' }), { thinking: { type: 'disabled' } });
   t.same(
     edited({ reasoning: 'thinking' }, { reasoning_effort: 'high', thinking: 'own' }),
     { thinking: 'own' },
