@@ -2,6 +2,10 @@
 
 /** A line has at most so many fields: no export has as many, and each takes memory. */
 const MAX_FIELDS = 2000;
+/** A field has at most so many characters as they stand in the file, and the first line is looked at as far for what separates its fields. */
+const MAX_FIELD = 65_536;
+/** So many characters are read at a time, which takes a few milliseconds, whatever they are. */
+const SLICE = 131_072;
 
 /** The text of a file: UTF-8, or UTF-16 that begins with its mark, as spreadsheets save it. Throws an Error that names the cure for anything else. */
 export function textOf(bytes: Uint8Array): string {
@@ -23,12 +27,20 @@ function decoded(bytes: Uint8Array, encoding: string): string | undefined {
   }
 }
 
-/** The rows with their fields, one after the other. Empty lines are none. Throws an Error for quotes that don't fit. */
-export function* csvRows(text: string): Generator<string[], void, undefined> {
-  const separator = separatorOf(/^[^\r\n]*/.exec(text)?.[0] ?? '');
+/**
+ * The rows with their fields, one after the other, and undefined wherever it is time to let others work. Empty lines are no rows. Throws an Error for quotes that
+ * don't fit.
+ */
+export function* csvRows(text: string): Generator<string[] | undefined, void, undefined> {
+  const separator = separatorOf(/^[^\r\n]*/.exec(text.slice(0, MAX_FIELD))?.[0] ?? '');
   let row: string[] = [];
   let isOpen = false;
+  let rested = 0;
   for (let at = 0; at < text.length || isOpen; ) {
+    if (at - rested >= SLICE) {
+      rested = at;
+      yield undefined;
+    }
     const { value, end } = text[at] === '"' ? quoted(text, at + 1) : plain(text, at, separator);
     if (row.push(value) > MAX_FIELDS) throw new Error(`a line has more than ${MAX_FIELDS} fields`);
     isOpen = text[end] === separator;
@@ -56,6 +68,7 @@ interface Field {
 function plain(text: string, from: number, separator: string): Field {
   let end = from;
   while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end += 1;
+  checkLength(from, end);
   return { value: text.slice(from, end), end };
 }
 
@@ -64,9 +77,14 @@ function quoted(text: string, from: number): Field {
   for (let at = from; ; ) {
     const end = text.indexOf('"', at);
     if (end === -1) throw new Error('a quote never ends');
+    checkLength(from, end);
     value += text.slice(at, end);
     if (text[end + 1] !== '"') return { value, end: end + 1 };
     value += '"';
     at = end + 2;
   }
+}
+
+function checkLength(from: number, end: number): void {
+  if (end - from > MAX_FIELD) throw new Error(`a field has more than ${MAX_FIELD} characters`);
 }

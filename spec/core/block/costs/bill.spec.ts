@@ -3,7 +3,7 @@ import { compareBill, readBill as read, reconcile } from '../../../../core/block
 import { csvRows, textOf } from '../../../../core/block/costs/csv.ts';
 import type { CostsReport } from '../../../../core/index.ts';
 
-const parseCsv = (text: string): string[][] => [...csvRows(textOf(Buffer.from(text)))];
+const parseCsv = (text: string): string[][] => [...csvRows(textOf(Buffer.from(text)))].flatMap((row) => (row === undefined ? [] : [row]));
 const readBill = (text: string, named: Parameters<typeof read>[1]) => read(Buffer.from(text), named);
 
 t.test('values are read with quotes, line ends of any kind, and commas, tabs or semicolons between them', (t) => {
@@ -24,6 +24,9 @@ t.test('values are read with quotes, line ends of any kind, and commas, tabs or 
   t.throws(() => parseCsv('a,b\n"1'), /never ends/);
   t.throws(() => parseCsv('a,b\n"1"x,2'), /after its closing quote/);
   t.throws(() => parseCsv(','.repeat(3000)), /more than 2000 fields/);
+  for (const long of ['x'.repeat(70_000), `"${'""'.repeat(70_000)}"`, `"${'x'.repeat(70_000)}"`])
+    t.throws(() => parseCsv(`a,b\n1,${long}`), /a field has more than 65536 characters/);
+  t.equal(parseCsv(`a,b\n1,"${'""'.repeat(30_000)}"`)[1]?.[1], '"'.repeat(30_000));
   t.end();
 });
 
@@ -126,8 +129,38 @@ t.test('a large bill lets others be served while it is read, and one of too many
   await t.rejects(readBill(['Day,SKU,Cost', ...many].join('\n'), NAMED), /more than 20000 days and models; export fewer days/);
   const wide = `${Array.from({ length: 1500 }, (_, index) => `column ${index}`).join(',')}\n1`;
   t.ok(Number(await readBill(wide, {}).catch(({ message }: Error) => message.length)) < 1000, 'its message names a few of many columns');
-  await t.rejects(readBill(`Day,SKU,Cost\n2026-11-01 ${' 12:34'.repeat(100_000)},m,1`, NAMED), /line 2 has no date/);
+  await t.rejects(readBill(`Day,SKU,Cost\n2026-11-01 ${' 12:34'.repeat(10_000)},m,1`, NAMED), /line 2 has no date/);
   await t.rejects(readBill('Day,SKU,Cost\n2026-13-01,m,1', NAMED), /line 2 has no date/);
+});
+
+/** How many turns of the event loop others have had while a bill was read. */
+async function turnsOf(text: string, named: Parameters<typeof read>[1]): Promise<number> {
+  let turns = 0;
+  let next = setImmediate(function others() {
+    turns += 1;
+    next = setImmediate(others);
+  });
+  await readBill(text, named).catch(() => undefined);
+  clearImmediate(next);
+  return turns;
+}
+
+t.test('lines without anything in them, very wide lines and many columns keep nobody waiting either', async (t) => {
+  const mebibyte = 2 ** 20;
+  const head = 'Day,SKU,Cost\n';
+  const line = '2026-11-01,m,1\n';
+  const wide = `${','.repeat(1999)}\n`;
+  const columns = Array.from({ length: 1990 }, (_, index) => `c${index}`);
+  for (const [name, text, named] of [
+    ['empty lines', head + '\n'.repeat(mebibyte), NAMED],
+    ['empty lines ahead', '\r\n'.repeat(mebibyte / 2) + head, NAMED],
+    ['blanks', head + ' \n'.repeat(mebibyte / 2), NAMED],
+    ['wide lines', head + wide.repeat(mebibyte / wide.length), NAMED],
+    ['many columns', `Day,SKU,${columns.join(',')}\n${line.repeat(1000)}`, { ...NAMED, usd: columns }],
+  ] as const)
+    t.ok((await turnsOf(text, named)) >= 7, name);
+  const twice = await readBill(head + line, { ...NAMED, usd: ['Cost', 'Cost'] });
+  t.same([...twice.rows.values()], [{ usd: 1 }], 'a column that is named twice counts once');
 });
 
 t.test('what is compared is chosen by a person, and the ledgers are read only for a bill that can be compared', async (t) => {
