@@ -9,8 +9,8 @@ export class PageSocket {
   heard = 0;
   readonly #dead = new Set<WebSocketRoute>();
 
-  /** Takes its place; for `prepare` of a page. */
-  async between(page: Page): Promise<void> {
+  /** Takes its place; for `prepare` of a page. `change` is for the frames of a server of a later version. */
+  async between(page: Page, change: (frame: string) => string = (frame) => frame): Promise<void> {
     await page.routeWebSocket(/\/api\/ws/, (route) => {
       const server = route.connectToServer();
       this.#routes.push(route);
@@ -19,7 +19,7 @@ export class PageSocket {
       });
       server.onMessage((text) => {
         this.heard += 1;
-        if (!this.#dead.has(route)) route.send(text);
+        if (!this.#dead.has(route)) route.send(typeof text === 'string' ? change(text) : text);
       });
     });
   }
