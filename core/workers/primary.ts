@@ -6,6 +6,7 @@
 // nothing-lost: the calls that a worker had under way when it died count what the journal says of them, at once.
 // free-at-once: what a whole server had when it died is free as soon as its process is gone, and not only after its lease.
 // one-turn: of changes of one file by workers, one is made after the other; what a worker that died was changing is free again.
+// seen-by-all: a change counts as made once all other workers have looked at it, so that its caller may come to any of them with what it was given.
 import type { Passes } from '../auth/sessions.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
@@ -108,9 +109,10 @@ export class Primary implements WorkerHost {
     for (const link of this.#workers.values()) link.tell('watched', undefined);
   }
 
-  #changed(by: Worker): void {
+  /** seen-by-all. */
+  async #changed(by: Worker): Promise<undefined> {
     this.#options.look();
-    for (const [worker, link] of this.#workers) if (worker !== by) link.tell('changed', undefined);
+    await gather([...this.#workers].flatMap(([worker, link]) => (worker === by ? [] : [link.ask('changed', undefined)])));
   }
 
   #flush(): Promise<unknown> {
@@ -151,7 +153,7 @@ interface Others {
     live(): Promise<readonly CallState[]>;
     end(requestId: string): Promise<boolean>;
   };
-  onChanged(): void;
+  onChanged(): Promise<undefined>;
   tell(id: number, event: PrimarySays['tells']['happened']['event']): void;
 }
 
@@ -192,10 +194,6 @@ class Worker implements Takes<WorkerSays> {
       if (held !== undefined) held.places = undefined;
     },
     requested: ({ key, adapterId }) => this.#requested(key, adapterId),
-    endTurn: ({ path }) => {
-      this.#endTurn(path);
-      this.#others.onChanged();
-    },
     follow: ({ id, since }) => {
       this.#others.onFollow();
       this.#follows.set(
@@ -224,11 +222,14 @@ class Worker implements Takes<WorkerSays> {
       await this.#others.gather.flush();
       return this.#accounts.spent(kind, name);
     },
-    turn: async ({ path }) => {
+    turn: ({ path }) => {
       const turn = this.#others.turns.begin(path);
       this.#turns.set(path, turn.end);
-      await turn.begun;
-      return undefined;
+      return turn.begun.then(() => undefined);
+    },
+    endTurn: ({ path }) => {
+      this.#endTurn(path);
+      return this.#others.onChanged();
     },
     addPass: ({ kind, ms, holder }) => this.#options.passes.add(kind, ms, holder),
     passHolder: async ({ kind, text }) => ({ holder: await this.#options.passes.holderOf(kind, text) }),

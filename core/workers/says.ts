@@ -52,7 +52,6 @@ export interface WorkerSays {
     readonly paused: { readonly call: number };
     /** A key with limits by the minute has asked something without a call. */
     readonly requested: { readonly key: string; readonly adapterId: string };
-    readonly endTurn: { readonly path: string };
     readonly follow: { readonly id: number; readonly since?: number | undefined };
     readonly unfollow: { readonly id: number };
     readonly log: readonly string[];
@@ -68,6 +67,8 @@ export interface WorkerSays {
     readonly spent: readonly [{ readonly kind: 'key' | 'group'; readonly name: string }, PeriodSpend];
     /** Answered when no other worker changes this file. */
     readonly turn: readonly [{ readonly path: string }, undefined];
+    /** Answered when the other workers have looked at what was changed. */
+    readonly endTurn: readonly [{ readonly path: string }, undefined];
     readonly addPass: readonly [{ readonly kind: PassKind; readonly ms: number; readonly holder: CodeHolder }, Timed];
     readonly passHolder: readonly [{ readonly kind: PassKind; readonly text: string }, { readonly holder?: CodeHolder | undefined }];
     readonly takePass: readonly [{ readonly kind: PassKind; readonly text: string }, boolean];
@@ -86,14 +87,14 @@ export interface WorkerSays {
 /** What the primary says to a worker. */
 export interface PrimarySays {
   readonly tells: {
-    /** Another process has changed a setting or a credential. */
-    readonly changed: undefined;
     /** Somebody follows the events, so that all of them are wanted. */
     readonly watched: undefined;
     readonly happened: { readonly id: number; readonly event: Happened };
   };
   readonly asks: {
-    /** Answered after all facts of the worker. So are the other questions. */
+    /** Another process has changed a setting or a credential. Answered when this one uses it. */
+    readonly changed: readonly [undefined, undefined];
+    /** Answered after all facts of the worker. So are the questions below. */
     readonly flush: readonly [undefined, undefined];
     readonly loads: readonly [undefined, readonly { readonly id: string; readonly load: GatewayLoad }[]];
     readonly live: readonly [undefined, readonly CallState[]];

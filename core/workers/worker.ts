@@ -47,7 +47,6 @@ export class Worker {
   constructor(line: ProcessLine) {
     this.#link = new Link<WorkerSays, PrimarySays>(line, {
       tell: {
-        changed: () => this.#parts?.look(),
         watched: () => {
           this.#isWatched = true;
           this.#facts?.tellAll();
@@ -55,6 +54,7 @@ export class Worker {
         happened: ({ id, event }) => this.#follows.get(id)?.(event),
       },
       ask: {
+        changed: async () => void this.#parts?.look(),
         flush: async () => void this.#told(),
         loads: async () => {
           const gateway = this.#told();
@@ -66,13 +66,13 @@ export class Worker {
     });
   }
 
-  /** The changes of all workers come one after the other. */
+  /** The changes of all workers come one after the other, and each is made once all of them use it. */
   readonly turn: Turn = async (path, work) => {
     await this.#link.ask('turn', { path });
     try {
       return await work();
     } finally {
-      this.#link.tell('endTurn', { path });
+      await this.#link.ask('endTurn', { path }).catch(() => undefined); // a primary that is gone has no turns
     }
   };
 

@@ -96,11 +96,19 @@ t.test('of changes that workers make at once none is lost, and each sees those o
   const [one, two] = workers.map(({ core }) => core) as [Core, Core];
   await Promise.all(Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? one : two).keys?.create(`key-${index}`)));
   await Promise.all([one.modelsFile?.setAlias('a', ['stepped/x']), two.modelsFile?.setAlias('b', ['stepped/y'])]);
-  await until('all keys are seen', () => one.keys?.list().length === 20 && two.keys?.list().length === 20);
-  await until('both aliases are seen', () => [one, two].every((core) => Object.keys(core.modelsFile?.document().aliases ?? {}).length === 2));
+  t.same([one.keys?.list().length, two.keys?.list().length], [20, 20]);
+  for (const core of [one, two]) t.equal(Object.keys(core.modelsFile?.document().aliases ?? {}).length, 2);
   const key = (await one.keys?.create('new')) ?? '';
-  for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  t.equal(two.keys?.find(key)?.name, 'new', 'without the wait of a look');
+  t.equal(two.keys?.find(key)?.name, 'new', 'known to the other before its maker has it');
+  await one.keys?.revoke('new');
+  t.equal(two.keys?.find(key), undefined, 'and refused by it once it is revoked');
+});
+
+t.test('a change does not wait long for a worker that does not answer', async (t) => {
+  const { workers, primary } = await startWorkers(t, [HELLO]);
+  t.teardown(primary.add({ send: () => undefined, onMessage: () => undefined }));
+  const key = (await workers[0].core.keys?.create('new')) ?? '';
+  t.equal(workers[1].core.keys?.find(key)?.name, 'new');
 });
 
 t.test('figures and calls are those of all workers, and a worker that does not answer is left out', async (t) => {
