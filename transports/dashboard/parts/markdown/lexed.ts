@@ -4,12 +4,16 @@
 // never-throws: a text that the lexer can't take is one paragraph of plain text.
 // in-parts: a paragraph that is long, or has very many marks, is read in parts, because each mark that nothing closes costs the rest of its part. A mark that
 // spans two parts is shown as it was written.
+// short-headings: a line of `===` or `---` makes a heading of the lines above it only within HEADING_CHARACTERS, because each line of an item looks for one.
+// short-quotes: a longer quote is shown as several, because each of its lines without a mark costs all lines that follow.
 // head-first: the rows of a table are read only if its head is one: lines that look like heads would each cost all lines that follow.
 import { Lexer, type Token, Tokenizer } from 'marked';
 
 /** Lines that nest deeper would exhaust the lexer. */
 const TANGLED = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)])[ \t]*){64}/m;
 const HEAD = /^[^\n]*\n[^\n]*\n?/;
+const HEADING_CHARACTERS = 512;
+const QUOTE_CHARACTERS = 8192;
 const PART_CHARACTERS = 4096;
 /** More than any paragraph that is meant to be read. */
 const PART_MARKS = 256;
@@ -20,6 +24,17 @@ tokenizer.def = () => undefined; // no-references
 tokenizer.reflink = () => undefined;
 const readTable = tokenizer.table.bind(tokenizer);
 tokenizer.table = (src) => (readTable(HEAD.exec(src)?.[0] ?? '') === undefined ? undefined : readTable(src)); // head-first
+const readHeading = tokenizer.lheading.bind(tokenizer);
+tokenizer.lheading = (src) => readHeading(linesWithin(src, HEADING_CHARACTERS)); // short-headings
+const readQuote = tokenizer.blockquote.bind(tokenizer);
+tokenizer.blockquote = (src) => readQuote(linesWithin(src, QUOTE_CHARACTERS)); // short-quotes
+
+/** The whole lines at the beginning that have at most so many characters, or the first line. */
+function linesWithin(src: string, most: number): string {
+  if (src.length <= most) return src;
+  const end = src.lastIndexOf('\n', most - 1);
+  return src.slice(0, (end === -1 ? src.indexOf('\n') : end) + 1) || src;
+}
 
 /** A part of a long paragraph. */
 interface Part {

@@ -82,11 +82,23 @@ function continued(begun: MdElement, piece: Piece | undefined): Piece {
 function settledCount(tokens: readonly Token[], text: string): number {
   if (lengthOf(tokens) !== text.length) return 0;
   const blocks = tokens.flatMap(({ type }, index) => (type === 'space' ? [] : [index]));
-  for (let at = blocks.length - BLOCKS_BEHIND; at > 0; at -= 1) {
-    const index = blocks[at] ?? 0;
-    if (/\n[ \t]*\n$/.test(text.slice(0, lengthOf(tokens.slice(0, index))))) return index;
-  }
-  return 0;
+  const last = blocks.at(-BLOCKS_BEHIND) ?? 0;
+  const first = blocks[0] ?? 0;
+  let count = 0;
+  let end = 0;
+  tokens.slice(0, last).forEach(({ raw }, index) => {
+    end += raw.length;
+    if (index >= first && endsBlank(text, end) && tokens[index + 1]?.type !== 'space') count = index + 1;
+  });
+  return count;
+}
+
+/** True if an empty line ends there. */
+function endsBlank(text: string, end: number): boolean {
+  if (text[end - 1] !== '\n') return false;
+  let at = end - 2;
+  while (text[at] === ' ' || text[at] === '\t') at -= 1;
+  return text[at] === '\n';
 }
 
 function lengthOf(tokens: readonly Token[]): number {

@@ -212,3 +212,51 @@ t.test('no part of a paragraph without spaces ends within a character', async (t
   t.equal(texts.join(''), text);
   t.ok(texts.length > 1 && texts.every((each) => !/[\ud800-\udbff]$/.test(each)));
 });
+
+/** Runs `act` and returns how many characters each call of a rule of blocks is given meanwhile. */
+function givenTo(rule: 'lheading' | 'blockquote', act: () => void): readonly number[] {
+  const pattern = Lexer.rules.block.gfm[rule];
+  const given: number[] = [];
+  pattern.exec = (src: string) => {
+    given.push(src.length);
+    return RegExp.prototype.exec.call(pattern, src);
+  };
+  act();
+  Reflect.deleteProperty(pattern, 'exec');
+  return given;
+}
+
+t.test('no line of an item looks for the end of a heading through all lines that follow', async (t) => {
+  for (const line of ['\n\t<a b', '\n  <b', '\n    a_']) {
+    const given = givenTo('lheading', () => piecesOf(`*${line.repeat(3000)}`));
+    t.ok(given.length > 0 && Math.max(...given) <= 512, `${JSON.stringify(line)}: ${Math.max(...given)}`);
+  }
+  t.strictSame(piecesOf('- one\n  two\n  ===')[0]?.nodes, [{ tag: 'ul', children: [{ tag: 'li', children: [{ tag: 'h3', children: ['one\ntwo'] }] }] }]);
+  t.match(piecesOf(`${'x'.repeat(600)}\n===\n\n${'y'.repeat(600)}`)[0]?.nodes, [{ tag: 'p' }], 'what is so long is no heading');
+});
+
+t.test('a very long quote is several, each of whole lines, and none of its lines is lost', async (t) => {
+  const text = '> line\nlazy\n'.repeat(3000);
+  const given = givenTo('blockquote', () => piecesOf(text));
+  t.ok(Math.max(...given) <= 8192, `${Math.max(...given)}`);
+  const nodes = piecesOf(text).flatMap((piece) => piece.nodes);
+  const textOf = (node: (typeof nodes)[number]): string => (typeof node === 'string' ? node : node.children.map(textOf).join('\n'));
+  t.equal(nodes.map(textOf).join('\n'), 'line\nlazy\n'.repeat(3000).trimEnd());
+  t.match(piecesOf(`> ${'x'.repeat(10_000)}\n> y`)[0]?.nodes, [{ tag: 'blockquote' }], 'a first line of any length');
+});
+
+t.test('what is settled is found in one walk over a text of very many blocks', async (t) => {
+  for (const block of ['#\n', '---\n']) {
+    const { test } = RegExp.prototype;
+    let tested = 0;
+    const tail = new Tail();
+    tail.push(block.repeat(4000));
+    RegExp.prototype.test = function (text) {
+      tested += text.length;
+      return test.call(this, text);
+    };
+    tail.push(block);
+    RegExp.prototype.test = test;
+    t.ok(tested <= 40 * block.length * 4000, `${JSON.stringify(block)}: ${tested}`);
+  }
+});
