@@ -266,6 +266,8 @@ export interface Adapter {
    * if nothing does. Absent for an adapter that sends no state. Must not throw.
    */
   replayed?(model: string, turn: AssistantTurn): unknown;
+  /** The tokens that an estimate takes for what the provider fetches by the URL of an image or a document, where that may as well be a film. Absent where it can't. */
+  readonly fetchedTokens?: number;
   /** Counts the tokens of a prompt without an inference. Absent if the provider can't. Rejects with a BlockhouseError. */
   countTokens?(call: TokenCountCall): Promise<number>;
   /** Absent if the provider makes no embeddings. */

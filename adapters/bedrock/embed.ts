@@ -7,8 +7,14 @@ import { runtimeURL } from './endpoints.ts';
 import { encodeSegment } from './request.ts';
 
 const COHERE_BATCH = 96;
+/** Of every answer of InvokeModel. */
+const COUNT_HEADER = 'x-amzn-bedrock-input-token-count';
 const isTitan = (model: string): boolean => model.includes('amazon.titan-embed-text');
 const isCohere = (model: string): boolean => model.includes('cohere.embed');
+
+function largest(inBody: number | undefined, inHeader: number | undefined): number | undefined {
+  return inBody === undefined || inHeader === undefined ? (inBody ?? inHeader) : Math.max(inBody, inHeader);
+}
 
 export const EMBEDDING: EmbeddingProvider = {
   batch: (model) => {
@@ -22,9 +28,9 @@ export const EMBEDDING: EmbeddingProvider = {
       ? { inputText: inputs[0], ...(dimensions !== undefined && { dimensions }) }
       : { texts: inputs, input_type: 'search_document', ...(dimensions !== undefined && { output_dimension: dimensions }) },
   }),
-  // Cohere answers a list, or lists by their type.
-  read: ({ embedding, embeddings, inputTextTokenCount }) => ({
+  // Cohere answers a list, or lists by their type, and its count stands in a header alone.
+  read: ({ embedding, embeddings, inputTextTokenCount }, _costField, headers) => ({
     vectors: embedding === undefined ? (isObject(embeddings) ? embeddings['float'] : embeddings) : [embedding],
-    inputTokens: asCount(inputTextTokenCount),
+    inputTokens: largest(asCount(inputTextTokenCount), asCount(headers?.[COUNT_HEADER])),
   }),
 };

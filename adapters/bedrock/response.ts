@@ -47,20 +47,30 @@ export function stopEvent(stopReason: StopReason, fields: unknown): ChatEvent {
   return { type: 'stop', stopReason, ...(stopSequence !== undefined && { stopSequence }) };
 }
 
-/** From a whole answer, or from the frame of a stream with its metadata. Bedrock counts cached tokens beside `inputTokens`; ours include them. */
+/** From a whole answer, or from the frame of a stream with its metadata. Bedrock counts cached tokens beside `inputTokens`; ours include them. What the total has besides is output, which costs more. */
 export function readUsage(json: unknown): ReportedUsage {
   const answer = asObject(json);
   const usage = asObject(answer['usage']);
   const read = asCount(usage['cacheReadInputTokens']);
   const written = asCount(usage['cacheWriteInputTokens']);
+  const input = sumCounts(asCount(usage['inputTokens']), read, written) || undefined; // no request has 0 tokens
   return {
-    inputTokens: sumCounts(asCount(usage['inputTokens']), read, written),
-    outputTokens: asCount(usage['outputTokens']),
+    inputTokens: input,
+    outputTokens: withinTotal(asCount(usage['outputTokens']), input, asCount(usage['totalTokens'])),
     cacheReadTokens: read,
     cacheWriteTokens: written,
-    cacheWrite1hTokens: asPart(asObject(asArray(usage['cacheDetails']).find((detail) => asObject(detail)['ttl'] === '1h'))['inputTokens']),
+    cacheWrite1hTokens: hoursIn(usage['cacheDetails']),
     unpricedTier: mayCostMore(asObject(answer['serviceTier'])['type']) || undefined,
   };
+}
+
+function withinTotal(output: number | undefined, input: number | undefined, total = 0): number | undefined {
+  return input === undefined || total <= input + (output ?? 0) ? output : total - input;
+}
+
+function hoursIn(details: unknown): number | undefined {
+  const counts = asArray(details).flatMap((detail) => (asObject(detail)['ttl'] === '1h' ? [asPart(asObject(detail)['inputTokens'])] : []));
+  return sumCounts(0, ...counts) || undefined;
 }
 
 /** A whole block, added as one piece. Unknown kinds are skipped. */

@@ -27,6 +27,9 @@ const MODELS = [
   'gemini-2.5-flash-lite',
 ];
 
+/** Of an hour: Gemini counts some 300 for a second. The links that it follows are those of films and of its own store, which takes films. */
+const FILM_TOKENS = 1_000_000;
+
 /** The `google` adapter, with connections of its own. */
 export function createGoogle(): Adapter {
   return defineAdapter({
@@ -48,6 +51,7 @@ export function createGoogle(): Adapter {
     authorize: (_request, settings) => authorize(settings),
     buildChat: buildRequest,
     replayed,
+    fetchedTokens: FILM_TOKENS,
     countTokens: tokenQuestion,
     readAnswer,
     readUsage,

@@ -3,7 +3,7 @@ import { isObject } from '../../core/base/json.ts';
 import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
-import { asArray, asCount, asObject, asPart, asString, expectList, expectObject, expectText, sumCounts } from '../shared/read.ts';
+import { asArray, asCount, asObject, asPart, asString, countOfRequest, expectList, expectObject, expectText, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
 import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
@@ -85,13 +85,18 @@ function metadata(google: GoogleMetadata): Record<string, unknown> {
   return { google };
 }
 
-/** The server leaves out counts of 0: if any count is present, an absent one is 0. Thoughts are counted beside the candidate's tokens, or in the total alone. */
+/**
+ * The server leaves out counts of 0: if any count is present, an absent one is 0. Thoughts are counted beside the candidate's tokens, or in the total alone. Where no
+ * count has the prompt, neither its own nor the total, it is left to the estimate (no-empty-request).
+ */
 export function readUsage(json: unknown): ReportedUsage | undefined {
   const counts = asObject(asObject(json)['usageMetadata']);
   const count = (name: string): number | undefined => asCount(counts[`${name}TokenCount`] ?? 0);
   if (!Object.keys(counts).some((name) => name.endsWith('TokenCount'))) return undefined;
-  const input = sumCounts(count('prompt'), count('toolUsePrompt'));
   const output = sumCounts(count('candidates'), count('thoughts'));
+  const isInTotal = (count('total') ?? 0) > (output ?? 0);
+  const prompt = isInTotal ? count('prompt') : countOfRequest(count('prompt'), output);
+  const input = sumCounts(prompt, count('toolUsePrompt'));
   return {
     inputTokens: input,
     outputTokens: input === undefined ? output : Math.max(output ?? 0, (count('total') ?? 0) - input),

@@ -2,7 +2,7 @@
 import type { ChatEvent, ReportedUsage, StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { malformed, StreamError } from '../shared/provider.ts';
-import { asCount, asObject, asString, expectList, expectObject, expectText, lookUp, parseArguments } from '../shared/read.ts';
+import { asCount, asObject, asString, countOfRequest, expectList, expectObject, expectText, lookUp, parseArguments } from '../shared/read.ts';
 import { lineError } from './errors.ts';
 
 /** `load` and `unload` answer a request without messages. */
@@ -42,10 +42,12 @@ function readToolCall(call: Record<string, unknown>): ChatEvent {
   return { type: 'toolCall', toolCall: { id: asString(call['id']) ?? '', name, arguments: args } };
 }
 
-/** The server leaves out counts of 0, and a fully cached prompt has none: in a done line, absent means 0. */
+/** The server leaves out counts of 0: in a done line, absent means 0. A fully cached prompt has no count either, and is left to the estimate (no-empty-request). */
 export function readUsage(json: unknown): ReportedUsage | undefined {
   const { prompt_eval_count: input, eval_count: output } = asObject(json);
-  return input === undefined && output === undefined ? undefined : { inputTokens: asCount(input ?? 0), outputTokens: asCount(output ?? 0) };
+  if (input === undefined && output === undefined) return undefined;
+  const outputTokens = asCount(output ?? 0);
+  return { inputTokens: countOfRequest(asCount(input ?? 0), outputTokens), outputTokens };
 }
 
 /** The same as an event. */

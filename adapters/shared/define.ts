@@ -110,8 +110,9 @@ function adapterOf(provider: Provider, upstream: Upstream): Adapter {
     ...(provider.forwardWarnings !== undefined && { forwardWarnings: provider.forwardWarnings.bind(provider) }),
     ...(provider.forwardedTier !== undefined && { forwardedTier: provider.forwardedTier.bind(provider) }),
     ...(provider.forwardedAnswer !== undefined && { forwardedAnswer: provider.forwardedAnswer.bind(provider) }),
-    ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, fetchFor) }),
+    ...(provider.embedding !== undefined && { embedding: embeddingOf(provider.embedding, (call, url, body) => asked(upstream, provider, call, url, body)) }),
     ...(provider.replayed !== undefined && { replayed: provider.replayed.bind(provider) }),
+    ...(provider.fetchedTokens !== undefined && { fetchedTokens: provider.fetchedTokens }),
     ...(provider.countTokens !== undefined && { countTokens: (call) => countTokens(fetchFor(call), provider, call) }),
     ...(provider.contextTokens !== undefined && { contextTokens: async (call, model) => contextTokens(upstream, provider, call, model) }),
     ...(provider.curatedModels !== undefined && { curatedModels: provider.curatedModels }),
@@ -180,13 +181,14 @@ function turnOf({ signal }: AdapterCall): WriteOptions {
   };
 }
 
-function embeddingOf(embedding: EmbeddingProvider, fetchFor: (call: AdapterCall) => FetchJson): Embedding {
+function embeddingOf(embedding: EmbeddingProvider, ask: (call: AdapterCall, url: URL, body: unknown) => Promise<BodyCollector>): Embedding {
   return {
     batch: (model) => embedding.batch(model),
     takesTokenIds: embedding.takesTokenIds ?? false,
     embed: async (call) => {
       const { url, body } = embedding.build(call);
-      return embedding.read(asObject(await fetchFor(call)(url, body)), call.settings.endpoint?.quirks.costField);
+      const answer = await ask(call, url, body);
+      return embedding.read(asObject(answer.json()), call.settings.endpoint?.quirks.costField, answer.headers);
     },
   };
 }
@@ -253,11 +255,16 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
 
 /** GETs JSON, or POSTs `body` as JSON. Rejects with the provider's error for an error status, with UPSTREAM_MALFORMED for a body that is not JSON. */
 async function askJson(upstream: Upstream, provider: Provider, call: AdapterCall, url: URL, body: unknown): Promise<unknown> {
+  return (await asked(upstream, provider, call, url, body)).json();
+}
+
+/** The same, with the headers of the answer. */
+async function asked(upstream: Upstream, provider: Provider, call: AdapterCall, url: URL, body: unknown): Promise<BodyCollector> {
   const accept = 'application/json';
   const answer = new BodyCollector(body === undefined ? ANSWER_LIMITS.list : ANSWER_LIMITS.whole);
   if (body === undefined) await send(upstream, provider, call, { method: 'GET', url, headers: { accept } }, answer);
   else
     await sendWritten(upstream, provider, call, { method: 'POST', url, headers: { accept, 'content-type': accept } }, toJsonBytes(body, turnOf(call)), answer);
   if (answer.isError) throw toError(provider, call, answer.answer());
-  return answer.json();
+  return answer;
 }

@@ -1,4 +1,5 @@
 // The interface that an adapter folder implements. Its parts are pure; the driver (define.ts) does the I/O. Pure: no I/O.
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   type Adapter,
   type AssistantTurn,
@@ -64,8 +65,8 @@ export interface EmbeddingProvider {
   batch(model: string): number;
   readonly takesTokenIds?: boolean;
   build(call: EmbedCall): { readonly url: URL; readonly body: unknown };
-  /** `costField`: where the answer tells what it costs. */
-  read(answer: Readonly<Record<string, unknown>>, costField?: string): EmbedBatch;
+  /** `costField`: where the answer tells what it costs. `headers`: those of the answer. */
+  read(answer: Readonly<Record<string, unknown>>, costField?: string, headers?: IncomingHttpHeaders): EmbedBatch;
 }
 
 /** A question about the tokens of a prompt. */
@@ -124,6 +125,8 @@ export interface Provider {
   readonly embedding?: EmbeddingProvider;
   /** See `Adapter.replayed`. */
   replayed?(model: string, turn: AssistantTurn): unknown;
+  /** See `Adapter.fetchedTokens`. */
+  readonly fetchedTokens?: number;
   /** For a provider that counts tokens without an inference. */
   countTokens?(context: ChatContext): TokenQuestion;
   /** How the ids of its models look; see `Adapter.modelNames`. */

@@ -66,6 +66,11 @@ export function sumCounts(first: number | undefined, ...more: readonly (number |
   return first === undefined ? undefined : more.reduce<number>((sum, part) => Math.min(sum + (part ?? 0), Number.MAX_SAFE_INTEGER), first);
 }
 
+/** no-empty-request: no request has 0 tokens. Who says so beside an answer has not counted it, so it is left to the estimate: undefined. */
+export function countOfRequest(input: number | undefined, output: number | undefined): number | undefined {
+  return input === 0 && output !== undefined && output > 0 ? undefined : input;
+}
+
 /** Throws UPSTREAM_MALFORMED for JSON whose values would take far more memory than its bytes. */
 export function assertFewValues(json: Uint8Array): void {
   if (holdsMoreThan(json, ANSWER_LIMITS.values)) throw malformed(`it has more than ${ANSWER_LIMITS.values} JSON values`);

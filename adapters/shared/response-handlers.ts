@@ -73,6 +73,10 @@ export class BodyCollector implements UpstreamHandler {
     return this.#status < 200 || this.#status >= 300;
   }
 
+  get headers(): IncomingHttpHeaders {
+    return this.#headers;
+  }
+
   head(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
     this.#headers = headers;

@@ -24,13 +24,13 @@ export function rememberTokens(prompt: Prompt): void {
   known.set(prompt, promptTokens(prompt));
 }
 
-function count({ system = '', turns, tools, options, replayed }: Prompt): number {
+function count({ system = '', turns, tools, options, replayed, fetchedTokens }: Prompt): number {
   const sum = new TokenEstimate().add(system);
   const looks = new Looks();
   let media = 0;
   for (const turn of turns) {
     addTexts(turn, sum);
-    media += mediaIn(turn, sum, looks);
+    media += mediaIn(turn, sum, looks, fetchedTokens);
     if (turn.role === 'assistant' && replayed !== undefined) media += stateTokens(replayed(turn), looks);
   }
   if (tools.length > 0) sum.add(JSON.stringify(tools));
@@ -53,18 +53,19 @@ function addTexts(turn: Turn, sum: TokenEstimate): void {
 }
 
 /** The tokens of the parts that are not text. Adds the texts of documents to `sum`. */
-function mediaIn(turn: Turn, sum: TokenEstimate, looks: Looks): number {
-  if (turn.role !== 'tool') return turn.parts === undefined ? 0 : mediaOf(turn.parts, sum, looks);
+function mediaIn(turn: Turn, sum: TokenEstimate, looks: Looks, fetchedTokens: number | undefined): number {
+  if (turn.role !== 'tool') return turn.parts === undefined ? 0 : mediaOf(turn.parts, sum, looks, fetchedTokens);
   let media = 0;
-  for (const { parts } of turn.results) if (parts !== undefined) media += mediaOf(parts, sum, looks);
+  for (const { parts } of turn.results) if (parts !== undefined) media += mediaOf(parts, sum, looks, fetchedTokens);
   return media;
 }
 
-function mediaOf(parts: readonly ContentPart[], sum: TokenEstimate, looks: Looks): number {
+function mediaOf(parts: readonly ContentPart[], sum: TokenEstimate, looks: Looks, fetchedTokens: number | undefined): number {
   let media = 0;
-  for (const { type, text, data, mediaType } of parts) {
+  for (const { type, text, data, mediaType, url } of parts) {
     if (type === 'text' || type === 'reasoning') continue;
-    if (type === 'document' && text !== undefined) sum.add(text);
+    if (url !== undefined && fetchedTokens !== undefined) media += fetchedTokens;
+    else if (type === 'document' && text !== undefined) sum.add(text);
     else if (type === 'image') media += data === undefined ? MEDIA_TOKENS : imageTokens(data, looks);
     else media += data === undefined ? FILE_TOKENS : Math.max(MEDIA_TOKENS, fileTokens(data, mediaType, looks));
   }

@@ -83,6 +83,8 @@ export interface Prompt {
   readonly warnings: readonly Warning[];
   /** See `Adapter.replayed`. */
   readonly replayed?: ((turn: AssistantTurn) => unknown) | undefined;
+  /** See `Adapter.fetchedTokens`. */
+  readonly fetchedTokens?: number | undefined;
 }
 
 /**

@@ -19,6 +19,7 @@ export function promptFor(request: ChatRequest, adapter: Adapter, leavesTokenLim
   const prompt: Writable<Prompt> = toPrompt(request, leavesTokenLimit);
   const { model } = request;
   if (adapter.replayed !== undefined) prompt.replayed = (turn) => adapter.replayed?.(model, turn);
+  if (adapter.fetchedTokens !== undefined) prompt.fetchedTokens = adapter.fetchedTokens;
   const unused = unusedFields(request.config, adapter);
   const left = prompt.options === undefined ? NONE : leftOut(prompt.options, adapter);
   const isStateLost = request.messages.some((message) => hasForeignState(message, adapter));

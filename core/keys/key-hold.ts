@@ -1,7 +1,8 @@
 // The calls under way of keys with limits, and what each of them counts until it has ended.
 //
 // as-expected: a call counts with what it has surely used, and its output with the mean of its key at least, since its first word says nothing of its length.
-//   It never counts with the largest output that could be: else a small cap would let no call through.
+//   It never counts with the largest output that could be: else a small cap would let no call through. Texts for embeddings go out in batches, so all of them
+//   count until the last batch has come.
 // summed-up: what the calls of a key or a group count is summed up ten times a second and when one begins or ends. Only where that sum is not far below a cap,
 //   each call is looked at.
 // noted-ahead: the journal holds more than a call has used, by the mean output of its key at least, and at its end just that. So a process that is killed
@@ -92,7 +93,13 @@ export class KeyHold implements Hold {
 
   /** The same of a call that has surely used this. */
   usageWith(used: Usage | undefined): Usage | undefined {
-    return used === undefined ? this.expected : this.#withExpectedOutput(used);
+    if (used === undefined) return this.expected;
+    return this.call.hasOutput ? this.#withExpectedOutput(used) : this.#withExpectedInput(used);
+  }
+
+  #withExpectedInput(used: Usage): Usage {
+    const least = this.expected?.inputTokens ?? 0;
+    return used.inputTokens >= least ? used : { ...used, ...estimated(least, used.outputTokens) };
   }
 
   #withExpectedOutput(used: Usage): Usage {

@@ -42,6 +42,24 @@ t.test('what is dear is reported: an hour in the cache, and a tier above the sta
   }
 });
 
+t.test('no request has 0 tokens, and an answer never has less than the total says', async (t) => {
+  const of = (usage: object) => readUsage({ usage });
+  for (const none of [{ inputTokens: 0 }, {}]) t.match(of({ ...none, outputTokens: 3, totalTokens: 3 }), { inputTokens: undefined, outputTokens: 3 });
+  t.match(of({ inputTokens: 10, outputTokens: 3, totalTokens: 500 }), { inputTokens: 10, outputTokens: 490 });
+  t.match(of({ inputTokens: 10, totalTokens: 500 }), { inputTokens: 10, outputTokens: 490 });
+  t.match(of({ inputTokens: 10, outputTokens: 3, cacheReadInputTokens: 100, totalTokens: 13 }), { inputTokens: 110, outputTokens: 3 });
+  t.match(of({ inputTokens: 10 }), { inputTokens: 10, outputTokens: undefined });
+});
+
+t.test('what is kept for an hour is all that stands under that time', async (t) => {
+  const cacheDetails = [
+    { ttl: '5m', inputTokens: 1 },
+    { ttl: '1h', inputTokens: 4 },
+    { ttl: '1h', inputTokens: 3 },
+  ];
+  t.match(readUsage({ usage: { inputTokens: 1, outputTokens: 1, cacheWriteInputTokens: 8, cacheDetails } }), { cacheWrite1hTokens: 7 });
+});
+
 t.test('usage that is missing is unknown, not 0', async (t) => {
   for (const value of [undefined, null, 'x', {}]) {
     const usage = { inputTokens: undefined, outputTokens: undefined, cacheReadTokens: undefined, cacheWriteTokens: undefined };

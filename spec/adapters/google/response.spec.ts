@@ -174,6 +174,20 @@ t.test('counts that the server left out are 0', async (t) => {
   t.strictSame(usageOf({ promptTokenCount: 9 }), { type: 'usage', usage: { inputTokens: 9, outputTokens: 0, cacheReadTokens: 0, reasoningTokens: 0 } });
 });
 
+t.test('no request has 0 tokens: who says so beside an answer has not counted it, and the estimate decides', async (t) => {
+  for (const said of [
+    { candidatesTokenCount: 1 },
+    { promptTokenCount: 0, candidatesTokenCount: 1, totalTokenCount: 1 },
+    { promptTokenCount: 0.2, candidatesTokenCount: 1 },
+    { cachedContentTokenCount: 11_000, candidatesTokenCount: 1 },
+    { toolUsePromptTokenCount: 3, candidatesTokenCount: 1 },
+  ])
+    t.match(usageOf(said), { usage: { inputTokens: undefined, outputTokens: 1 } }, JSON.stringify(said));
+  t.match(usageOf({ thoughtsTokenCount: 500 }), { usage: { inputTokens: undefined, outputTokens: 500 } });
+  t.match(usageOf({ totalTokenCount: 500 }), { usage: { inputTokens: 0, outputTokens: 500 } }, 'a total has both');
+  t.match(usageOf({ promptTokenCount: 0, candidatesTokenCount: 0 }), { usage: { inputTokens: 0, outputTokens: 0 } }, 'and nothing was answered');
+});
+
 t.test('usage without any count is no report', async (t) => {
   t.equal(usageOf({}), undefined);
   t.equal(usageOf({ trafficType: 'ON_DEMAND' }), undefined);

@@ -40,7 +40,9 @@ t.test('gotcha 8: an error at status 200 is a provider error', async (t) => {
 });
 
 t.test('gotcha 9: counts of zero are left out by the server; without any, nothing is reported', async (t) => {
-  t.match(readLine({ done: true, eval_count: 3 }), [{ usage: { inputTokens: 0, outputTokens: 3 } }]);
+  for (const cached of [{}, { prompt_eval_count: 0 }])
+    t.match(readLine({ done: true, eval_count: 3, ...cached }), [{ usage: { inputTokens: undefined, outputTokens: 3 } }], 'no request has 0 tokens');
+  t.match(readLine({ done: true, prompt_eval_count: 0, eval_count: 0 }), [{ usage: { inputTokens: 0, outputTokens: 0 } }]);
   t.match(readLine({ done: true, prompt_eval_count: 3 }), [{ usage: { inputTokens: 3, outputTokens: 0 } }]);
   t.same(readLine({ done: true, done_reason: 'stop' }), [{ type: 'stop', stopReason: 'end_turn' }]);
 });

@@ -25,6 +25,23 @@ t.test('an image and an audio count 1,600 tokens each, a PDF whose pages nobody 
   t.equal(tokensOf([user(text, { type: 'document', text: long, name: 'a.txt' })]), 200);
 });
 
+t.test('what a provider fetches that takes films counts as one, in a message and in a result: an hour has about a million tokens', async (t) => {
+  const film = { type: 'image', url: 'https://www.youtube.com/watch?v=x' } as const;
+  const google = createAdapters().find(({ id }) => id === 'google') as Adapter;
+  const openai = createAdapters().find(({ id }) => id === 'openai') as Adapter;
+  const of = (adapter: Adapter, messages: Message[]) => promptTokens(promptFor({ adapter: adapter.id, model: 'm', messages }, adapter));
+  t.equal(of(google, [user(film)]), 1_000_000);
+  t.equal(of(google, [user(film, { type: 'document', url: 'https://storage.googleapis.com/b/a' })]), 2_000_000);
+  t.equal(of(google, [user({ type: 'image', mediaType: 'image/png', data: 'AAAA' })]), 1600, 'what is in the request is seen');
+  t.equal(of(openai, [user(film)]), 1600);
+  const asked: Message[] = [
+    { role: 'user', content: 'hihi' },
+    { role: 'assistant', toolCalls: [{ id: 'c', name: 'look', arguments: {} }] },
+    { role: 'tool', toolResults: [{ toolCallId: 'c', content: [film] }] },
+  ];
+  t.ok(of(google, asked) > 1_000_000);
+});
+
 t.test('calls of the history and what their results show count, too', async (t) => {
   const call = { id: 'c', name: 'f'.repeat(4), arguments: { x: 'x'.repeat(388) } };
   const history: Message[] = [

@@ -62,6 +62,19 @@ t.test('a call without output is expected to have none, and one without a price 
   calls.close();
 });
 
+t.test('texts that are sent in batches count with all of them until the last one has come, however few have', async (t) => {
+  const { calls } = heldCalls();
+  const growing: { used?: Usage; hasOutput: boolean; input: number } = { hasOutput: false, input: 1000 };
+  const texts = holdOf('app', growing);
+  await calls.take(texts, { pricer: perToken, meanOutput: undefined, at: AT });
+  growing.used = usageOf(10, 0);
+  t.same(underWay(calls, holdOf('app')), { usd: 1, tokens: 1000 }, 'one batch says nothing of the others');
+  t.equal(calls.beside(texts, { pricer: perToken, meanOutput: undefined }).own?.().tokens, 1000);
+  growing.used = usageOf(1500, 0);
+  t.same(underWay(calls, holdOf('app')), { usd: 1.5, tokens: 1500 });
+  calls.close();
+});
+
 t.test('a call that asks for several answers is expected to have the output of as many', async (t) => {
   const { calls } = heldCalls();
   await calls.take(holdOf('app', { choices: 128 }), { pricer: NO_PRICE, meanOutput: 500, at: AT });
