@@ -1,4 +1,6 @@
 // Documents that stay the same while the server runs, such as its contracts: compressed once, and not sent to who has them.
+//
+// shared-bytes: all answers have the same bytes. A text would be copied for each of them, and anybody may ask for very many at once.
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -33,7 +35,10 @@ async function formsOf(text: string): Promise<Forms> {
   const bytes = await promisify(gzip)(text);
   const shared = { vary: 'accept-encoding', 'cache-control': 'no-cache' };
   return {
-    plain: { body: new Written(text), headers: { ...shared, etag: etagOfBytes(text) } },
+    plain: {
+      body: new Written(Buffer.from(text)), // shared-bytes
+      headers: { ...shared, etag: etagOfBytes(text) },
+    },
     zipped: { body: new Written(bytes, JSON_TYPE), headers: { ...shared, etag: etagOfBytes(bytes), 'content-encoding': 'gzip' } },
   };
 }
