@@ -174,3 +174,92 @@ t.test('a wide window has the summaries of a memory beside what the model sees, 
   await page.setViewportSize({ width: 1024, height: 768 });
   t.equal(await columns(), 1);
 });
+
+const MIXED =
+  '### Plan\n\nSee [the notes](https://example.com/notes).\n\n\u0647\u0630\u0647 \u0625\u062c\u0627\u0628\u0629 in Arabic.\n\n- \u05e4\u05e8\u05d9\u05d8\n- \u05e9\u05e0\u05d9\n\nAn English end.';
+
+t.test('in an answer links are underlined, each part reads from its own side, and headings come after that of the message, in both themes', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  world.standIn.onMessage(/./, { content: MIXED });
+  await world.block('ada');
+  await world.api('POST', '/api/blocks/ada/chat?wait=30', { message: '\u05e9\u05dc\u05d5\u05dd' });
+  for (const theme of ['light', 'dark'] as const) {
+    const page = await world.page('/ui/blocks/ada', { theme });
+    await page.getByText('An English end.').waitFor();
+    t.same(await axeFindings(page), [], theme);
+    const sides = await page.locator('.prose :is(p, ul), .prose.typed').evaluateAll((all) => all.map((each) => getComputedStyle(each).direction));
+    t.same(sides, ['rtl', 'ltr', 'rtl', 'rtl', 'ltr']);
+    t.equal(await page.locator('.prose a').evaluate((link) => getComputedStyle(link).textDecorationLine), 'underline');
+    t.same(
+      await page
+        .getByRole('heading', { level: 2 })
+        .filter({ hasText: /^(You|ada)$/ })
+        .allTextContents(),
+      ['You', 'ada'],
+    );
+    t.same(await page.getByRole('heading', { level: 3 }).filter({ hasText: 'Plan' }).count(), 1);
+  }
+});
+
+/** Changes an answer of the server on its way to the page. */
+async function rewrite(page: Page, path: RegExp, change: (text: string) => string): Promise<void> {
+  await page.route(
+    (url) => path.test(url.pathname),
+    async (route) => {
+      const { 'if-none-match': _known, ...headers } = route.request().headers();
+      const response = await route.fetch({ headers });
+      await route.fulfill({ response, body: change(await response.text()) });
+    },
+  );
+}
+
+t.test('what has no known price is told beside the sums, and covers nothing at 900 px', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  await world.block('bob');
+  await world.api('POST', '/api/blocks/bob/chat?wait=30', { message: 'Hello' });
+  const page = await world.page('/ui/', {
+    width: 900,
+    async prepare(page) {
+      await rewrite(page, /^\/api\/blocks$/, (text) => {
+        const { blocks } = JSON.parse(text) as { readonly blocks: readonly { readonly name: string; readonly costs: object }[] };
+        return JSON.stringify({ blocks: blocks.map((each) => (each.name === LONG ? { ...each, costs: { ...each.costs, today: null } } : each)) });
+      });
+      await rewrite(page, /^\/api\/blocks\/[^/]+$/, (text) => text.replaceAll(/"unpricedCalls":\d+/g, '"unpricedCalls":4'));
+    },
+  });
+  await page.getByRole('row').filter({ hasText: LONG }).waitFor();
+  t.match(await page.locator('.stat').first().innerText(), /\$0\.00\s*\+ not priced/);
+  await world.show(page, `/ui/blocks/${LONG}`);
+  await page.locator('.spent .warn').first().waitFor();
+  const [[label], [spent]] = [await boxes(page, '.spent .grow'), await boxes(page, '.spent .num')];
+  const isBeside = (label?.x ?? 0) + (label?.w ?? 0) <= (spent?.x ?? 0);
+  t.notOk(label?.isCut, 'the label is whole');
+  t.ok(isBeside || (label?.y ?? 0) + (label?.h ?? 0) <= (spent?.y ?? 0), 'the sum stands beside its label or below it');
+});
+
+t.test('at 390 px the first command stands at the edge, and the search has the whole width', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  await furnish(world);
+  const page = await world.page('/ui/', { width: 390, height: 844 });
+  await page.getByRole('row').filter({ hasText: LONG }).waitFor();
+  const [command] = await boxes(page, '.top .btn.primary');
+  t.equal((command?.x ?? 0) + (command?.w ?? 0), 390 - 16);
+  await world.show(page, '/ui/search');
+  const [field] = await boxes(page, '.top .filter');
+  t.equal(field?.w, 390 - 32);
+});
+
+t.test('an event tells its figures in words', async (t) => {
+  const world = await openWorld(t);
+  if (world === undefined) return;
+  const page = await world.page('/ui/events');
+  await page.getByText('No event yet.').waitFor();
+  await furnish(world);
+  const row = page.getByRole('row', { name: /message\.finished/ });
+  await row.waitFor();
+  t.match(await row.innerText(), /usage inputTokens \d+, outputTokens \d+/);
+});

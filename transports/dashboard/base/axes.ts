@@ -3,6 +3,17 @@
 /** Steps of marks of time, in milliseconds. */
 const TIME_STEPS: readonly number[] = [1, 5, 10, 15, 30, 60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400].map((s) => s * 1000);
 
+/** Room above the highest value. */
+const HEADROOM = 1.1;
+/** Marks of a lower axis would have more decimals than there is room for. */
+const LOWEST_TOP = 0.02;
+
+/** The value at the top of an axis; one where nothing is above zero. */
+export function topOf(values: readonly (number | null)[]): number {
+  const highest = Math.max(0, ...values.map((value) => value ?? 0));
+  return highest === 0 ? 1 : Math.max(LOWEST_TOP, highest * HEADROOM);
+}
+
 /** The values of the marks from zero to `top`, at most `most` of them above zero, and the step between them: 1, 2, 2.5 or 5 times a power of ten, and a whole number with `isWhole`. */
 export function valueMarks(top: number, most: number, isWhole = false): { readonly step: number; readonly marks: readonly number[] } {
   const exponent = Math.floor(Math.log10(top / most));

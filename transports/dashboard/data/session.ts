@@ -15,6 +15,13 @@ interface Kept {
 
 export const SESSION_AT = 'blockhouse.session';
 
+interface SignInMeans {
+  readonly code?: string;
+  readonly token?: string;
+  /** What to say of a token that the server does not take; its own sentence is for programs. */
+  readonly refused?: string;
+}
+
 type Fetch = (path: string, init: RequestInit) => Promise<Response>;
 
 /** The session of this browser. */
@@ -45,7 +52,7 @@ export class Session {
    * Signs in with a one-time code, or with a token, which is forgotten afterwards. Resolves with what is wrong, or undefined. A network failure keeps the
    * present key.
    */
-  async signInWith({ code, token }: { readonly code?: string; readonly token?: string }): Promise<string | undefined> {
+  async signInWith({ code, token, refused }: SignInMeans): Promise<string | undefined> {
     try {
       const response = await this.#fetch('/api/session', {
         method: 'POST',
@@ -55,7 +62,7 @@ export class Session {
         referrerPolicy: 'no-referrer',
       });
       const { key, expiresAt, error } = (await response.json()) as Kept & { readonly error?: string };
-      if (!response.ok) return error ?? `${response.status}`;
+      if (!response.ok) return (response.status === 401 ? refused : undefined) ?? error ?? `${response.status}`;
       this.#kept = { key, expiresAt };
       this.#shelf.setItem(SESSION_AT, JSON.stringify(this.#kept));
       this.signIn.value = 'in';

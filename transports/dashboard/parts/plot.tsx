@@ -4,7 +4,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { pathThrough, stackedSums, timeMarks, valueMarks } from '../base/axes.ts';
+import { pathThrough, stackedSums, timeMarks, topOf, valueMarks } from '../base/axes.ts';
 import { clock, clockSeconds, markText } from '../base/format.ts';
 import { type Command, useKeys } from '../base/keys.ts';
 import { type Span, type Step, stepped } from '../base/zoom.ts';
@@ -55,8 +55,6 @@ const MARK_HEIGHT = 30;
 const MARK_WIDTH = 60;
 /** A shorter drag is a click. */
 const MIN_DRAG = 3;
-/** Room above the highest value. */
-const HEADROOM = 1.1;
 /** Rows of the table, evenly chosen. */
 const TABLE_ROWS = 24;
 
@@ -145,7 +143,7 @@ interface Shown {
 function Axes({ times, lines, stacked = false, isCounted = false, from, to, width, at, zoom }: PlotProps & Shared & Shown) {
   const values = stacked ? stackedSums(lines.map((line) => line.values)) : lines.map((line) => line.values);
   const shown = values.flatMap((line) => line.filter((_, index) => (times[index] ?? 0) >= from && (times[index] ?? 0) <= to));
-  const top = Math.max(0.001, ...shown.map((value) => value ?? 0)) * HEADROOM;
+  const top = topOf(shown);
   const x = (time: number): number => ((time - from) / (to - from)) * width;
   const y = (value: number): number => GROUND - (value / top) * GROUND;
   const across = timeMarks(from, to, width / MARK_WIDTH);

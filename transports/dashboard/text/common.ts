@@ -60,6 +60,7 @@ export const signInText = {
   submit: 'Sign in',
   again: 'You were signed out. What you had open is still there.',
   empty: 'Paste the token first.',
+  refused: 'This is not the token of this server. Run blockhouse token on its machine, and paste the whole line.',
 } as const;
 
 /** The line above every page while the server does not answer. */

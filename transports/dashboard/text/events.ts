@@ -7,7 +7,7 @@ export const eventsText = {
   filterHint: 'Name, block or provider',
   pause: 'Pause',
   go: 'Go on',
-  none: 'Nothing has happened yet. Events appear here as they happen.',
+  none: 'No event yet. They appear here as they happen; the server keeps them from when this page first asks.',
   noneFound: 'No event fits the filter.',
   at: 'When',
   name: 'What',

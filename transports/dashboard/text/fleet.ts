@@ -19,6 +19,7 @@ export const fleetText = {
   last: 'Last message',
   today: 'Today, of its cap',
   spent: 'Spent today',
+  notWhole: '+ not priced',
   answered: 'Answers, last 24 h',
   waitingNow: 'Waiting',
   failing: 'Blocks with failures',

@@ -1,4 +1,5 @@
 // Words of the settings, and of the providers in the first steps.
+import { plural } from '../base/format.ts';
 import type { Provider } from '../data/credentials.ts';
 
 export const settingsText = {
@@ -71,5 +72,5 @@ export function removedKeyText(provider: string): string {
 
 /** `3 files, 12 messages examined.` */
 export function examinedText(blocks: number, files: number, messages: number): string {
-  return `Examined: ${blocks} blocks, ${files} files, ${messages} messages.`;
+  return `Examined: ${plural(blocks, 'block', 'blocks')}, ${plural(files, 'file', 'files')}, ${plural(messages, 'message', 'messages')}.`;
 }

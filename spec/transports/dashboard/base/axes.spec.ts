@@ -1,5 +1,6 @@
 import t from 'tap';
-import { pathThrough, stackedSums, timeMarks, valueMarks } from '../../../../transports/dashboard/base/axes.ts';
+import { markText } from '../../../../transports/dashboard/base/format.ts';
+import { pathThrough, stackedSums, timeMarks, topOf, valueMarks } from '../../../../transports/dashboard/base/axes.ts';
 
 t.test('marks of values begin at zero, are round, and are no more than asked for', async (t) => {
   t.same(valueMarks(10, 4), { step: 2.5, marks: [0, 2.5, 5, 7.5, 10] });
@@ -17,6 +18,21 @@ t.test('marks of values begin at zero, are round, and are no more than asked for
     t.ok(marks.length >= 2 && marks.length <= 5, `${top}: ${marks}`);
     t.ok((marks.at(-1) ?? 0) <= top && (marks.at(-1) ?? 0) + step > top * 0.999, `${top}: ${marks}`);
   }
+});
+
+t.test('marks at an axis without a value, or with small ones, have room beside the plot', async (t) => {
+  const texts = (values: readonly (number | null)[], isWhole: boolean): readonly string[] => {
+    const { step, marks } = valueMarks(topOf(values), 4, isWhole);
+    return marks.map((mark) => markText(mark, step));
+  };
+  t.same(texts([], false), ['0', '0.25', '0.50', '0.75', '1.00']);
+  t.same(texts([0, null, 0], true), ['0', '1']);
+  for (const value of [1e-7, 0.0004, 0.003, 0.02, 0.4])
+    t.ok(
+      texts([value], false).every((text) => text.length <= 5),
+      texts([value], false).join(),
+    );
+  t.equal(topOf([10]), 11);
 });
 
 t.test('marks of time are at whole steps of this place, between the two times', async (t) => {

@@ -55,6 +55,11 @@ t.test('what another program has left in its place is no session, and is removed
   }
 });
 
+t.test('a token that the server does not know is refused in the words of the form', async (t) => {
+  const { session } = begun([refused()]);
+  t.equal(await session.signInWith({ token: 'wrong', refused: 'Paste another one.' }), 'Paste another one.');
+});
+
 t.test('signing in keeps the new key and forgets code and token; a refusal is told in the words of the server', async (t) => {
   const { session, shelf, asked } = begun([refused(), good('one'), good('two')]);
   t.equal(await session.signInWith({ token: 'wrong' }), 'The token is wrong.');

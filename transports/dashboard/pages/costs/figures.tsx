@@ -27,7 +27,11 @@ export function CostFigures({ isOfBlocks, path }: { readonly isOfBlocks: boolean
   return (
     <dl class="stats cost-figures">
       <Figure label={costsText.today} value={usd(spent?.costUsd ?? (spent === undefined ? 0 : null))} more={isOfBlocks ? capsOf() : ''} />
-      <Figure label={costsText.month} value={usd(total.calls === 0 ? 0 : total.costUsd)} more={monthPaceText(atThisPace(total.costUsd ?? 0, today))} />
+      <Figure
+        label={costsText.month}
+        value={usd(total.calls === 0 ? 0 : total.costUsd)}
+        more={total.calls > 0 && total.costUsd === null ? '' : monthPaceText(atThisPace(total.costUsd ?? 0, today))}
+      />
       {isOfBlocks ? <Purposes report={purposes.state.value.data} today={spent?.costUsd ?? 0} /> : <Calls row={spent} />}
       <Figure label={costsText.unpriced} value={count(unpricedCalls)} more={unpricedModelsText(unpriced.map(({ key }) => key))} isBad={unpricedCalls > 0} />
     </dl>

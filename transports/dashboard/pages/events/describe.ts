@@ -29,6 +29,10 @@ export function matches(event: Happened, text: string): boolean {
 }
 
 function shortly(value: unknown): string {
-  if (typeof value === 'object') return JSON.stringify(value);
+  if (Array.isArray(value)) return JSON.stringify(value);
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([name, each]) => `${name} ${shortly(each)}`)
+      .join(', ');
   return typeof value === 'number' && !Number.isInteger(value) ? value.toFixed(2) : String(value);
 }

@@ -8,13 +8,16 @@ import { capsText, fleetText } from '../../text/index.ts';
 export function Figures() {
   changes.value;
   let spent: number | null = null;
+  let isWhole = true;
   let caps = 0;
   let waiting = 0;
   let failing = 0;
   const activity: number[] = Array.from({ length: 24 }, () => 0);
   for (const row of rows.value.values()) {
     const { costs, budget, queue, failures, state, activity: hours } = row.peek();
-    if (typeof costs.today === 'number') spent = (spent ?? 0) + costs.today; // what is not known is no zero
+    if (typeof costs.today === 'number')
+      spent = (spent ?? 0) + costs.today; // what is not known is no zero
+    else if (hours?.some((answers) => answers > 0) === true) isWhole = false;
     caps += budget?.dailyUsd ?? 0;
     waiting += queue;
     failing += failures.count > 0 || state === 'failed' ? 1 : 0;
@@ -23,7 +26,7 @@ export function Figures() {
   const { all, work } = counts.value;
   return (
     <dl class="stats">
-      <Figure label={fleetText.spent} note={caps > 0 ? capsText(caps) : ''} value={usd(spent)} />
+      <Figure label={fleetText.spent} note={caps > 0 ? capsText(caps) : ''} value={usd(spent)} more={spent === null || isWhole ? '' : fleetText.notWhole} />
       <Figure label={fleetText.answered} value={count(activity.reduce((sum, answers) => sum + answers, 0))}>
         <Spark values={activity} />
       </Figure>

@@ -17,7 +17,7 @@ export function SignInForm({ again = false }: { readonly again?: boolean }) {
     event.preventDefault();
     const given = token.trim();
     setToken('');
-    setWrong(given === '' ? signInText.empty : await session.signInWith({ token: given }));
+    setWrong(given === '' ? signInText.empty : await session.signInWith({ token: given, refused: signInText.refused }));
   };
   const Box = again ? 'div' : 'main';
   return (

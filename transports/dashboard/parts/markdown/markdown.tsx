@@ -61,11 +61,15 @@ class Steady extends Component<{ readonly node: MdElement }> {
   }
   override render() {
     const { node } = this.props;
-    return h(node.tag, null, ...drawn(node));
+    return h(node.tag, OWN_WAY.has(node.tag) ? { dir: 'auto' } : null, ...drawn(node));
   }
 }
 
 const STEADY: ReadonlySet<MdElement['tag']> = new Set(['p', 'li', 'tr']);
+/** What reads from right to left if its first letter does. */
+const OWN_WAY: ReadonlySet<MdElement['tag']> = new Set(['p', 'ul', 'ol', 'blockquote', 'table']);
+/** All are of one level below that of the message, since a text may begin with any and leave some out; they only look different. */
+const HEADINGS: ReadonlySet<MdElement['tag']> = new Set(['h3', 'h4', 'h5', 'h6']);
 
 /** Some blocks of the text; drawn again only when one of them has changed. */
 class Part extends Component<{ readonly pieces: readonly Piece[] }> {
@@ -105,7 +109,12 @@ function draw(node: MdNode): ComponentChildren {
       </a>
     );
   if (STEADY.has(node.tag)) return <Steady node={node} />;
-  const props = { ...(node.start !== undefined && { start: node.start }), ...(node.align !== undefined && { class: `to-${node.align}` }) };
+  if (HEADINGS.has(node.tag)) return h('h3', { class: node.tag, dir: 'auto' }, ...drawn(node));
+  const props = {
+    ...(OWN_WAY.has(node.tag) && { dir: 'auto' }),
+    ...(node.start !== undefined && { start: node.start }),
+    ...(node.align !== undefined && { class: `to-${node.align}` }),
+  };
   return h(node.tag, props, ...drawn(node));
 }
 

@@ -113,7 +113,15 @@ export function Composer({ open, taken, onSent }: ComposerProps) {
           submit();
         }}
       >
-        <textarea ref={field} rows={1} aria-label={placeholderText(name)} placeholder={placeholderText(name)} enterkeyhint="send" onInput={changed} />
+        <textarea
+          ref={field}
+          rows={1}
+          dir="auto"
+          aria-label={placeholderText(name)}
+          placeholder={placeholderText(name)}
+          enterkeyhint="send"
+          onInput={changed}
+        />
         <footer>
           <span class="row keys">
             <Keys keys={sendWith.value === 'enter' ? 'Enter' : 'mod+Enter'} />

@@ -100,7 +100,7 @@ function Who({ block, entry, askable, children }: WhoProps) {
   const isQuestion = role === 'user';
   return (
     <div class="who">
-      <b class="clip">{isQuestion ? chatText.you : block}</b>
+      <h2 class="clip">{isQuestion ? chatText.you : block}</h2>
       <time dateTime={timestamp} title={fullTime(timestamp)}>
         {clock(timestamp)}
       </time>
@@ -144,7 +144,7 @@ export function Plain({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? text : beginningOf(text);
   return (
-    <div class="prose typed">
+    <div class="prose typed" dir="auto">
       {shown}
       {shown.length < text.length && (
         <p class="row rest">

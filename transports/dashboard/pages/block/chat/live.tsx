@@ -43,7 +43,7 @@ export function Sending({ message, edit }: { readonly message: Outgoing; readonl
   return (
     <article class="m u" data-line>
       <div class="who">
-        <b>{chatText.you}</b>
+        <h2 class="clip">{chatText.you}</h2>
         <span class="chip">{stateText(message)}</span>
         {(state === 'full' || state === 'offline') && <Button label={chatText.cancel} kind="quiet" small run={takeBack} />}
       </div>

@@ -14,7 +14,7 @@ interface WritingProps {
 export function WritingWho({ block, reply }: WritingProps) {
   return (
     <div class="who">
-      <b class="clip">{block}</b>
+      <h2 class="clip">{block}</h2>
       {reply?.phase === 'writing' && (
         <span class="row acc">
           <Mark state="working" named={false} />
