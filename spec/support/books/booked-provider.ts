@@ -1,9 +1,10 @@
 // A provider that keeps its own books: what each request would be billed, and whether the provider could tell it. It speaks Chat Completions, Responses,
-// Embeddings, Messages and Ollama's chat. What it does is in the prompt: `call-12 ok 40 filling …`.
+// Embeddings, Messages, Ollama's chat, Gemini's generateContent and Bedrock's Converse. What it does is in the prompt: `call-12 ok 40 filling …`.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventFrame } from '../../adapters/bedrock/help.ts';
 
 /** How a request goes: `slow` takes its time, `cut` breaks off, `garbage` can't be read, `mute` tells no usage, `every` tells it in each frame where the protocol can, `silent` breaks off before its answer, `refuse` and `fail` are errors, `flaky` is one at first, and `limited` a limit at first. */
 export const COURSES = ['ok', 'slow', 'cut', 'garbage', 'mute', 'every', 'silent', 'refuse', 'fail', 'flaky', 'limited'] as const;
@@ -31,10 +32,10 @@ const SILENCE_MS = 300;
 
 interface Wire {
   readonly type: string;
-  opening(seen: Seen): string;
+  opening(seen: Seen): string | Buffer;
   /** With `seen`, it tells the usage so far, if the protocol can. */
-  piece(text: string, seen?: Seen): string;
-  ending(seen: Seen, tells: boolean): string;
+  piece(text: string, seen?: Seen): string | Buffer;
+  ending(seen: Seen, tells: boolean): string | Buffer;
   whole(text: string, seen: Seen, tells: boolean): string;
 }
 
@@ -129,6 +130,62 @@ const OLLAMA: Wire = {
     }),
 };
 
+const candidate = (text: string, finishReason?: string) => ({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, finishReason }] });
+/** A third of the output is thoughts, which stand beside the candidate's tokens; the prompt was in the cache. */
+const geminiUsage = ({ input, output }: Seen) => {
+  const thoughts = Math.floor(output / 3);
+  return {
+    usageMetadata: {
+      promptTokenCount: input,
+      cachedContentTokenCount: input,
+      candidatesTokenCount: output - thoughts,
+      thoughtsTokenCount: thoughts,
+      totalTokenCount: input + output,
+    },
+  };
+};
+
+const GEMINI: Wire = {
+  type: 'text/event-stream',
+  opening: () => '',
+  piece: (text, seen) => sse({ ...candidate(text), ...(seen !== undefined && geminiUsage(seen)) }),
+  ending: (seen, tells) => sse({ ...candidate('', 'STOP'), ...(tells && geminiUsage(seen)) }),
+  whole: (text, seen, tells) => JSON.stringify({ ...candidate(text, 'STOP'), ...(tells && geminiUsage(seen)) }),
+};
+
+/** A part of the prompt was in the cache, which stands beside the input. */
+const converseUsage = ({ input, output }: Seen) => {
+  const cached = Math.floor(input / 2);
+  return { usage: { inputTokens: input - cached, cacheReadInputTokens: cached, cacheWriteInputTokens: 0, outputTokens: output, totalTokens: input + output } };
+};
+
+const CONVERSE: Wire = {
+  type: 'application/vnd.amazon.eventstream',
+  opening: () => eventFrame('messageStart', { role: 'assistant' }),
+  piece: (text) => eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text } }),
+  ending: (seen, tells) => {
+    const stop = eventFrame('messageStop', { stopReason: 'end_turn' });
+    return tells ? Buffer.concat([stop, eventFrame('metadata', { ...converseUsage(seen), metrics: { latencyMs: 1 } })]) : stop;
+  },
+  whole: (text, seen, tells) =>
+    JSON.stringify({
+      output: { message: { role: 'assistant', content: [{ text }] } },
+      stopReason: 'end_turn',
+      ...(tells && converseUsage(seen)),
+    }),
+};
+
+/** What an answer with one vector looks like, and the headers in which Bedrock counts. */
+function vectorsOf(path: string, input: number): { readonly headers: Readonly<Record<string, string>>; readonly body: object } {
+  if (path.endsWith(':batchEmbedContents')) return { headers: {}, body: { embeddings: [{ values: [0.5] }], usageMetadata: { promptTokenCount: input } } };
+  if (path.endsWith('/invoke')) return { headers: { 'x-amzn-bedrock-input-token-count': String(input) }, body: { embeddings: [[0.5]] } };
+  const usage = { prompt_tokens: input, total_tokens: input };
+  return { headers: {}, body: { object: 'list', model: 'm', data: [{ object: 'embedding', index: 0, embedding: [0.5] }], usage } };
+}
+
+const EMBEDS = /(?:\/embeddings|:batchEmbedContents|\/invoke)$/;
+const STREAMS = /(?:\/converse-stream|:streamGenerateContent\?alt=sse)$/;
+
 export class BookedProvider {
   readonly seen: Seen[] = [];
   /** Requests under way. */
@@ -173,26 +230,20 @@ export class BookedProvider {
     this.running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.running);
     try {
-      if (path.endsWith('/embeddings')) this.#embed(seen, course as Course, res);
-      else await this.#answer({ seen, course: course as Course, words: Number(words), isStream: body.includes('"stream":true') }, wireOf(path), res);
+      const isStream = STREAMS.test(path) || body.includes('"stream":true');
+      if (EMBEDS.test(path)) this.#embed(seen, course as Course, path, res);
+      else await this.#answer({ seen, course: course as Course, words: Number(words), isStream }, wireOf(path), res);
     } finally {
       this.running -= 1;
     }
   }
 
-  #embed(seen: Seen, course: Course, res: ServerResponse): void {
+  #embed(seen: Seen, course: Course, path: string, res: ServerResponse): void {
     if (this.#refuses(seen, course, res)) return;
     if (course !== 'ok') return void res.destroy();
     seen.isTold = true;
-    res.writeHead(200, { 'content-type': 'application/json' });
-    res.end(
-      JSON.stringify({
-        object: 'list',
-        model: 'm',
-        data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
-        usage: { prompt_tokens: seen.input, total_tokens: seen.input },
-      }),
-    );
+    const { headers, body } = vectorsOf(path, seen.input);
+    res.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   }
 
   /** Errors, which nobody bills. */
@@ -251,5 +302,7 @@ function breakOff(res: ServerResponse, last: string): void {
 function wireOf(path: string): Wire {
   if (path.endsWith('/messages')) return MESSAGES;
   if (path.endsWith('/responses')) return RESPONSES;
+  if (/:(?:g|streamG)enerateContent/.test(path)) return GEMINI;
+  if (/\/converse(?:-stream)?$/.test(path)) return CONVERSE;
   return path.endsWith('/api/chat') ? OLLAMA : CHAT;
 }

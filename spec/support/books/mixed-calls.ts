@@ -54,6 +54,12 @@ const LANES: Readonly<Record<string, Lane>> = {
   'own openai': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'openai', model: 'm', messages: messages(prompt), stream }) },
   'own anthropic': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'anthropic', model: 'm', messages: messages(prompt), stream }) },
   'own ollama': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'ollama', model: 'm', messages: messages(prompt), stream }) },
+  'own google': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'google', model: 'm', messages: messages(prompt), stream }) },
+  'own bedrock': { path: '/v1/chat', body: (prompt, stream) => ({ adapter: 'bedrock', model: 'm', messages: messages(prompt), stream }) },
+  'google chat': { path: '/v1/chat/completions', largest: 128_000, body: (prompt, stream) => ({ model: 'google/m', messages: messages(prompt), stream }) },
+  'bedrock messages': { path: '/v1/messages', body: (prompt, stream) => ({ model: 'bedrock/m', max_tokens: 4096, messages: messages(prompt), stream }) },
+  'google embeddings': { path: '/v1/embeddings', body: (prompt) => ({ model: 'google/m', input: prompt }) },
+  'bedrock embeddings': { path: '/v1/embeddings', body: (prompt) => ({ model: 'bedrock/cohere.embed-v4:0', input: prompt }) },
   'native chat': {
     path: '/v1/chat/completions',
     largest: 128_000,
@@ -196,7 +202,8 @@ export class MixedCalls {
       baseURL: `${this.#providerUrl}/v1`,
       keys: ['a', 'b', 'c'].map((label) => ({ label, apiKey: `key-${label}`, inFlight: 3 })),
     };
-    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ gpu, keys }), { mode: 0o600 });
+    const bedrock = { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'secret', region: 'us-east-1', endpoint: this.#providerUrl };
+    writeFileSync(join(workspace, 'auth.json'), JSON.stringify({ gpu, keys, bedrock }), { mode: 0o600 });
     const targets = [{ model: 'keys/m', weight: 2 }, { model: 'gpu/m', weight: 1 }, 'anthropic/m'];
     writeFileSync(join(workspace, 'models.json'), JSON.stringify({ aliases: { some: { targets } } }), { mode: 0o600 });
   }
@@ -233,6 +240,8 @@ export class MixedCalls {
         OPENAI_BASE_URL: `${this.#providerUrl}/v1`,
         ANTHROPIC_API_KEY: 'k',
         ANTHROPIC_BASE_URL: this.#providerUrl,
+        GEMINI_API_KEY: 'k',
+        GOOGLE_GEMINI_BASE_URL: this.#providerUrl,
       },
     });
     const url = await this.#server.url;
