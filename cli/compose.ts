@@ -95,7 +95,7 @@ async function serveCore(
   config: ProcessConfig,
   log: Logger,
   { createBareTransport, createHttpTransport, createWsTransport }: typeof import('./server-parts.ts'),
-  { metrics, telemetry }: Observed,
+  { metrics, telemetry, unwatch }: Observed,
 ): Promise<Pick<RunningServer, 'url' | 'ollamaUrl' | 'hasPage' | 'close'>> {
   const { allowRemote, webOrigins, publicOrigin, maxConnections, bodyMemoryBytes } = config;
   const { requestLogLevel = process.stderr.isTTY ? 'info' : 'debug' } = config;
@@ -123,7 +123,7 @@ async function serveCore(
     throw error;
   });
   const close = async (): Promise<void> => {
-    await Promise.all([transport.close(), bare.close(), sockets.close(), core.stop()]);
+    await Promise.all([unwatch(), transport.close(), bare.close(), sockets.close(), core.stop()]);
     await core.close();
     await telemetry?.close(FAREWELL_MS);
   };
@@ -211,6 +211,7 @@ async function serveAsWorker(config: ProcessConfig, own: OwnWorker): Promise<voi
 interface Observed {
   readonly metrics: ReturnType<typeof import('./server-parts.ts')['createMetrics']>;
   readonly telemetry: Telemetry | undefined;
+  unwatch(): void;
 }
 
 /** Counts from now on, and loads what exports that, if a collector is named. Rejects with INVALID_REQUEST for settings that can't be used, and where packages are missing. */
@@ -218,13 +219,14 @@ async function observe(
   core: Core,
   { metricsOpen, hasCollector }: ProcessConfig,
   log: Logger,
-  { createMetrics }: Pick<typeof import('./server-parts.ts'), 'createMetrics'>,
+  { createMetrics, watchLoop }: Pick<typeof import('./server-parts.ts'), 'createMetrics' | 'watchLoop'>,
   { env, worker }: { readonly env: Environment; readonly worker?: string },
 ): Promise<Observed> {
   const metrics = createMetrics(core, { isOpen: metricsOpen, ...(worker !== undefined && { labels: { worker } }) });
-  if (!hasCollector) return { metrics, telemetry: undefined };
+  const unwatch = watchLoop(core.events);
+  if (!hasCollector) return { metrics, telemetry: undefined, unwatch };
   const { startTelemetry } = await import('../transports/telemetry/index.ts');
-  return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics }) };
+  return { metrics, telemetry: await startTelemetry(core, { env, log, metrics: metrics.metrics }), unwatch };
 }
 
 const LOOPBACK = '127.0.0.1';

@@ -1,13 +1,15 @@
 // The bus: facts about what has happened, in the past tense, for logs, metrics and transports. docs/events.md lists them, and a test compares the two.
 import mittModule, { type Emitter } from 'mitt';
 import type { ErrorCode } from './errors.ts';
-import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, TransitionActor, Usage } from './types.ts';
+import type { ArchiveInfo, BlockState, CallPurpose, ChatEntry, Compaction, StopReason, TransitionActor, Usage } from './types.ts';
 
 /** A chat, a request for embeddings, or one in the provider's own protocol, whose bytes go through. */
 export type CallKind = 'chat' | 'embeddings' | 'forward';
 
 interface CallFact {
   readonly kind: CallKind;
+  /** Its number, which no other call of this server has: one request may make several. */
+  readonly call: number;
   readonly requestId: string;
   readonly adapter: string;
   readonly model: string;
@@ -38,6 +40,25 @@ export interface FailedAttempt {
   readonly spanId?: string | undefined;
 }
 
+/** What an answer says of itself, as the provider tells it; shortened. */
+export interface AnswerFacts {
+  /** Why it ended. */
+  readonly stopReason?: StopReason | undefined;
+  /** The model that has answered, under the provider's own name. */
+  readonly model?: string | undefined;
+  /** The provider's id of the answer. */
+  readonly id?: string | undefined;
+}
+
+interface AttemptFact extends CallFact {
+  /** Its number among those of its call, from 1. */
+  readonly attempt: number;
+  /** Set if the request named another address than the configured one: its origin, or the region. */
+  readonly address?: string | undefined;
+  /** The label of its key, where the connection has several. */
+  readonly credential?: string | undefined;
+}
+
 interface DestinationFact {
   readonly adapter: string;
   readonly address?: string | undefined;
@@ -63,6 +84,9 @@ interface CredentialFact {
   readonly model: string;
 }
 
+/** What of the store has a latency of its own. */
+export type StorePart = 'file' | 'ledger' | 'gateway-ledger' | 'database';
+
 /** The files of a block. */
 export type BlockFile = 'config' | 'memory' | 'costs' | 'pulse' | 'chat';
 
@@ -81,6 +105,20 @@ export type CoreEvents = {
   'call.started': CallFact & { readonly stream: boolean };
   /** An attempt failed, and another one follows after `delayMs`. */
   'call.retried': CallFact & { readonly attempt: number; readonly delayMs: number; readonly code: ErrorCode; readonly error: string };
+  /** An attempt is sent to its provider. After one that failed: with which code, what follows (the same once more, or another key), and how long that waited. */
+  'attempt.started': AttemptFact & { readonly after?: ErrorCode | undefined; readonly next?: FailedAttempt['next']; readonly delayMs?: number | undefined };
+  /** An attempt ended: exactly one for each `attempt.started`. `code` is absent when it succeeded. */
+  'attempt.ended': AttemptFact & {
+    /** Since it was sent. */
+    readonly durationMs: number;
+    /** From then to the first byte of the answer of its provider; absent when there was none. */
+    readonly firstByteMs?: number | undefined;
+    /** From then to the first text; absent when there was none. */
+    readonly firstTextMs?: number | undefined;
+    readonly code?: ErrorCode | undefined;
+    /** The HTTP status of a failure that its provider has answered. */
+    readonly upstreamStatus?: number | undefined;
+  };
   /** A call ended: exactly one for each `call.started`. `code` is absent when it succeeded. */
   'call.finished': CallFact & {
     /** True if the caller wanted the answer while it was written. */
@@ -105,8 +143,8 @@ export type CoreEvents = {
     /** Milliseconds from acceptance to the first text; absent when there was none. */
     readonly firstTextMs?: number | undefined;
     readonly usage?: Usage | undefined;
-    /** What it cost, once who keeps its account knows that; null if its price is not known. A price that is still looked up comes after the event. */
-    costUsd?: number | null | undefined;
+    /** What the provider says of the answer; absent for one that failed, and for embeddings. */
+    readonly answer?: AnswerFacts | undefined;
     readonly code?: ErrorCode | undefined;
     /** The label of the key of the connection that the last attempt was made with; absent for a connection with one. */
     readonly credential?: string | undefined;
@@ -115,8 +153,12 @@ export type CoreEvents = {
     /** The id of the span that its provider was given for the last attempt; absent unless providers get one. */
     readonly spanId?: string | undefined;
   };
-  /** A call of a client stands in the ledger of the gateway: one for each `call.finished` of a client, as its line has it. */
+  /**
+   * A call of a client stands in the ledger of the gateway: one for each `call.finished` of a client, as its line has it, and after that. It alone tells what a call
+   * of a client has cost, as `call.billed` does for one of a block.
+   */
   'call.counted': {
+    readonly call: number;
     readonly requestId: string;
     /** The name of the client's key; null for the token of the workspace. */
     readonly key: string | null;
@@ -222,6 +264,7 @@ export type CoreEvents = {
   };
   /** A model call of a block was billed, whether it succeeded or not. */
   'call.billed': BlockFact & {
+    readonly call: number;
     readonly provider: string;
     readonly model: string;
     readonly purpose: CallPurpose;
@@ -242,12 +285,22 @@ export type CoreEvents = {
   'store.away': { readonly silentMs: number };
   /** The database answers again. */
   'store.back': { readonly silentMs: number };
+  /**
+   * The store has done what a caller waits for: a file of a block is on the disk (`file`), lines of the ledger of blocks are (`ledger`), lines of the gateway's ledger are
+   * written (`gateway-ledger`, not flushed), or a statement has its answer (`database`). Made only where somebody listens.
+   */
+  'store.answered': { readonly part: StorePart; readonly durationMs: number };
+  /** The event loop of a process was held up for so long, so that nobody was answered. Only of servers. */
+  'loop.delayed': { readonly delayMs: number; readonly pid: number };
   /** Something in the workspace could not be written or watched in the background. The server keeps running. */
   'workspace.fault': { readonly block?: string | undefined; readonly what: string; readonly error: string };
 };
 
 /** Emits facts to listeners. */
-export type CoreBus = Emitter<CoreEvents>;
+export interface CoreBus extends Emitter<CoreEvents> {
+  /** True if somebody listens: a fact that is told often is made only then. */
+  hears(name: keyof CoreEvents): boolean;
+}
 
 // The package's types describe its CommonJS build, where the function is a property; at run time it is the default export.
 const mitt = mittModule as unknown as typeof mittModule.default;
@@ -261,7 +314,17 @@ export function createBus(): CoreBus {
     const ofAll = bus.all.get('*');
     if (ofAll !== undefined) tell(ofAll as readonly Listener[], type, fact);
   };
-  return { ...bus, emit };
+  const hears = (name: keyof CoreEvents): boolean => (bus.all.get(name)?.length ?? 0) > 0 || (bus.all.get('*')?.length ?? 0) > 0;
+  return { ...bus, emit, hears };
+}
+
+/** Tells how long a part of the store takes, where somebody listens. */
+export function storeTiming(bus: Pick<CoreBus, 'emit' | 'hears'>, part: StorePart): () => (() => void) | undefined {
+  return () => {
+    if (!bus.hears('store.answered')) return undefined;
+    const from = performance.now();
+    return () => bus.emit('store.answered', { part, durationMs: performance.now() - from });
+  };
 }
 
 type Listener = (...what: readonly unknown[]) => void;

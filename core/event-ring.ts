@@ -1,7 +1,7 @@
 // The newest events of the bus, for those who come late or were away for a moment.
 //
 // few-at-once: a follower gets at most some events in a half second; it learns how many were left out, so that a busy gateway floods no reader.
-// no-echo: requests and sockets are left out. A page that reads something when it hears of an event would be told of its own request, and read again.
+// no-echo: requests, sockets and the answers of the store are left out. A page that reads something when it hears of an event would be told of its own request, and read again.
 // references-only: an event is kept as the bus has it, because a busy gateway has thousands a second. Nothing is kept before somebody asks.
 import type { CoreBus, CoreEvents } from './bus.ts';
 
@@ -19,7 +19,7 @@ interface Kept {
 /** Gets events. */
 export type Follower = (event: Happened) => void;
 
-const LEFT_OUT: ReadonlySet<keyof CoreEvents> = new Set(['request.served', 'socket.opened', 'socket.closed']);
+const LEFT_OUT: ReadonlySet<keyof CoreEvents> = new Set(['request.served', 'socket.opened', 'socket.closed', 'store.answered']);
 const MAX_KEPT = 1000;
 const WINDOW_MS = 500;
 const MAX_IN_WINDOW = 100;

@@ -24,7 +24,7 @@ export { unusedSettings } from './auth/unused-settings.ts';
 export type { BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
 export type { ReplyStep } from './block/reply/reply-stream.ts';
 export { unknownFields } from './block/status/config-warnings.ts';
-export { type CoreEvents, createBus, type FailedAttempt } from './bus.ts';
+export { type AnswerFacts, type CoreEvents, createBus, type FailedAttempt } from './bus.ts';
 export {
   DEFAULT_BODY_MEMORY_BYTES,
   DEFAULT_MAX_CONNECTIONS,

@@ -6,6 +6,7 @@ import type { ResolvedSettings, SettingsSpec } from './auth/settings.ts';
 import type { EgressRule } from './gateway/egress.ts';
 import type { Prompt, PromptOptions } from './gateway/prompt.ts';
 import type { AssistantTurn } from './gateway/turns.ts';
+import type { AnswerFacts } from './bus.ts';
 import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } from './types.ts';
 
 /**
@@ -17,6 +18,7 @@ import type { ChatStart, StopReason, TokenLogprob, ToolCall, Usage, Warning } fr
  *   enough for an answer that goes on with one text at most, and then with calls. An adapter may leave it out, since `providerMetadata` has all of the state.
  * - `logprobs` add up to those of the whole text.
  * - `providerMetadata` keys overwrite earlier ones. Of each `usage` count the largest holds; they do not add up.
+ * - `answer` is what the provider calls the answer, and the model that has made it. An adapter may leave it out.
  * - `unread` is the size of a whole answer that broke off or could not be read: the provider bills it all the same.
  * - There is exactly one `stop`. Usage may still follow it.
  * - The sequence ends when the adapter's promise resolves. When the promise rejects, there is no complete answer.
@@ -30,6 +32,7 @@ export type ChatEvent =
   | { readonly type: 'toolCall'; readonly toolCall: ToolCall; readonly index?: number }
   | { readonly type: 'logprobs'; readonly logprobs: readonly TokenLogprob[] }
   | { readonly type: 'usage'; readonly usage: ReportedUsage }
+  | { readonly type: 'answer'; readonly id?: string | undefined; readonly model?: string | undefined }
   | { readonly type: 'unread'; readonly bytes: number }
   | { readonly type: 'providerMetadata'; readonly providerMetadata: Record<string, unknown> }
   | { readonly type: 'warning'; readonly warning: Warning }
@@ -77,6 +80,8 @@ export interface AdapterCall {
   readonly hop?: number | undefined;
   /** Given if the provider is to know the trace of the request. The adapter sends it as the header `traceparent`. */
   readonly traceparent?: string | undefined;
+  /** Given if somebody wants to know when the answer begins: called at its first byte. */
+  readonly onAnswer?: (() => void) | undefined;
 }
 
 /** What an attempt at a chat request gets in addition. */
@@ -135,6 +140,8 @@ export interface ForwardCall extends AdapterCall {
   readonly sink: ForwardSink & {
     /** Counts as they become known; of each the largest holds. */
     usage(reported: ReportedUsage): void;
+    /** What the answer says of itself, in one piece or in several; a later one adds to an earlier one. */
+    answered?(facts: AnswerFacts): void;
     /** The size of a whole answer that broke off or could not be read: the provider bills it all the same. */
     unread(bytes: number): void;
   };

@@ -6,6 +6,7 @@ import { defineAdapter } from '../shared/define.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { CLOUD_MODEL, servedModels } from '../shared/served-models.ts';
 import { pricedModel } from '../shared/tiers.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { PRESETS } from './presets.ts';
@@ -61,6 +62,7 @@ export function createAnthropic(): Adapter {
     replayed,
     countTokens: tokenQuestion,
     readAnswer,
+    readTold: (json) => toldAnswer(asObject(json)['id'], asObject(json)['model']),
     readUsage: (answer) => readUsage(asObject(answer)['usage']),
     createDecoder: (context) => new AnthropicDecoder(context),
     readError,

@@ -3,10 +3,12 @@ import { isObject, tryParseJson } from '../../core/base/json.ts';
 import type { ForwardedAnswer, ForwardedRequest } from '../../core/index.ts';
 import { joinURL } from '../shared/base-url.ts';
 import { type FrameFacts, limitIn, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
+import { asObject } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { readErrorObject } from './errors.ts';
 import { VERSION_SUFFIX } from './request.ts';
-import { isDearerPlace, readUsage, usageAtStart } from './response.ts';
+import { isDearerPlace, readStopReason, readUsage, usageAtStart } from './response.ts';
 
 const VERSION = 'anthropic-version';
 const DATE = /^\d{4}-\d\d-\d\d$/;
@@ -22,7 +24,8 @@ export const MESSAGES: Protocol = {
   answerHeaders: /^(?:retry-after(?:-ms)?|(?:x-)?request-id|x-should-retry|anthropic-ratelimit-.+)$/,
   marks: ['"message_', '"error"', 'event: error', 'event:error'],
   readFrame,
-  answerMembers: ['usage', 'type', 'error'],
+  answerMembers: ['usage', 'type', 'error', 'id', 'model', 'stop_reason'],
+  readFacts: ({ id, model, stop_reason: reason }) => ({ ...toldAnswer(id, model), stopReason: readStopReason(reason) }),
   writtenMember: 'content',
   readUsage: ({ usage }) => readUsage(usage),
   errorIn: ({ type, error }) => (type !== 'message' && (type === 'error' || isGiven(error)) ? readErrorObject(error) : undefined),
@@ -44,9 +47,9 @@ function readFrame(data: string, name = ''): FrameFacts {
   if (!isObject(event)) return name === 'error' ? { error: readErrorObject(data) } : {};
   switch (event['type']) {
     case 'message_start':
-      return { usage: readUsage(usageAtStart(event)) };
+      return { usage: readUsage(usageAtStart(event)), answer: toldAnswer(asObject(event['message'])['id'], asObject(event['message'])['model']) };
     case 'message_delta':
-      return { usage: readUsage(event['usage']) };
+      return { usage: readUsage(event['usage']), answer: { stopReason: readStopReason(asObject(event['delta'])['stop_reason']) } };
     case 'message_stop':
       return { isEnd: true, usage: isObject(event['usage']) ? readUsage(event['usage']) : undefined };
     case 'error':

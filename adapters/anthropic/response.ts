@@ -89,7 +89,7 @@ function readState(content: readonly ChatEvent[], blocks: readonly RawBlock[], s
   return [...state, { type: 'stop', stopReason: readStopReason(stop['stop_reason']), ...(stopSequence !== undefined && { stopSequence }) }];
 }
 
-function readStopReason(value: unknown): StopReason {
+export function readStopReason(value: unknown): StopReason {
   return lookUp(STOP_REASONS, value) ?? 'unknown';
 }
 

@@ -8,6 +8,7 @@ import { AnswerSize, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { type ChatContext, cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject, asString, expectObject, expectText, parseArguments } from '../shared/read.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { readErrorObject } from './errors.ts';
 import { leadingState, readEnd, readUsage, STOP_FIELDS, USAGE_FIELDS, usageAtStart } from './response.ts';
 import type { RawBlock } from './schema.ts';
@@ -23,6 +24,7 @@ interface OpenBlock {
 
 /** Decodes one streamed answer. It throws UPSTREAM_MALFORMED for an event that is not JSON or that belongs to no open block. */
 export class AnthropicDecoder implements StreamDecoder {
+  told: StreamDecoder['told'];
   readonly #context: ChatContext;
   readonly #sse = new SseReader();
   readonly #open = new Map<unknown, OpenBlock>();
@@ -85,6 +87,7 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#close(event['index'], events);
         break;
       case 'message_start':
+        this.told = toldAnswer(asObject(event['message'])['id'], asObject(event['message'])['model']);
         this.#addUsage(usageAtStart(event), events);
         break;
       case 'message_delta':

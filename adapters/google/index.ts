@@ -8,7 +8,7 @@ import { readError } from './errors.ts';
 import { SUPPORTED_OPTIONS } from './options.ts';
 import { pricedModel } from './prices.ts';
 import { buildRequest, replayed, tokenQuestion, VERSION_SUFFIX } from './request.ts';
-import { readAnswer, readUsage } from './response.ts';
+import { readAnswer, readTold, readUsage } from './response.ts';
 import { GoogleDecoder } from './stream.ts';
 
 /** Text models on Google's price page, newest first. */
@@ -54,6 +54,7 @@ export function createGoogle(): Adapter {
     fetchedTokens: FILM_TOKENS,
     countTokens: tokenQuestion,
     readAnswer,
+    readTold,
     readUsage,
     createDecoder: ({ model }) => new GoogleDecoder(model),
     embedding: EMBEDDING,

@@ -5,6 +5,7 @@ import { logprobsIn } from '../shared/logprobs.ts';
 import { type ChatContext, malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asCount, asObject, asPart, asString, countOfRequest, expectList, expectObject, expectText, sumCounts } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { recordError } from './errors.ts';
 import { bareModel } from './request.ts';
 import type { GoogleMetadata } from './schema.ts';
@@ -31,6 +32,12 @@ export function readAnswer(json: unknown, { model }: Pick<ChatContext, 'model'>)
   if (asArray(asObject(json)['candidates']).length === 0) throw malformed('it has neither a candidate nor a reason for blocking the prompt');
   // Google leaves out a field with its zero value, and FINISH_REASON_UNSPECIFIED is the zero of its enum.
   return [...events, { type: 'stop', stopReason: 'unknown' }];
+}
+
+/** What an answer, or a record of one, says of itself. */
+export function readTold(json: unknown): ReturnType<typeof toldAnswer> {
+  const { responseId, modelVersion } = asObject(json);
+  return toldAnswer(responseId, modelVersion);
 }
 
 /** Events of one record of a stream. Throws a StreamError for a record with an error. */

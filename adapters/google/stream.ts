@@ -10,7 +10,7 @@ import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { assertRecord } from '../shared/read.ts';
 import { recordError } from './errors.ts';
-import { readRecord, usageIn } from './response.ts';
+import { readRecord, readTold, usageIn } from './response.ts';
 
 /** Larger than any error object. */
 const TAIL_BYTES = 64 * 1024;
@@ -22,6 +22,7 @@ export class GoogleDecoder implements StreamDecoder {
   readonly complete = false;
   readonly #reader = new SseReader(ANSWER_LIMITS.record);
   readonly #model: string;
+  told: StreamDecoder['told'];
   #stop: ChatEvent | undefined;
   /** What has come since `#beforeTail`. Both together have the last TAIL_BYTES (bare-error). */
   readonly #tail = new Chunks();
@@ -52,6 +53,7 @@ export class GoogleDecoder implements StreamDecoder {
       assertRecord(data);
       const json = tryParseJson(data);
       if (json === undefined) throw this.#bareError() ?? malformed('a record of the stream is not JSON');
+      this.told ??= readTold(json);
       for (const event of this.#readRecord(json, events)) {
         if (event.type === 'stop') this.#stop = event;
         else events.push(event);

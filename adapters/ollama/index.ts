@@ -6,6 +6,7 @@ import { defineAdapter } from '../shared/define.ts';
 import type { FetchJson } from '../shared/provider.ts';
 import { asArray, asObject, asString } from '../shared/read.ts';
 import { CLOUD_MODEL } from '../shared/served-models.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { ContextSizes } from './context-size.ts';
 import { EMBEDDING } from './embed.ts';
 import { readError } from './errors.ts';
@@ -46,6 +47,7 @@ export function createOllama(): Adapter {
     contextTokens: (fetchJson, settings, model) => contextLimit(models, fetchJson, settings, model),
     buildChat: (context) => buildRequest(context, sizes),
     readAnswer,
+    readTold: (json) => toldAnswer(undefined, asObject(json)['model']),
     readUsage,
     createDecoder: () => new OllamaDecoder(),
     streamsJson: true,

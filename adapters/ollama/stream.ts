@@ -3,11 +3,14 @@ import { tryParseJson } from '../../core/base/json.ts';
 import type { ChatEvent } from '../../core/index.ts';
 import { LineReader } from '../outbound/lines.ts';
 import { cutShort, malformed, type StreamDecoder } from '../shared/provider.ts';
+import { asObject } from '../shared/read.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { readLine, usageIn } from './response.ts';
 
 /** Decodes one streamed answer. It throws a StreamError for an error line and UPSTREAM_MALFORMED if no line said done. */
 export class OllamaDecoder implements StreamDecoder {
   readonly #lines = new LineReader();
+  told: StreamDecoder['told'];
   #done = false;
 
   get complete(): boolean {
@@ -30,6 +33,7 @@ export class OllamaDecoder implements StreamDecoder {
       if (this.#done || line.trim() === '') continue;
       const json = tryParseJson(line);
       if (json === undefined) throw malformed('a line of the stream is not JSON');
+      this.told ??= toldAnswer(undefined, asObject(json)['model']);
       for (const event of this.#readLine(json, events)) {
         if (event.type === 'stop') this.#done = true;
         events.push(event);

@@ -5,6 +5,7 @@ import type { ChatContext, FetchJson, StreamDecoder } from '../shared/provider.t
 import { asObject } from '../shared/read.ts';
 import { CLOUD_MODEL, servedModels } from '../shared/served-models.ts';
 import { pricedModel } from '../shared/tiers.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { EMBEDDING } from './embed.ts';
 import { apiOf, DEFAULT_BASE_URL, endpointURL, isLoopback, isOwnHost, listURL } from './endpoint.ts';
 import { isListingRefused, readError } from './errors.ts';
@@ -54,6 +55,7 @@ export function createOpenAI(): Adapter {
     buildChat: buildRequest,
     replayed,
     readAnswer,
+    readTold: (json) => toldAnswer(asObject(json)['id'], asObject(json)['model']),
     readUsage: (json, { settings }) => usageIn(asObject(json), settings),
     readsCost: true,
     createDecoder,

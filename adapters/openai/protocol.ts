@@ -1,13 +1,16 @@
 // Responses and Chat Completions as protocols that clients speak themselves. Pure: no I/O.
 import { isObject, tryParseJson } from '../../core/base/json.ts';
-import type { ForwardedAnswer, ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
+import type { AnswerFacts, ForwardedAnswer, ForwardedRequest, ResolvedSettings } from '../../core/index.ts';
 import { perSettings } from '../shared/base-url.ts';
 import { ANSWER_HEADERS, type FrameFacts, limitIn, type Protocol, REQUEST_HEADERS } from '../shared/protocol.ts';
 import { asArray, asObject } from '../shared/read.ts';
 import { mayCostMore } from '../shared/tiers.ts';
+import { toldName } from '../shared/told-answer.ts';
 import { apiOf, endpointURL } from './endpoint.ts';
 import { streamError } from './errors.ts';
 import { quirksOf } from './quirks.ts';
+import { factsOfResponse } from './response.ts';
+import { stopReasonOf } from './response-chat.ts';
 import { EVENT_MEMBERS, eventMembers, topOf, sumOfChoices, usageOfChat, usageOfResponse, usagesOfChoices, withCost } from './usage.ts';
 
 const requestHeaders = [...REQUEST_HEADERS, 'openai-beta'];
@@ -24,7 +27,8 @@ const CHAT: Protocol = {
   readFrame: readChunk,
   sumOfChoices,
   readUsage: (answer) => usageOfChat(answer) ?? {},
-  answerMembers: [...ANSWER_MEMBERS, 'choices'],
+  readFacts: factsOfChat,
+  answerMembers: [...ANSWER_MEMBERS, 'choices', 'id', 'model'],
   writtenMember: 'choices',
   errorIn: ({ error, choices }) => (isError(error) && asArray(choices).length === 0 ? streamError({ error }) : undefined),
 };
@@ -39,7 +43,8 @@ const RESPONSES: Protocol = {
   frameMembers: EVENT_MEMBERS,
   readFrame: readEvent,
   readUsage: (answer) => usageOfResponse(answer) ?? {},
-  answerMembers: [...ANSWER_MEMBERS, 'object'],
+  readFacts: factsOfResponse,
+  answerMembers: [...ANSWER_MEMBERS, 'object', 'id', 'model', 'status', 'incomplete_details'],
   writtenMember: 'output',
   // A response that failed is an answer of its own kind, which clients know.
   errorIn: ({ error, object }) => (isError(error) && object !== 'response' ? streamError({ error }) : undefined),
@@ -119,9 +124,16 @@ function readChunk(data: string, name = ''): FrameFacts {
   return {
     usage,
     ...(ofChoices.length > 0 && { ofChoices }),
+    answer: factsOfChat(chunk),
     isUsageOnly: usage !== undefined && choices.length === 0,
     mayEnd: choices.some((choice) => typeof asObject(choice)['finish_reason'] === 'string'),
   };
+}
+
+/** The first choice stands for all. A chunk without a reason says nothing of it, so that one before it stays. */
+function factsOfChat({ id, model, choices }: Readonly<Record<string, unknown>>): AnswerFacts {
+  const stopReason = stopReasonOf(asObject(asArray(choices)[0])['finish_reason']);
+  return { id: toldName(id), model: toldName(model), ...(stopReason !== undefined && { stopReason }) };
 }
 
 function readEvent(data: string, name = ''): FrameFacts {
@@ -132,7 +144,7 @@ function readEvent(data: string, name = ''): FrameFacts {
   switch (event['type'] ?? name) {
     case 'response.completed':
     case 'response.incomplete':
-      return { usage, isEnd: true };
+      return { usage, isEnd: true, answer: factsOfResponse(response) };
     case 'response.failed':
       return { usage, error: streamError(response['error'] ?? { message: 'the answer failed' }) };
     case 'error':

@@ -16,6 +16,12 @@ const STOP_REASONS = new Map<string, StopReason>([
   ['length', 'max_tokens'],
   ['content_filter', 'content_filter'],
 ]);
+/** Why the choice of an answer that goes through as it is has ended; undefined if it does not say. */
+export function stopReasonOf(finish: unknown): StopReason | undefined {
+  if (typeof finish !== 'string') return undefined;
+  return finish === 'tool_calls' || finish === 'function_call' ? 'tool_use' : (STOP_REASONS.get(finish) ?? 'unknown');
+}
+
 /** The reasons after which a call may be unfinished. */
 const CUT_REASONS = new Set(['length', 'content_filter']);
 

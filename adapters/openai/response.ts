@@ -1,9 +1,10 @@
 // An answer of the Responses endpoint as events; whole answers and streams share the reading of items. Pure: no I/O.
 import { isObject } from '../../core/base/json.ts';
-import { AnswerSize, type ChatEvent, type StopReason } from '../../core/index.ts';
+import { type AnswerFacts, AnswerSize, type ChatEvent, type StopReason } from '../../core/index.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { malformed, StreamError } from '../shared/provider.ts';
 import { asArray, asObject, asString, expectList, expectObject, expectText, parseArguments } from '../shared/read.ts';
+import { toldName } from '../shared/told-answer.ts';
 import { streamError } from './errors.ts';
 import { usageOfResponse, withCost } from './usage.ts';
 
@@ -13,6 +14,12 @@ const INCOMPLETE_REASONS = new Map<string, StopReason>([
   ['max_output_tokens', 'max_tokens'],
   ['content_filter', 'content_filter'],
 ]);
+
+/** What a response says of itself, where it goes through as it is. Calls are not looked for, so an answer that ends with one has no reason. */
+export function factsOfResponse({ id, model, status, incomplete_details: details }: Json): AnswerFacts {
+  const reason = status === 'incomplete' ? (INCOMPLETE_REASONS.get(asString(asObject(details)['reason']) ?? '') ?? 'unknown') : undefined;
+  return { id: toldName(id), model: toldName(model), stopReason: reason };
+}
 
 /** Events of a whole answer of `model`. `costField`: where the answer tells what the call costs. Throws a StreamError for an error in a 200, UPSTREAM_MALFORMED for a body without output. */
 export function readResponse(json: unknown, model: string, costField?: string): ChatEvent[] {

@@ -6,6 +6,7 @@ import { ANSWER_LIMITS, type ChatEvent } from '../../core/index.ts';
 import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject, assertRecord } from '../shared/read.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { streamError } from './errors.ts';
 import { Choice } from './response-chat.ts';
 import { usageOfChat, withCost } from './usage.ts';
@@ -15,6 +16,7 @@ export class ChatDecoder implements StreamDecoder {
   readonly #records = new SseReader(ANSWER_LIMITS.record);
   readonly #choice: Choice;
   readonly #costField: string | undefined;
+  told: StreamDecoder['told'];
   #done = false;
 
   /** `costField`: where the answer tells what the call costs. */
@@ -54,6 +56,7 @@ export class ChatDecoder implements StreamDecoder {
     const json = tryParseJson(data);
     if (event === 'error') throw new StreamError(streamError(json ?? { message: data }));
     if (!isObject(json)) throw malformed('a chunk of the stream is not a JSON object');
+    this.told ??= toldAnswer(json['id'], json['model']);
     this.#choice.takeChunk(json, events);
   }
 

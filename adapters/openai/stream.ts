@@ -5,6 +5,7 @@ import { SseReader, type SseRecord } from '../outbound/sse-read.ts';
 import { logprobsIn } from '../shared/logprobs.ts';
 import { cutShort, malformed, type StreamDecoder, StreamError } from '../shared/provider.ts';
 import { asObject, asString, assertRecord, expectObject, shortened } from '../shared/read.ts';
+import { toldAnswer } from '../shared/told-answer.ts';
 import { streamError } from './errors.ts';
 import { OutputItems } from './response.ts';
 import { eventMembers, usageOfResponse, withCost } from './usage.ts';
@@ -32,6 +33,7 @@ export class ResponsesDecoder implements StreamDecoder {
   /** Calls that have begun and not ended, by their place in the output. */
   readonly #open = new Map<unknown, OpenCall>();
   #calls = 0;
+  told: StreamDecoder['told'];
   #done = false;
 
   /** `model` is the one of the request. `costField`: where the answer tells what the call costs. */
@@ -125,6 +127,7 @@ export class ResponsesDecoder implements StreamDecoder {
   /** The usage goes to `before`, because the rest throws for an answer that failed. */
   #end(response: Record<string, unknown>, status: string | undefined, before: ChatEvent[]): ChatEvent[] {
     this.#done = true;
+    this.told = toldAnswer(response['id'], response['model']);
     const usage = withCost(usageOfResponse(response), response, this.#costField);
     if (usage !== undefined) before.push({ type: 'usage', usage });
     for (const { name } of this.#open.values()) this.#items.abandon(name);

@@ -22,7 +22,11 @@ interface Metered {
 }
 
 /** Of an event of Responses, what says of a whole answer how it ended and what it used. Its first events and its last one repeat the request and the answer. */
-export const EVENT_MEMBERS: Wanted = { type: 'whole', error: 'whole', response: ['usage', 'service_tier', 'error'] };
+export const EVENT_MEMBERS: Wanted = {
+  type: 'whole',
+  error: 'whole',
+  response: ['usage', 'service_tier', 'error', 'id', 'model', 'status', 'incomplete_details'],
+};
 
 /** The same with the member of the response that tells what it costs. */
 export function eventMembers(costField: string | undefined): Wanted {

@@ -135,6 +135,7 @@ export class UpstreamCall implements Exchange {
   onHead(status: number, headers: IncomingHttpHeaders): void {
     if (this.#settled) return;
     this.#status = status;
+    this.#call.onAnswer?.();
     try {
       const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
       const isCompressed = encoding !== '' && encoding !== 'identity';

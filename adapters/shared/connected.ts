@@ -50,6 +50,10 @@ class RenamingDecoder implements StreamDecoder {
     return this.#decoder.complete;
   }
 
+  get told(): StreamDecoder['told'] {
+    return this.#decoder.told;
+  }
+
   push(chunk: Buffer, events: ChatEvent[] = []): ChatEvent[] {
     const before = events.length;
     try {

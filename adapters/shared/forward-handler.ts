@@ -16,6 +16,7 @@ import { endOfFirstFrame, endOfFrames } from '../../core/base/sse-frames.ts';
 import { ANSWER_LIMITS, BlockhouseError, type ForwardCall, type ProviderFault, type ReportedUsage, secretsOf } from '../../core/index.ts';
 import type { UpstreamHandler } from '../outbound/client.ts';
 import { withoutMark } from '../outbound/lines.ts';
+import { dataOf, eventOf, LINE_ENDS } from './frame-text.ts';
 import { type FrameFacts, type Protocol, usageOfWhole } from './protocol.ts';
 import { cutShort, malformed, type Provider } from './provider.ts';
 import { type ErrorAnswer, fromProviderError, kindOfStatus, type ProviderError } from './provider-errors.ts';
@@ -197,9 +198,10 @@ export class ForwardHandler implements UpstreamHandler {
     const { frameMembers } = this.#protocol;
     const record = frameMembers === undefined ? data : shortened(data, frameMembers);
     assertRecord(record); // bounded
-    const { usage, ofChoices, isEnd, mayEnd, isCut = false, error, isUsageOnly } = this.#protocol.readFrame(record, eventOf(text));
+    const { usage, ofChoices, isEnd, mayEnd, isCut = false, error, isUsageOnly, answer } = this.#protocol.readFrame(record, eventOf(text));
     if (usage !== undefined) this.#tellUse(usage);
     if (ofChoices !== undefined) this.#tellUseOf(ofChoices);
+    if (answer !== undefined) this.#call.sink.answered?.(answer);
     if (isEnd === true) this.#isEnded = true;
     if (mayEnd === true) this.#mayEnd = true;
     if (error !== undefined) return { isCut, ...this.#readError(error, text, data) };
@@ -224,6 +226,8 @@ export class ForwardHandler implements UpstreamHandler {
     const error = this.#protocol.errorIn?.(members);
     if (error === undefined || tellsUse(usage)) this.#tellUse(usage);
     if (error !== undefined) throw this.#fault(error, undefined); // error-is-error
+    const facts = this.#protocol.readFacts?.(members);
+    if (facts !== undefined) this.#call.sink.answered?.(facts);
     this.#call.sink.head(this.#headers, false);
     this.#call.sink.bytes(bytes);
   }
@@ -373,22 +377,6 @@ function withoutEcho(raw: string, secrets: readonly string[]): string {
 function cleanFrame(frame: string, isJson: boolean, secrets: readonly string[]): Buffer | undefined {
   const clean = frame.replace(/[^\r\n]+/g, (line) => (isJson && line.startsWith('data:') ? redactJson(line, secrets) : redact(line, secrets)));
   return clean === frame ? undefined : Buffer.from(clean);
-}
-
-const LINE_ENDS = /\r\n|\n|\r/;
-/** Some providers write an error in place of a frame, without `data:`. */
-const BARE_ERROR = /^\{\s*"error"/;
-
-/** The data lines of a frame, joined; undefined for a comment. */
-function dataOf(frame: string): string | undefined {
-  const lines = frame.split(LINE_ENDS).flatMap((line) => (line.startsWith('data:') ? [line.slice(line[5] === ' ' ? 6 : 5)] : []));
-  if (lines.length > 0) return lines.join('\n');
-  return BARE_ERROR.test(frame) ? frame : undefined;
-}
-
-/** The name of a frame's event; '' if it has none. */
-function eventOf(frame: string): string {
-  return /(?:^|[\r\n])event: ?([^\r\n]*)/.exec(frame)?.[1] ?? '';
 }
 
 /** True for comments alone. */

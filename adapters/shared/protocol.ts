@@ -1,7 +1,7 @@
 // How a provider's own protocol looks from outside, so that requests and answers can pass as they are. Pure: no I/O.
 import { membersOf } from '../../core/base/json-members.ts';
 import { isCount } from '../../core/base/tokens.ts';
-import type { ForwardedRequest, ReportedUsage, ResolvedSettings } from '../../core/index.ts';
+import type { AnswerFacts, ForwardedRequest, ReportedUsage, ResolvedSettings } from '../../core/index.ts';
 import type { ProviderError } from './provider-errors.ts';
 
 /** What one frame of a streamed answer says. */
@@ -19,6 +19,8 @@ export interface FrameFacts {
   readonly error?: ProviderError | undefined;
   /** True for a frame that has the usage and nothing else. */
   readonly isUsageOnly?: boolean | undefined;
+  /** What it says of the answer. */
+  readonly answer?: AnswerFacts | undefined;
 }
 
 /** The members of a record that matter: whole, or only those of these names in them. */
@@ -51,6 +53,8 @@ export interface Protocol {
   readonly writtenMember: string;
   /** From those members of a whole answer. One that the answer does not have, or that is no JSON, is absent. */
   readUsage(answer: Readonly<Record<string, unknown>>): ReportedUsage;
+  /** What a whole answer says of itself, from the same members. */
+  readFacts?(answer: Readonly<Record<string, unknown>>): AnswerFacts | undefined;
   /** The error of a body that came with status 200 and is no answer: compatible services send such. From the same members. */
   errorIn?(answer: Readonly<Record<string, unknown>>): ProviderError | undefined;
 }

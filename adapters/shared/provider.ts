@@ -23,6 +23,7 @@ import {
 import type { UpstreamRequest } from '../outbound/client.ts';
 import type { Protocol } from './protocol.ts';
 import type { ErrorAnswer, ProviderError } from './provider-errors.ts';
+import type { toldAnswer } from './told-answer.ts';
 
 /** What the translation of a request and of its answer needs; the same object for both directions of one attempt. */
 export interface ChatContext {
@@ -58,6 +59,8 @@ export interface StreamDecoder {
   end(events?: ChatEvent[]): ChatEvent[];
   /** True once the end mark has come; always false for a provider without an end mark, or with data after it. */
   readonly complete: boolean;
+  /** What the answer says of itself, once that has come. */
+  readonly told?: ReturnType<typeof toldAnswer>;
 }
 
 /** How embeddings are asked for. Pure. */
@@ -139,6 +142,8 @@ export interface Provider {
   readonly supports?: Adapter['supports'];
   /** Events of a whole answer. Throws a StreamError for an error in a 200, and UPSTREAM_MALFORMED for a body that is not an answer. */
   readAnswer(json: unknown, context: ChatContext): ChatEvent[];
+  /** What a whole answer says of itself. Must not throw. */
+  readTold?(json: unknown): ReturnType<typeof toldAnswer>;
   /** What a whole answer reports of its usage, also one that `readAnswer` refuses: the provider bills it all the same. Must not throw. */
   readUsage(json: unknown, context: ChatContext): ReportedUsage | undefined;
   createDecoder(context: ChatContext): StreamDecoder;

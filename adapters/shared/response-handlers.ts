@@ -153,6 +153,8 @@ export class WholeHandler extends BodyCollector {
       this.#tellUse(usage, error);
       throw readFailure(error, this.#provider, this.#call, { part: false, use: tellsUse(usage) });
     }
+    const told = this.#provider.readTold?.(json);
+    if (told !== undefined) events.push({ type: 'answer', id: told.id, model: told.model });
     this.#call.sink.emit(events);
   }
 
@@ -247,6 +249,8 @@ export class StreamHandler implements UpstreamHandler {
       if (body !== undefined && !(error instanceof StreamError)) this.broken();
       this.#fail(error, events);
     }
+    const { told } = this.#decoder;
+    if (told !== undefined) events.push({ type: 'answer', id: told.id, model: told.model });
     this.#emit(events);
   }
 
@@ -271,6 +275,8 @@ export class StreamHandler implements UpstreamHandler {
   #readJson(json: unknown, context: ChatContext, events: ChatEvent[]): void {
     try {
       for (const event of this.#provider.readAnswer(json, context)) events.push(event);
+      const told = this.#provider.readTold?.(json);
+      if (told !== undefined) events.push({ type: 'answer', id: told.id, model: told.model });
     } catch (error) {
       const usage = this.#provider.readUsage(json, context);
       if (usage !== undefined && tellsUse(usage)) events.push({ type: 'usage', usage });

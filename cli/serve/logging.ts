@@ -120,6 +120,7 @@ export function logFacts(core: Core, log: Logger): void {
   core.events.on('keys.damaged', (fact) => log.error(fact, 'keys.json is damaged; its keys are refused'));
   core.events.on('debug.started', (fact) => log.warn(fact, 'bodies of the calls of a key are kept'));
   core.events.on('debug.ended', (fact) => log.info(fact, 'bodies of the calls of a key are kept no longer, and are deleted'));
+  core.events.on('loop.delayed', (fact) => log.warn(fact, 'the event loop was held up, and nobody was answered meanwhile'));
   core.events.on('token.rotated', (fact) => log.info(fact, 'api token changed'));
   logBlockFacts(core, log);
 }

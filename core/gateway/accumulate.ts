@@ -9,6 +9,7 @@
 // bounded-depth: What nests deeper than a request that brings it back may nest is not kept, and the answer is refused at its end: some thousands of
 //   levels could not even be written as JSON.
 import { randomBytes } from 'node:crypto';
+import type { AnswerFacts } from '../bus.ts';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../base/json.ts';
 import { isCount, TokenEstimate } from '../base/tokens.ts';
 import type { Writable } from '../base/writable.ts';
@@ -46,6 +47,8 @@ export class Accumulator {
   #providerMetadata: Record<string, unknown> | undefined;
   #stopReason: StopReason | undefined;
   #stopSequence: string | undefined;
+  /** What the provider calls the answer. */
+  told: Pick<AnswerFacts, 'id' | 'model'> | undefined;
   /** one-call. */
   readonly #keepsOneCall: boolean;
   /** The call that is kept: its index, or that it comes whole; undefined until one begins. */
@@ -123,6 +126,9 @@ export class Accumulator {
         return undefined;
       case 'unread':
         this.#unread += Math.ceil(event.bytes / BYTES_A_TOKEN);
+        return undefined;
+      case 'answer':
+        this.told = event;
         return undefined;
       case 'providerMetadata':
         if (!this.#isTooDeep(event.providerMetadata, 'providerMetadata')) this.#providerMetadata = { ...this.#providerMetadata, ...event.providerMetadata };

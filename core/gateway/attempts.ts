@@ -10,15 +10,14 @@
 // fresh-settings: Settings are resolved for each attempt, so that a rotated key serves the next one.
 import type { ResolvedSettings } from '../auth/settings.ts';
 import { assertOpen, callerLeft, sleep } from '../base/abort.ts';
-import { keptText } from '../base/kept-text.ts';
 import type { LinkedList, Place } from '../base/linked-list.ts';
 import { spanWithin } from '../base/traceparent.ts';
-import type { CoreBus, FailedAttempt } from '../bus.ts';
+import type { AnswerFacts, CoreBus, FailedAttempt } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError, withUsage } from '../errors.ts';
 import type { ChatConfig, Usage } from '../schemas/chat.ts';
 import type { AccountedCall, CallAccounts, Hold } from './account.ts';
 import { sumUsage } from './accumulate.ts';
-import { failedAttempt, finishedFact, stateOf } from './call-facts.ts';
+import { callFact, failedAttempt, finishedFact, hearsAttempts, stateOf, tellAttempt, tellAttemptEnd } from './call-facts.ts';
 import type { CallSettings, ConfiguredCall } from './call-settings.ts';
 import type { Attempt, AttemptResult, Call } from './calls/call.ts';
 import type { EntryKeys } from './connections/key-rings.ts';
@@ -63,6 +62,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #placedAt: number | undefined;
   /** When the last attempt was sent. */
   #sentAt = 0;
+  #firstByte: { readonly at: number | undefined } | undefined; // of its answer; known where somebody listens
   /** What the failed attempts are known to have used. */
   #lostUsage: Usage | undefined;
   /** The attempt that is being made. */
@@ -149,14 +149,13 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   /** Makes attempts until one succeeds or none may follow. Rejects with a BlockhouseError that has the usage of all of them. Throws what `CallAccounts.accept` throws. */
   run<R>(resultOf: (answered: T) => R): Promise<R> {
     const { bus, live } = this.#options;
-    const { kind, requestId, adapter, model, reader, caller, key, traceparent } = this.#call;
     try {
       this.#hold = this.#accounts?.accept(this);
     } catch (error) {
       this.#destination.leave();
       throw error;
     }
-    bus.emit('call.started', { kind, requestId, adapter: adapter.id, model: keptText(model), caller, key, traceparent, stream: reader !== undefined });
+    if (bus.hears('call.started')) bus.emit('call.started', { ...callFact(this.#call), stream: this.#call.reader !== undefined });
     this.#place = live.add(this);
     if (this.#hold?.readsOn === true) this.#readOn = new ReadOn();
     const result = this.#next(0, resultOf);
@@ -187,7 +186,9 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
       startedAt: this.#startedAt,
       placedAt: this.#placedAt,
       sentAt: this.#count === 0 ? undefined : this.#sentAt,
+      firstByteAt: this.#firstByte?.at,
       firstTextAt: this.#firstTextAt ?? this.#attempt?.firstTextAt,
+      address: this.#destination.address,
       attempts: this.#count,
       failed: this.#failed,
       credential: this.#turns?.label,
@@ -211,7 +212,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
   #next<R>(retry: number, resultOf: (answered: T) => R): Promise<R> {
     return this.#enqueue().then(
       (answered) => {
-        this.#end(sumUsage(this.#lostUsage, answered.usage), undefined);
+        this.#end(sumUsage(this.#lostUsage, answered.usage), undefined, answered.answer);
         return resultOf(answered);
       },
       async (error: unknown) => {
@@ -267,6 +268,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#wasMade = true;
     this.#sentAt = this.#options.now();
     this.#attempt = attempt;
+    if (hearsAttempts(this.#options.bus)) this.#firstByte = tellAttempt(this.#options, this.#call, this.#past(), prepared);
     if (prepared.countsHops) prepared.hop = this.#call.hop;
     if (this.#options.tracesProviders === true) this.#addTrace(prepared);
     return attempt.make(prepared);
@@ -329,8 +331,7 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
 
   #tellRetry({ code, message }: BlockhouseError, attempt: number, delayMs: number, next: FailedAttempt['next'] = 'repeat'): void {
     Object.assign(this.#failed?.at(-1) ?? {}, { next, delayMs });
-    const { kind, requestId, adapter, model, caller, traceparent } = this.#call;
-    this.#options.bus.emit('call.retried', { kind, requestId, adapter: adapter.id, model, caller, traceparent, attempt, delayMs, code, error: message });
+    this.#options.bus.emit('call.retried', { ...callFact(this.#call), attempt, delayMs, code, error: message });
   }
 
   /** Milliseconds before the next attempt; undefined if there is no next attempt. */
@@ -358,8 +359,13 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#failed ??= [];
     this.#failed.push(failedAttempt(failure, attempt.firstTextAt, this.#past(), this.#options.now()));
     this.#firstTextAt ??= attempt.firstTextAt;
+    this.#tellAttemptEnd(attempt, failure);
     this.#lostUsage = sumUsage(this.#lostUsage, this.#usedBy(attempt, wasSent, failure.isTimeout));
     return failure;
+  }
+
+  #tellAttemptEnd({ firstTextAt }: Attempt<T>, failure: Parameters<typeof tellAttemptEnd>[3]): void {
+    if (hearsAttempts(this.#options.bus)) tellAttemptEnd(this.#options, this.#call, { ...this.#past(), firstTextAt }, failure);
   }
 
   /** never-told, timed-out, held-up (read-on.ts). */
@@ -372,16 +378,17 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     return withUnseen(used, signal.aborted ? most : Math.min(most, generatedIn(this.#options.now() - this.#sentAt) * choices));
   }
 
-  #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined): void {
+  #end(usage: Usage | undefined, code: BlockhouseError['code'] | undefined, answer?: AnswerFacts): void {
     if (this.#hasEnded) return; // it was abandoned
     this.#hasEnded = true;
     this.#readOn?.end();
     this.#destination.leave();
     if (this.#place !== undefined) this.#options.live.leave(this.#place);
     if (usage !== undefined) this.#countUsage(usage);
-    const fact = finishedFact(this.#call, this.#past(), { address: this.#destination.address, usage, code, now: this.#options.now() });
-    this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
+    if (this.#attempt !== undefined) this.#tellAttemptEnd(this.#attempt, { code });
+    const fact = finishedFact(this.#call, this.#past(), { usage, code, answer, now: this.#options.now() });
     this.#options.bus.emit('call.finished', fact);
+    this.#accounts?.settle(fact, this, this.#hold); // reserve-send-settle
   }
 
   #countUsage(usage: Usage): void {

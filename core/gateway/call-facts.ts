@@ -1,8 +1,9 @@
 // What is told of a call: how far it has come, and at its end all of it. Nothing of what was asked or answered. Pure: no I/O.
 import { keptText } from '../base/kept-text.ts';
-import type { CoreEvents, FailedAttempt } from '../bus.ts';
+import type { CoreBus, CoreEvents, FailedAttempt } from '../bus.ts';
 import type { BlockhouseError } from '../errors.ts';
 import type { Usage } from '../types.ts';
+import type { ConfiguredCall } from './call-settings.ts';
 import type { AttemptResult, Call } from './calls/call.ts';
 import type { CallState } from './live.ts';
 
@@ -13,7 +14,11 @@ export interface CallPast {
   readonly placedAt: number | undefined;
   /** When the last attempt was sent. */
   readonly sentAt: number | undefined;
+  /** When its provider began to answer, if somebody wants to know that. */
+  readonly firstByteAt?: number | undefined;
   readonly firstTextAt: number | undefined;
+  /** Set if the call names another address than the configured one. */
+  readonly address?: string | undefined;
   /** How many were made. */
   readonly attempts: number;
   readonly failed: readonly FailedAttempt[] | undefined;
@@ -24,6 +29,52 @@ export interface CallPast {
 
 /** A call that may ask so many keys of a connection tells of the first ones. */
 const MAX_TOLD = 20;
+
+/** What every fact of a call begins with. */
+export function callFact({ kind, number, requestId, adapter, model, caller, key, traceparent }: Call<AttemptResult>) {
+  return { kind, call: number, requestId, adapter: adapter.id, model: keptText(model), caller, key, traceparent };
+}
+
+/** Whom facts are told to, and the monotonic clock. */
+interface Teller {
+  readonly bus: CoreBus;
+  now(): number;
+}
+
+/** True if somebody wants to know of single attempts: else nothing is made of them. */
+export function hearsAttempts(bus: CoreBus): boolean {
+  return bus.hears('attempt.started') || bus.hears('attempt.ended');
+}
+
+/** Tells that an attempt is sent now. Returns when the first byte of its answer has come, which is known later. */
+export function tellAttempt(
+  { bus, now }: Teller,
+  call: Call<AttemptResult>,
+  past: CallPast,
+  prepared: Pick<ConfiguredCall, 'onAnswer'>,
+): { at: number | undefined } {
+  const { attempts: attempt, failed, address, credential } = past;
+  const { code, next, delayMs } = failed?.at(-1) ?? {};
+  bus.emit('attempt.started', { ...callFact(call), attempt, address, credential, ...(code !== undefined && { after: code, next, delayMs }) });
+  const firstByte: { at: number | undefined } = { at: undefined };
+  prepared.onAnswer = () => {
+    firstByte.at ??= now();
+  };
+  return firstByte;
+}
+
+/** Tells that an attempt has ended now; `firstTextAt` is its own. */
+export function tellAttemptEnd(
+  { bus, now }: Teller,
+  call: Call<AttemptResult>,
+  { attempts: attempt, sentAt, firstByteAt, firstTextAt, address, credential }: CallPast,
+  { code, upstreamStatus }: Pick<CoreEvents['attempt.ended'], 'code' | 'upstreamStatus'>,
+): void {
+  const end = now();
+  const from = sentAt ?? end;
+  const times = { durationMs: end - from, firstByteMs: since(from, firstByteAt), firstTextMs: since(from, firstTextAt) };
+  bus.emit('attempt.ended', { ...callFact(call), attempt, address, credential, ...times, code, upstreamStatus });
+}
 
 /** One that has just failed. */
 export function failedAttempt(failure: BlockhouseError, firstTextAt: number | undefined, past: CallPast, now: number): FailedAttempt {
@@ -63,12 +114,13 @@ export function stateOf(
 
 /** All of a call that has ended. */
 export function finishedFact(
-  { kind, requestId, adapter, model, tier, caller, key, askedAs, path, reader, traceparent, messageId }: Call<AttemptResult>,
-  { startedAt, placedAt, sentAt, firstTextAt, attempts, failed, credential, spanId }: CallPast,
-  end: Pick<CoreEvents['call.finished'], 'address' | 'usage' | 'code'> & { readonly now: number },
+  { kind, number, requestId, adapter, model, tier, caller, key, askedAs, path, reader, traceparent, messageId }: Call<AttemptResult>,
+  { startedAt, placedAt, sentAt, firstTextAt, attempts, failed, address, credential, spanId }: CallPast,
+  end: Pick<CoreEvents['call.finished'], 'usage' | 'code' | 'answer'> & { readonly now: number },
 ): CoreEvents['call.finished'] {
   return {
     kind,
+    call: number,
     requestId,
     adapter: adapter.id,
     model: keptText(model),
@@ -78,10 +130,10 @@ export function finishedFact(
     caller,
     key,
     traceparent,
-    address: end.address,
+    address,
     tier: tier === undefined ? undefined : keptText(tier),
     usage: end.usage,
-    costUsd: undefined,
+    answer: end.answer,
     code: end.code,
     attempts,
     failed: told(failed),

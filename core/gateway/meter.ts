@@ -28,6 +28,8 @@ export interface MeterPoint extends Omit<GatewayPoint, 'at'> {
 export interface EndedCall {
   readonly at: number;
   readonly fact: CoreEvents['call.finished'];
+  /** What it cost; null if its price is not known, undefined until its ledger has it. */
+  costUsd?: number | null;
 }
 
 /** Counts the calls of a gateway. */
@@ -40,6 +42,8 @@ export class Meter {
   constructor(bus: CoreBus, now: () => number = Date.now) {
     this.#now = now;
     bus.on('call.finished', (fact) => this.#take(fact));
+    bus.on('call.counted', (line) => this.#price(line));
+    bus.on('call.billed', (line) => this.#price(line));
   }
 
   /** The newest calls first, 500 at most. */
@@ -50,6 +54,16 @@ export class Meter {
   /** The points of a window, oldest first; none for an adapter that was not called. */
   series(adapter: string, window: Window): readonly MeterPoint[] {
     return this.#adapters.get(adapter)?.[window].points(this.#now()) ?? [];
+  }
+
+  /** Most calls are counted as soon as they have ended. */
+  #price({ call, costUsd }: { readonly call: number; readonly costUsd: number | null }): void {
+    for (let index = this.#ended.length - 1; index >= 0; index -= 1) {
+      const ended = this.#ended[index];
+      if (ended?.fact.call !== call) continue;
+      ended.costUsd = costUsd;
+      return;
+    }
   }
 
   #take(fact: CoreEvents['call.finished']): void {

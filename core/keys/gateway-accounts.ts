@@ -241,7 +241,7 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   }
 
   #record(end: Finished, at: string, { costUsd, leastUsd }: Pick<OpenCall, 'costUsd' | 'leastUsd'>, group?: string, noted?: OpenCall): void {
-    const { requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
+    const { call: number, requestId, key = null, adapter, credential, model, usage = null, durationMs, firstTextMs, code = null } = end;
     const call: GatewayCall = {
       at,
       requestId,
@@ -257,10 +257,9 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
       durationMs: Math.round(durationMs),
       error: code,
     };
-    end.costUsd = costUsd;
     const isAlone = this.#failed.linesOf(call) === 1; // others-stay (failed-lines.ts)
     this.#options.ledger.record(isAlone ? call : { ...call, calls: 0 }, noted);
-    this.#options.bus.emit('call.counted', { requestId, key, provider: adapter, model, usage, costUsd, error: code });
+    this.#options.bus.emit('call.counted', { call: number, requestId, key, provider: adapter, model, usage, costUsd, error: code });
   }
 
   #pricedAs(call: AccountedCall): PricedModel | undefined {

@@ -1,7 +1,7 @@
 // What has happened in a worker, on its way to the primary.
 //
 // in-order: facts arrive in the order in which they were told, twenty times a second.
-// all-when-watched: beginnings of calls are many, so they are sent only while somebody follows the events.
+// all-when-watched: beginnings of calls, and attempts, are many, so they are sent only while somebody follows the events.
 import type { CoreBus } from '../bus.ts';
 import type { Link } from './link.ts';
 import type { PrimarySays, WorkerFact, WorkerSays } from './says.ts';
@@ -20,8 +20,14 @@ export class WorkerFacts {
     this.#link = link;
     bus.on('*', (name, data) => {
       // Of the files of the workspace, the primary knows itself.
-      const isOurs = name.startsWith('adapter.') || name.startsWith('credential.') || name === 'workspace.fault' || name === 'call.retried';
-      if (isOurs || (tellsEnds && name === 'call.finished') || (this.#tellsAll && name === 'call.started')) this.tell({ name, data } as WorkerFact);
+      const isOurs =
+        name.startsWith('adapter.') || name.startsWith('credential.') || name === 'workspace.fault' || name === 'call.retried' || name === 'loop.delayed';
+      if (
+        isOurs ||
+        (tellsEnds && (name === 'call.finished' || name === 'call.counted')) ||
+        (this.#tellsAll && (name === 'call.started' || name.startsWith('attempt.')))
+      )
+        this.tell({ name, data } as WorkerFact);
     });
   }
 

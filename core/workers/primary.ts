@@ -5,24 +5,25 @@
 //   whichever workers have them.
 // nothing-lost: the calls that a worker had under way when it died count what the journal says of them, at once.
 // free-at-once: what a whole server had when it died is free as soon as its process is gone, and not only after its lease.
+// told-back: what a call has cost is known here, and its worker hears of it, too: it has the metrics and the traces of its calls.
 // one-turn: of changes of one file by workers, one is made after the other; what a worker that died was changing is free again.
 // seen-by-all: a change counts as made once all other workers have looked at it, so that its caller may come to any of them with what it was given.
 import type { Passes } from '../auth/sessions.ts';
+import { newCallNumber } from '../base/call-number.ts';
 import type { CoreBus, CoreEvents } from '../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../errors.ts';
 import type { RecentEvents } from '../event-ring.ts';
 import type { AccountedCall, ClientAccounts, Hold } from '../gateway/account.ts';
 import type { BodyKeeper, CallState, GatewayCalls, GatewayLoad } from '../gateway/live.ts';
 import type { Meter } from '../gateway/meter.ts';
-import type { PricedModel } from '../gateway/pricing.ts';
-import { COUNTED } from '../keys/key-rates.ts';
 import type { KeyLevels, SharedAccounts } from '../keys/named-key.ts';
 import type { ConnectedStore } from '../store/store.ts';
-import type { ServerNode, Usage } from '../types.ts';
+import type { ServerNode } from '../types.ts';
 import type { ProcessLine, WorkerHost } from './line.ts';
 import { Link, type Takes } from './link.ts';
 import { joinedLoads } from './loads.ts';
 import { PlaceLine, type TakenPlaces } from './place-line.ts';
+import { callOf, RemoteCall } from './remote-call.ts';
 import type { CallFacts, PrimarySays, WorkerFact, WorkerSays } from './says.ts';
 import { Turns } from './turns.ts';
 
@@ -52,21 +53,10 @@ type WorkerLink = Link<PrimarySays, WorkerSays>;
 
 /** How long a worker may take to answer what people want to see. */
 const GATHER_MS = 250;
+/** What calls have cost is told to their worker so often. */
+const TELL_EVERY_MS = 50;
 /** Without a request, nobody looks at the files of the workspace here. */
 const LOOK_EVERY_MS = 1000;
-const NO_CALL: Omit<AccountedCall, 'requestId' | 'adapterId' | 'model'> = {
-  config: undefined,
-  address: undefined,
-  tier: undefined,
-  key: undefined,
-  askedAs: undefined,
-  request: undefined,
-  hasOutput: true,
-  choices: 1,
-  asksForHourInCache: () => false,
-  inputTokens: () => 0,
-  usageSoFar: () => undefined,
-};
 
 /** The primary's side of all workers. */
 export class Primary implements WorkerHost {
@@ -79,6 +69,7 @@ export class Primary implements WorkerHost {
   constructor(options: PrimaryOptions) {
     this.#options = options;
     this.#looking = setInterval(() => options.look(), LOOK_EVERY_MS).unref();
+    if (options.database === undefined) options.bus.on('call.counted', this.#counted); // whole servers have ledgers of their own
   }
 
   add(line: ProcessLine): () => void {
@@ -88,6 +79,7 @@ export class Primary implements WorkerHost {
       gather: { flush: () => this.#flush(), loads: () => this.#loads(), live: () => this.#live(), end: (requestId) => this.#end(requestId) },
       onChanged: () => this.#changed(worker),
       tell: (id, event) => link.tell('happened', { id, event }),
+      tellCounted: (lines) => link.tell('counted', lines),
     });
     const link: WorkerLink = new Link<PrimarySays, WorkerSays>(line, worker);
     this.#workers.set(worker, link);
@@ -101,7 +93,13 @@ export class Primary implements WorkerHost {
 
   close(): void {
     clearInterval(this.#looking);
+    this.#options.bus.off('call.counted', this.#counted);
   }
+
+  /** told-back. */
+  readonly #counted = (line: CoreEvents['call.counted']): void => {
+    for (const worker of this.#workers.keys()) if (worker.counted(line)) return;
+  };
 
   #watch(): void {
     if (this.#isWatched) return;
@@ -155,6 +153,7 @@ interface Others {
   };
   onChanged(): Promise<undefined>;
   tell(id: number, event: PrimarySays['tells']['happened']['event']): void;
+  tellCounted(lines: PrimarySays['tells']['counted']): void;
 }
 
 /** A call that a worker has, or had, under way. */
@@ -175,6 +174,10 @@ class Worker implements Takes<WorkerSays> {
   /** By path: ends a turn that it has, or gives up one that it waits for. */
   readonly #turns = new Map<string, () => void>();
   #node: string | undefined;
+  /** Calls that have ended here, whose lines the ledger does not have yet. */
+  readonly #uncounted = new Set<number>();
+  #counted: CoreEvents['call.counted'][] = [];
+  #telling: NodeJS.Timeout | undefined;
 
   constructor(options: PrimaryOptions, others: Others) {
     this.#options = options;
@@ -261,12 +264,14 @@ class Worker implements Takes<WorkerSays> {
   /** nothing-lost, free-at-once. */
   gone(): void {
     if (this.#node !== undefined) void this.#options.database?.giveUp(this.#node).catch(() => undefined); // if it is away, the lease of the server ends
+    clearTimeout(this.#telling);
     for (const stop of this.#follows.values()) stop();
     for (const path of [...this.#turns.keys()]) this.#endTurn(path);
     for (const { call, hold, places } of this.#held.values()) {
       places?.leave();
       const { requestId, adapterId: adapter, model, key } = call;
-      const fact = { kind: 'chat', requestId, adapter, model, key, usage: hold?.noted, code: 'SHUTTING_DOWN', attempts: 1, durationMs: call.ageMs() } as const;
+      const what = { kind: 'chat', call: newCallNumber(), requestId, adapter, model, key } as const;
+      const fact = { ...what, usage: hold?.noted, code: 'SHUTTING_DOWN', attempts: 1, durationMs: call.ageMs() } as const;
       this.#settle(fact, call, hold);
     }
     this.#held.clear();
@@ -330,71 +335,26 @@ class Worker implements Takes<WorkerSays> {
   }
 
   #settle(fact: CoreEvents['call.finished'], call: AccountedCall, hold: Hold | undefined): void {
-    this.#options.session.accounts?.settle(fact, call, hold);
-    this.#options.bus.emit('call.finished', fact);
+    const { bus, session } = this.#options;
+    bus.emit('call.finished', fact);
+    if (session.accounts === undefined) return;
+    this.#uncounted.add(fact.call);
+    session.accounts.settle(fact, call, hold);
+  }
+
+  /** told-back: false for a call of another worker. */
+  counted(line: CoreEvents['call.counted']): boolean {
+    if (!this.#uncounted.delete(line.call)) return false;
+    this.#counted.push(line);
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      this.#others.tellCounted(this.#counted.splice(0));
+    }, TELL_EVERY_MS).unref();
+    return true;
   }
 
   #endTurn(path: string): void {
     this.#turns.get(path)?.();
     this.#turns.delete(path);
   }
-}
-
-/** A call of a worker, as far as its account must know it. */
-class RemoteCall implements AccountedCall {
-  readonly requestId: string;
-  readonly adapterId: string;
-  readonly model: string;
-  readonly key: string;
-  readonly askedAs: string | undefined;
-  readonly request: object | undefined;
-  readonly hasOutput: boolean;
-  readonly choices: number;
-  readonly priced: NonNullable<AccountedCall['priced']>;
-  readonly config = undefined;
-  readonly address = undefined;
-  readonly tier = undefined;
-  readonly #inputTokens: number;
-  readonly #hourInCache: boolean;
-  readonly #since = performance.now();
-  #usage: Usage | undefined;
-
-  constructor({ requestId, adapterId, model, key, askedAs, hasOutput, choices, inputTokens, hourInCache, isCounted, pricedAs }: CallFacts) {
-    this.requestId = requestId;
-    this.adapterId = adapterId;
-    this.model = model;
-    this.key = key;
-    this.askedAs = askedAs;
-    this.request = isCounted ? COUNTED : undefined;
-    this.hasOutput = hasOutput;
-    this.choices = choices;
-    this.priced = { as: pricedAs };
-    this.#inputTokens = inputTokens;
-    this.#hourInCache = hourInCache;
-  }
-
-  use(usage: Usage | undefined): void {
-    this.#usage = usage ?? this.#usage;
-  }
-
-  ageMs(): number {
-    return performance.now() - this.#since;
-  }
-
-  asksForHourInCache(): boolean {
-    return this.#hourInCache;
-  }
-
-  inputTokens(): number {
-    return this.#inputTokens;
-  }
-
-  usageSoFar(): Usage | undefined {
-    return this.#usage;
-  }
-}
-
-/** A call without limits, of which only its price matters. */
-function callOf({ requestId, adapter: adapterId, model }: CoreEvents['call.finished'], as: PricedModel | undefined, group: string | undefined): AccountedCall {
-  return { ...NO_CALL, requestId, adapterId, model, priced: { as }, group };
 }

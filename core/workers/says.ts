@@ -90,6 +90,8 @@ export interface PrimarySays {
     /** Somebody follows the events, so that all of them are wanted. */
     readonly watched: undefined;
     readonly happened: { readonly id: number; readonly event: Happened };
+    /** The lines of its calls stand in the ledger. */
+    readonly counted: readonly CoreEvents['call.counted'][];
   };
   readonly asks: {
     /** Another process has changed a setting or a credential. Answered when this one uses it. */

@@ -39,7 +39,7 @@ export class Worker {
   readonly #link: Link<WorkerSays, PrimarySays>;
   readonly #ends: EndRequest[] = [];
   readonly #follows = new Map<number, Follower>();
-  #parts: Pick<WorkerParts, 'gateway' | 'look'> | undefined;
+  #parts: Pick<WorkerParts, 'gateway' | 'bus' | 'look'> | undefined;
   #facts: WorkerFacts | undefined;
   #isWatched = false;
   #followed = 0;
@@ -52,6 +52,9 @@ export class Worker {
           this.#facts?.tellAll();
         },
         happened: ({ id, event }) => this.#follows.get(id)?.(event),
+        counted: (lines) => {
+          for (const line of lines) this.#parts?.bus.emit('call.counted', line);
+        },
       },
       ask: {
         changed: async () => void this.#parts?.look(),

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { type CoreEvents, createBus } from '../../core/bus.ts';
+import { timed } from '../../core/base/timing.ts';
+import { type CoreEvents, createBus, storeTiming } from '../../core/bus.ts';
 
 /** The compiler keeps this list equal to the type: an event or a field too few or too many does not compile. */
 const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Required<CoreEvents[E]>]: true } } = {
-  'call.started': { kind: true, requestId: true, adapter: true, model: true, caller: true, key: true, traceparent: true, stream: true },
+  'call.started': { kind: true, call: true, requestId: true, adapter: true, model: true, caller: true, key: true, traceparent: true, stream: true },
   'call.retried': {
     kind: true,
+    call: true,
     requestId: true,
     adapter: true,
     model: true,
@@ -20,6 +22,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   },
   'call.finished': {
     kind: true,
+    call: true,
     key: true,
     address: true,
     tier: true,
@@ -32,7 +35,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
     asked: true,
     path: true,
     sentMs: true,
-    costUsd: true,
+    answer: true,
     durationMs: true,
     queuedMs: true,
     firstTextMs: true,
@@ -44,7 +47,41 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
     messageId: true,
     spanId: true,
   },
-  'call.counted': { requestId: true, key: true, provider: true, model: true, usage: true, costUsd: true, error: true },
+  'attempt.started': {
+    kind: true,
+    call: true,
+    requestId: true,
+    adapter: true,
+    model: true,
+    caller: true,
+    key: true,
+    traceparent: true,
+    attempt: true,
+    address: true,
+    credential: true,
+    after: true,
+    next: true,
+    delayMs: true,
+  },
+  'attempt.ended': {
+    kind: true,
+    call: true,
+    requestId: true,
+    adapter: true,
+    model: true,
+    caller: true,
+    key: true,
+    traceparent: true,
+    attempt: true,
+    address: true,
+    credential: true,
+    durationMs: true,
+    firstByteMs: true,
+    firstTextMs: true,
+    code: true,
+    upstreamStatus: true,
+  },
+  'call.counted': { call: true, requestId: true, key: true, provider: true, model: true, usage: true, costUsd: true, error: true },
   'request.served': { requestId: true, method: true, route: true, status: true, durationMs: true, traceparent: true },
   'socket.opened': { requestId: true },
   'socket.closed': { requestId: true, code: true, durationMs: true },
@@ -72,7 +109,7 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'message.queued': { block: true, id: true, channel: true, traceparent: true },
   'message.started': { block: true, id: true, attempt: true, provider: true, model: true },
   'message.finished': { block: true, id: true, status: true, answerId: true, code: true, usage: true, costUsd: true, latencyMs: true },
-  'call.billed': { block: true, provider: true, model: true, purpose: true, usage: true, costUsd: true },
+  'call.billed': { call: true, block: true, provider: true, model: true, purpose: true, usage: true, costUsd: true },
   'memory.compacted': { block: true, outcome: true, trigger: true },
   'workspace.halted': { halted: true, reason: true },
   'workspace.lost': { pid: true },
@@ -80,6 +117,8 @@ const FIELDS: { readonly [E in keyof CoreEvents]: { readonly [F in keyof Require
   'node.gone': { node: true, self: true },
   'store.away': { silentMs: true },
   'store.back': { silentMs: true },
+  'store.answered': { part: true, durationMs: true },
+  'loop.delayed': { delayMs: true, pid: true },
   'workspace.fault': { block: true, what: true, error: true },
 };
 
@@ -128,4 +167,31 @@ t.test('a listener that throws is told as a warning, and the others hear the fac
   bus.emit('token.rotated', { file: 'a' });
   t.same(seen, ['a', 'token.rotated']);
   t.match(await warned, { message: 'a broken listener' });
+});
+
+t.test('whether somebody listens is known, so that what is told often need not be made', async (t) => {
+  const bus = createBus();
+  const listener = () => undefined;
+  t.equal(bus.hears('store.answered'), false);
+  bus.on('store.answered', listener);
+  t.same([bus.hears('store.answered'), bus.hears('loop.delayed')], [true, false]);
+  bus.off('store.answered', listener);
+  t.equal(bus.hears('store.answered'), false);
+  bus.on('*', listener);
+  t.ok(bus.hears('loop.delayed'), 'who hears all hears this, too');
+});
+
+t.test('the time of the store is told where somebody listens, and nothing is measured else', async (t) => {
+  const bus = createBus();
+  const timing = storeTiming(bus, 'ledger');
+  t.equal(timing(), undefined);
+  const told: CoreEvents['store.answered'][] = [];
+  bus.on('store.answered', (fact) => told.push(fact));
+  t.equal(await timed(timing, async () => 7), 7);
+  await t.rejects(
+    timed(timing, () => Promise.reject(new Error('full'))),
+    { message: 'full' },
+  );
+  t.match(told, [{ part: 'ledger', durationMs: Number }]);
+  t.equal(told.length, 1, 'of what has failed nothing is told');
 });

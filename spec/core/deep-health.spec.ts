@@ -8,7 +8,7 @@ import { testFolder } from '../support/test-folder.ts';
 const connection = (name: string, fields: Partial<ShownConnection> = {}) => ({ name, ready: true, breaker: 'closed', ...fields }) as ShownConnection;
 const call = (adapter: string, at: number, fields: Partial<EndedCall['fact']> = {}): EndedCall => ({
   at,
-  fact: { kind: 'chat', requestId: 'r', adapter, model: 'm', attempts: 1, durationMs: 1, ...fields },
+  fact: { kind: 'chat', call: 1, requestId: 'r', adapter, model: 'm', attempts: 1, durationMs: 1, ...fields },
 });
 
 function examined(

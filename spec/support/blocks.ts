@@ -65,7 +65,9 @@ export async function startCore(t: Test, { answer = repeatingDaemon, files = {},
   const workspace = options.workspace ?? testFolder(t, files);
   const core = createCore({ adapters: [createOllama()], env: { OLLAMA_BASE_URL: upstream.url }, ...options, workspace });
   const facts: Fact[] = [];
-  core.events.on('*', (type, fact) => void facts.push({ type, fact: fact as unknown as Fact['fact'] }));
+  core.events.on('*', (type, fact) => {
+    if (!type.startsWith('attempt.') && type !== 'store.answered') facts.push({ type, fact: fact as unknown as Fact['fact'] });
+  });
   t.teardown(() => core.close());
   if (start !== false) await core.start();
   return {

@@ -32,7 +32,7 @@ export const CORE_ROOMS: readonly Room[] = [
   {
     name: 'PostgreSQL store',
     holds: ['core/store/postgres/'],
-    imports: ['ground', 'base', 'schemas', 'store port', 'conversation', 'costs', 'documents', 'store parts'],
+    imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'conversation', 'costs', 'documents', 'store parts'],
   },
   {
     name: 'store',
@@ -72,7 +72,7 @@ export const CORE_ROOMS: readonly Room[] = [
     ],
   },
   { name: 'keys', holds: ['core/keys/'], imports: ['ground', 'base', 'schemas', 'bus', 'store port', 'costs', 'gateway', 'routing'] },
-  { name: 'workers', holds: ['core/workers/'], imports: ['ground', 'bus', 'store port', 'store', 'auth', 'gateway', 'block', 'keys'] },
+  { name: 'workers', holds: ['core/workers/'], imports: ['ground', 'base', 'bus', 'store port', 'store', 'auth', 'gateway', 'block', 'keys'] },
   {
     name: 'top',
     holds: ['core/'],

@@ -13,6 +13,9 @@ type Finished = CoreEvents['call.finished'];
 /** A shorter wait is none. */
 const LEAST_WAIT_MS = 1;
 
+/** So many calls may wait for the line of their ledger. */
+const MAX_UNCOUNTED = 1000;
+
 /** What the conventions call the operation of a call. */
 export function operationOf({ kind, path }: Pick<Finished, 'kind' | 'path'>): 'chat' | 'embeddings' | 'text_completion' {
   if (kind === 'embeddings' || path?.endsWith('/embeddings') === true) return 'embeddings';
@@ -21,6 +24,9 @@ export function operationOf({ kind, path }: Pick<Finished, 'kind' | 'path'>): 'c
 
 /** The spans of calls. */
 export class CallSpans {
+  /** Calls that have ended and whose cost is not known yet. */
+  readonly #uncounted = new Map<number, CallRecord>();
+
   /** `parentOf` says to what a call belongs that began at this time; undefined if that is not recorded. */
   constructor(
     { events }: Pick<Core, 'events'>,
@@ -31,14 +37,35 @@ export class CallSpans {
     events.on('call.finished', (fact) => {
       const to = clock.now();
       const parent = parentOf(fact, to - fact.durationMs);
-      if (parent !== undefined) note(new CallRecord(factory, upstreams, fact, parent, to));
+      if (parent === undefined) return;
+      const record = new CallRecord(factory, upstreams, fact, parent, to);
+      this.#await(record);
+      note(record);
     });
+    events.on('call.counted', (line) => this.#price(line));
+    events.on('call.billed', (line) => this.#price(line));
+  }
+
+  #await(record: CallRecord): void {
+    this.#uncounted.set(record.call, record);
+    if (this.#uncounted.size <= MAX_UNCOUNTED) return;
+    const [oldest] = this.#uncounted.keys();
+    if (oldest !== undefined) this.#uncounted.delete(oldest);
+  }
+
+  #price({ call, costUsd }: { readonly call: number; readonly costUsd: number | null }): void {
+    const record = this.#uncounted.get(call);
+    if (record === undefined) return;
+    record.costUsd = costUsd;
+    this.#uncounted.delete(call);
   }
 }
 
 /** One call. */
 class CallRecord implements Noted {
   readonly count: number;
+  /** Known once it stands in its ledger, which is before the export for most. */
+  costUsd: number | null = null;
   readonly #factory: SpanFactory;
   readonly #upstreams: Upstreams;
   readonly #fact: Finished;
@@ -60,6 +87,10 @@ class CallRecord implements Noted {
     this.#to = to;
   }
 
+  get call(): number {
+    return this.#fact.call;
+  }
+
   spans(): ReadableSpan[] {
     const { attempts, failed = [], sentMs = 0, firstTextMs, stream, durationMs, credential, code, spanId } = this.#fact;
     const from = this.#to - durationMs;
@@ -70,11 +101,11 @@ class CallRecord implements Noted {
       if (failure.upstreamStatus !== undefined) attributes[CONVENTION.status] = failure.upstreamStatus;
       if (failure.next !== undefined) attributes[OWN.next] = failure.next;
       if (failure.delayMs !== undefined) attributes[OWN.delay] = failure.delayMs;
-      if (index + 1 === attempts) withOutcome(attributes, this.#fact);
+      if (index + 1 === attempts) withOutcome(attributes, this.#fact, this.costUsd);
       spans.push(this.#attempt({ from: from + failure.sentMs, to: from + failure.endedMs, attributes, code: failure.code, id: failure.spanId }));
     }
     if (!this.#hasLast) return spans;
-    const attributes = withOutcome(this.#attributes(credential, attempts), this.#fact);
+    const attributes = withOutcome(this.#attributes(credential, attempts), this.#fact, this.costUsd);
     if (firstTextMs !== undefined && stream === true) attributes[CONVENTION.firstChunk] = (firstTextMs - sentMs) / 1000;
     spans.push(this.#attempt({ from: from + sentMs, to: this.#to, attributes, code, id: spanId }));
     return spans;
@@ -123,13 +154,16 @@ interface Attempt {
 }
 
 /** What is known of the whole call stands at its last attempt. */
-function withOutcome(attributes: Attributes, { usage, costUsd }: Finished): Attributes {
+function withOutcome(attributes: Attributes, { usage, answer }: Finished, costUsd: number | null): Attributes {
   if (usage !== undefined) {
     attributes[CONVENTION.inputTokens] = usage.inputTokens;
     attributes[CONVENTION.outputTokens] = usage.outputTokens;
     if (usage.cacheReadTokens !== undefined) attributes[CONVENTION.cacheRead] = usage.cacheReadTokens;
     if (usage.cacheWriteTokens !== undefined) attributes[CONVENTION.cacheWrite] = usage.cacheWriteTokens;
   }
-  if (typeof costUsd === 'number') attributes[OWN.cost] = costUsd;
+  if (answer?.model !== undefined) attributes[CONVENTION.responseModel] = answer.model;
+  if (answer?.id !== undefined) attributes[CONVENTION.responseId] = answer.id;
+  if (answer?.stopReason !== undefined) attributes[CONVENTION.finishReasons] = [answer.stopReason];
+  if (costUsd !== null) attributes[OWN.cost] = costUsd;
   return attributes;
 }

@@ -32,6 +32,8 @@ export interface Bill {
 export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' | 'failed'> {
   /** What its reservation has, too. */
   readonly id: string;
+  /** The number of the call, as the facts have it. */
+  readonly call: number;
   readonly block: string;
   readonly candidate: Candidate;
   readonly purpose: CallPurpose;
@@ -94,7 +96,7 @@ export class Billing {
     const key = credential === undefined ? {} : { credential };
     const line = { id, at, block, provider, ...key, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
     await ledger.append(line).catch(ledgerFault);
-    bus.emit('call.billed', { block, provider, model, purpose, usage, costUsd });
+    bus.emit('call.billed', { call: call.call, block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };
   }
 

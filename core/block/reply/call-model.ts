@@ -231,12 +231,13 @@ class RunningCall implements CallAccounts, Hold {
 
   /** billed-first. */
   settle(end: CoreEvents['call.finished']): void {
-    const { usage, code, durationMs, firstTextMs, credential } = end;
+    const { call, usage, code, durationMs, firstTextMs, credential } = end;
     if (usage === undefined) return;
     const { block, candidate, purpose, messageId } = this.#call;
     const isEndedByUs = code !== undefined && this.text.isCut; // cut-answer
     this.bill = this.#billing.write({
       id: this.id,
+      call,
       block,
       candidate,
       purpose,
@@ -248,10 +249,7 @@ class RunningCall implements CallAccounts, Hold {
       ttftMs: firstTextMs === undefined ? null : Math.round(firstTextMs),
       failed: code !== undefined && !isEndedByUs,
     });
-    const note = ({ costUsd }: Bill): void => {
-      end.costUsd = costUsd;
-    };
-    this.bill.then(note, () => undefined); // the caller gets the failure
+    this.bill.catch(() => undefined); // the caller gets the failure
   }
 
   #take(fragment: string): void {

@@ -1,8 +1,9 @@
 // A call that has passed all checks: what attempts at it need to know, whatever it asks for. Pure: no I/O.
 import { createHash } from 'node:crypto';
+import { newCallNumber } from '../../base/call-number.ts';
 import { prefixed } from '../../base/kept-text.ts';
 import { traceparentIn } from '../../base/traceparent.ts';
-import type { CallKind } from '../../bus.ts';
+import type { AnswerFacts, CallKind } from '../../bus.ts';
 import type { BlockhouseError } from '../../errors.ts';
 import type { Adapter, AdapterCall, StreamSink } from '../../ports.ts';
 import type { ChatConfig, Usage } from '../../types.ts';
@@ -36,6 +37,8 @@ export function shortened(_name: string, value: unknown): unknown {
 /** What every attempt that succeeds has. */
 export interface AttemptResult {
   readonly usage: Usage | undefined;
+  /** What the provider says of its answer. */
+  readonly answer?: AnswerFacts | undefined;
 }
 
 /** One attempt at a call. */
@@ -84,6 +87,8 @@ export interface CallParts {
 /** One call. `Attempts` makes its attempts. */
 export abstract class Call<T extends AttemptResult> implements Sourced {
   abstract readonly kind: CallKind;
+  /** Which no other call of this server has. */
+  readonly number = newCallNumber();
   readonly adapter: Adapter;
   readonly model: string;
   readonly config: ChatConfig | undefined;

@@ -3,6 +3,7 @@
 // verdict-first: the breaker hears how the attempt went before anything that might throw.
 import { tryParseJson } from '../../base/json.ts';
 import type { Writable } from '../../base/writable.ts';
+import type { AnswerFacts } from '../../bus.ts';
 import { BlockhouseError, toBlockhouseError } from '../../errors.ts';
 import type { AdapterCall, ForwardedAnswer, ForwardedRequest, ForwardSink, ForwardTarget, ReportedUsage } from '../../ports.ts';
 import type { Usage } from '../../types.ts';
@@ -94,6 +95,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
   /** Goes on with an answer that waits for the caller's sink. */
   #resume: (() => void) | undefined;
   readonly #holdUps: HoldUps;
+  #answer: AnswerFacts | undefined;
   #failure: BlockhouseError | undefined;
 
   constructor(call: Forward, permit: Permit, now: () => number) {
@@ -104,7 +106,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
     this.#usage = new ForwardedUsage(() => call.inputTokens());
   }
 
-  make({ settings, egress, timeouts, signal, until, hop, traceparent }: AdapterCall): Promise<AttemptResult> {
+  make({ settings, egress, timeouts, signal, until, hop, traceparent, onAnswer }: AdapterCall): Promise<AttemptResult> {
     const { adapter, request } = this.#call;
     const fail = (error: unknown): never => {
       this.fail(
@@ -115,7 +117,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
       throw error;
     };
     try {
-      const done = adapter.forward?.({ settings, egress, timeouts, signal, until, hop, traceparent, request, sink: this }) ?? Promise.resolve();
+      const done = adapter.forward?.({ settings, egress, timeouts, signal, until, hop, traceparent, onAnswer, request, sink: this }) ?? Promise.resolve();
       return done.then(this.#finish, fail);
     } catch (error) {
       return fail(error);
@@ -124,7 +126,7 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
 
   readonly #finish = (): AttemptResult => {
     if (this.#failure === undefined) this.#permit.succeed();
-    return { usage: this.#usage.complete() };
+    return { usage: this.#usage.complete(), answer: this.#answer };
   };
 
   fail(failure: BlockhouseError): void {
@@ -176,6 +178,10 @@ class ForwardAttempt implements Attempt<AttemptResult>, ForwardSink {
 
   get isHeldUp(): boolean {
     return this.#holdUps.areLong;
+  }
+
+  answered(facts: AnswerFacts): void {
+    this.#answer = this.#answer === undefined ? facts : { ...this.#answer, ...facts };
   }
 
   usage(reported: ReportedUsage): void {

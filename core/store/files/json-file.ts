@@ -7,6 +7,7 @@
 // own-failure: A change that throws fails for its caller alone.
 // quiet-end: After `close` nothing is written.
 import { basename } from 'node:path';
+import { type Timing, timed } from '../../base/timing.ts';
 import { BlockhouseError } from '../../errors.ts';
 import type { Change } from '../port.ts';
 import { replaceFileIf, storageFailure } from './atomic-file.ts';
@@ -18,6 +19,8 @@ import { isPassingFault } from './regular-file.ts';
 export interface JsonFileOptions<T> extends JsonContentOptions<T> {
   /** Called before a write. Resolves with the content to write; if it rejects, nothing is written. */
   beforeWrite?(value: T): Promise<T>;
+  /** Measures each write until it is on the disk. */
+  readonly timing?: Timing | undefined;
 }
 
 interface Waiting<T> {
@@ -157,7 +160,8 @@ export class JsonFile<T> {
       const value = (await this.#options.beforeWrite?.(wanted)) ?? wanted;
       const stamp = base.isUnkept === true ? await this.#content.moveAside() : base.stamp;
       const isUnchanged = (): boolean => stampOf(this.path) === stamp;
-      const written = await replaceFileIf(this.path, this.#options.format(value), isUnchanged, { durable: this.#options.derived === undefined });
+      const { format, derived, timing } = this.#options;
+      const written = await timed(timing, () => replaceFileIf(this.path, format(value), isUnchanged, { durable: derived === undefined }));
       if (written === undefined) return false;
       // What somebody else has put there since then is read at the next look.
       this.#content.take(value, stampOf(this.path, written));

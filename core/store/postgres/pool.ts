@@ -7,6 +7,7 @@
 //   the locks of a frozen server would never go.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient, QueryConfig, QueryResult, QueryResultRow } from 'pg';
+import { type Timing, timed } from '../../base/timing.ts';
 import { openPool } from './driver.ts';
 import { isConnectionBad, isRepeatable, isUnprepared, toStoreError } from './faults.ts';
 import type { StorePlace } from './place.ts';
@@ -47,6 +48,8 @@ const BEGIN = "begin; set local idle_in_transaction_session_timeout = '4s'; set 
 /** A database and the schema in it that is the workspace. */
 export class Database {
   readonly place: StorePlace;
+  /** Measures each statement. */
+  timing: Timing | undefined;
   readonly #pool: Pool;
   readonly #tries: number;
   readonly #texts = new Map<string, string>();
@@ -161,7 +164,8 @@ export class Database {
   }
 
   async #run<R extends QueryResultRow>(client: PoolClient, { name, text }: Statement, values: readonly unknown[]): Promise<R[]> {
-    return (await send<R>(client, { ...(this.#hasNames && { name }), text: this.text(text), values: [...values] })).rows;
+    const query = { ...(this.#hasNames && { name }), text: this.text(text), values: [...values] };
+    return (await timed(this.timing, () => send<R>(client, query))).rows;
   }
 }
 

@@ -93,7 +93,7 @@ t.test('facts of the bus become lines', async (t) => {
   core.events.emit('token.rotated', { file: '/w/.api-token' });
   core.events.emit('credentials.changed', { file: '/w/auth.json' });
   core.events.emit('credentials.damaged', { file: '/w/auth.json', reason: 'it is not valid JSON' });
-  const fact = { kind: 'chat' as const, requestId: 'r', adapter: 'a', model: 'm' };
+  const fact = { kind: 'chat' as const, call: 1, requestId: 'r', adapter: 'a', model: 'm' };
   core.events.emit('call.retried', { ...fact, attempt: 1, delayMs: 5, code: 'UPSTREAM_FAILED', error: 'no' });
   core.events.emit('call.finished', { ...fact, caller: 'ada', attempts: 2, durationMs: 1234.5678, code: 'UPSTREAM_FAILED' });
   core.events.emit('call.finished', { ...fact, attempts: 1, durationMs: 7 });

@@ -20,8 +20,9 @@ function coreWith(steps: readonly Step[], options: Partial<CoreOptions> = {}) {
   const adapter = steppedAdapter(steps);
   const core = createCore({ adapters: [adapter], env: { STEPPED_API_KEY: 'stored-key' }, random: () => 0, ...options });
   const facts: Fact[] = [];
-  core.events.on('*', (name, fact) => facts.push({ name, ...fact }));
-  return { core, adapter, facts, names: () => facts.map(({ name }) => name) };
+  const attempts: Fact[] = [];
+  core.events.on('*', (name, fact) => (name.startsWith('attempt.') ? attempts : facts).push({ name, ...fact }));
+  return { core, adapter, facts, attempts, names: () => facts.map(({ name }) => name) };
 }
 
 function sinkOf(opened = false): StreamSink & { readonly texts: string[]; opened: boolean } {
@@ -514,13 +515,17 @@ t.test('leaving the loop of a stream aborts the call', async (t) => {
 t.test('the bus hears one end for each start, with what happened between', async (t) => {
   const clock = { ms: 1000 };
   const slow: Step = async (call) => {
-    clock.ms += 5;
+    clock.ms += 2;
+    call.onAnswer?.();
+    clock.ms += 3;
+    call.onAnswer?.();
     call.sink.emit(HELLO);
     clock.ms += 10;
   };
-  const { core, facts } = coreWith([passingFault('busy'), slow], { now: () => clock.ms });
+  const { core, facts, attempts } = coreWith([passingFault('busy'), slow], { now: () => clock.ms });
   await core.pipe(REQUEST, sinkOf(), { requestId: 'req-1' });
-  const fact = { kind: 'chat', requestId: 'req-1', adapter: 'stepped', model: 'model-1' };
+  const call = Number(facts[0]?.['call']);
+  const fact = { kind: 'chat', call, requestId: 'req-1', adapter: 'stepped', model: 'model-1' };
   t.same(facts, [
     { name: 'call.started', ...fact, stream: true },
     { name: 'call.retried', ...fact, attempt: 1, delayMs: 1, code: 'UPSTREAM_FAILED', error: 'busy' },
@@ -535,8 +540,42 @@ t.test('the bus hears one end for each start, with what happened between', async
       sentMs: 0,
       firstTextMs: 5,
       usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+      answer: { stopReason: 'end_turn' },
     },
   ]);
+  t.same(attempts, [
+    { name: 'attempt.started', ...fact, attempt: 1 },
+    { name: 'attempt.ended', ...fact, attempt: 1, durationMs: 0, code: 'UPSTREAM_FAILED' },
+    { name: 'attempt.started', ...fact, attempt: 2, after: 'UPSTREAM_FAILED', next: 'repeat', delayMs: 1 },
+    { name: 'attempt.ended', ...fact, attempt: 2, durationMs: 15, firstByteMs: 2, firstTextMs: 5 },
+  ]);
+});
+
+t.test('each attempt that was sent has one end, also of a call that is given up; nothing is made of them where nobody listens', async (t) => {
+  const { core, attempts } = coreWith([untilAborted]);
+  const leaving = new AbortController();
+  const calls = [core.chat(REQUEST, { signal: leaving.signal }), core.chat(REQUEST, { signal: leaving.signal })];
+  await until('both are sent', () => attempts.length === 2);
+  leaving.abort();
+  for (const call of calls) await t.rejects(call, { code: 'CANCELLED' });
+  const ends = attempts.filter(({ name }) => name === 'attempt.ended');
+  t.same(
+    ends.map(({ code }) => code),
+    ['CANCELLED', 'CANCELLED'],
+  );
+  t.same(new Set(ends.map(({ call }) => call)).size, 2);
+
+  const adapter = steppedAdapter([HELLO]);
+  const quiet = createCore({ adapters: [adapter], env: { STEPPED_API_KEY: 'stored-key' } });
+  await quiet.chat(REQUEST);
+  t.equal(adapter.calls[0]?.onAnswer, undefined);
+});
+
+t.test('what a provider says of its answer is told at the end of its call', async (t) => {
+  const answer: Step = [...HELLO, { type: 'answer', id: 'chatcmpl-1', model: 'model-1-2026' }];
+  const { core, facts } = coreWith([answer]);
+  await core.chat(REQUEST);
+  t.same(facts.at(-1)?.['answer'], { stopReason: 'end_turn', id: 'chatcmpl-1', model: 'model-1-2026' });
 });
 
 t.test('every outcome has one start and one end', async (t) => {

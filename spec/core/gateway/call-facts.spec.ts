@@ -32,7 +32,7 @@ t.test('times are told from the acceptance of the call, and those that are not k
 t.test('a call that has asked very many keys tells of the first, and no name is kept whole that is too long', async (t) => {
   const one = failedAttempt(new BlockhouseError('UPSTREAM_AUTH', ''), undefined, PAST, 150);
   const past = { ...PAST, attempts: 50, failed: Array.from({ length: 50 }, () => one) };
-  const fact = finishedFact(call('m', 'x'.repeat(100_000)), past, { address: undefined, usage: undefined, code: 'UPSTREAM_AUTH', now: 200 });
+  const fact = finishedFact(call('m', 'x'.repeat(100_000)), past, { usage: undefined, code: 'UPSTREAM_AUTH', now: 200 });
   t.equal(fact.failed?.length, 20);
   t.equal(fact.attempts, 50);
   t.ok((fact.asked?.length ?? 0) < 5000);

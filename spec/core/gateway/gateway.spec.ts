@@ -18,7 +18,7 @@ function coreWith(steps?: readonly Step[], options: Partial<CoreOptions> = {}, o
   const adapter = steppedAdapter(steps, overrides);
   const core = createCore({ adapters: [adapter], env: ENV, ...options });
   const facts: [string, Record<string, unknown>][] = [];
-  core.events.on('*', (name, fact) => facts.push([name, fact as Record<string, unknown>]));
+  core.events.on('*', (name, fact) => void (name.startsWith('attempt.') || facts.push([name, fact as Record<string, unknown>])));
   return { core, adapter, facts };
 }
 

@@ -10,7 +10,7 @@ function create() {
   const world = { now: BEGIN };
   const meter = new Meter(bus, () => world.now);
   const call = (more: object = {}): void =>
-    bus.emit('call.finished', { kind: 'chat', requestId: 'r', adapter: 'a', model: 'm', attempts: 1, durationMs: 1000, firstTextMs: 200, ...more });
+    bus.emit('call.finished', { kind: 'chat', call: 1, requestId: 'r', adapter: 'a', model: 'm', attempts: 1, durationMs: 1000, firstTextMs: 200, ...more });
   return { world, meter, call };
 }
 
@@ -74,4 +74,27 @@ t.test('the view of a process that serves alone is its own', async (t) => {
   t.match(await view.calls(), { live: [], ended: [{ fact: { requestId: 'r' } }] });
   view.addEnd(() => true);
   t.equal(await view.endElsewhere('r'), false, 'there is nobody else');
+});
+
+t.test('what a call has cost is known from the line of its ledger, whichever call of the same request that is', async (t) => {
+  const bus = createBus();
+  const priced = new Meter(bus);
+  const end = { kind: 'chat', requestId: 'r', adapter: 'a', model: 'm', attempts: 1, durationMs: 1 } as const;
+  const line = { requestId: 'r', key: null, provider: 'a', model: 'm', usage: null, error: null } as const;
+  for (const number of [1, 2, 3]) bus.emit('call.finished', { ...end, call: number });
+  bus.emit('call.counted', { ...line, call: 2, costUsd: 0.5 });
+  bus.emit('call.billed', {
+    call: 3,
+    block: 'ada',
+    provider: 'a',
+    model: 'm',
+    purpose: 'chat',
+    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    costUsd: null,
+  });
+  bus.emit('call.counted', { ...line, call: 4, costUsd: 9 });
+  t.same(
+    priced.ended().map(({ costUsd }) => costUsd),
+    [null, 0.5, undefined],
+  );
 });

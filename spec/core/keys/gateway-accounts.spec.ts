@@ -305,7 +305,7 @@ t.test('the books close when the calls that have ended are in them with their pr
   const gateway = { pricedAs: ({ model }: { readonly model: string }) => ({ provider: 'openai', model }) };
   const accounts = new GatewayAccounts({ bus, gateway, prices, ledger, keys: { named: () => undefined }, now: () => NOW, monotonic: () => 0 });
   const usage = { inputTokens: 400, outputTokens: 600, totalTokens: 1000 };
-  const end = { requestId: 'r', adapter: 'stepped', model: 'gpt-4o-mini', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
+  const end = { call: 1, requestId: 'r', adapter: 'stepped', model: 'gpt-4o-mini', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
   accounts.settle(end, { adapterId: 'stepped', model: 'gpt-4o-mini' } as AccountedCall, undefined);
   const closing = accounts.close();
   await nextTurn();
@@ -369,7 +369,7 @@ t.test('a price that has changed counts after a second, also when the clock is s
   const keys = { named: () => undefined };
   const accounts = new GatewayAccounts({ bus, gateway, prices: new Prices(), ledger, keys, now: () => time.day, monotonic: () => time.running });
   const usage = { inputTokens: 400_000, outputTokens: 600_000, totalTokens: 1_000_000 };
-  const end = { requestId: 'r', adapter: 'stepped', model: 'm', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
+  const end = { call: 1, requestId: 'r', adapter: 'stepped', model: 'm', kind: 'chat', stream: false, attempts: 1, durationMs: 5, usage } as const;
   const settle = () => accounts.settle(end, { adapterId: 'stepped', model: 'm' } as AccountedCall, undefined);
   settle();
   rate = 1000;

@@ -5,6 +5,7 @@ import { createBus } from '../../../core/bus.ts';
 import { WorkerFacts } from '../../../core/workers/facts.ts';
 import { Link } from '../../../core/workers/link.ts';
 import { joinedLoads } from '../../../core/workers/loads.ts';
+import { callOf, RemoteCall } from '../../../core/workers/remote-call.ts';
 import { Turns } from '../../../core/workers/turns.ts';
 import { linePair } from '../../support/workers.ts';
 
@@ -94,4 +95,29 @@ t.test('turns at a file come in the order in which they were asked for, and thos
   first.end();
   await noted[0];
   t.same(begun, ['other', 'second']);
+});
+
+t.test('a call of a worker is known by what its account needs, and its usage only grows known', async (t) => {
+  const facts = {
+    call: 1,
+    requestId: 'r',
+    key: 'app',
+    adapterId: 'p',
+    model: 'm',
+    hasOutput: true,
+    choices: 2,
+    inputTokens: 7,
+    hourInCache: true,
+    isCounted: true,
+  };
+  const call = new RemoteCall(facts);
+  t.match(call, { key: 'app', choices: 2, request: Object, priced: { as: undefined } });
+  t.same([call.inputTokens(), call.asksForHourInCache(), call.usageSoFar()], [7, true, undefined]);
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  call.use(usage);
+  call.use(undefined);
+  t.equal(call.usageSoFar(), usage);
+  t.ok(call.ageMs() >= 0);
+  const end = { kind: 'chat', call: 1, requestId: 'r', adapter: 'p', model: 'm', attempts: 1, durationMs: 1 } as const;
+  t.match(callOf(end, undefined, 'team'), { requestId: 'r', adapterId: 'p', group: 'team', hasOutput: true });
 });

@@ -4,6 +4,7 @@ import t from 'tap';
 import type { BlockhouseError } from '../../../core/errors.ts';
 import { PlaceLimit } from '../../../core/gateway/place-limit.ts';
 import type { NamedKey } from '../../../core/keys/named-key.ts';
+import type { CoreEvents } from '../../../core/bus.ts';
 import type { Core } from '../../../core/runtime.ts';
 import { PlaceLine } from '../../../core/workers/place-line.ts';
 import { gate, HELLO, passingFault, type Step } from '../../support/stepped-adapter.ts';
@@ -144,7 +145,7 @@ t.test('lines of a log come to the primary, and events of all workers to each', 
   t.same(lines, ['one\n', 'two\n']);
   await codeOf(workers[1].core.chat(REQUEST));
   await until('its line in the ledger is told', () => seen.includes('call.counted'));
-  t.same(seen, ['call.started', 'call.finished', 'call.counted']);
+  t.same(seen, ['call.started', 'attempt.started', 'attempt.ended', 'call.finished', 'call.counted']);
   stop();
 });
 
@@ -257,4 +258,23 @@ t.test('places are taken in turn as far as all limits have room, and given back 
   t.same([await second.taken, key.held, group.held], [true, 1, 1]);
   second.leave();
   t.same([key.held, group.held], [0, 0]);
+});
+
+t.test('what a call has cost is told to the worker that has made it, once, and to no other', async (t) => {
+  const { workers } = await startWorkers(t, [HELLO]);
+  const told: CoreEvents['call.counted'][][] = [[], []];
+  const ends: number[] = [];
+  for (const [index, { core }] of workers.entries()) {
+    core.events.on('call.counted', (line) => told[index]?.push(line));
+    core.events.on('call.finished', ({ call }) => ends.push(call));
+  }
+  await workers[0].core.chat(REQUEST);
+  await workers[1].core.chat(REQUEST);
+  await until('both have the line of their call', () => told.flat().length === 2);
+  await workers[1].core.accounts?.costs('key');
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  t.same(
+    told.map((lines) => lines.map(({ call }) => call)),
+    ends.map((call) => [call]),
+  );
 });

@@ -6,6 +6,7 @@ type Finished = CoreEvents['call.finished'];
 
 const call = (fields: Partial<Finished> = {}): Finished => ({
   kind: 'chat',
+  call: 1,
   requestId: 'r',
   adapter: 'gpu',
   model: 'm',
@@ -97,7 +98,7 @@ t.test('costs are those of clients and of blocks, and calls without a price are 
 t.test('waits and repetitions are those of a connection', async (t) => {
   const figures = new CallFigures();
   figures.finished(call({ queuedMs: 1500 }));
-  figures.retried({ kind: 'chat', requestId: 'r', adapter: 'gpu', model: 'made-up', attempt: 1, delayMs: 5, code: 'UPSTREAM_FAILED', error: 'x' });
+  figures.retried({ kind: 'chat', call: 1, requestId: 'r', adapter: 'gpu', model: 'made-up', attempt: 1, delayMs: 5, code: 'UPSTREAM_FAILED', error: 'x' });
   const [[labels, wait] = []] = [...figures.wait()];
   t.same([labels, wait?.sum], [['gpu'], 1.5]);
   t.same(sums(figures.retries()), { 'gpu UPSTREAM_FAILED': 1 });

@@ -58,7 +58,18 @@ function worldOf(): { readonly core: { readonly events: CoreBus }; readonly ende
   return { core: { events }, ended, lost: () => lost };
 }
 
-const CALL = { kind: 'chat', requestId: 'r', adapter: 'p', model: 'm', caller: 'helper', attempts: 1, durationMs: 100, queuedMs: 0, sentMs: 0 } as const;
+const CALL = {
+  kind: 'chat',
+  call: 1,
+  requestId: 'r',
+  adapter: 'p',
+  model: 'm',
+  caller: 'helper',
+  attempts: 1,
+  durationMs: 100,
+  queuedMs: 0,
+  sentMs: 0,
+} as const;
 
 t.test('a compaction is a span around its call, within the message that is answered meanwhile', async (t) => {
   const { core, ended } = worldOf();

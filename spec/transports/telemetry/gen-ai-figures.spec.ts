@@ -6,7 +6,7 @@ import { operationOf } from '../../../transports/telemetry/call-spans.ts';
 import { GenAiFigures } from '../../../transports/telemetry/gen-ai-figures.ts';
 import type { Upstreams } from '../../../transports/telemetry/upstreams.ts';
 
-const CALL = { kind: 'chat', requestId: 'r', adapter: 'gpu', model: 'm', attempts: 1, durationMs: 1500 } as const;
+const CALL = { kind: 'chat', call: 1, requestId: 'r', adapter: 'gpu', model: 'm', attempts: 1, durationMs: 1500 } as const;
 
 function figuresOf() {
   const events = createBus();

@@ -33,10 +33,10 @@ function unknown({ storeHealth }: Core): BlockhouseError {
 }
 
 function endedDetail(call: EndedCall): CallDetail {
-  const { kind, asked, model, path, attempts, failed = [], sentMs, firstTextMs, durationMs, credential, code, costUsd } = call.fact;
+  const { kind, asked, model, path, attempts, failed = [], sentMs, firstTextMs, durationMs, credential, code } = call.fact;
   const made = failed.map(attemptOf);
   if (sentMs !== undefined && attempts > failed.length) made.push(lastOf({ sentMs, firstTextMs, credential }, durationMs, code));
-  return { ...over(call), kind, asked: asked ?? model, ...(path !== undefined && { path }), attempts: made, costUsd: costUsd ?? null };
+  return { ...over(call), kind, asked: asked ?? model, ...(path !== undefined && { path }), attempts: made, costUsd: call.costUsd ?? null };
 }
 
 function liveDetail(call: CallState, now: number): CallDetail {

@@ -1,5 +1,6 @@
 // One block that is open: its files, its log, and the watch of its folder.
 import { join } from 'node:path';
+import type { Timing } from '../../../base/timing.ts';
 import { formatFile } from '../../../block/documents/document-codecs.ts';
 import type { BlockContents } from '../../port.ts';
 import type { BlockListener, StoredBlock } from '../../store.ts';
@@ -17,6 +18,8 @@ export interface FileBlockOptions {
   readonly folder: string;
   readonly watches: FolderWatches;
   readonly listener: BlockListener;
+  /** Measures the writes of its files. */
+  readonly timing?: Timing | undefined;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -28,9 +31,9 @@ export class FileBlock implements StoredBlock {
   readonly #options: FileBlockOptions;
 
   constructor(options: FileBlockOptions) {
-    const { name, folder, listener, now } = options;
+    const { name, folder, listener, now, timing } = options;
     this.#options = options;
-    this.documents = openFiles(folder, name, listener, () => new Date(now()).toISOString());
+    this.documents = openFiles(folder, name, listener, () => new Date(now()).toISOString(), timing);
     this.log = new BlockLog(join(folder, 'logs'), {
       limits: () => listener.logLimits(),
       onFault: (error) => listener.onLogFault(error),

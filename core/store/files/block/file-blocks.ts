@@ -1,7 +1,8 @@
 // The blocks of a workspace in their folders.
 //
 // swept-first: what a crash left behind in a folder is removed before the block is read for the first time.
-import type { CoreBus } from '../../../bus.ts';
+import type { Timing } from '../../../base/timing.ts';
+import { type CoreBus, storeTiming } from '../../../bus.ts';
 import { faultText } from '../../../errors.ts';
 import type { BlockConfig } from '../../../schemas/block-config.ts';
 import type { BlockContents, BlockRef, Unconfirmed } from '../../port.ts';
@@ -27,10 +28,12 @@ export class FileBlocks implements BlockStore {
   readonly #watches: FolderWatches;
   /** swept-first. */
   readonly #swept = new Set<string>();
+  readonly #timing: Timing;
   #index: BlockIndex | undefined;
 
   constructor(options: FileBlocksOptions) {
     this.#options = options;
+    this.#timing = storeTiming(options.bus, 'file');
     this.#watches = new FolderWatches({
       onFault: (folder, error) => options.bus.emit('workspace.fault', { what: `watch ${folder}`, error: error.message }),
     });
@@ -55,7 +58,7 @@ export class FileBlocks implements BlockStore {
   block({ name }: BlockRef, listener: BlockListener): StoredBlock {
     this.#sweep(name);
     const { folders, now } = this.#options;
-    return new FileBlock({ name, folder: folders.folderOf(name), watches: this.#watches, listener, now });
+    return new FileBlock({ name, folder: folders.folderOf(name), watches: this.#watches, listener, now, timing: this.#timing });
   }
 
   contents(name: string, listener: DamageListener): Promise<BlockContents> {

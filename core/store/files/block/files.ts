@@ -2,6 +2,7 @@
 // the second from the actor.
 import { join } from 'node:path';
 import { parseBytes } from '../../../base/strict-json.ts';
+import type { Timing } from '../../../base/timing.ts';
 import { splitOld } from '../../../block/conversation/retention.ts';
 import { formatFile, parseConfig } from '../../../block/documents/document-codecs.ts';
 import type { BlockFile } from '../../../bus.ts';
@@ -24,8 +25,14 @@ export const FILE_NAMES = ['config', 'memory', 'costs', 'pulse', 'chat'] as cons
 
 const CHAT_CURE = 'Repair it by hand. You can move old messages to a file in chat-archive.';
 
-/** Opens the files in `folder`. `now` gives ISO time. */
-export function openFiles(folder: string, name: string, listener: DamageListener & Pick<BlockListener, 'onChanged'>, now: () => string): BlockFileSet {
+/** Opens the files in `folder`. `now` gives ISO time; `timing` measures the writes that are flushed. */
+export function openFiles(
+  folder: string,
+  name: string,
+  listener: DamageListener & Pick<BlockListener, 'onChanged'>,
+  now: () => string,
+  timing?: Timing,
+): BlockFileSet {
   const file = <F extends BlockFile>(
     id: F,
     parts: Pick<JsonFileOptions<BlockContents[F]>, 'parse' | 'missing' | 'format' | 'onForeign' | 'cure'>,
@@ -34,6 +41,7 @@ export function openFiles(folder: string, name: string, listener: DamageListener
     const { bytes, values }: FileLimits = BLOCK_FILE_LIMITS[`${id}.json`];
     return new JsonFile<BlockContents[F]>(join(folder, `${id}.json`), {
       ...parts,
+      timing: options.derived === undefined ? timing : undefined,
       maxBytes: bytes,
       ...(values !== undefined && { maxValues: values }),
       ...(options.beforeWrite !== undefined && { beforeWrite: options.beforeWrite }),

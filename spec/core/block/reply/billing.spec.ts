@@ -27,6 +27,7 @@ t.test('a call is in the ledger when its bill resolves', async (t) => {
   const { billing, ledger, billed } = billingOf(t.testdir({}));
   const call = {
     id: 'c1',
+    call: 7,
     block: 'ada',
     candidate: CANDIDATE,
     purpose: 'chat',
@@ -46,7 +47,7 @@ t.test('a call is in the ledger when its bill resolves', async (t) => {
     { id: 'c1', at: bill.at, block: 'ada', messageId: 'm1', costUsd: bill.costUsd, failed: true },
     { id: 'c2', costUsd: null, failed: undefined },
   ]);
-  t.match(billed, [{ block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
+  t.match(billed, [{ call: 7, block: 'ada', purpose: 'chat', costUsd: bill.costUsd }, { costUsd: null }]);
   t.equal((await ledger.spend('ada', [0]))[0].tokens, 2200);
 });
 
