@@ -67,7 +67,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
    * Calls the adapter. One promise after the adapter's own: a stream keeps each link of a chain for as long as it lasts. Throws at once what the
    * adapter throws at once.
    */
-  make({ settings, egress, timeouts, signal, until, hop, traceparent }: AdapterCall): Promise<ChatResult> {
+  make({ settings, egress, timeouts, signal, until, hop, instance, traceparent }: AdapterCall): Promise<ChatResult> {
     const { adapter, prompt, model, sink, request } = this.#chat;
     const fail = (thrown: unknown): never => {
       const error = withPlace(thrown, request);
@@ -87,7 +87,20 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
     };
     try {
       return adapter
-        .chat({ settings, egress, timeouts, signal, until, hop, traceparent, model, prompt, stream: sink !== undefined && sink.whole !== true, sink: this })
+        .chat({
+          settings,
+          egress,
+          timeouts,
+          signal,
+          until,
+          hop,
+          instance,
+          traceparent,
+          model,
+          prompt,
+          stream: sink !== undefined && sink.whole !== true,
+          sink: this,
+        })
         .then(finish, fail);
     } catch (error) {
       return fail(error);
