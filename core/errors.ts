@@ -60,6 +60,11 @@ export const ERROR_TABLE = {
     retryable: false,
     meaning: 'The block gives no complete answer: the message was cancelled or has expired, or the reply was interrupted. Only in streams.',
   },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 409,
+    retryable: false,
+    meaning: 'The Idempotency-Key of a request to a block was sent before, with another message. Send the earlier message, or another key.',
+  },
   REVISION_MISMATCH: {
     status: 412,
     retryable: false,
@@ -100,6 +105,11 @@ export const ERROR_TABLE = {
     retryable: true,
     meaning: 'The key or its group has sent what it may send in a minute, in requests or tokens; Retry-After says when it may send more.',
   },
+  BUDGET_REACHED: {
+    status: 429,
+    retryable: false,
+    meaning: 'The block that is asked as a model has spent what it may spend; Retry-After says when it may spend again. Nothing was queued.',
+  },
   HEADERS_TOO_LARGE: { status: 431, retryable: false, meaning: 'The request headers are larger than 32 KiB.' },
   CANCELLED: {
     status: 499,
@@ -117,6 +127,17 @@ export const ERROR_TABLE = {
   UPSTREAM_AUTH: { status: 502, retryable: false, meaning: 'The provider rejected the credentials.' },
   UPSTREAM_FAILED: { status: 502, retryable: true, meaning: 'The provider failed or is overloaded.' },
   UPSTREAM_MALFORMED: { status: 502, retryable: true, meaning: "The provider's answer could not be read or was cut short." },
+  MESSAGE_FAILED: {
+    status: 502,
+    retryable: false,
+    meaning:
+      'A block that was asked as a model has not answered: its message has failed, was cancelled or has expired. The message says why, and names its id.',
+  },
+  BLOCK_NOT_RUNNING: {
+    status: 503,
+    retryable: true,
+    meaning: 'The block that is asked as a model does not answer now: it is stopped, paused, failed or halted. The message says why.',
+  },
   ADAPTER_NOT_CONFIGURED: { status: 503, retryable: false, meaning: 'The provider has no usable credentials. The message lists every way to set them.' },
   SHUTTING_DOWN: { status: 503, retryable: true, meaning: 'The server is shutting down.' },
   TOO_MANY_CONNECTIONS: {
@@ -154,6 +175,16 @@ export const ERROR_TABLE = {
     status: 504,
     retryable: false,
     meaning: 'The wait ended before the answer was complete. The block still answers the message. Only in streams.',
+  },
+  STILL_WORKING: {
+    status: 504,
+    retryable: true,
+    meaning: 'A block that was asked as a model has not answered within 600 seconds. It still does; the same request waits on.',
+  },
+  LOOP_DETECTED: {
+    status: 508,
+    retryable: false,
+    meaning: 'A block asks a block of the same server through its own provider, and would wait for itself. Give it another model.',
   },
   STORAGE_FAILED: {
     status: 500,

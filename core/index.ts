@@ -21,7 +21,7 @@ export {
 export { isFromOtherUser, isListenedOnByOther, isToOtherUser, ownerOf } from './auth/socket-owner.ts';
 export { ApiToken } from './auth/token.ts';
 export { unusedSettings } from './auth/unused-settings.ts';
-export type { BlockDetails, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
+export type { AskedBlock, BlockDetails, BlockQuestion, Blocks, FollowOptions, LogLines, StopFollowing } from './block/api.ts';
 export type { ReplyStep } from './block/reply/reply-stream.ts';
 export { unknownFields } from './block/status/config-warnings.ts';
 export { type AnswerFacts, type CoreEvents, createBus, type FailedAttempt } from './bus.ts';
@@ -65,7 +65,7 @@ export type { FieldRule, RequestFields } from './keys/field-rules.ts';
 export { assertMayAsk, assertMayPass, CONFIG_FIELDS } from './keys/key-request.ts';
 export type { KeyRates } from './keys/key-rates.ts';
 export { KeyStore } from './keys/key-store.ts';
-export { type Accounts, assertMayUse, KEY_PREFIX, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
+export { type Accounts, assertMayUse, KEY_PREFIX, mayAskBlock, mayUse, mayUseOf, type NamedKey } from './keys/named-key.ts';
 export type {
   Adapter,
   AdapterCall,
@@ -90,7 +90,7 @@ export type {
 export { drawn, fitting, hasWeights } from './routing/fallback.ts';
 export { classOf, type FallbackClass, mayAskNext } from './gateway/fallback-classes.ts';
 export { ModelRouter, type OfferedModel } from './routing/model-router.ts';
-export type { AliasTarget, ModelTarget } from './routing/model-table.ts';
+export { type AliasTarget, BLOCK_PROVIDER, isBlockTarget, type ModelTarget } from './routing/model-table.ts';
 export type { ModelsFile } from './routing/models-file.ts';
 export { type Core, type CoreOptions, createCore, createPrimaryCore, createWorkerCore } from './runtime.ts';
 export * as schemas from './schemas/index.ts';

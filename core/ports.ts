@@ -78,6 +78,8 @@ export interface AdapterCall {
   readonly until?: AbortSignal | undefined;
   /** Given for a host that may be a server like this one: how many of them the call has passed with this one. The adapter sends it as `x-blockhouse-hop`. */
   readonly hop?: number | undefined;
+  /** Given for a call of a block to such a host: what tells this server from others. The adapter sends it as `x-blockhouse-instance`. */
+  readonly instance?: string | undefined;
   /** Given if the provider is to know the trace of the request. The adapter sends it as the header `traceparent`. */
   readonly traceparent?: string | undefined;
   /** Given if somebody wants to know when the answer begins: called at its first byte. */

@@ -894,6 +894,13 @@ export interface AskedModel {
 /** Where a message came from. */
 export type Channel = 'web' | 'cli' | 'api';
 
+/** How a message came: one step of its way. */
+export interface ChainLink {
+  readonly via: 'api' | 'key';
+  /** The name of the key with which it was sent */
+  readonly key?: string;
+}
+
 /** An entry of chat.json. */
 export interface ChatEntry {
   /** Id of the entry; ids sort by time of arrival */
@@ -914,6 +921,8 @@ export interface ChatEntry {
   readonly asks?: AskedModel;
   /** The sender's own id. Sending the same id again does not create a second message */
   readonly clientId?: string;
+  /** On a message from a program that asks the block as a model: how it came, and with which key */
+  readonly chain?: readonly ChainLink[];
   readonly attempts?: number;
   /** ISO 8601, UTC, with milliseconds */
   readonly nextAttemptAt?: string;
@@ -1587,6 +1596,10 @@ export interface ChangeKey {
   readonly group?: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
+  readonly rights?: readonly 'blocks'[];
+  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  readonly blocks?: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -1617,6 +1630,10 @@ export interface CreateKey {
   readonly group?: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models?: readonly string[] | null;
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
+  readonly rights?: readonly 'blocks'[];
+  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  readonly blocks?: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt?: string | null;
 }
@@ -1739,6 +1756,10 @@ export interface KeyList {
     readonly group: string | null;
     /** The models that it may use, as clients name them; * stands for any characters */
     readonly models: readonly string[] | null;
+    /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
+    readonly rights: readonly 'blocks'[];
+    /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+    readonly blocks: readonly string[] | null;
     /** From then on the key is refused */
     readonly expiresAt: string | null;
     readonly spentToday: {
@@ -1791,7 +1812,7 @@ export interface ModelNames {
 /** GET `/api/models/{name}`: what the name means, the model that is asked first coming first. */
 export interface ModelResolved {
   readonly name: string;
-  readonly by: 'alias' | 'provider' | 'list' | 'prefix' | 'default';
+  readonly by: 'alias' | 'block' | 'provider' | 'list' | 'prefix' | 'default';
   readonly rule?: string;
   readonly targets: readonly {
     readonly adapter: string;
@@ -1870,6 +1891,10 @@ export interface ShownKey {
   readonly group: string | null;
   /** The models that it may use, as clients name them; * stands for any characters */
   readonly models: readonly string[] | null;
+  /** What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list */
+  readonly rights: readonly 'blocks'[];
+  /** The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none */
+  readonly blocks: readonly string[] | null;
   /** From then on the key is refused */
   readonly expiresAt: string | null;
 }

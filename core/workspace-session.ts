@@ -235,10 +235,10 @@ export class WorkspaceSession {
     const parts = await import('./workspace-parts.ts');
     const prices = new Prices();
     const accounts = new parts.GatewayAccounts({ bus, gateway, prices, keys, ledger: store.gateway, now, monotonic });
-    return { running: options.gatewayOnly === true ? undefined : await this.#run(store, prices, parts), store, prices, accounts };
+    return { running: options.gatewayOnly === true ? undefined : await this.#run(store, prices, parts, accounts), store, prices, accounts };
   }
 
-  async #run(store: Store, prices: Prices, parts: typeof import('./workspace-parts.ts')): Promise<Running> {
+  async #run(store: Store, prices: Prices, parts: typeof import('./workspace-parts.ts'), accounts: GatewayAccounts): Promise<Running> {
     let membership = await store.join();
     const { workspace, settings, bus, gateway, credentials, options } = this.#options;
     const now = (): number => store.now();
@@ -250,6 +250,7 @@ export class WorkspaceSession {
       ledger: store.ledger,
       prices,
       bus,
+      countForKey: (call) => accounts.countForKey(call),
       now,
       halted: () => halt.state(),
       isSure: () => monotonic() < membership.sureUntil,

@@ -222,6 +222,7 @@ function send(upstream: Upstream, provider: Provider, call: AdapterCall, request
   const sendWith = (headers: Record<string, string>): Promise<void> => {
     for (const name in headers) request.headers[name] ??= headers[name] ?? '';
     if (call.hop !== undefined) request.headers['x-blockhouse-hop'] = String(call.hop);
+    if (call.instance !== undefined) request.headers['x-blockhouse-instance'] = call.instance;
     if (call.traceparent !== undefined) request.headers['traceparent'] = call.traceparent;
     if (endpoint !== undefined) addHeaders(request.headers, endpoint, call.settings);
     return upstream.send(call, request, handler);

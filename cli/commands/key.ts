@@ -14,10 +14,19 @@ const DAY_MS = 86_400_000;
 abstract class KeyLimitsCommand extends LimitsCommand {
   group = Option.String('--group', { description: 'The group of keys to which it belongs' });
   models = Option.Array('--models', { description: 'A model that it may use; * stands for any characters. May be repeated' });
+  rights = Option.Array('--right', { description: 'What it may do besides asking models: blocks lets it ask every block as block/<name>. May be repeated' });
+  blocks = Option.Array('--block', { description: 'A block that it may ask as the model block/<name>; * stands for any characters. May be repeated' });
   expires = Option.String('--expires', { description: 'When it ends: a time, or a number of days such as 30d' });
 
   protected keyLimits() {
-    return { ...this.limits(), group: orNone(this.group, (name) => name), models: this.models, expiresAt: orNone(this.expires, timeOf) };
+    return {
+      ...this.limits(),
+      group: orNone(this.group, (name) => name),
+      models: this.models,
+      rights: rightsOf(this.rights),
+      blocks: orNone(this.blocks?.join(' '), () => this.blocks ?? []),
+      expiresAt: orNone(this.expires, timeOf),
+    };
   }
 }
 
@@ -38,6 +47,7 @@ export class KeyNewCommand extends KeyLimitsCommand {
         'At most 5 USD a day, for some models, until new year',
         '$0 key new my-app --usd-per-day 5 --models "small-*" --models "<provider>/*" --expires 2027-01-01',
       ],
+      ['For a chat program that talks to the block ada, with the model block/ada', '$0 key new my-chat --right blocks --block ada'],
       ['At most 50 USD a month, four calls at a time and 60 requests a minute', '$0 key new my-app --usd-per-month 50 --in-flight 4 --rpm 60'],
     ],
   });
@@ -180,6 +190,15 @@ export class KeyRemoveCommand extends DestructiveCommand {
       }),
     );
   }
+}
+
+/** `none` takes all of them. */
+function rightsOf(given: readonly string[] | undefined): 'blocks'[] | undefined {
+  if (given === undefined) return undefined;
+  if (given.length === 1 && given[0] === 'none') return [];
+  const wrong = given.find((right) => right !== 'blocks');
+  if (wrong !== undefined) throw new CliError('usage', `--right must be blocks, or none, not ${oneLine(wrong)}.`);
+  return ['blocks'];
 }
 
 function minutesOf(text: string): number {

@@ -59,6 +59,7 @@ const BY_KIND: Readonly<Record<string, Find>> = {
   level: () => LEVELS,
   effort: () => EFFORTS,
   grouping: ({ values }) => [values.has('--gateway') ? 'key' : 'block', 'connection', 'credential', 'model', 'day'],
+  right: () => ['blocks'],
   'allow|refuse': () => ['allow', 'refuse'],
   format: () => ['litellm'],
   shell: () => SHELLS,

@@ -63,6 +63,7 @@ const VALUE_NAMES: Readonly<Record<string, string>> = {
   '--tokens-per-month': 'count',
   '--tpm': 'count',
   '--undrain': 'node',
+  '--right': 'right',
   '--unpriced': 'allow|refuse',
   '--until': 'date',
   '--usd-per-day': 'amount',

@@ -13,22 +13,33 @@ const KEYS: readonly Column[] = [
   { title: 'EXPIRES', drop: 1 },
 ];
 const GROUP: Column = { title: 'GROUP', drop: 3 };
+/** Shown where a key may ask one. */
+const BLOCKS: Column = { title: 'BLOCKS', drop: 4 };
 
 type Limits = Omit<KeyGroupList['groups'][number], 'name' | 'keys'>;
 
 /** The table of `key ls`. */
 export function keyTable(keys: KeyList['keys'], { now, ...view }: View): string[] {
   const hasGroups = keys.some(({ group }) => group !== null);
+  const hasBlocks = keys.some((key) => blocksOf(key) !== '-');
   const rows = keys.map((key) => [
     key.name,
     ...(hasGroups ? [key.group ?? '-'] : []),
     spentToday(key),
     capsOf(key),
     key.models === null ? 'all' : key.models.join(' '),
+    ...(hasBlocks ? [blocksOf(key)] : []),
     key.expiresAt === null ? 'never' : relative(key.expiresAt, now),
   ]);
-  const [name, ...others] = KEYS;
-  return table(hasGroups && name !== undefined ? [name, GROUP, ...others] : KEYS, rows, view);
+  const [name, ...others] = KEYS as readonly [Column, ...Column[]];
+  const withBlocks = hasBlocks ? [...others.slice(0, -1), BLOCKS, ...others.slice(-1)] : others;
+  return table([name, ...(hasGroups ? [GROUP] : []), ...withBlocks], rows, view);
+}
+
+/** The blocks that a key may ask as models. */
+function blocksOf({ rights, blocks }: KeyList['keys'][number]): string {
+  if (blocks !== null) return blocks.join(' ');
+  return rights.includes('blocks') ? 'all' : '-';
 }
 
 const GROUPS: readonly Column[] = [
@@ -83,6 +94,7 @@ export function aliasTable(aliases: ModelNames['aliases'], view: Omit<View, 'now
 
 const BY: Readonly<Record<ModelResolved['by'], string>> = {
   alias: 'an alias',
+  block: 'the block of this name',
   provider: 'its provider in front',
   list: 'the list of the provider',
   prefix: 'the way in which the provider names models',

@@ -1,4 +1,5 @@
 // The operations on blocks: the port between the core and its transports. Pure: types only.
+import type { BlockhouseError } from '../errors.ts';
 import type { CostsFilter, LogRange } from '../store/port.ts';
 import type { ListPage, ListQuery } from '../store/store.ts';
 import type {
@@ -70,6 +71,26 @@ export interface FollowOptions {
   onLog?(lines: LogLines): void;
 }
 
+/** What a client asks a block as if it were a model. */
+export interface BlockQuestion {
+  /** The last turn of the user. */
+  readonly message: string;
+  /** The turns before it, for telling the same question from another one. */
+  readonly conversation: string;
+  /** The client's own id of the question. */
+  readonly idempotencyKey?: string | undefined;
+  /** The key that the client has presented; undefined for the token of the workspace. */
+  readonly key?: { readonly name: string; readonly hash: string } | undefined;
+  readonly traceparent?: string | undefined;
+}
+
+/** The message that a question has become. */
+export interface AskedBlock {
+  readonly id: string;
+  /** To be called once a client has got the whole outcome: the same words are a new message from then on. */
+  delivered(): void;
+}
+
 /** The options of `answer`. */
 export interface AnswerOptions {
   /** The longest wait in milliseconds, 0 to 600,000; the default is 600,000. */
@@ -129,6 +150,13 @@ export interface Blocks {
    * the first one is active or among the last 20,000 archived messages with a clientId. `traceparent` is the span of the request that sends it, for events.
    */
   post(name: string, body: PostMessage, channel: Channel, traceparent?: string): Promise<ChatReceipt>;
+  /**
+   * Queues the question of a client that asks the block as a model, or finds the message that it is already. Rejects with BLOCK_NOT_RUNNING and BUDGET_REACHED where
+   * nobody would answer it, with QUEUE_FULL, and with IDEMPOTENCY_KEY_REUSED.
+   */
+  ask(name: string, question: BlockQuestion): Promise<AskedBlock>;
+  /** Why the block does not answer now, as an error for a client that asks it; undefined while it does. */
+  whyBlocked(name: string): Promise<BlockhouseError | undefined>;
   /**
    * The active entries, oldest first. With `page`, entries of the whole conversation, archived ones included; an empty page is the end of it.
    * Rejects with MESSAGE_NOT_FOUND if the page refers to an entry that does not exist.

@@ -4,13 +4,13 @@ import { AskAgain, type ChatReceipt, HistoryPage, type MessageFound, type Messag
 import type { AskedModel, Channel, ChatEntry } from '../schemas/chat-entry.ts';
 import type { BlockConfig } from '../schemas/block-config.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
-import type { Entries, MessageToAppend, Standing } from '../store/port.ts';
+import type { Entries, Standing } from '../store/port.ts';
 import type { Blocks } from './api.ts';
 import type { Block } from './block.ts';
 import { entryIn } from './conversation/chat-changes.ts';
 import { isWaiting } from './conversation/chat-file.ts';
 import { activeOf } from './conversation/retention.ts';
-import type { OperationsContext } from './operations.ts';
+import type { OperationsContext, QueueMessage } from './operations.ts';
 import type { Ownership } from './ownership.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
 import { missingFor } from './status/candidates.ts';
@@ -25,9 +25,14 @@ const PAGE_LIMIT = 100;
 export function chatOperations(
   { world, blocks, owners, change }: OperationsContext,
   autoStart: (block: Block) => Promise<void>,
-): Pick<Blocks, 'post' | 'askAgain' | 'history' | 'lastStep' | 'message' | 'versions' | 'cancel' | 'retry'> {
+): Pick<Blocks, 'post' | 'ask' | 'whyBlocked' | 'askAgain' | 'history' | 'lastStep' | 'message' | 'versions' | 'cancel' | 'retry'> {
   return {
     post: (name, body, channel, traceparent) => change(name, (block) => post(block, { body, channel, traceparent }, autoStart)),
+    ask: async (name, question) => {
+      const { ask } = await import('./ask.ts');
+      return change(name, (block) => ask(block, question, { queue, autoStart }));
+    },
+    whyBlocked: async (name) => (await import('./ask.ts')).whyBlocked(await blocks.find(name)),
     askAgain: (name, messageId, body, channel, traceparent) =>
       change(name, (block) => askAgain(world, block, { messageId, body, channel, traceparent }, autoStart)),
     history: async (name, page) => history(await blocks.find(name), page),
@@ -107,12 +112,7 @@ async function versions(block: Block, id: string): Promise<MessageVersions> {
   return { versions: all };
 }
 
-async function queue(
-  block: Block,
-  message: Omit<MessageToAppend, 'cap'>,
-  autoStart: (block: Block) => Promise<void>,
-  traceparent: string | undefined,
-): Promise<ChatReceipt> {
+const queue: QueueMessage = async (block, message, autoStart, traceparent) => {
   const { name } = block;
   const {
     queue: { cap },
@@ -127,7 +127,7 @@ async function queue(
   if (startsNow) await autoStart(block);
   const now = startsNow ? await block.standing() : standing;
   return { queued: true, block: name, id: entry.id, position, running: now.isRunning, note: noteFor(name, now, entry) };
-}
+};
 
 /** The active entries, or, with a page, entries of the whole conversation. */
 async function history(block: Block, page?: HistoryPage): Promise<Entries> {

@@ -1,4 +1,6 @@
 // The context that all operations on blocks share. Pure: types only.
+import type { ChatReceipt } from '../schemas/chat-api.ts';
+import type { MessageToAppend } from '../store/port.ts';
 import type { Block } from './block.ts';
 import type { ChangeGate } from './change-gate.ts';
 import type { OpenBlocks } from './open-blocks.ts';
@@ -15,3 +17,11 @@ export interface OperationsContext {
   change<T>(name: string, work: (block: Block) => Promise<T>): Promise<T>;
   onFault(what: string, error: unknown, block?: string): void;
 }
+
+/** Queues a message, as `post` does. */
+export type QueueMessage = (
+  block: Block,
+  message: Omit<MessageToAppend, 'cap'>,
+  autoStart: (block: Block) => Promise<void>,
+  traceparent: string | undefined,
+) => Promise<ChatReceipt>;

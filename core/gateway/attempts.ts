@@ -36,6 +36,8 @@ export interface AttemptsOptions {
   readonly retries: number;
   /** True if providers get the trace of a request. */
   readonly tracesProviders?: boolean | undefined;
+  /** What calls for messages of blocks carry. */
+  readonly instance?: string | undefined;
   /** Fires when the gateway closes. */
   readonly closing: AbortSignal;
   /** Milliseconds, monotonic. */
@@ -269,7 +271,10 @@ export class Attempts<T extends AttemptResult> implements LiveCall, AccountedCal
     this.#sentAt = this.#options.now();
     this.#attempt = attempt;
     if (hearsAttempts(this.#options.bus)) this.#firstByte = tellAttempt(this.#options, this.#call, this.#past(), prepared);
-    if (prepared.countsHops) prepared.hop = this.#call.hop;
+    if (prepared.countsHops) {
+      prepared.hop = this.#call.hop;
+      if (this.#call.messageId !== undefined) prepared.instance = this.#options.instance;
+    }
     if (this.#options.tracesProviders === true) this.#addTrace(prepared);
     return attempt.make(prepared);
   }

@@ -297,7 +297,7 @@ function addressOf({ values, sources }: ResolvedSettings, configured: ResolvedSe
 
 /** Field by field: a spread costs several times as much, and every request passes here. */
 function withCaller({ settings, egress, timeouts, keys, countsHops }: Prepared, signal: AbortSignal, until?: AbortSignal): ConfiguredCall {
-  return { settings, egress, timeouts, signal, until, hop: undefined, traceparent: undefined, onAnswer: undefined, keys, countsHops };
+  return { settings, egress, timeouts, signal, until, hop: undefined, instance: undefined, traceparent: undefined, onAnswer: undefined, keys, countsHops };
 }
 
 /** True when a request sets anything that the adapter would look up elsewhere, or a base URL that the adapter does not take. */

@@ -127,7 +127,7 @@ export class Gateway {
       closing: this.#closing.signal,
     });
     setMaxListeners(0, this.#closing.signal); // one for each request that waits for its next attempt
-    const fixed = { retries, tracesProviders, now, random };
+    const fixed = { retries, tracesProviders, instance: options.ownAddresses?.instance, now, random };
     this.#attemptsOptions = { ...fixed, settings: this.#settings, bus, closing: this.#closing.signal, live: this.#live, accounts };
   }
 

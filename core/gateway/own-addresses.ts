@@ -2,6 +2,7 @@
 // each call would make the next one, without end. It happens when a server is started in a shell that has the variables of its clients. Pure: no I/O.
 //
 // own-loopback: a loopback address of another server leads there only from the same machine.
+import { randomUUID } from 'node:crypto';
 import { urlOf } from '../base/url.ts';
 import { isLoopbackHost } from './egress.ts';
 
@@ -20,6 +21,8 @@ export interface OtherServer {
 
 /** The addresses of the servers of a core, while they listen, and of the others that share its workspace. */
 export class OwnAddresses {
+  /** What tells this core from all others. Calls of blocks carry it, so that one that comes back is known. */
+  readonly instance = randomUUID();
   readonly #own = new Set<ServedAt>();
   #others: readonly ServedAt[] = [];
   #version = 0;

@@ -5,6 +5,7 @@
 //   its group. So a cap is passed by the calls under way at most, and by the last one only if they are made one after the other.
 // still-allowed: a call that has waited for its place is sent only if its key is the same one, and may still ask that model.
 // taken-on-arrival: limits by the minute are looked at when a request comes, so that it is not kept waiting for a refusal; what it took is settled at its end.
+// once-in-all: a call of a block that counts for a key has a line in both ledgers. Reports leave the one of the gateway out, except where they sum by key.
 // held-until-counted: a call counts as under way until its line counts.
 import { isoTime } from '../base/iso-time.ts';
 import { reportCosts } from '../block/costs/report.ts';
@@ -14,7 +15,7 @@ import type { AccountedCall, Asking, ClientAccounts, Hold } from '../gateway/acc
 import type { Gateway } from '../gateway/gateway.ts';
 import type { PlaceLimit } from '../gateway/place-limit.ts';
 import { NO_PRICE, type PricedModel, type Pricer, type Prices } from '../gateway/pricing.ts';
-import type { CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
+import type { CallOfKey, CostsFilter, GatewayBook, GatewayCall, KeySpend, NoRoom, OpenCall, PeriodSpend } from '../store/port.ts';
 import type { CostsReport, Usage } from '../types.ts';
 import { expectedTokens, finalCost, HeldCalls, KeyHold, type KeyTerms, NOTHING_UNDER_WAY } from './key-hold.ts';
 import { FailedLines } from './failed-lines.ts';
@@ -40,6 +41,8 @@ export interface GatewayAccountsOptions {
 
 type Finished = CoreEvents['call.finished'];
 
+/** How the request ids of such lines begin; those of clients have no slash. */
+const OF_BLOCK = 'block/';
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 /** A token that stays in the cache for an hour. */
 const HOUR_IN_CACHE: Usage = { inputTokens: 1, outputTokens: 0, totalTokens: 1, cacheWriteTokens: 1, cacheWrite1hTokens: 1 };
@@ -163,7 +166,16 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   async costs(by: GatewayCostsBy, filter?: Omit<CostsFilter, 'block'>): Promise<CostsReport> {
     await Promise.all(this.#pricing);
     this.#failed.flush();
-    return reportCosts(this.#options.ledger.lines(), by, filter);
+    const lines = this.#options.ledger.lines();
+    return reportCosts(by === 'key' || by === 'day-key' ? lines : withoutBlocks(lines), by, filter); // once-in-all
+  }
+
+  /** A call of a block whose message was sent with a key counts for both. once-in-all. */
+  countForKey({ at, block, messageId, key, provider, credential, model, usage, costUsd, latencyMs, ttftMs, failed }: CallOfKey): void {
+    const group = this.#options.keys.named(key)?.group ?? undefined;
+    const requestId = `${OF_BLOCK}${block}/${messageId ?? ''}`;
+    const error = failed === true ? 'UPSTREAM_FAILED' : null;
+    this.#options.ledger.record({ at, requestId, key, group, provider, credential, model, usage, costUsd, firstTextMs: ttftMs, durationMs: latencyMs, error });
   }
 
   async spentToday(key: string): Promise<KeySpend> {
@@ -269,6 +281,11 @@ export class GatewayAccounts implements SharedAccounts, ClientAccounts {
   readonly #tell = (error: unknown): void => {
     this.#options.bus.emit('workspace.fault', { what: 'gateway-ledger.jsonl', error: toBlockhouseError(error).message });
   };
+}
+
+/** once-in-all. */
+async function* withoutBlocks(lines: AsyncIterable<GatewayCall>): AsyncGenerator<GatewayCall> {
+  for await (const line of lines) if (!line.requestId.startsWith(OF_BLOCK)) yield line;
 }
 
 /** A call of a key without a cap. */

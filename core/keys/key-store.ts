@@ -237,7 +237,7 @@ export const KEYS: SettingCodec<KeyTable> = {
   },
   format: ({ byHash, groups }) => {
     const keys = [...byHash.values()].map(
-      ({ name, hash, createdAt, usdPerDay, tokensPerDay, unpriced, models, expiresAt, debugUntil, bounds: [own], group }) => {
+      ({ name, hash, createdAt, usdPerDay, tokensPerDay, unpriced, models, expiresAt, debugUntil, bounds: [own], group, rights, blocks }) => {
         return {
           name,
           hash,
@@ -248,6 +248,8 @@ export const KEYS: SettingCodec<KeyTable> = {
           unpriced,
           ...given({ group }),
           models,
+          ...(rights.length > 0 && { rights }),
+          ...given({ blocks }),
           expiresAt,
           ...(debugUntil !== undefined && { debugUntil }),
         };
@@ -279,8 +281,8 @@ function membersOf(keys: ReadonlyMap<string, StoredKey>, group: string): string[
 
 /** Without what is not stored, and without the hash. */
 function shown(key: StoredKey): ShownKey {
-  const { name, createdAt, group, models, expiresAt } = key;
-  return { name, createdAt, ...checkedFigures(key), group, models, expiresAt };
+  const { name, createdAt, group, models, rights, blocks, expiresAt } = key;
+  return { name, createdAt, ...checkedFigures(key), group, models, rights, blocks, expiresAt };
 }
 
 /** The limits that there are. */

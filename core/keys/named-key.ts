@@ -3,7 +3,9 @@ import { hash, randomBytes } from 'node:crypto';
 import { isObject } from '../base/json.ts';
 import { BlockhouseError, invalidRequest } from '../errors.ts';
 import type { Asking } from '../gateway/account.ts';
+import type { PlaceLimit } from '../gateway/place-limit.ts';
 import type { CostsFilter, KeySpend, PeriodSpend } from '../store/port.ts';
+import { KEY_RIGHTS } from '../schemas/gateway-api.ts';
 import type { CostsReport, ShownKey } from '../types.ts';
 import { type Bounds, boundsOf, checkedFigures, type Figures, isFigure, type KeyLimits } from './key-limits.ts';
 import type { KeyRates } from './key-rates.ts';
@@ -36,6 +38,8 @@ export interface Accounts {
   spentToday(key: string): Promise<KeySpend>;
   /** What a key or a group has spent on this UTC day, in its week and in its month. The sums grow with further calls. */
   spent(kind: 'key' | 'group', name: string): Promise<PeriodSpend>;
+  /** As in `ClientAccounts`. */
+  check(asking: Asking, isRequest: boolean): readonly PlaceLimit[] | undefined;
   /** What is left of the limits by the minute of a key and its group; undefined if they have none. */
   rates(key: NamedKey): KeyRates | undefined;
 }
@@ -73,7 +77,14 @@ export function hashOfKey(presented: string): string | undefined {
 
 /** Throws INVALID_REQUEST naming the field. */
 export function checkedLimits(limits: Partial<KeyLimits>): KeyLimits {
-  return { ...checkedFigures(limits), group: groupName(limits.group), models: patterns(limits.models), expiresAt: time(limits.expiresAt) };
+  return {
+    ...checkedFigures(limits),
+    group: groupName(limits.group),
+    models: patterns(limits.models),
+    rights: rights(limits.rights),
+    blocks: blockPatterns(limits.blocks),
+    expiresAt: time(limits.expiresAt),
+  };
 }
 
 /** Throws INVALID_REQUEST. */
@@ -96,6 +107,29 @@ function patterns(value: unknown): readonly string[] | null {
     throw invalidRequest('models', `must be a list of 1 to ${MAX_MODELS} model names, in which * stands for any characters`);
   }
   return [...value] as string[];
+}
+
+/** Keys of earlier versions have none. */
+function rights(value: unknown): KeyLimits['rights'] {
+  if (value === undefined || value === null) return [];
+  const isRight = (one: unknown): one is (typeof KEY_RIGHTS)[number] => KEY_RIGHTS.some((right) => right === one);
+  if (!Array.isArray(value) || !value.every(isRight)) throw invalidRequest('rights', `must be a list of ${KEY_RIGHTS.join(', ')}`);
+  return [...new Set(value)];
+}
+
+const BLOCK_PATTERN = /^[a-z0-9*-]{1,32}$/;
+
+function blockPatterns(value: unknown): readonly string[] | null {
+  if (value === undefined || value === null) return null;
+  const isPattern = (one: unknown): boolean => typeof one === 'string' && BLOCK_PATTERN.test(one);
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_MODELS || !value.every(isPattern))
+    throw invalidRequest('blocks', `must be a list of 1 to ${MAX_MODELS} names of blocks, in which * stands for any characters`);
+  return [...value] as string[];
+}
+
+/** True if the key may ask a block as a model, whether there is such a block or not. */
+export function mayAskBlock({ rights, blocks }: Pick<KeyLimits, 'rights' | 'blocks'>, block: string): boolean {
+  return blocks === null ? rights.includes('blocks') : blocks.some((pattern) => fits(pattern, block));
 }
 
 function time(value: unknown, field = 'expiresAt'): string | null {

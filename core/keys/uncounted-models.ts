@@ -1,7 +1,7 @@
 // Finds what a key's cap in USD does not count, because its price is not known: models that may be called, and calls of today. Reads only.
 import { toBlockhouseError } from '../errors.ts';
 import type { ModelRouter } from '../routing/model-router.ts';
-import type { ModelTarget } from '../routing/model-table.ts';
+import { isBlockTarget, type ModelTarget } from '../routing/model-table.ts';
 import type { Warning } from '../schemas/chat.ts';
 import type { Finding } from '../schemas/workspace-api.ts';
 import type { KeySpend, SettingStore } from '../store/port.ts';
@@ -69,7 +69,7 @@ async function unpricedModels({ models = null }: Partial<KeyLimits>, options: Un
   const found = new Set<string>();
   for (const name of [...named, ...own]) {
     const resolved = await router.resolve(name).catch(unlessUnknown);
-    for (const target of resolved?.targets ?? []) if (!(await isPriceKnown(target))) found.add(`${target.adapter}/${target.model}`);
+    for (const target of resolved?.targets ?? []) if (!isBlockTarget(target) && !(await isPriceKnown(target))) found.add(`${target.adapter}/${target.model}`);
   }
   return [...found];
 }

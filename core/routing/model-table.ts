@@ -2,6 +2,7 @@
 import { nearest } from '../base/closest.ts';
 import { isObject } from '../base/json.ts';
 import { invalidRequest } from '../errors.ts';
+import { isBlockName } from '../schemas/names.ts';
 import { compile, type Validator } from '../schemas/validate.ts';
 import { FALLBACK_CLASSES } from '../schemas/gateway-api.ts';
 import type { FallbackClass } from '../gateway/fallback-classes.ts';
@@ -34,6 +35,21 @@ export interface ModelTable {
   readonly patterns: readonly ModelAlias[];
   /** The adapters whose native lane is switched off. */
   readonly translated: ReadonlySet<string>;
+}
+
+/** What stands in the place of a provider in the name of a block that is asked as a model: `block/ada`. No connection has this name. */
+export const BLOCK_PROVIDER = 'block';
+
+/** True for a block. */
+export function isBlockTarget({ adapter }: ModelTarget): boolean {
+  return adapter === BLOCK_PROVIDER;
+}
+
+/** The block that a name means; undefined for any other name. */
+export function blockTarget(name: string): ModelTarget | undefined {
+  return name.startsWith('block/') && name.length > BLOCK_PROVIDER.length + 1
+    ? { adapter: BLOCK_PROVIDER, model: name.slice(BLOCK_PROVIDER.length + 1) }
+    : undefined;
 }
 
 /** The id of the adapter that has this name, or the name of a connection; undefined if there is none. */
@@ -140,11 +156,21 @@ export function parseAlias(name: string, value: AliasValue, adapterIdOf: Adapter
   const { targets: written, on } = partsOf(value);
   const targets = written.map((one): ModelTarget => {
     const { model, weight } = typeof one === 'string' ? { model: one } : one;
+    const block = blockTarget(model);
+    if (block !== undefined) return onlyBlock(block, field, written.length > 1 || weight !== undefined || on !== undefined);
     const split = splitTarget(model, adapterIdOf);
     if (split === undefined) throw invalidRequest(field, targetFault(model, adapterIds));
     return weight === undefined ? split : { ...split, weight };
   });
   return { name, targets, ...(on !== undefined && { on: new Set(on) }) };
+}
+
+/** Its answer belongs to its own conversation, so no other model can take its place. */
+function onlyBlock(block: ModelTarget, field: string, hasMore: boolean): ModelTarget {
+  if (!isBlockName(block.model))
+    throw invalidRequest(field, `names the block ${JSON.stringify(block.model.slice(0, MAX_NAME))}, and no block can have this name`);
+  if (hasMore) throw invalidRequest(field, `has block/${block.model} beside something else; a block must be the only target, without weights and on`);
+  return block;
 }
 
 function partsOf(value: AliasValue): { readonly targets: readonly AliasTarget[]; readonly on?: readonly FallbackClass[] | undefined } {

@@ -1,10 +1,10 @@
 // Which model of which provider a name means. Pure: no I/O.
 import type { Adapter } from '../ports.ts';
 import type { FallbackClass } from '../gateway/fallback-classes.ts';
-import { type AdapterIdOf, type ModelTable, type ModelTarget, splitTarget } from './model-table.ts';
+import { type AdapterIdOf, type ModelTable, type ModelTarget, blockTarget, splitTarget } from './model-table.ts';
 
 /** What a name was found by, in the order in which the ways are tried. */
-export type ResolvedBy = 'alias' | 'provider' | 'list' | 'prefix' | 'default';
+export type ResolvedBy = 'alias' | 'block' | 'provider' | 'list' | 'prefix' | 'default';
 
 /** What a name means. */
 export interface ResolvedModel {
@@ -17,10 +17,12 @@ export interface ResolvedModel {
   readonly on?: ReadonlySet<FallbackClass>;
 }
 
-/** Resolves an alias, or a name that has its provider in front; undefined for other names. The exact name wins over a pattern, the longest pattern over others. */
+/** Resolves an alias, a block, or a name that has its provider in front; undefined for other names. The exact name wins over a pattern, the longest pattern over others. */
 export function resolveNamed(name: string, table: ModelTable, adapterIdOf: AdapterIdOf): ResolvedModel | undefined {
   const alias = table.aliases.get(name) ?? table.patterns.find((one) => name.startsWith(one.name.slice(0, -1)));
   if (alias !== undefined) return { by: 'alias', rule: alias.name, targets: alias.targets, ...(alias.on !== undefined && { on: alias.on }) };
+  const block = blockTarget(name);
+  if (block !== undefined) return { by: 'block', targets: [block] };
   const target = splitTarget(name, adapterIdOf);
   return target === undefined ? undefined : { by: 'provider', targets: [target] };
 }

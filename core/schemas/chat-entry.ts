@@ -1,7 +1,7 @@
 // chat.json: its entries are messages and answers. Pure: no I/O.
 import type * as types from '../types.ts';
 import { STOP_REASONS, Usage } from './chat.ts';
-import { boolean, count, money, number, object, oneOf, orNull, string, time } from './fields.ts';
+import { boolean, count, listOf, money, number, object, oneOf, orNull, string, time } from './fields.ts';
 
 /** The statuses of a message. The last four are outcomes. */
 export const USER_STATUSES = ['queued', 'processing', 'done', 'failed', 'cancelled', 'expired'] as const;
@@ -18,6 +18,15 @@ export type EntryError = types.EntryError;
 /** A model that one message asks. */
 export const AskedModel = object({ provider: string, model: string });
 export type AskedModel = types.AskedModel;
+
+/** How a message came: one step of its way. */
+export const ChainLink = object(
+  {
+    via: oneOf(['api', 'key']),
+    key: { type: 'string', description: 'The name of the key with which it was sent' },
+  },
+  ['key'],
+);
 
 /** An entry of chat.json. */
 export const ChatEntry = {
@@ -38,6 +47,7 @@ export const ChatEntry = {
     },
     asks: { ...AskedModel, description: "On a message: the model that is asked in place of the block's" },
     clientId: { type: 'string', description: "The sender's own id. Sending the same id again does not create a second message" },
+    chain: { ...listOf(ChainLink), description: 'On a message from a program that asks the block as a model: how it came, and with which key' },
     attempts: count,
     nextAttemptAt: time,
     error: orNull(EntryError),

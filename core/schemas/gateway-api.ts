@@ -22,10 +22,23 @@ const figures = {
   },
 } as const;
 
+/** What keys may have a right to. */
+export const KEY_RIGHTS = ['blocks'] as const;
+
 const limits = {
   ...figures,
   group: { ...orNull(string), description: 'The group of keys to which it belongs. The limits of the group hold as well' },
   models: { ...orNull(listOf(string)), description: 'The models that it may use, as clients name them; * stands for any characters' },
+  rights: {
+    type: 'array',
+    items: oneOf(KEY_RIGHTS),
+    uniqueItems: true,
+    description: 'What it may do besides asking models: `blocks` lets it ask every block as the model `block/<name>`, or those of `blocks` if there is a list',
+  },
+  blocks: {
+    ...orNull(listOf(string)),
+    description: 'The blocks that it may ask as models; * stands for any characters. Null: all with the right `blocks`, else none',
+  },
   expiresAt: { ...orNull(time), description: 'From then on the key is refused' },
 } as const;
 
@@ -144,7 +157,7 @@ export type ModelNames = types.ModelNames;
 export const ModelResolved = object(
   {
     name: string,
-    by: oneOf(['alias', 'provider', 'list', 'prefix', 'default']),
+    by: oneOf(['alias', 'block', 'provider', 'list', 'prefix', 'default']),
     rule: string,
     targets: listOf({ ...target, required: [...target.required] }),
     on,

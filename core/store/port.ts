@@ -51,6 +51,13 @@ export interface LedgerLine {
   readonly failed?: true;
 }
 
+/** A call of a block for a message that was sent with a key. */
+export interface CallOfKey extends LedgerLine {
+  readonly key: string;
+  readonly latencyMs: number;
+  readonly ttftMs: number | null;
+}
+
 /** Which calls a report counts. */
 export interface CostsFilter {
   /** Those of this block. */
@@ -164,6 +171,8 @@ export interface MessageToAppend {
   readonly channel: Channel;
   /** The same `clientId` is the same message. */
   readonly clientId: string | undefined;
+  /** How it came, where that is kept. */
+  readonly chain?: ChatEntry['chain'];
   /** How many messages may wait. */
   readonly cap: number;
 }

@@ -10,7 +10,7 @@ import type { PricedModel, Prices } from '../../gateway/pricing.ts';
 import type { CallPurpose } from '../../schemas/block-costs.ts';
 import type { Usage } from '../../schemas/chat.ts';
 import { DEFAULT_MAX_TOKENS } from '../../schemas/chat.ts';
-import type { LedgerStore, WorstCase } from '../../store/port.ts';
+import type { CallOfKey, LedgerStore, WorstCase } from '../../store/port.ts';
 import type { Candidate } from '../status/candidates.ts';
 
 /** A call with its price, as it is in the ledger. */
@@ -38,6 +38,8 @@ export interface EndedCall extends Pick<Bill, 'usage' | 'latencyMs' | 'ttftMs' |
   readonly candidate: Candidate;
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
+  /** The key with which the message was sent. */
+  readonly key?: string | undefined;
   /** The label of the key of its connection, where that has several. */
   readonly credential?: string | undefined;
   /** From `Billing.pricedAs` at the start of the call: the settings may have changed by its end. */
@@ -50,6 +52,8 @@ export interface BillingOptions {
   readonly ledger: LedgerStore;
   readonly prices: Prices;
   readonly bus: CoreBus;
+  /** Counts a call for the key with which its message was sent. Must not throw. */
+  countForKey?(call: CallOfKey): void;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -89,12 +93,13 @@ export class Billing {
   /** Writes the line, which ends the reservation of the call. Rejects with STORAGE_FULL or STORAGE_FAILED. */
   async write(call: EndedCall): Promise<Bill> {
     const { ledger, bus, now } = this.#options;
-    const { id, block, purpose, messageId, credential, usage, latencyMs, ttftMs, failed } = call;
+    const { id, block, purpose, messageId, key: sentWith, credential, usage, latencyMs, ttftMs, failed } = call;
     const { provider, model } = call.candidate;
     const costUsd = await this.#costOf(call.pricedAs, usage);
     const at = new Date(now()).toISOString();
     const key = credential === undefined ? {} : { credential };
     const line = { id, at, block, provider, ...key, model, purpose, usage, costUsd, messageId, ...(failed && { failed: true as const }) };
+    if (sentWith !== undefined) this.#options.countForKey?.({ ...line, key: sentWith, latencyMs, ttftMs });
     await ledger.append(line).catch(ledgerFault);
     bus.emit('call.billed', { call: call.call, block, provider, model, purpose, usage, costUsd });
     return { at, provider, model, usage, costUsd, latencyMs, ttftMs, failed };

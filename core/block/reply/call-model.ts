@@ -34,6 +34,8 @@ export interface ModelCall {
   readonly messages: readonly Message[];
   readonly purpose: CallPurpose;
   readonly messageId: string | null;
+  /** The key with which the message was sent: what the call costs counts for it, too. */
+  readonly key?: string | undefined;
   readonly signal: AbortSignal;
   /** Holds the answer while it grows. Left out if only the whole answer matters. */
   readonly text?: AnswerText;
@@ -233,7 +235,7 @@ class RunningCall implements CallAccounts, Hold {
   settle(end: CoreEvents['call.finished']): void {
     const { call, usage, code, durationMs, firstTextMs, credential } = end;
     if (usage === undefined) return;
-    const { block, candidate, purpose, messageId } = this.#call;
+    const { block, candidate, purpose, messageId, key } = this.#call;
     const isEndedByUs = code !== undefined && this.text.isCut; // cut-answer
     this.bill = this.#billing.write({
       id: this.id,
@@ -242,6 +244,7 @@ class RunningCall implements CallAccounts, Hold {
       candidate,
       purpose,
       messageId,
+      key,
       credential,
       pricedAs: this.#pricedAs,
       usage: isEndedByUs ? { ...usage, estimated: true } : usage,

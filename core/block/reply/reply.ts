@@ -132,6 +132,7 @@ class Reply implements ReplySteps {
       messages: window.messages,
       purpose: 'chat',
       messageId: this.#messageId,
+      key: message.chain?.find(({ key }) => key !== undefined)?.key,
       signal,
       text,
       reserve: (id) => reserveCall(this.#context, id, candidate, window.tokens, signal),

@@ -67,7 +67,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
    * Calls the adapter. One promise after the adapter's own: a stream keeps each link of a chain for as long as it lasts. Throws at once what the
    * adapter throws at once.
    */
-  make({ settings, egress, timeouts, signal, until, hop, traceparent, onAnswer }: AdapterCall): Promise<ChatResult> {
+  make({ settings, egress, timeouts, signal, until, hop, instance, traceparent, onAnswer }: AdapterCall): Promise<ChatResult> {
     const { adapter, prompt, model, sink, request } = this.#chat;
     const fail = (thrown: unknown): never => {
       const error = withPlace(thrown, request);
@@ -94,6 +94,7 @@ export class ChatAttempt implements Attempt<ChatResult>, EventSink {
           signal,
           until,
           hop,
+          instance,
           traceparent,
           onAnswer,
           model,

@@ -20,6 +20,8 @@ const KEY = {
   unpriced: 'allow' as const,
   group: null,
   models: null,
+  rights: [],
+  blocks: null,
   expiresAt: null,
   spentToday: SPENT,
   spentThisWeek: SPENT,

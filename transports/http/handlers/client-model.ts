@@ -3,7 +3,19 @@
 // in-steps: a list may have tens of thousands of names, and a key a hundred patterns, so others are served while they are compared, and while the answer is written.
 // written-together: requests for the same list, which come while its answer is being written, get the same text: a client that asks a hundred times at once takes no more than one.
 import { nextTurn } from '../../../core/base/next-turn.ts';
-import { assertMayUse, type FallbackClass, type ModelList, type ModelTarget, mayUse, type OfferedModel } from '../../../core/index.ts';
+import {
+  assertMayUse,
+  type FallbackClass,
+  BLOCK_PROVIDER,
+  type BlockState,
+  isBlockTarget,
+  mayAskBlock,
+  type ModelList,
+  type ModelTarget,
+  mayUse,
+  type OfferedModel,
+  toBlockhouseError,
+} from '../../../core/index.ts';
 import { Written } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 
@@ -31,22 +43,52 @@ export async function targetsOf(context: Pick<RouteContext, 'core' | 'key'>, mod
 
 async function allowedRoute({ core, key }: Pick<RouteContext, 'core' | 'key'>, model: string): Promise<ModelRoute> {
   const { targets, on } = await core.router.resolve(model);
-  if (key === undefined || mayUse(key, model)) return { targets, on };
+  if (key === undefined || targets.some(isBlockTarget) || mayUse(key, model)) return { targets, on }; // a list of models says nothing of blocks
   const allowed = targets.filter((target) => mayUse(key, nameOf(target)));
   if (allowed.length === 0) assertMayUse(key, model);
   return { targets: allowed, on };
 }
 
-/** The names that are offered, without those that the key may not use. */
-export async function offeredTo({ core, key }: Pick<RouteContext, 'core' | 'key'>): Promise<readonly OfferedModel[]> {
-  return allowedOf({ core, key }, await core.router.offered());
+/** The names that are offered, without those that the key may not use, and the running blocks that the client may ask. */
+export async function offeredTo(context: Pick<RouteContext, 'core' | 'key'>): Promise<readonly OfferedModel[]> {
+  const allowed = await allowedOf(context, await context.core.router.offered());
+  const blocks = await blocksFor(context);
+  return blocks.length === 0 ? allowed : [...allowed, ...blocks];
 }
 
 async function allowedOf({ core, key }: Pick<RouteContext, 'core' | 'key'>, offered: readonly OfferedModel[]): Promise<readonly OfferedModel[]> {
-  if (key === undefined || key.models === null) return offered;
-  const isAllowed = async ({ id }: OfferedModel): Promise<boolean> =>
-    mayUse(key, id) || (await core.router.resolve(id)).targets.some((target) => mayUse(key, nameOf(target)));
+  if (key === undefined) return offered;
+  const hasBlocks = offered.some(({ adapter }) => adapter === BLOCK_PROVIDER);
+  if (key.models === null && !hasBlocks) return offered;
+  const isAllowed = async ({ id, adapter }: OfferedModel): Promise<boolean> => {
+    if (adapter === BLOCK_PROVIDER) return (await core.router.resolve(id)).targets.some(({ model }) => mayAskBlock(key, model));
+    return mayUse(key, id) || (await core.router.resolve(id)).targets.some((target) => mayUse(key, nameOf(target)));
+  };
   return filtered(offered, isAllowed);
+}
+
+/** Those whose monitor answers messages, now or soon. */
+const ANSWERING: readonly BlockState[] = ['starting', 'idle', 'working', 'compacting', 'backoff', 'paused'];
+const MAX_BLOCKS = 500;
+const PAGE_OF_BLOCKS = 1000;
+const NO_BLOCKS: readonly OfferedModel[] = [];
+
+/** The running blocks that the client may ask as models, by name. A database that does not answer leaves them out, as a provider that does not answer leaves its models out. */
+async function blocksFor({ core, key }: Pick<RouteContext, 'core' | 'key'>): Promise<readonly OfferedModel[]> {
+  if (!core.started || core.gatewayOnly || (key !== undefined && key.blocks === null && key.rights.length === 0)) return NO_BLOCKS;
+  const found: OfferedModel[] = [];
+  try {
+    let cursor: string | null | undefined;
+    do {
+      const { entries, next } = await core.blocks.page({ state: ANSWERING, limit: PAGE_OF_BLOCKS, cursor: cursor ?? undefined });
+      for (const { name } of entries) if (key === undefined || mayAskBlock(key, name)) found.push({ id: `${BLOCK_PROVIDER}/${name}`, adapter: BLOCK_PROVIDER });
+      cursor = next;
+    } while (cursor !== null && found.length < MAX_BLOCKS);
+  } catch (error) {
+    const { code } = toBlockhouseError(error);
+    if (code !== 'STORE_UNREACHABLE' && code !== 'SHUTTING_DOWN') throw error;
+  }
+  return found.slice(0, MAX_BLOCKS);
 }
 
 /** How a list of all names is written: one form for each protocol of clients. Each is made once, since it tells the answers apart that may be shared. */
@@ -68,10 +110,12 @@ export async function offeredAs<T>(context: Pick<RouteContext, 'core' | 'key'>, 
   const offered = await context.core.router.offered();
   const forms = entryOf(beingWritten, offered, () => new Map<ListForm<unknown>, Map<string, Promise<Uint8Array>>>());
   const texts = entryOf(forms, form, () => new Map<string, Promise<Uint8Array>>());
-  const limits = JSON.stringify(context.key?.models ?? null);
+  const blocks = await blocksFor(context);
+  const { models = null, rights, blocks: ofKey } = context.key ?? {};
+  const limits = JSON.stringify([models, rights, ofKey, blocks.map(({ id }) => id)]);
   const text = entryOf(texts, limits, () =>
     allowedOf(context, offered)
-      .then((models) => textOf(models, form))
+      .then((allowed) => textOf(blocks.length === 0 ? allowed : [...allowed, ...blocks], form))
       .finally(() => texts.delete(limits)),
   );
   return new Written<T>(await text);

@@ -1,9 +1,10 @@
 // Serves a protocol for embeddings: resolves the model, asks the providers that its name means, and writes the vectors.
-import { assertMayAsk, classOf, mayAskNext, type RequestFields } from '../../../core/index.ts';
+import { assertMayAsk, classOf, isBlockTarget, mayAskNext, type RequestFields } from '../../../core/index.ts';
 import type { ReadEmbeddings } from '../dialects/shared/embeddings.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, type Reply } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
+import { noBlockHere } from './compatible-blocks.ts';
 import { headersOf } from './answer-headers.ts';
 import { inClientsWords } from './dialect.ts';
 import { passedOver, planOf } from './model-plan.ts';
@@ -18,6 +19,8 @@ export const embedWith =
     const request = read(value);
     let failure: unknown;
     const { targets, on, passed } = await planOf(context, request.model, { value, bytes: bytes.length });
+    const [first] = targets;
+    if (first !== undefined && isBlockTarget(first)) throw noBlockHere(first.model);
     const over = [...passed];
     for (const [index, { adapter, model }] of targets.entries()) {
       const target = { adapter, model };

@@ -1,11 +1,12 @@
 // `GET /v1/models` and `/v1/models/{id}` in the two shapes that clients read.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { BlockhouseError, invalidRequest, type OfferedModel } from '../../../core/index.ts';
+import { BlockhouseError, invalidRequest, isBlockTarget, type OfferedModel } from '../../../core/index.ts';
 import { ANTHROPIC } from '../dialects/anthropic/index.ts';
 import { OPENAI_CHAT } from '../dialects/openai-chat/index.ts';
 import { queryNumber, queryValue } from '../wire/query.ts';
 import { type JsonReply, ok } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
+import { findBlock } from './compatible-blocks.ts';
 import { type ListForm, offeredAs, offeredTo, targetsOf } from './client-model.ts';
 
 /** No provider tells when each of its models was made, and clients only show it. */
@@ -43,6 +44,7 @@ function isAnthropic(headers: IncomingHttpHeaders): boolean {
 async function found(context: RouteContext, id: string): Promise<OfferedModel> {
   const [first] = await targetsOf(context, id);
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(id.slice(0, 64))}.`);
+  if (isBlockTarget(first)) await findBlock(context, first.model);
   return { id, adapter: first.adapter };
 }
 

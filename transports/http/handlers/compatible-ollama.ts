@@ -1,10 +1,11 @@
 // What Ollama's own API says of its models and of itself. Its chats are served by dialect.ts.
 import { createHash } from 'node:crypto';
-import { BlockhouseError, type OfferedModel } from '../../../core/index.ts';
+import { BlockhouseError, isBlockTarget, type OfferedModel } from '../../../core/index.ts';
 import { objectBody, requiredText, text } from '../dialects/shared/fields.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, Written } from '../wire/reply.ts';
 import { param, type RouteContext } from '../wire/route.ts';
+import { findBlock } from './compatible-blocks.ts';
 import { type ListForm, offeredAs, targetsOf } from './client-model.ts';
 
 /** Clients ask for a least version of Ollama; this is the one whose API is served here. */
@@ -33,22 +34,27 @@ export const show = async (context: RouteContext) => {
   const [first] = await targetsOf(context, name);
   if (first === undefined) throw new BlockhouseError('MODEL_NOT_FOUND', `There is no model ${JSON.stringify(name.slice(0, 64))}.`);
   const { adapter, model } = first;
+  if (isBlockTarget(first)) {
+    await findBlock(context, model);
+    return ok({ ...shown(adapter), model_info: { 'general.architecture': adapter, 'general.basename': model }, capabilities: ['completion'] });
+  }
   const { parts = [], options = [] } = core.adapter(adapter).supports ?? {};
   const contextLength = await core.contextLength(adapter, model, { signal, requestId, key: key?.name, askedAs: name });
   return ok({
-    modelfile: '',
-    parameters: '',
-    template: '',
-    details: detailsOf(adapter),
+    ...shown(adapter),
     model_info: {
       'general.architecture': adapter,
       'general.basename': model,
       ...(contextLength !== undefined && { [`${adapter}.context_length`]: contextLength }),
     },
     capabilities: ['completion', 'tools', ...(parts.includes('image') ? ['vision'] : []), ...(options.includes('reasoning') ? ['thinking'] : [])],
-    modified_at: MODIFIED,
   });
 };
+
+/** What clients look for, and what no model here has. */
+function shown(adapter: string) {
+  return { modelfile: '', parameters: '', template: '', details: detailsOf(adapter), modified_at: MODIFIED };
+}
 
 /** Whatever else Ollama's API has, which is mostly what changes the models of a machine. */
 export const refuse = (context: RouteContext): never => {

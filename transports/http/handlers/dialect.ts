@@ -11,6 +11,7 @@ import {
   type ChatDone,
   classOf,
   invalidRequest,
+  isBlockTarget,
   mayAskNext,
   type ModelTarget,
   type StreamSink,
@@ -25,6 +26,7 @@ import { type JsonReply, ok, type Reply, STREAMED, Written } from '../wire/reply
 import { forCaller, type RouteContext } from '../wire/route.ts';
 import { SseWriter } from '../wire/sse.ts';
 import { headersOf } from './answer-headers.ts';
+import { assertMayAskBlock, noBlockHere } from './compatible-blocks.ts';
 import { Collector } from './collector.ts';
 import { type Candidate, faultReply, forward } from './forward.ts';
 import { type ModelPlan, passedOver, planOf } from './model-plan.ts';
@@ -80,9 +82,23 @@ export const speak =
     const model = askedModel(job);
     const found = planOf(context, model, { value: job.body, bytes: job.bytes.length });
     const plan = found instanceof Promise ? await found : found;
+    const [first] = plan.targets;
+    if (first !== undefined && isBlockTarget(first)) return await answerOfBlock(job, first.model);
     const ready = dialect.ready?.(new Asked(context.requestId, job.request()));
     return ready === undefined ? await answerOf(job, plan, model) : ok(ready);
   };
+
+/** The code for blocks is loaded with the first request for one. */
+async function answerOfBlock<E>(job: Job<E>, block: string): Promise<Reply<object>> {
+  const { dialect, context, body } = job;
+  if (dialect.asksBlocks !== true) throw noBlockHere(block);
+  const { askBlock } = await import('./block-model.ts');
+  assertMayAskBlock(context, block);
+  const asked = new Asked(context.requestId, job.request());
+  const ready = dialect.ready?.(asked);
+  if (job.turn !== undefined) await job.turn();
+  return ready === undefined ? await askBlock({ dialect, context, asked, body, block }) : ok(ready);
+}
 
 function askedModel<E>(job: Job<E>): string {
   const { body } = job;

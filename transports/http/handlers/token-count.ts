@@ -1,10 +1,11 @@
 // Serves the count of tokens of a dialect: as the provider of the model counts them, or estimated. Never an inference.
-import { assertMayAsk } from '../../../core/index.ts';
+import { assertMayAsk, isBlockTarget } from '../../../core/index.ts';
 import type { Dialect, DialectRequest } from '../dialects/shared/dialect.ts';
 import { readCompatibleBody } from '../wire/body.ts';
 import { ok, type Reply } from '../wire/reply.ts';
 import type { RouteContext } from '../wire/route.ts';
 import { headersOf } from './answer-headers.ts';
+import { noBlockHere } from './compatible-blocks.ts';
 import { targetsOf } from './client-model.ts';
 import { inClientsWords } from './dialect.ts';
 
@@ -20,6 +21,7 @@ export const countTokens =
     const [target] = await targetsOf(context, request.model);
     if (target === undefined) throw new Error('An alias without a model.');
     const { adapter, model } = target;
+    if (isBlockTarget(target)) throw noBlockHere(model);
     const { tokens, isEstimated } = await core
       .countTokens({ ...request.chat, adapter, model }, { signal, requestId, key: key?.name, askedAs: request.model, ...(turn !== undefined && { turn }) })
       .catch((error: unknown) => {

@@ -12,7 +12,7 @@ const FIGURES = {
   tokensPerMinute: null,
   unpriced: 'allow',
 };
-const LIMITS = { ...FIGURES, group: 'team', models: ['claude-*', 'ollama/*'], expiresAt: null };
+const LIMITS = { ...FIGURES, group: 'team', models: ['claude-*', 'ollama/*'], rights: [], blocks: null, expiresAt: null };
 const SPEND = { usd: 0.42, tokens: 18_230, calls: 12, unpricedCalls: 2 };
 const SPENT = { spentToday: SPEND, spentThisWeek: SPEND, spentThisMonth: SPEND, lastUsedOn: '2026-11-24' };
 const KEY = { name: 'web-app', createdAt: '2026-11-22T08:00:00.000Z', ...LIMITS };

@@ -10,6 +10,7 @@ import { brokenMessage, MessageEvents } from './stream.ts';
 export const ANTHROPIC: Dialect<MessagesEcho> = {
   id: 'anthropic',
   fields: MESSAGES_FIELDS,
+  asksBlocks: true,
   native: { path: '/v1/messages', broken: brokenMessage },
   answerHeaders: requestIds,
   read: readRequest,

@@ -20,6 +20,6 @@ const dialectOf = (read: (body: unknown) => DialectRequest<OllamaEcho>): Dialect
 });
 
 /** `POST /api/chat`. */
-export const OLLAMA_CHAT = dialectOf(readChat);
+export const OLLAMA_CHAT: Dialect<OllamaEcho> = { ...dialectOf(readChat), asksBlocks: true };
 /** `POST /api/generate`. */
 export const OLLAMA_GENERATE = dialectOf(readGenerate);

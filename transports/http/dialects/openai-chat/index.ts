@@ -12,6 +12,7 @@ import { ChatChunks } from './stream.ts';
 export const OPENAI_CHAT: Dialect<ChatEcho> = {
   id: 'openai-chat',
   fields: CHAT_FIELDS,
+  asksBlocks: true,
   native: { path: '/v1/chat/completions', toBody: toNative, broken: errorChunk },
   read: readRequest,
   answer: toCompletion,

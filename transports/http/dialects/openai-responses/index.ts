@@ -11,6 +11,7 @@ import { brokenResponse, ResponseEvents } from './stream.ts';
 export const OPENAI_RESPONSES: Dialect<ResponsesEcho> = {
   id: 'openai-responses',
   fields: RESPONSES_FIELDS,
+  asksBlocks: true,
   native: { path: '/v1/responses', broken: brokenResponse },
   read: readRequest,
   answer: toResponse,

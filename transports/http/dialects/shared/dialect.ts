@@ -74,6 +74,8 @@ export interface Dialect<E = unknown> {
   /** What each field of a request decides. */
   readonly fields: RequestFields;
   readonly native?: NativeLane;
+  /** True if a request may ask a block, as the model `block/<name>`. */
+  readonly asksBlocks?: true;
   /** The media type of a stream. Without it, server-sent events. */
   readonly streamType?: string;
   /** True if bodies are JSON whatever their media type says. */

@@ -1,0 +1,166 @@
+// A client asks a block as if it were a model: its question becomes a message, or is found to be one that is there already.
+//
+// one-effect: the same question is the same message, however often it is sent: by its Idempotency-Key for ever; without one, until somebody has got the whole answer.
+// said-twice: once its answer was delivered, the same words are a new message: "turn on the light" said twice is meant twice.
+// apart: what a client is known by has its owner in it, so two keys with the same Idempotency-Key never meet. A key that was made again under the same name is another owner.
+// answered-or-refused: nothing is queued that nobody would answer.
+import { hash, randomBytes } from 'node:crypto';
+import { dayStart, monthStart } from '../base/calendar.ts';
+import { BlockhouseError, invalidRequest } from '../errors.ts';
+import { MAX_MESSAGE_CHARACTERS } from '../schemas/chat-api.ts';
+import type { ChatEntry } from '../schemas/chat-entry.ts';
+import type { AskedBlock, BlockQuestion } from './api.ts';
+import type { Block } from './block.ts';
+import { isWaiting } from './conversation/chat-file.ts';
+import { hasCaps, judgeBudget } from './costs/budget.ts';
+import { explained } from './explained.ts';
+import type { QueueMessage } from './operations.ts';
+import { blockedBy } from './waiting-note.ts';
+
+/** How long an answer that nobody has got is given to who asks the same again. */
+const KEPT_MS = 600_000;
+/** More than are delivered in that time, mostly. */
+const MAX_DELIVERED = 10_000;
+
+/** What asking needs besides the block. */
+export interface AskingWith {
+  queue: QueueMessage;
+  /** Starts a stopped monitor if the configuration says so. Never rejects. */
+  autoStart(block: Block): Promise<void>;
+}
+
+/** Queues the question, unless it is queued or answered already. Rejects with what a client is to read (docs/errors.md). */
+export async function ask(block: Block, question: BlockQuestion, using: AskingWith): Promise<AskedBlock> {
+  if (question.message.trim() === '') throw invalidRequest('', 'The last turn of the user has no text.');
+  if (question.message.length > MAX_MESSAGE_CHARACTERS)
+    throw invalidRequest('', `The last turn of the user has ${question.message.length} characters; a block takes at most ${MAX_MESSAGE_CHARACTERS}.`);
+  return question.idempotencyKey === undefined ? inTurn(block, question, using) : byKey(block, question, using, question.idempotencyKey);
+}
+
+/** one-effect. */
+async function byKey(block: Block, question: BlockQuestion, using: AskingWith, key: string): Promise<AskedBlock> {
+  const clientId = `${prefixOf(question)}${digest([ownerOf(question), 'key', key])}`;
+  const known = await earlier(block, clientId);
+  const id = known ?? (await post(block, question, using, clientId));
+  const { entry } = await block.files.conversation.message(id);
+  if (entry.content !== question.message)
+    throw new BlockhouseError(
+      'IDEMPOTENCY_KEY_REUSED',
+      `The Idempotency-Key was sent to ${block.name} before, with another message (${id}). Send another key with this one.`,
+    );
+  return { id, delivered: () => undefined };
+}
+
+/** The id of the message with this clientId, active or archived; undefined if there is none. No message fits into a queue of none, so nothing is queued. */
+async function earlier(block: Block, clientId: string): Promise<string | undefined> {
+  try {
+    const found = await block.files.conversation.append({ content: '', channel: 'api', clientId, cap: 0 });
+    return 'archivedId' in found ? found.archivedId : found.entry.id;
+  } catch (error) {
+    if (error instanceof BlockhouseError && error.code === 'QUEUE_FULL') return undefined;
+    throw error;
+  }
+}
+
+/** The questions without a key that are being looked for, by what they are known by: of two at once, the second one sees the first. */
+const looking = new WeakMap<Block, Map<string, Promise<AskedBlock>>>();
+
+async function inTurn(block: Block, question: BlockQuestion, using: AskingWith): Promise<AskedBlock> {
+  const known = `${prefixOf(question)}${digest([ownerOf(question), 'same', question.message, question.conversation])}.`;
+  const all = looking.get(block) ?? new Map<string, Promise<AskedBlock>>();
+  looking.set(block, all);
+  const before = all.get(known) ?? Promise.resolve();
+  const mine = before.then(
+    () => byWords(block, question, using, known),
+    () => byWords(block, question, using, known),
+  );
+  all.set(known, mine);
+  try {
+    return await mine;
+  } finally {
+    if (all.get(known) === mine) all.delete(known);
+  }
+}
+
+async function byWords(block: Block, question: BlockQuestion, using: AskingWith, known: string): Promise<AskedBlock> {
+  const last = (await block.files.conversation.entries()).findLast(({ clientId }) => clientId?.startsWith(known));
+  const id = last !== undefined && isStillAsked(block, last) ? last.id : await post(block, question, using, `${known}${randomBytes(8).toString('base64url')}`);
+  return { id, delivered: () => noteDelivered(block, id) };
+}
+
+/** said-twice. */
+function isStillAsked(block: Block, entry: ChatEntry): boolean {
+  if (isWaiting(entry)) return true;
+  const endedAt = Date.parse(entry.finishedAt ?? '');
+  return endedAt > Math.max(block.world.now() - KEPT_MS, startedAt) && delivered.get(block)?.has(entry.id) !== true;
+}
+
+/** Who got what before is not known. */
+const startedAt = Date.now() - performance.now();
+const delivered = new WeakMap<Block, Set<string>>();
+
+function noteDelivered(block: Block, id: string): void {
+  const ids = delivered.get(block) ?? new Set<string>();
+  delivered.set(block, ids);
+  ids.add(id);
+  for (const old of ids) {
+    if (ids.size <= MAX_DELIVERED) break;
+    ids.delete(old);
+  }
+}
+
+/** Whose question it is: apart. */
+function ownerOf({ key }: BlockQuestion): string {
+  return key === undefined ? 'token' : `key ${key.name} ${key.hash}`;
+}
+
+function prefixOf({ key }: BlockQuestion): string {
+  return `wire:${key?.name ?? ''}:`;
+}
+
+function digest(parts: readonly string[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 32);
+}
+
+async function post(block: Block, { message, key, traceparent }: BlockQuestion, { queue, autoStart }: AskingWith, clientId: string): Promise<string> {
+  await assertAnswers(block, autoStart);
+  const chain = [key === undefined ? ({ via: 'api' } as const) : ({ via: 'key', key: key.name } as const)];
+  const { id } = await queue(block, { content: message, channel: 'api', clientId, chain }, async () => undefined, traceparent);
+  return id;
+}
+
+/** answered-or-refused. */
+async function assertAnswers(block: Block, autoStart: AskingWith['autoStart']): Promise<void> {
+  const { files, world, name } = block;
+  if (world.halted().halted) throw notRunning(name, 'The kill switch is set, so no block calls a model; `blockhouse unhalt` releases it.');
+  const config = await files.config.read();
+  if (!(await block.standing()).isRunning && config.autoStart) await autoStart(block);
+  if (hasCaps(config.budget)) {
+    const now = world.now();
+    const { timezone } = config.budget;
+    const [day, month] = await world.store.ledger.spend(name, [dayStart(now, timezone), monthStart(now, timezone)]);
+    const verdict = judgeBudget({ budget: config.budget, day, month, worstCase: { usd: 0, tokens: 0 }, now });
+    if (verdict.kind === 'exceeded') throw capReached(name, verdict.message, verdict.resetsAt - now);
+  }
+  const blocked = await whyBlocked(block);
+  if (blocked !== undefined) throw blocked;
+}
+
+/** Why a block does not answer now, as an error for its client; undefined while it does. */
+export async function whyBlocked(block: Block): Promise<BlockhouseError | undefined> {
+  if (blockedBy(block.name, await block.standing()) === undefined) return undefined;
+  const { why, reason } = await explained(block);
+  if (reason?.code !== 'BUDGET_REACHED') return notRunning(block.name, why);
+  const { nextWakeUp } = await block.pulse();
+  return capReached(block.name, why, Date.parse(nextWakeUp ?? '') - block.world.now());
+}
+
+function notRunning(name: string, why: string): BlockhouseError {
+  const forKeys = `The block ${name} does not answer now. Try again later.`;
+  return new BlockhouseError('BLOCK_NOT_RUNNING', `The block ${name} does not answer now. ${why} \`blockhouse why ${name}\` says more.`, { forKeys });
+}
+
+function capReached(name: string, why: string, afterMs: number): BlockhouseError {
+  const forKeys = `The block ${name} has spent what it may spend. Try again later.`;
+  return new BlockhouseError('BUDGET_REACHED', `The block ${name} calls no model now. ${why}`, { forKeys, ...(afterMs > 0 && { retryAfterMs: afterMs }) });
+}
