@@ -44,7 +44,7 @@ async function post(block: Block, { body, channel, traceparent }: Posted, autoSt
   checkPost(body);
   const { message, clientId } = body;
   if (message.trim() === '') throw invalidRequest('message', 'must not be blank');
-  return queue(block, { content: message, channel, clientId }, autoStart, traceparent);
+  return queueMessage(block, { content: message, channel, clientId }, autoStart, traceparent);
 }
 
 interface Posted {
@@ -68,7 +68,7 @@ async function askAgain(
   const { message, clientId } = body;
   if (message?.trim() === '') throw invalidRequest('message', 'must not be blank');
   const asks = askedModel(world.gateway, body, await block.files.config.read());
-  return queue(block, { content: message, channel, clientId, again: { id: messageId, asks } }, autoStart, traceparent);
+  return queueMessage(block, { content: message, channel, clientId, again: { id: messageId, asks } }, autoStart, traceparent);
 }
 
 /** Throws INVALID_REQUEST, or what the provider still needs. */
@@ -107,7 +107,8 @@ async function versions(block: Block, id: string): Promise<MessageVersions> {
   return { versions: all };
 }
 
-async function queue(
+/** Queues a message, which is on disk when it resolves. */
+export async function queueMessage(
   block: Block,
   message: Omit<MessageToAppend, 'cap'>,
   autoStart: (block: Block) => Promise<void>,

@@ -13,7 +13,7 @@ import type { Block } from './block.ts';
 import { completeConfig } from './documents/document-codecs.ts';
 import type { OperationsContext } from './operations.ts';
 import type { WorkspaceContext } from './reply/block-context.ts';
-import { applyPatch, type BaseURLCheck } from './status/config-rules.ts';
+import { applyPatch, type BaseURLCheck, type ScheduleCheck } from './status/config-rules.ts';
 import { configWarnings } from './status/config-warnings.ts';
 
 const checkCreate: Validator<CreateBlock> = compile(CreateBlock);
@@ -34,7 +34,8 @@ async function create({ world, blocks }: OperationsContext, body: unknown): Retu
   const { name } = body;
   assertNewName(name);
   const fresh = completeConfig({}, name, new Date(world.now()).toISOString());
-  const config = body.config === undefined ? fresh : { ...patched(world, fresh, body.config, 'config.'), rev: 1 };
+  const config =
+    body.config === undefined ? fresh : { ...patched(world, fresh, body.config, { place: 'config.', check: await scheduleCheck(body.config) }), rev: 1 };
   await blocks.settled(name);
   await blocks.dismiss(name);
   const unconfirmed = await world.store.blocks.create({ ...config, enabled: false });
@@ -45,6 +46,7 @@ async function create({ world, blocks }: OperationsContext, body: unknown): Retu
 }
 
 async function update(block: Block, patch: unknown, ifMatch: number | undefined): ReturnType<Blocks['updateConfig']> {
+  const check = await scheduleCheck(patch);
   const config = await block.files.config.update((before) => {
     if (ifMatch !== undefined && ifMatch !== before.rev) {
       throw new BlockhouseError(
@@ -52,7 +54,7 @@ async function update(block: Block, patch: unknown, ifMatch: number | undefined)
         `The configuration is now at revision ${before.rev}, not ${ifMatch}. Read it again and repeat the change.`,
       );
     }
-    const value = patched(block.world, before, patch, '');
+    const value = patched(block.world, before, patch, { place: '', check });
     return { value, result: value };
   });
   return { config, warnings: [...configWarnings(patch), ...enabledWarnings(block.name, await block.standing(), patch)] };
@@ -68,9 +70,20 @@ function enabledWarnings(name: string, { isRunning }: Pick<Standing, 'isRunning'
   return [{ field: 'enabled', message }];
 }
 
+/** Loaded with the first schedule. */
+async function scheduleCheck(patch: unknown): Promise<ScheduleCheck | undefined> {
+  const schedules = isObject(patch) ? patch['schedule'] : undefined;
+  return Array.isArray(schedules) && schedules.length > 0 ? (await import('../schedule/parts.ts')).assertSchedules : undefined;
+}
+
 /** `place` is the path of the patch in the body. */
-function patched({ gateway, now }: WorkspaceContext, config: BlockConfig, patch: unknown, place: '' | 'config.'): BlockConfig {
+function patched(
+  { gateway, now }: WorkspaceContext,
+  config: BlockConfig,
+  patch: unknown,
+  { place, check }: { readonly place: '' | 'config.'; readonly check: ScheduleCheck | undefined },
+): BlockConfig {
   const canonical = (name: string, field: string): string => gateway.readiness(name, undefined, `${place}${field}`).id;
   const checkBaseURL: BaseURLCheck = (provider, baseURL, field) => gateway.checkBaseURL(provider, baseURL, field);
-  return applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(now()).toISOString(), place });
+  return applyPatch(config, patch, { canonical, checkBaseURL, at: new Date(now()).toISOString(), place, checkSchedules: check });
 }
